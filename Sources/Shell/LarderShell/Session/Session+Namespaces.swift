@@ -2,7 +2,7 @@ import Larder
 import ShellLanguage
 
 extension Session {
-  /// The namespaces of a choice; throws if one does not exist.
+  /// The namespaces that a choice means. Throws if one of them does not exist.
   func namespaces(_ choice: NamespaceChoice) throws -> [Store.Namespace] {
     switch choice {
     case .named(let names):
@@ -35,9 +35,9 @@ extension Session {
       hint: "a key that begins with @ goes behind --: `-- @\(name.text)`")
   }
 
-  /// The namespaces with the counts that most answers show: expired entries that are still in the file do not count.
+  /// The namespaces with the counts that most answers show. Expired entries that are still in the file do not count.
   ///
-  /// - Parameter isQuick: If true, more than `mostQuick` expired entries count, too, because a greeting must not wait.
+  /// - Parameter isQuick: Whether more than `mostQuick` expired entries count, too, so that a greeting need not wait.
   func livingNamespaces(isQuick: Bool = false) throws -> [NamespaceInfo] {
     try store.namespaces().map { info in
       let namespace = store.namespace(info.name)
@@ -54,7 +54,7 @@ extension Session {
 
   private static let mostQuick = 1000
 
-  /// The facts of a namespace; throws if it was removed since the command began.
+  /// The facts of a namespace. Throws if the namespace was removed after the command began.
   func info(of name: String) throws -> NamespaceInfo {
     guard let facts = try store.namespace(name).info() else {
       throw ShellError.removedMeanwhile(name)
@@ -62,20 +62,20 @@ extension Session {
     return facts
   }
 
-  /// The namespace for a write. The write creates the namespace if it does not exist.
+  /// The namespace for a write. If the namespace does not exist, the write creates it.
   func namespaceToWrite(_ choice: NamespaceChoice) throws -> Store.Namespace {
     if case .named(let names) = choice { return store.namespace(names[0].text) }
     if let current { return store.namespace(current) }
     return try namespace(choice)
   }
 
-  /// Whether a choice means the whole store, for commands whose default is the whole store.
+  /// Whether a choice means the whole store. Only for commands that mean the whole store without a namespace.
   func isWhole(_ choice: NamespaceChoice) -> Bool {
     choice == .all || choice == .unnamed && current == nil
   }
 
-  /// The value under one key of one namespace, found with one lookup. Nil if the choice means several namespaces, or if no
-  /// namespace is named and the key is absent. Throws if a named namespace lacks the key, and if the entry has no value.
+  /// The value under one key of one namespace, found with one lookup. Nil if the choice means several namespaces, or if the
+  /// choice names no namespace and the key is absent. Throws if a named namespace lacks the key, and if the entry has no value.
   func singleValue(_ key: [UInt8], _ choice: NamespaceChoice) throws -> StoredValue? {
     let namespace: Store.Namespace
     switch choice {
@@ -101,7 +101,7 @@ extension Session {
     return value
   }
 
-  /// Lets the running command skip values that this program cannot read.
+  /// Makes the running command skip the values that this program cannot read.
   func skipUnreadable() -> UnreadableValues {
     let values = UnreadableValues(unknownTransforms, notify: host.notify)
     queries.unreadable = values

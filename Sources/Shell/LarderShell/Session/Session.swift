@@ -1,12 +1,12 @@
 package import Larder
 package import ShellLanguage
 
-/// The shell without a terminal: runs command lines and writes their answers.
+/// The shell without a terminal. It runs command lines and writes their answers.
 ///
-/// A session keeps the state between commands. A command writes in one transaction or in a series of batches. No snapshot is
-/// held between commands.
+/// A session keeps its state between commands, but holds no snapshot between them. A command writes in one transaction or in a
+/// series of batches.
 package final class Session {
-  /// The store. A command may close the store and open it again, which replaces the object.
+  /// The store. A command may close the store and open it again. The store is then another object.
   package internal(set) var store: Store
   let options: Store.Options
   let host: Host
@@ -21,14 +21,14 @@ package final class Session {
   let additions: Additions
   /// The values of `:name` in the commands of a file.
   package var variables = Variables()
-  /// Whether the lines that the prompt can recall must be forgotten, too.
+  /// Whether the prompt must forget the lines that a person can recall.
   package var historyWasCleared = false
-  /// The versions of the entries that a person chose in the full-screen view. If set, commands change no other entry.
+  /// The versions of the entries that a person chose in the full-screen view. If not nil, commands change only these entries.
   var chosen: [EntryID: UInt64]?
-  /// The number of files that run within each other now.
+  /// The number of files that run now, each started by the file before it.
   var sourceDepth = 0
   private(set) var line: CommandLine?
-  /// Whether a person typed the running command, so that a question is possible.
+  /// Whether a person typed the running command, so that the command can ask a question.
   private(set) var canAsk = false
   private(set) lazy var queries = newQueries
 
@@ -51,15 +51,15 @@ package final class Session {
     UnknownTransforms(known: options.transforms.map(\.id))
   }
 
-  /// The text of the prompt: the namespace in use, or `larder`.
+  /// The text of the prompt: the namespace in use, or `larder` if there is none.
   package var promptName: String {
     "\(SafeText(current ?? "larder"))\(isReadOnly ? " (read-only)" : "")"
   }
 
-  /// Takes a namespace into use as `use` does; the namespace need not exist.
+  /// Uses a namespace from now on, like the command `use`. The namespace need not exist.
   package func use(_ name: String) throws(ShellError) { current = try NamespaceName(name).text }
 
-  /// Writes a batch. After the error `full`, the batch is made once more, because the store may have evicted entries.
+  /// Writes a batch. After the error `full`, runs the batch once more, because the store may have evicted entries meanwhile.
   package func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
     func recorded(_ batch: inout WriteBatch) throws -> Result {
       undo.beginBatch()
@@ -77,7 +77,7 @@ package final class Session {
     return result
   }
 
-  /// Runs a read after a commit. If the read fails, a note reports the failure, because the change is already made.
+  /// Runs a read after a commit. The change is already made, so a failure of the read becomes a note and not an error.
   func afterCommit<Result>(_ read: () throws -> Result?) throws -> Result? {
     do {
       return try read()
@@ -95,14 +95,14 @@ package final class Session {
 
   private var newQueries: QueryRun { QueryRun(now: clock.now.unix, pause: host.checkInterruption) }
 
-  /// Runs a command. Throws a `ShellError` with its place, or an error of the host.
+  /// Runs a command. Throws a `ShellError` with its place in the line, or an error of the host.
   package func run(_ line: CommandLine) throws -> Outcome {
     do {
       let call = try CommandTable.standard.invocation(of: line, clock: wallClock)
       guard call.command.access == .reads || !isReadOnly || call.isPreview else {
         throw ShellError.readOnly(call.command.name)
       }
-      // Commands of a file that a person names count as typed by that person.
+      // For the commands in a file, the person who named the file can answer questions.
       if sourceDepth == 0 { canAsk = line.source.isTyped }
       let outer = self.line
       self.line = line
@@ -131,7 +131,7 @@ package final class Session {
     }
   }
 
-  /// Closes the store, runs `body` on its files, and opens the store again even if `body` failed.
+  /// Closes the store and runs `body` on its files. Then opens the store again, even if `body` has failed.
   func whileClosed<Result>(
     _ body: (_ path: String, _ options: Store.Options) throws -> Result
   ) throws -> Result {
@@ -146,7 +146,7 @@ package final class Session {
     } catch {
       let reopening: SafeText =
         "the store cannot be opened again: \(error.message); leave the shell"
-      // The first error says more than the second.
+      // If both steps failed, the error of the first step explains more than the error of the second.
       switch result {
       case .success: throw ShellError(.cannotOpen, reopening, hint: error.hint.map { SafeText($0) })
       case .failure(let first as ShellError): throw first.adding(reopening)
@@ -161,19 +161,19 @@ package final class Session {
 }
 
 /// Facts that the program adds to the answers about a store, for example facts that other libraries keep in the store. The
-/// shell imports none of these libraries.
+/// shell itself imports none of these libraries.
 package struct Additions {
   package typealias Fact = (name: String, cell: Cell)
 
-  /// The facts about the whole store for `stats`; empty if the store has no such facts.
+  /// The facts about the whole store for `stats`. Empty if the store has no such facts.
   package var storeFacts: (Store) throws -> [Fact] = { _ in [] }
-  /// Further columns of `info`, for the entries of a namespace.
+  /// Further columns of `info` for the entries of a namespace.
   package var entryFacts: (Store.Namespace) throws -> ((Store.Entry) -> [Fact])? = { _ in nil }
 
   package init() {}
 }
 
-/// ^C was pressed, so the running command stops.
+/// ^C was pressed, so the running command ends.
 package struct Interruption: Error {
   package init() {}
 }
@@ -181,7 +181,7 @@ package struct Interruption: Error {
 extension Timestamp {
   init(_ time: UnixTime) { self.init(milliseconds: time.milliseconds) }
 
-  /// This time in the type of the shell's language.
+  /// The time in the type that ShellLanguage uses.
   var unix: UnixTime { UnixTime(milliseconds: milliseconds) }
 }
 

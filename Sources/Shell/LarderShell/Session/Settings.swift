@@ -5,20 +5,20 @@ package struct Settings {
   package var mode = OutputMode.auto
   package var isTerminal = false
   package var hasColor = false
-  /// Whether box and block characters can be drawn.
+  /// Whether the terminal can show box and block characters.
   package var hasUnicode = true
   package var endsWithNUL = false
   /// Whether every bulk change is confirmed, as with `larder --yes`.
   package var answersYes = false
   package var confirmsBulkChanges = true
-  /// Whether changes are made without an acknowledgement.
+  /// Whether the answers to changes are omitted.
   package var isQuiet = false
   package var usesPager = true
   package var showsTiming = false
   package var keepsHistory = true
-  /// Whether hints appear behind the line while a person types.
+  /// Whether a hint appears after the line while a person types.
   package var showsHints = true
-  /// The number of rows of a list that appear at once; nil for a number that fits the window.
+  /// The number of rows of a list that a person sees. If nil, as many rows as fit the window.
   package var rowLimit: Int?
   /// Whether times are read and shown in UTC instead of the local zone.
   package var isUTC = false
@@ -33,7 +33,7 @@ enum ShellOption: String, CaseIterable {
 
   var summary: String { facts.summary }
 
-  /// The summary of the option, and its setting if the option is on or off.
+  /// The summary of the option. For an option that is on or off, also its setting.
   private var facts: (summary: String, flag: WritableKeyPath<Settings, Bool>?) {
     switch self {
     case .color: ("colors", \.hasColor)
@@ -73,7 +73,7 @@ enum ShellOption: String, CaseIterable {
     }
   }
 
-  /// Sets the durability level of the store. The level changes for every process, so no other process may have the store open.
+  /// Sets the durability level of the store. The level applies to every process, so no other process may have the store open.
   private func setDurability(_ word: String, in session: Session) throws {
     guard let level = Durability(rawValue: word) else {
       let levels = Durability.allCases.map(\.rawValue).joined(separator: ", ")

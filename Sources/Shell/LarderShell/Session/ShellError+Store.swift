@@ -24,26 +24,26 @@ extension ShellError {
     self.init(code, "\(error.message)", hint: hint ?? error.hint.map { SafeText($0) })
   }
 
-  /// Runs `body`; an error of the library becomes an error of the shell.
+  /// Runs `body`. Turns an error of the library into an error of the shell.
   package static func translating<Result>(_ body: () throws -> Result) throws -> Result {
     do { return try body() } catch let error as LarderError { throw ShellError(error) }
   }
 
-  /// The hint for a value that this program cannot read. The library's own hint is for a program that has the key.
+  /// The hint for a value that this program cannot read. The hint of the library is for a program that has the key.
   static let unreadableHint: SafeText =
     "`keys`, `info`, `count`, `sizes`, `expire`, `evict` and others that read no value work; the application that wrote the values can read them"
 
   static let readOnlyHint: SafeText =
     "start the shell without --read-only, as the user that owns the store"
 
-  /// The error of a command that changes a store, if the store is open for reading only.
+  /// The error if a command would change a store that is open only for reading.
   static func readOnly(_ command: String) -> ShellError {
     ShellError(
       .readOnly, "the store is open read-only, and \(command) changes it",
       hint: readOnlyHint)
   }
 
-  /// The error of a command that ^C has ended, with the state in which the command leaves the store.
+  /// The error of a command that ^C has stopped. `state` tells in which state the command leaves the store.
   static func interrupted(_ state: SafeText, hint: SafeText? = nil) -> ShellError {
     ShellError(.interrupted, "interrupted: \(state)", hint: hint)
   }
@@ -54,7 +54,7 @@ extension ShellError {
       hint: "`namespaces` lists them")
   }
 
-  /// The error for a store that could not be opened. A full disk is not a fault of the store.
+  /// The error for a store that could not be opened. A full disk gets an error of its own, because the store has no fault.
   package static func opening(_ error: LarderError) -> ShellError {
     ShellError(
       error.code == .full ? .full : .cannotOpen, "\(error.message)",
@@ -63,7 +63,7 @@ extension ShellError {
 }
 
 extension Session {
-  /// The error for a key that does not exist, with similar keys.
+  /// The error for a key that does not exist. The hint names similar keys.
   func noSuchKey(
     _ key: [UInt8], in namespaces: [Store.Namespace], verb: String = "keys"
   ) throws -> ShellError {
@@ -80,7 +80,7 @@ extension Session {
   private func hint(
     for key: [UInt8], in namespace: Store.Namespace, _ verb: String
   ) throws -> SafeText {
-    // `get @ns .path` has a path but no key before it.
+    // In `get @ns .path`, the key before the path is missing, so the path was read as a key.
     if key.count > 1, key[0] == UInt8(ascii: "."),
       let path = String(validating: key, as: UTF8.self),
       case .word(let name)? = line?.arguments.first, let command = name.bareText,
@@ -116,7 +116,7 @@ extension Session {
 extension Store.Entry {
   var hasValue: Bool { state != .expired && !isNegative }
 
-  /// Throws if reads find no value: the bytes of the entry would look like a value.
+  /// Throws if a read of the entry finds no value. Without this check, the stored bytes of such an entry would look like a value.
   func checkValue(_ clock: WallClock) throws(ShellError) {
     guard state != .expired else {
       throw ShellError(

@@ -1,15 +1,14 @@
 import Larder
 package import ShellLanguage
 
-/// Changes by other processes since the last command, for the prompt. A new commit is the sign to
-/// read the counters again.
+/// Changes by other processes after the last command, for the prompt. The counters are read only if there is a new commit.
 package struct StoreNews {
   private struct Counts {
-    /// How many version numbers the writes of all namespaces have used.
+    /// The number of version numbers that the writes of all namespaces have used. Each write uses one.
     var numbers: UInt64 = 0
     var removals: [RemovalReason: UInt64] = [:]
 
-    /// The writes between two looks. A recount after damage skips 2^40 numbers or more; the result is 0 then.
+    /// The number of writes between two reads. A recount after damage skips at least 2^40 numbers, so this counts as 0 writes.
     func writes(since before: Counts) -> Int {
       let given = numbers - min(before.numbers, numbers)
       return given < 1 << 40 ? Int(given) : 0
@@ -21,7 +20,7 @@ package struct StoreNews {
 
   package init() {}
 
-  /// Records the present counters. A store that cannot be read gives no news: commands report the error.
+  /// Records the present counters. An error of the store is ignored here, because the next command reports it.
   package mutating func begin(_ session: Session) {
     do throws(LarderError) {
       commit = session.store.lastCommit
@@ -31,7 +30,7 @@ package struct StoreNews {
     }
   }
 
-  /// The note `(store changed: 14 set, 2 evicted since the last command)`; nil without changes by other processes.
+  /// A note such as `(store changed: 14 set, 2 evicted since the last command)`. Nil if no other process has changed the store.
   package mutating func since(_ session: Session) -> SafeText? {
     guard let commit, session.store.lastCommit != commit else { return nil }
     let before = counts
@@ -39,7 +38,7 @@ package struct StoreNews {
     func count(_ test: (RemovalReason) -> Bool) -> Int {
       counts.removals.filter { test($0.key) }.reduce(0) { sum, removed in
         let former = before.removals[removed.key, default: 0]
-        // The statistics may have been reset meanwhile.
+        // A reset of the statistics makes the counters smaller. The difference then counts as 0.
         return sum + Int(clamping: removed.value - min(former, removed.value))
       }
     }
@@ -47,7 +46,7 @@ package struct StoreNews {
       (counts.writes(since: before), "set"),
       (count { $0 == .expired }, "expired"),
       (count(\.isEviction), "evicted"),
-      // A replaced value is counted as set, not as removed.
+      // A replaced value already counts as set, so it does not count as removed.
       (count { ![.expired, .replaced].contains($0) && !$0.isEviction }, "removed"),
     ]
     let words = parts.filter { $0.0 > 0 }.map { "\(Wording.count($0.0)) \($0.1)" }
@@ -68,7 +67,7 @@ package struct StoreNews {
 }
 
 extension Session {
-  /// One line about the store, for the greeting.
+  /// One line about the store, which the shell prints at its start.
   package func summary() throws -> String {
     try ShellError.translating {
       let namespaces = try livingNamespaces(isQuick: true)
@@ -76,7 +75,7 @@ extension Session {
       let bytes = namespaces.reduce(0) { $0 + $1.bytes }
       let limits = try store.limits()
       let limit = limits.effective.bytes.map { " of \(Wording.size($0))" } ?? ""
-      // For a store without namespaces, the greeting also names the disk limit.
+      // For a store without namespaces, the line also names the disk limit.
       let disk =
         namespaces.isEmpty
         ? limits.diskWords.map { ", a file of at most \($0)" } ?? "" : ""

@@ -1,13 +1,13 @@
 import ShellLanguage
 
-/// The columns of a CSV file of entries: some of the columns of `export --format csv`.
+/// The columns of a CSV file of entries. They are some of the columns of `export --format csv`.
 struct CSVTable {
-  /// The columns whose fields are JSON; the fields of other columns are strings, or times as numbers.
+  /// The columns whose fields are JSON. The fields of other columns are strings, and times are strings or numbers.
   private static let ofJSON: Set<String> = ["idle", "pinned", "owners", "tags"]
   private static let ofTime: Set<String> = ["written", "expires", "stale_until"]
 
   private let names: [String]
-  /// The namespace of the rows if there is no column of namespaces.
+  /// The namespace of the rows if the file has no column `namespace`.
   private let namespace: String?
 
   init?(header line: [UInt8], namespace: String?) {
@@ -36,7 +36,7 @@ struct CSVTable {
       guard let text = String(validating: field, as: UTF8.self) else {
         throw ImportLine.ParseError("\(name) is not UTF-8; bytes go into \(name)_base64")
       }
-      // A time outside the calendar of RFC 3339 is written as a number.
+      // `export` writes a time outside the calendar of RFC 3339 as a number.
       let isNumber = Self.ofTime.contains(name) && Int64(text) != nil
       line.append(
         .init(name, isNumber || Self.ofJSON.contains(name) ? .verbatim(text) : .string(text)))
@@ -44,7 +44,7 @@ struct CSVTable {
     return Array(JSON.object(line).text.utf8)
   }
 
-  /// The fields of a record (RFC 4180); nil for an empty field without quotes.
+  /// The fields of a record (RFC 4180). A field is nil if it is empty and has no quotes.
   private static func fields(of record: [UInt8]) -> [[UInt8]?] {
     var fields: [[UInt8]?] = []
     var (field, isQuoted, hasQuotes) = ([UInt8](), false, false)

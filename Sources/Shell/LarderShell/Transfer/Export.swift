@@ -1,7 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// Writes the entries of a selection, one on each line.
+/// Writes the entries of a selection, each on its own line.
 struct Export {
   private let scope: Scope
   private let format: ExportFormat
@@ -20,7 +20,7 @@ struct Export {
     (self.scope, self.format, self.shown, self.writer) = (scope, format, shown, writer)
   }
 
-  /// - Parameter unfinished: Words for the state of the output after an interruption.
+  /// - Parameter unfinished: Words that say in which state an interruption leaves the output.
   mutating func run(unfinished: SafeText) throws {
     do {
       let namespaces = try scope.namespaces.map { try session.info(of: $0.name) }

@@ -7,18 +7,18 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// The format of entries in a file: JSON lines with all facts, or CSV.
+/// The format of entries in a file: JSON lines with all facts, or CSV with some facts.
 enum ExportFormat: String, CaseIterable {
   case jsonl
-  /// A format for other programs, without the rules of namespaces.
+  /// For other programs. CSV does not contain the rules of namespaces.
   case csv
 
   static let version = 1
 
-  /// The word for an entry that does not expire. A line without an expiry would get the expiry of the namespace's rules.
+  /// The word for an entry that never expires. If the field were absent, an import would apply the rules of the namespace.
   static let never = "never"
 
-  /// The lines before the first entry: the format and the rules of each namespace, or the header of CSV.
+  /// The lines before the first entry. JSON lines begin with the format and the rules of each namespace, CSV with the header.
   func head(_ namespaces: [NamespaceInfo], _ shown: [QueryColumn]) throws -> [UInt8] {
     switch self {
     case .csv:
@@ -79,7 +79,7 @@ enum ExportFormat: String, CaseIterable {
 
   private static func list(_ cells: [Cell]) -> Cell { cells.isEmpty ? .null : .list(cells) }
 
-  /// A time as RFC 3339, or as milliseconds since 1970 if RFC 3339 cannot write the time.
+  /// A time as RFC 3339 text. If RFC 3339 cannot write the time, milliseconds after 1970.
   private static func moment(_ time: Timestamp?) -> Cell {
     guard let time = time?.unix else { return .null }
     return (0...UnixTime.last.milliseconds).contains(time.milliseconds)

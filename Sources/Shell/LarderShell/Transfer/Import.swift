@@ -2,11 +2,11 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// Stores the lines of an export or the rows of a CSV file, with a transaction for each batch.
+/// Stores the lines of an export or the rows of a CSV file. Each batch of lines is one transaction.
 struct Import {
-  /// The treatment of an entry whose key exists.
+  /// What happens to a line whose key already has an entry.
   enum Conflict: String, CaseIterable {
-    /// The entry that was written later wins.
+    /// The entry with the later time of writing stays.
     case newer
     case keep
     case replace
@@ -16,7 +16,7 @@ struct Import {
   struct Counts {
     var added = Tally()
     var replaced = Tally()
-    /// The number of lines that were not stored because an entry exists: with `newer` a newer or equally new one.
+    /// The number of lines that were not stored, because the key has an entry (with `newer`: an entry that is not older).
     var skipped = 0
     var expired = 0
     var all: Int { added.entries + replaced.entries + skipped + expired }
@@ -28,22 +28,22 @@ struct Import {
   private let session: Session
   private var name: SafeText { lines.name }
   private let conflict: Conflict
-  /// Whether this is a dry run: lines are read, checked and counted, not stored.
+  /// Whether the import only reads, checks and counts the lines, without storing them.
   private let isDry: Bool
-  /// The namespace of the rows of a CSV file without a column of namespaces.
+  /// The namespace of the rows if a CSV file has no column `namespace`.
   private let namespace: String?
   private var hasHead = false
-  /// The columns of a CSV file; nil for another file.
+  /// The columns of a CSV file; nil for an export in JSON lines.
   private var table: CSVTable?
-  /// For a dry run, the rules that the namespaces of the lines would have after the import.
+  /// For a dry run: the rules that namespaces would have after the import.
   private var rules: [ExactString: Rules] = [:]
-  /// The time of a line without a time. Entries that are written during the import are newer.
+  /// The time of writing for a line that has none. Entries that others write during the import have a later time.
   private let began: Timestamp
   private var lines: LineSource
   private var waiting: [(entry: ImportedEntry, line: Int)] = []
   private var waitingBytes = 0
   private(set) var counts = Counts()
-  /// The number of namespaces that lines with rules have created.
+  /// The number of namespaces that the import has created because of lines with rules.
   private var declared = 0
   private(set) var done: ChangeSummary
   private var lastLine = 0
@@ -111,7 +111,7 @@ struct Import {
     }
   }
 
-  /// Creates a namespace with rules. An existing namespace keeps its rules, because an application declared these rules.
+  /// Creates a namespace with rules. If the namespace exists, it keeps the rules that an application has declared.
   private mutating func declare(
     _ name: String, _ rules: Rules, _ overrides: Rules.Overrides?
   ) throws {
@@ -134,7 +134,7 @@ struct Import {
 
   private mutating func flush() throws {
     guard let last = waiting.last?.line else { return }
-    // The lines are sorted by key, so that neighbouring entries are written into the same pages.
+    // Sorts the lines by key, because neighbouring entries are in the same pages of the store, so that fewer pages are written.
     waiting.sort {
       if !$0.entry.namespace.isExactly($1.entry.namespace) {
         return $0.entry.namespace < $1.entry.namespace
@@ -202,7 +202,7 @@ struct Import {
     switch conflict {
     case .replace: replaces = true
     case .keep: replaces = false
-    // The comparison uses the time that the store would record: a time in the future becomes the time of the write.
+    // The store records the present time in place of a future time of writing, so the comparison uses `began` for a future time.
     case .newer: replaces = min(entry.attributes.written ?? began, began) > present.written
     case .fail:
       throw ShellError(.exists, "there is an entry \(entry.key) in \(entry.namespace)", hint: nil)
@@ -232,7 +232,7 @@ struct Import {
     ShellError(code, "\(name):\(line):\(column): \(reason)", hint: "\(before)")
   }
 
-  /// The result of the lines before an error, in words.
+  /// The result of the lines before an error, in words for the error.
   private var before: SafeText {
     if counts.all > 0 { return "before it: \(words)" }
     return declared == 0
@@ -240,7 +240,7 @@ struct Import {
       : "before it: the rules of \(Wording.count(declared, "namespace", "namespaces"))"
   }
 
-  /// `imported 237 of 240: 228 added, 9 newer, 3 already expired`
+  /// Words such as `imported 237 of 240: 228 added, 9 newer, 3 already expired`.
   var words: SafeText {
     var parts = ["\(Wording.count(counts.added.entries)) added"]
     func add(_ count: Int, _ what: String) {

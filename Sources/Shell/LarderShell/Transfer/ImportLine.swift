@@ -6,7 +6,7 @@ enum ImportLine {
   case namespace(String, Rules, Rules.Overrides?)
   case entry(ImportedEntry)
 
-  /// The error in a line, and the index of the wrong byte; 0 if the byte is unknown.
+  /// The error in a line, and the index of the wrong byte. The index is 0 if this byte is unknown.
   struct ParseError: Error {
     let reason: SafeText
     let offset: Int
@@ -23,7 +23,7 @@ enum ImportLine {
       self = .head(version: version)
       return
     }
-    // A mistyped field would be ignored, for example the expiry of an entry.
+    // A misspelt name such as `expiers` would be ignored, and the entry would get another expiry. So each name is checked.
     try fields.checkNames()
     guard let namespace = try fields.string("namespace") else {
       throw ParseError("it names no namespace")
@@ -81,7 +81,7 @@ struct ImportedEntry {
     guard let codec = CodecID(name: name) else {
       throw ImportLine.ParseError("there is no codec \(Array(name.utf8))")
     }
-    // Without an expiry the entry gets the lifetime and the stale window of the namespace's rules, as with `set`.
+    // A line without an expiry gets the lifetime and the stale window from the rules of the namespace, like `set`.
     var attributes = EntryAttributes(codec: codec)
     let isEndless = fields.isNever("expires")
     let expires = isEndless ? nil : try fields.time("expires", ", or \"never\"")
@@ -100,14 +100,14 @@ struct ImportedEntry {
       guard let milliseconds = Int64(exactly: (idle * 1000).rounded()), milliseconds > 0 else {
         throw ImportLine.ParseError("idle must be a number of seconds above 0")
       }
-      // Each use moves the expiry by the time to idle, so the line must have an expiry.
+      // `idle` moves the expiry at each use, so the line must also have an expiry.
       guard expires != nil else {
         throw ImportLine.ParseError("idle is in a line without a time in expires")
       }
       attributes.idle = .milliseconds(milliseconds)
     }
     attributes.isPinned = try fields.bool("pinned") ?? false
-    // The owners may be in later lines.
+    // The owners of the entry may be in later lines of the export, so they need not exist yet.
     attributes.awaitsOwners = true
     attributes.owners = try fields.owners()
     attributes.tags = try fields.strings("tags")
@@ -117,7 +117,7 @@ struct ImportedEntry {
     self.attributes = attributes
   }
 
-  /// The time from which the entry has expired; nil for never, and if the rules decide.
+  /// The time at which the entry expires. Nil if it never expires, and if the rules of the namespace decide.
   var end: Timestamp? {
     guard case .at(let expires) = attributes.expires else { return nil }
     return expires.advanced(by: max(attributes.stale ?? .zero, .zero))

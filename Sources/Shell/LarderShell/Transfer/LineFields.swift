@@ -7,7 +7,7 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// The fields of a line of an export by name. A field that is null counts as absent.
+/// The fields of a line of an export, by their names. A field with the value null counts as absent.
 struct LineFields {
   typealias ParseError = ImportLine.ParseError
 
@@ -31,13 +31,13 @@ struct LineFields {
   }
 
   private let text: [UInt8]
-  /// The place of an object within a line, such as `owners[0].`, for messages.
+  /// For messages: the place of an object within a line, such as `owners[0].`.
   private let place: String
   private let values: [String: Range<Int>]
   let count: Int
 
   init(_ text: [UInt8]) throws(ParseError) {
-    // Of two fields with one name, one would be lost.
+    // If two fields had the same name, one of them would be lost without notice.
     if let (name, range) = JSONFields.repeated(in: text) {
       throw ParseError("\(name) is there twice", at: range.lowerBound)
     }
@@ -57,7 +57,7 @@ struct LineFields {
     values = Dictionary(present.map { (String(decoding: $0.name, as: UTF8.self), $0.value) }) { $1 }
   }
 
-  /// Throws if the line has a field that no export has.
+  /// Throws if the line has a field that exports do not have.
   func checkNames() throws(ParseError) {
     guard let field = JSONFields.unknown(in: text, of: Self.shape) else { return }
     let place = field.object.isEmpty ? "" : " in \(field.object)"
@@ -67,7 +67,7 @@ struct LineFields {
       "there is no field \(field.name)\(place)\(question)", at: field.range.lowerBound)
   }
 
-  /// The first field that only an entry has; nil if the line has no such field.
+  /// The first field that occurs only in lines of entries; nil if the line has no such field.
   var nameOfEntry: String? { Self.names.first { $0 != "namespace" && values[$0] != nil } }
 
   private func value(_ name: String) -> QueryValue? {
@@ -88,7 +88,7 @@ struct LineFields {
     return string
   }
 
-  /// The bytes of a field: text, or base64 in the field `name_base64`.
+  /// The bytes of a field. The field `name` has text, the field `name_base64` has base64.
   func bytes(_ name: String) throws(ParseError) -> [UInt8]? {
     let string = try string(
       name,
@@ -124,7 +124,7 @@ struct LineFields {
 
   func isNever(_ name: String) -> Bool { value(name) == .string(Array(ExportFormat.never.utf8)) }
 
-  /// - Parameter also: Words for other forms that the field may have.
+  /// - Parameter also: Words for the error: other forms that the field may have.
   func time(_ name: String, _ also: SafeText = "") throws(ParseError) -> Timestamp? {
     switch value(name) {
     case nil: return nil
@@ -132,7 +132,7 @@ struct LineFields {
       if let time = UnixTime(rfc3339: String(decoding: text, as: UTF8.self)) {
         return Timestamp(time)
       }
-    // A time that RFC 3339 cannot write is a number.
+    // An export writes a time that RFC 3339 cannot write as a number.
     case .integer(let number):
       if let milliseconds = Int64(exactly: number) { return Timestamp(milliseconds: milliseconds) }
     default: break

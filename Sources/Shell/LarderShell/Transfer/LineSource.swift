@@ -1,21 +1,21 @@
 import Larder
 import ShellLanguage
 
-/// The lines of an export, in a file or from standard input, one at a time.
+/// The lines of an export, which are read one by one from a file or from standard input.
 ///
-/// The length of a line is limited: a file that is not an export may have no newline, and would be read as a whole.
+/// The length of a line is limited. A file that is not an export may have no newline, and would fill the memory.
 struct LineSource {
-  /// The first line of an export is short. Other lines hold a value as base64 or as JSON, with up to six bytes for each byte.
+  /// The first line of an export is short. A later line holds a value as base64 or JSON, which need up to six bytes for one byte.
   private static let longestFirst = 64_000
   private static let longest = 6 * Rules.largestPossibleValue + (1 << 20)
 
   let input: Host.Input
-  /// The path, or `stdin`.
+  /// The path of the file, or `stdin`.
   let name: SafeText
   private(set) var count = 0
   private(set) var bytes = 0
 
-  /// The next line without its end. A record of CSV can have newlines in quotes.
+  /// The next line without its newline. A CSV record can have newlines in quotes, so such a record is several lines.
   mutating func line(ofCSV isCSV: Bool = false) throws -> [UInt8]? {
     guard var line = try wholeLine() else { return nil }
     while isCSV, line.count(where: { $0 == .doubleQuote }) % 2 == 1, let more = try wholeLine() {
@@ -31,7 +31,7 @@ struct LineSource {
     guard var line = try input.item(.newline, most) else { return nil }
     guard line.count <= most else { throw tooLong(most) }
     bytes += line.count + 1
-    // Some editors put a byte order mark at the start of a file.
+    // Some editors write a byte order mark at the start of a file, so the mark is removed.
     if count == 0, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
     count += 1
     return line

@@ -2,16 +2,16 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The content of a store or an export, as much as is needed to detect changes.
+/// The facts of a store or an export that are needed to find changes.
 struct StoreContent {
   struct Fact: Hashable {
     var size: Int
     var expires: Timestamp?
-    /// A hash of the value; comparable only within this process.
+    /// A hash of the value. Hashes of different processes cannot be compared.
     var hash: Int
   }
 
-  /// The entries by namespace; an empty namespace is listed, too.
+  /// The entries by namespace. A namespace without entries has an empty dictionary.
   private(set) var entries: [ExactString: [[UInt8]: Fact]] = [:]
 
   init(_ session: Session, only names: Set<ExactString>) throws {

@@ -2,9 +2,9 @@ import Larder
 import LarderCodecs
 import ShellLanguage
 
-/// Values in a form that people and queries can read: CBOR as JSON, and the inner value of a value with a version.
+/// Values in a form that people and queries can read: CBOR as JSON, and a versioned value without its version.
 enum DecodedValue {
-  /// The readable form; nil if the bytes are readable as they are, or if the codec cannot decode them.
+  /// The readable form. Nil if the bytes already are readable, or if the codec cannot decode them.
   static func readable(_ bytes: Span<UInt8>, _ codec: CodecID) -> [UInt8]? {
     switch codec {
     case .cbor:
@@ -17,14 +17,14 @@ enum DecodedValue {
     }
   }
 
-  /// The description of a value of CBOR without a readable form, for example a map whose keys are numbers.
+  /// The description of a CBOR value that has no form in JSON, for example a map whose keys are numbers.
   static let unshownCBOR = "CBOR that JSON cannot show"
 
   static func isCBOR(_ bytes: Span<UInt8>, _ codec: CodecID) -> Bool {
     codec == .cbor || codec == .versioned && ValueEnvelope(bytes)?.codec == .cbor
   }
 
-  /// Lends the readable form to `body`; without a readable form, the bytes as they are.
+  /// Lends the readable form to `body`. If there is no such form, lends the unchanged bytes.
   static func withReadable<Result>(
     _ bytes: Span<UInt8>, _ codec: CodecID, _ body: (Span<UInt8>) throws -> Result
   ) rethrows -> Result {
@@ -32,7 +32,7 @@ enum DecodedValue {
     return try body(bytes)
   }
 
-  /// A description beside the size, such as `version 2 of cbor`; nil for a codec whose bytes are shown as they are.
+  /// A description that follows the size, such as `version 2 of cbor`. Nil for a codec whose bytes are shown unchanged.
   static func kind(_ bytes: Span<UInt8>, _ codec: CodecID) -> String? {
     switch codec {
     case .cbor: "cbor"
@@ -42,7 +42,7 @@ enum DecodedValue {
     }
   }
 
-  /// The reason why the codec cannot decode the bytes; nil if it can, and for a codec that is not checked.
+  /// The reason why the codec cannot decode the bytes. Nil for valid bytes, and for a codec that is not checked.
   static func problem(of value: Span<UInt8>, codec: CodecID) -> String? {
     switch codec {
     case .json:
@@ -63,7 +63,7 @@ enum DecodedValue {
         return "the value is \(context.debugDescription)"
       }
     case .versioned:
-      // A value without a version is older than the versions of its type; only the program knows its codec.
+      // A value without a version was stored before its type had versions. Only the program knows the codec of such a value.
       guard let envelope = ValueEnvelope(value), envelope.codec != .versioned else {
         return "the value has no version"
       }
@@ -75,7 +75,7 @@ enum DecodedValue {
 }
 
 extension CBORValue {
-  /// The item as JSON: byte strings as base64, floats that JSON lacks as text, the fields of a map in the order of their names.
+  /// The item as JSON: byte strings as base64, special floats as text, the fields of a map in the order of their names.
   fileprivate var json: JSON {
     switch self {
     case .unsigned(let number): .verbatim(String(number))

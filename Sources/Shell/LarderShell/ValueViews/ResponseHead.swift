@@ -2,7 +2,7 @@ import Larder
 import ShellLanguage
 
 extension Store.Entry {
-  /// The metadata of a stored HTTP response; nil for another entry, and if the body is in parts that the metadata does not name.
+  /// The metadata of a stored HTTP response. Nil for other entries, and if the metadata does not tell where the body is.
   var response: ResponseMetadata? {
     guard let response = metadata.flatMap(ResponseMetadata.init),
       !response.isInParts || ResponseBody(response) != nil
@@ -12,7 +12,7 @@ extension Store.Entry {
 }
 
 extension ResponseMetadata {
-  /// A line for the status and a line for each field, safe to print.
+  /// The status and the header fields, each on its own line, safe to print.
   var text: String {
     let lines = fields.map {
       "\(Quoting.printable(Array($0.name))): \(Quoting.printable(Array($0.value)))\n"
@@ -21,10 +21,10 @@ extension ResponseMetadata {
   }
 }
 
-/// The body of an HTTP response that does not fit into the entry of the response.
+/// The body of an HTTP response that is too large for the entry of the response.
 ///
-/// The metadata of the response has the lines `body ID`, `length N` and `parts SIZE`. The entries `body ID 0`, `body ID 1`
-/// and so on of the same namespace have SIZE bytes each. The last entry has the rest.
+/// The metadata of the response has the lines `body ID`, `length N` and `parts SIZE`. The body is in the entries `body ID 0`,
+/// `body ID 1` and so on, in the same namespace. Each entry has SIZE bytes, and the last one has the rest.
 struct ResponseBody {
   private static let longest = 1 << 50
 
@@ -32,7 +32,7 @@ struct ResponseBody {
   private let name: [UInt8]
   private let partSize: Int
 
-  /// Nil if the metadata names no body in entries of its own.
+  /// Nil if the metadata does not name a body in separate entries.
   fileprivate init?(_ metadata: ResponseMetadata) {
     guard metadata.isInParts, let id = metadata.note("body").flatMap({ UInt64($0, radix: 16) }),
       let length = metadata.note("length").flatMap({ Int($0) }), (0...Self.longest) ~= length,
@@ -43,7 +43,7 @@ struct ResponseBody {
     partSize = size
   }
 
-  /// The body of an entry; nil if the entry is not a response, or if its value is the body.
+  /// The body of an entry. Nil if the entry is not a response, or if its value is already the body.
   init?(of entry: Store.Entry) {
     guard let metadata = entry.metadata, ResponseMetadata.mayHaveParts(metadata),
       let response = ResponseMetadata(metadata)
@@ -51,7 +51,7 @@ struct ResponseBody {
     self.init(response)
   }
 
-  /// `in 48 entries "body 9f86d081884c7d65 0" to "body 9f86d081884c7d65 47"`
+  /// Words such as `in 48 entries "body 9f86d081884c7d65 0" to "body 9f86d081884c7d65 47"`.
   var place: String {
     let count = length / partSize + (length % partSize == 0 ? 0 : 1)
     let first = Quoting.quoted(key(0))
@@ -59,10 +59,10 @@ struct ResponseBody {
       ? "in \(first)" : "in \(Wording.entries(count)) \(first) to \(Quoting.quoted(key(count - 1)))"
   }
 
-  /// `12 MB in 48 entries ...`
+  /// Words such as `12 MB in 48 entries ...`.
   var summary: String { "\(Wording.size(length)) \(place)" }
 
-  /// Hands out the first `most` bytes, one part at a time. Each part is read in a snapshot of its own.
+  /// Gives the first `most` bytes to `take`, one part at a time. Each part is read in its own snapshot.
   func forEachPart(
     of entry: Store.Entry, most: Int, in session: Session, _ take: ([UInt8]) throws -> Void
   ) throws {
@@ -74,7 +74,7 @@ struct ResponseBody {
       let part = try namespace.lookUp(key(index)) { _, value in
         value.count == size ? value.extracting(first: end - start).bytes : nil
       }
-      // The id in the name belongs to this body alone, so a part never belongs to another response.
+      // No other body has this id in the names of its parts, so a part always belongs to this response.
       guard case let part?? = part else {
         throw ShellError(
           .unreadable,

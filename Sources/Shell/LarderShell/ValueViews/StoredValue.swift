@@ -5,15 +5,15 @@ import ShellLanguage
 enum ValueStyle: String, CaseIterable {
   case auto, json, text, hex, base64
 
-  /// Whether a pipe gets the bytes as they are.
+  /// Whether a pipe gets the unchanged bytes.
   var isVerbatim: Bool { self == .auto || self == .text }
 }
 
 struct StoredValue {
   let entry: Store.Entry
-  /// The value of the entry. For a body in entries of its own, the result of `reading` has bytes of the body instead.
+  /// The value of the entry. If the body of a response is in separate entries, `reading` returns a value with bytes of the body.
   private(set) var bytes: [UInt8]
-  /// The body of a response, if entries of its own hold it.
+  /// The body of a response if it is in separate entries; otherwise nil.
   let body: ResponseBody?
 
   init(entry: Store.Entry, bytes: [UInt8]) {
@@ -26,10 +26,10 @@ struct StoredValue {
 
   private static let mostInMemory = 1 << 30
 
-  /// The bytes in the form that people and queries read: CBOR as JSON, and without the version of a value.
+  /// The bytes in a form that people and queries can read: CBOR as JSON, and a versioned value without its version.
   var readable: [UInt8] { DecodedValue.readable(bytes.span, entry.codec) ?? bytes }
 
-  /// The entry under a key, even if it has expired; nil if there is no entry.
+  /// The entry under a key, even if it has expired. Nil if there is no entry.
   static func find(_ key: [UInt8], in namespace: Store.Namespace) throws -> StoredValue? {
     do {
       return try namespace.lookUp(key) { entry, value in
@@ -42,8 +42,8 @@ struct StoredValue {
     }
   }
 
-  /// Hands out the first `most` bytes, or the requested form. In a verbatim style, a body in entries of its own comes one part
-  /// at a time, and is never whole in memory.
+  /// Gives the first `most` bytes to `take`, or the form that `style` means. If the style needs no conversion, a body in
+  /// separate entries is given one part at a time, so that it is never whole in memory.
   func forEachPiece(
     as style: ValueStyle = .auto, most: Int?, in session: Session, _ take: ([UInt8]) throws -> Void
   ) throws {
@@ -52,7 +52,7 @@ struct StoredValue {
     try body.forEachPart(of: entry, most: most ?? .max, in: session, take)
   }
 
-  /// This value with the first `most` bytes of its body, if the body is in entries of its own.
+  /// This value with the first `most` bytes of the body, if the body is in separate entries.
   func reading(most: Int?, in session: Session) throws -> StoredValue {
     guard body != nil else { return self }
     guard min(most ?? .max, size) <= Self.mostInMemory else {
@@ -66,7 +66,7 @@ struct StoredValue {
     return read
   }
 
-  /// The value for a pipe: the bytes, or the requested form.
+  /// The value for a pipe: the unchanged bytes, or the form that `style` means.
   func encoded(as style: ValueStyle, most: Int?, in session: Session) throws -> [UInt8] {
     try reading(most: most, in: session).encoded(as: style, head: most)
   }
@@ -80,7 +80,7 @@ struct StoredValue {
     }
   }
 
-  /// The value as a field in its style: JSON, base64, or bytes. Bytes that are not UTF-8 become base64.
+  /// The value as a field in the form that `style` means: JSON, base64 or bytes. Bytes that are not UTF-8 become base64.
   func cell(as style: ValueStyle, head: Int?) throws(ShellError) -> Cell {
     switch style {
     case .auto, .text: .bytes(Array(beginning(head)))

@@ -1,7 +1,7 @@
 package import Larder
 package import ShellLanguage
 
-/// Transforms of values that this program cannot revert, for example encryption, because the program has no keys.
+/// Transforms of values that this program cannot revert, such as encryption: the program has no keys.
 package struct UnknownTransforms {
   private static let mostLooked = 16
 
@@ -12,12 +12,12 @@ package struct UnknownTransforms {
     entry.transforms.first { !known.contains($0) }
   }
 
-  /// `encrypted (AES-GCM)` if one of the first values of a namespace cannot be read; otherwise nil.
+  /// Words such as `encrypted (AES-GCM)` if one of the first values of a namespace cannot be read; otherwise nil.
   private func name(in namespace: Store.Namespace) throws(LarderError) -> String? {
     try namespace.page(limit: Self.mostLooked).items.lazy.compactMap(first).first?.name
   }
 
-  /// A note for the prompt if one of the first values of the first namespaces cannot be read; otherwise nil.
+  /// A note for the prompt if one of the first values of the store cannot be read; otherwise nil.
   package func remark(on store: Store) throws -> SafeText? {
     try ShellError.translating {
       for info in try store.namespaces().prefix(Self.mostLooked) {
@@ -29,7 +29,7 @@ package struct UnknownTransforms {
     }
   }
 
-  /// A note that values were stored as they are; nil unless one of the first values of the namespace cannot be read.
+  /// A note that a command stored values without the transform of the other values. Nil if the first values can be read.
   func note(
     _ namespace: Store.Namespace, stored: SafeText = "this one is not",
     missed: SafeText = "the entry"
@@ -40,7 +40,7 @@ package struct UnknownTransforms {
   }
 }
 
-/// The entries that a command skips because this program cannot read their values.
+/// The entries that a command skips, because this program cannot read their values.
 final class UnreadableValues {
   private let unknown: UnknownTransforms
   private let notify: (SafeText) throws -> Void
@@ -54,7 +54,7 @@ final class UnreadableValues {
     self.notify = notify
   }
 
-  /// Counts and names the entry if its value cannot be read; returns false if the value can be read.
+  /// If the value of the entry cannot be read, counts the entry and writes a note, and returns true. Otherwise returns false.
   func take(_ entry: Store.Entry) throws -> Bool {
     guard let transform = unknown.first(of: entry) else { return false }
     count += 1
@@ -63,13 +63,13 @@ final class UnreadableValues {
     return true
   }
 
-  /// `the value of "a", 7 B, is encrypted (AES-GCM)`
+  /// Words such as `the value of "a", 7 B, is encrypted (AES-GCM)`.
   static func description(of entry: Store.Entry) -> SafeText {
     let forms = entry.transforms.map(\.name).joined(separator: " and ")
     return "the value of \(entry.key.bytes), \(Wording.size(entry.size)), is \(forms)"
   }
 
-  /// Throws if a value could not be read; `others` could be read.
+  /// Throws if a value could not be read. `others` is the number of values that could be read.
   func check(others: Int) throws(ShellError) {
     guard let form else { return }
     throw ShellError(

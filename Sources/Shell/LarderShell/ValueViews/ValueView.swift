@@ -1,7 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// A value for a person: a line of facts, the head of an HTTP response, then the value in the form that fits best.
+/// A value for a person: a line of facts, the head of an HTTP response, and the value in the form that is best to read.
 struct ValueView {
   private enum Form {
     case json(JSONText)
@@ -10,18 +10,18 @@ struct ValueView {
     case base64
   }
 
-  /// The most bytes of text, and of a value in a dump, that are shown at once.
+  /// The most bytes of text that are shown, and below it the most bytes of a dump.
   private static let shownText = 16_000
   private static let shownBytes = 512
-  /// Unless JSON is requested, JSON of more bytes is shown as text: its layout would take too long.
+  /// Larger JSON is shown as text if no form was requested, because its layout would take too long.
   private static let largestJSON = 4_000_000
-  /// The most bytes of a body that are read unless the full value is shown.
+  /// The most bytes of a body that are read if only the beginning of the value is shown.
   static let mostCut = largestJSON + 1
 
   private let value: StoredValue
   private let bytes: [UInt8]
   private let isFull: Bool
-  /// The number of bytes of a long value that were not read; 0 if only the beginning was requested.
+  /// The number of bytes of a long value that were not read. The number is 0 if a person asked only for the beginning.
   private let unread: Int
   private let form: Form
   private let kind: String?
@@ -70,7 +70,7 @@ struct ValueView {
     return Array(result.utf8)
   }
 
-  /// The bytes without a last character of several bytes, which may be cut: half a character would turn text into a dump.
+  /// The bytes without a character that may be cut at the end. Half a character would make the view show text as a dump.
   private static func withoutHalfCharacter(_ bytes: [UInt8]) -> [UInt8] {
     guard let last = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }), bytes[last] >= 0xC0
     else { return bytes }
@@ -106,7 +106,7 @@ struct ValueView {
     return kind == nil && isText ? .text : .hex
   }
 
-  /// The lines as text. Everything that a terminal could obey is escaped.
+  /// The lines as text. Everything on which a terminal could act is escaped.
   private static func lines(_ bytes: [UInt8]) -> String {
     var lines = bytes.lines
     if lines.last?.isEmpty == true { lines.removeLast() }
@@ -116,7 +116,7 @@ struct ValueView {
     }.joined()
   }
 
-  /// The text of JSON. A cut text gets no color: the cut could be within an escape sequence.
+  /// JSON as text. If the text is cut, it has no color, because the cut could split an escape sequence.
   private func text(of json: JSONText, _ presentation: Presentation) -> String {
     let width = presentation.width ?? 80
     let plain = json.laidOut(width: width)
@@ -130,7 +130,7 @@ struct ValueView {
     let count = text.utf8.count
     guard !isFull, count > Self.shownText else { return text }
     let end = text.utf8.index(text.startIndex, offsetBy: Self.shownText)
-    // The cut is at the end of a line, unless the first line is too long.
+    // Cuts at the end of a line. If the first line is already too long, cuts within this line.
     let shown = text[..<end].lastIndex(of: "\n").map { text[...$0] } ?? text[..<end]
     let newline = shown.hasSuffix("\n") ? "" : "\n"
     return shown + newline + rest(count - shown.utf8.count)

@@ -2,20 +2,20 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// Writes the values of `get`. The form depends on the words of the command, not on the number of keys that matched.
+/// Writes the values of `get`. The words of the command decide the form, so that a script can rely on it for any number of keys.
 struct ValueWriter {
   private let session: Session
   private let presentation: Presentation
   private let style: ValueStyle
   private let head: Int?
   private let isFull: Bool
-  /// Whether the command names one key: a pipe then gets its bytes with nothing added.
+  /// Whether the command names one key. A pipe then gets exactly the bytes of the value.
   private let isSingle: Bool
   private let namesNamespaces: Bool
   private var rows: RowWriter
   private(set) var count = 0
 
-  /// - Parameter namesNamespaces: Whether values of several namespaces are possible.
+  /// - Parameter namesNamespaces: Whether the values may be from several namespaces.
   init(
     _ session: Session, style: ValueStyle, head: Int?, isFull: Bool, isSingle: Bool = false,
     namesNamespaces: Bool = false
@@ -33,12 +33,12 @@ struct ValueWriter {
       isObject: isSingle)
   }
 
-  /// Whether the values are a column after the facts of their entries.
+  /// Whether the values are in a column after the facts of their entries.
   private var hasRows: Bool { presentation.mode.isStructured || presentation.mode == .markdown }
 
   func begin() throws { if hasRows { try session.output.write(rows.begin()) } }
 
-  /// Writes the readable values of a key in these namespaces; false if no namespace has a value.
+  /// Writes the values of a key that this program can read. Returns false if no namespace has a value under the key.
   mutating func write(
     _ key: [UInt8], in namespaces: [Store.Namespace], _ unreadable: UnreadableValues
   ) throws -> Bool {
@@ -63,7 +63,7 @@ struct ValueWriter {
     switch presentation.mode {
     case .table,
       .plain where presentation.isTerminal:
-      // The value is escaped, so that it sends no escape sequence to a terminal. Only `raw` can send such a sequence.
+      // The value is escaped, so that a terminal does not act on it. Only `raw` can send an escape sequence to a terminal.
       if count > 0 { try output.write([.newline]) }
       let name = namesNamespaces ? "\(SafeText(value.entry.namespace)) " : ""
       if !isSingle { try output.write(Array("\(name)\(Quoting.brief(key))\n".utf8)) }
@@ -90,7 +90,7 @@ struct ValueWriter {
     }
   }
 
-  /// - Parameter saysNothing: If true, nothing is said about missing values, because an error follows.
+  /// - Parameter saysNothing: Whether to write no note about missing values, because an error follows.
   mutating func end(saysNothing: Bool = false) throws {
     if hasRows { try session.output.write(rows.end()) }
     if presentation.mode == .table, count == 0, !saysNothing {
@@ -104,14 +104,14 @@ struct ValueWriter {
     guard presentation.mode.isForPerson else {
       return facts + [try value.cell(as: style, head: head)]
     }
-    // For a person, JSON is shown without quotes around the text.
+    // A person sees JSON text as it is, without quotes around the whole text.
     let bytes = style == .auto ? value.readable : try value.encoded(as: style, head: nil)
     return facts + [.text(Quoting.plainValue(Array(bytes.prefix(head ?? .max))))]
   }
 }
 
 extension AnswerWriter {
-  /// Writes the fields of one value, one on each line; a list in JSON is one array.
+  /// Writes the fields of one value, each on its own line. In JSON, a list is one array.
   func writeFields(_ fields: [FieldText], isList: Bool) throws {
     let mode = presentation.mode
     if mode == .json, isList {
@@ -126,7 +126,7 @@ extension AnswerWriter {
     }
   }
 
-  /// Throws if the output is a terminal, which could obey the bytes of a value, unless the command has `--force`.
+  /// Throws if the output is a terminal, which could act on the bytes of a value. `--force` allows such output.
   func requireHarmless(unless isForced: Bool) throws(ShellError) {
     guard presentation.isTerminal, !isForced else { return }
     throw ShellError(
@@ -135,7 +135,7 @@ extension AnswerWriter {
   }
 }
 
-/// A field of a JSON value with its stored text: the digits, the spaces and the order of fields are kept.
+/// A field of a JSON value as stored text, so that digits, spaces and the order of fields do not change.
 struct FieldText {
   let json: [UInt8]
   /// The string without its quotes; nil if the field is not a string.
