@@ -10,10 +10,10 @@
 
   /// One connection to a server. Only `send` and `close` may be called outside of its event loop.
   final class Connection: Sendable {
-    /// The most commands without a reply; further commands are refused.
+    /// The most commands that wait for their replies; further commands are refused.
     static let mostUnanswered = 10_000
     private static let connectTimeout = TimeAmount.seconds(2)
-    /// A connection is given up if its oldest command waits for a reply for longer than this.
+    /// If the oldest command waits longer than this for its reply, the connection is closed.
     static let longestSilence = TimeAmount.seconds(2)
 
     private let channel: any Channel
@@ -33,7 +33,7 @@
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
             if let tls = login.tls {
-              // If the host is an IP address, TLS has no name to send.
+              // A server name in TLS must not be an IP address, so for an address no name is sent.
               let host = address.host
               let isAddress = (try? SocketAddress(ipAddress: host, port: address.port)) != nil
               try channel.pipeline.syncOperations.addHandler(
@@ -55,7 +55,7 @@
                 completion(.failure(ConnectionError(reason: reason)))
               } else {
                 completion(.success(connection))
-                // This callback is registered last, so that a connection that has already ended is never used after its end.
+                // Registered after `completion`, because `onClose` of a connection that has already ended must be the last call.
                 channel.closeFuture.whenComplete { _ in onClose(connection) }
               }
             }
@@ -70,7 +70,7 @@
         do throws(LarderError) {
           switch try await reply.value() {
           case .bytes: completion(nil)
-          // The server's own message is not shown. It has no password, but a foreign server could send anything.
+          // A foreign server could send any text, so the server's own message, which has no password, is not shown.
           default: completion("the server refused the user or password, or asks for one")
           }
         } catch {
@@ -79,7 +79,7 @@
       }
     }
 
-    /// Writes a command, after `ASKING` if wanted. `reply` always completes: with the server's answer or with an error.
+    /// Writes a command, after `ASKING` if `asking` is true. `reply` always gets an outcome: the server's answer or an error.
     func send(_ command: Command, asking: Bool, _ deadline: NIODeadline, _ reply: PendingReply) {
       guard unanswered.wrappingAdd(1, ordering: .relaxed).newValue <= Self.mostUnanswered else {
         unanswered.wrappingSubtract(1, ordering: .relaxed)
@@ -88,7 +88,7 @@
       }
       let channel = channel
       channel.eventLoop.execute { [self] in
-        // A caller that no longer waits has been told that nothing happened, and its reply keeps that outcome.
+        // If the caller no longer waits, it was told that the server did not get the command. So the command is not sent.
         guard channel.isActive, reply.markSent() else {
           unanswered.wrappingSubtract(1, ordering: .relaxed)
           reply.complete(.failure(LarderError(.unreachable, "the connection has ended")))

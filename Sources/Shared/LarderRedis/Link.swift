@@ -12,12 +12,12 @@
     var tls: NIOSSLContext?
   }
 
-  /// A connection to one server, made at the first command and again after a loss. After a failed attempt to connect, commands
-  /// fail at once for a while: at most 50 ms at first and at most 2 s later.
+  /// A connection to one server, made at the first command, and again after a loss. After a failed attempt to connect, commands
+  /// fail immediately during a pause. The first pause is at most 50 ms, and later pauses are at most 2 s.
   final class Link: Sendable {
     private enum State {
       case idle
-      /// No attempt is made before this time.
+      /// The pause after a failed attempt to connect, until this time.
       case waiting(until: ContinuousClock.Instant)
       case connecting([PendingConnection])
       case connected(Connection)
@@ -68,7 +68,7 @@
         connection.send(command, asking: asking, deadline, reply)
         return try await reply.value()
       }
-      // Connecting may take longer than the caller is willing to wait.
+      // Connecting may take longer than the time limit of the command.
       let timer = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(deadline: deadline) {
         [address] in
         let error = LarderError(.unreachable, "the server \(address) is being connected to")

@@ -6,10 +6,10 @@ package struct ProtocolError: Error, Equatable {
   package let reason: String
 }
 
-/// Reads replies in RESP2 from bytes in pieces. Checks lengths, counts and nesting before memory is reserved for them.
+/// Reads RESP2 replies from pieces of bytes. Checks lengths, counts and nesting before it reserves memory for them.
 package struct RESPParser {
   package static let longestString = 64 << 20
-  /// The longest line: a type, a number or a short text.
+  /// The longest line. A line is a type with a number or a short text.
   package static let longestLine = 64 << 10
   /// The most elements of all arrays of a reply together.
   package static let mostElements = 16_384
@@ -17,7 +17,7 @@ package struct RESPParser {
 
   private var buffer: [UInt8] = []
   private var start = 0
-  /// The unfinished arrays, the outermost first, kept between the pieces: the cost of a reply grows only with its length.
+  /// The unfinished arrays, the outermost first. They stay between the pieces, so that a reply is not read again from its start.
   private var unfinished: [(list: [Reply], left: Int)] = []
   /// The announced elements of all arrays of the reply under way, and the read bytes of the reply.
   private var elements = 0
@@ -47,7 +47,7 @@ package struct RESPParser {
         return reply
       }
     }
-    // The size of a reply is limited, so the buffer for an unfinished reply is, too.
+    // The size of a reply is limited, so the buffer of a reply without an end must be limited, too.
     if size + waiting > Self.longestString + Self.longestLine {
       throw ProtocolError(reason: "a reply has no end")
     }

@@ -23,9 +23,9 @@
 
   /// Sends commands to a Redis or Valkey server over one connection; commands that block have further connections.
   ///
-  /// The commands of all tasks share the connection; the server answers them in order. A command that blocks has a connection
-  /// of its own, so that the log of one store does not wait for the log of another; more than 32 such commands at a time share
-  /// connections. A command is abandoned at its timeout: a late reply is read and dropped.
+  /// The commands of all tasks share the connection; the server answers them in order. A command that blocks has a connection of
+  /// its own, so that the log of one store does not wait for the log of another store. If more than 32 such commands are under
+  /// way, they share connections. At its timeout a command fails; a late reply is read and dropped.
   ///
   /// A sender with several addresses uses another server when a server cannot be reached or says that it is a replica. In a
   /// cluster it follows redirections. All its commands must concern keys of one slot, as the commands of an application do.
@@ -34,9 +34,10 @@
       var known: [ServerAddress]
       var current: ServerAddress
       var links: [ServerAddress: [Int: Link]] = [:]
-      /// The number of blocking commands under way in each lane, beginning with lane 1. Lane 0 has no such commands.
+      /// The blocking commands under way in each lane from lane 1 on. A lane has one connection to each server. Lane 0 never
+      /// blocks.
       var lanes = [Int](repeating: 0, count: 32)
-      /// The addresses that are known only from a server, the oldest first.
+      /// The addresses that only a server has named, the oldest first.
       var learned: [ServerAddress] = []
       var isClosed = false
 
@@ -50,7 +51,7 @@
 
       mutating func leave(_ lane: Int) { if lane > 0 { lanes[lane - 1] -= 1 } }
 
-      /// Adds an address; returns the links of the address that is forgotten instead, so that no server fills the memory.
+      /// Adds an address. If there are too many addresses, forgets the oldest one and returns its links, which the caller closes.
       mutating func learn(_ address: ServerAddress) -> [Link] {
         guard !known.contains(address) else { return [] }
         known.append(address)
@@ -72,7 +73,7 @@
     /// A sender for the server at an address. It connects at the first command.
     ///
     /// - Parameters:
-    ///   - others: further addresses, of replicas that may replace the server or of other nodes of a cluster.
+    ///   - others: further addresses, such as replicas that may replace the server, or other nodes of a cluster.
     ///   - user: the user of the server's access control list; nil for the default user.
     ///   - password: the password, which no error shows; nil for a server without a password.
     ///   - tls: the settings for TLS; nil for a connection without TLS.
@@ -132,7 +133,7 @@
           let redirection = Redirection(message, from: link.address)
         else { return reply }
         asking = false
-        // The time limit covers all servers together.
+        // The time limit is for the whole command, with all servers that it visits.
         command.timeout = ContinuousClock.now.duration(to: end)
         switch redirection {
         case .moved(let address):
@@ -168,7 +169,7 @@
       return link
     }
 
-    /// Changes to the next address, unless another command has already left `address`; false if there is only one address.
+    /// Uses the next address from now on, if `address` is still in use; false if there is only one address.
     @discardableResult private func leave(_ address: ServerAddress) -> Bool {
       route.withLock { route in
         guard route.known.count > 1 else { return false }
@@ -199,7 +200,7 @@
         guard words.count == 3, let colon = words[2].lastIndex(of: ":"),
           let port = Int(words[2][words[2].index(after: colon)...]), (1...65_535).contains(port)
         else { return nil }
-        // An empty host stands for the host of the server that sent the reply.
+        // An empty host means the host of the server that sent the reply.
         let host = words[2][..<colon]
         let address = ServerAddress(host.isEmpty ? server.host : String(host), port)
         self = words[0] == "ASK" ? .ask(address) : .moved(address)

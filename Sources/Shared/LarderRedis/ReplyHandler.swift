@@ -14,7 +14,7 @@
       var waiting: Waiting
     }
 
-    /// A command without a reply. It keeps its place in the order even if its caller does not wait any more.
+    /// A command that was sent and has no reply yet. It keeps its place in the order even if its caller does not wait any more.
     struct Waiting: Sendable {
       var reply: PendingReply
       var sent: NIODeadline
@@ -68,7 +68,7 @@
           first.reply.complete(.success(reply))
         }
       } catch {
-        // After wrong bytes, the start of the next reply is unknown.
+        // After invalid bytes, the handler cannot find the start of the next reply, so the connection is closed.
         context.close(promise: nil)
       }
     }

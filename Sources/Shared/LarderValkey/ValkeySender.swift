@@ -6,7 +6,7 @@
 
   /// Sends commands through a client of valkey-swift, to a server or to a cluster.
   ///
-  /// The program makes the client and runs it. The client's own time limit for a command should be longer than the limits in
+  /// The program makes and runs the client. Set the client's own time limit for a command higher than the limits in
   /// `SharedOptions`.
   public struct ValkeySender: CommandSender {
     private let client: any ValkeyClientProtocol
@@ -16,7 +16,7 @@
 
     public func send(_ command: LarderShared.Command) async throws(LarderError) -> Reply {
       let reply = PendingReply()
-      // In valkey-swift a cancelled command ends the connection of all commands, so a late command is not cancelled.
+      // In valkey-swift, to cancel a command ends the connection of all commands, so a late command is not cancelled.
       Task { [client] in
         do throws(ValkeyClientError) {
           let raw = RawCommand(command: command, reply: reply)
@@ -54,14 +54,14 @@
 
     var isBlocking: Bool { command.blocks }
 
-    /// The key that chooses the server: a command's keys are in one slot, and come before words that may have any bytes.
+    /// The key that chooses the server. All keys of a command are in one slot, and come before words that may have any bytes.
     var keysAffected: [ValkeyKey] {
       let key = command.words.first(where: TierNames.isKey)
       return key.map { [ValkeyKey(ByteBuffer(bytes: $0))] } ?? []
     }
 
     func encode(into commandEncoder: inout ValkeyCommandEncoder) {
-      // After a long wait for a connection, the caller has been told that nothing happened. `TIME` changes nothing.
+      // If the caller no longer waits, it was told that nothing happened. So `TIME`, which changes nothing, is sent instead.
       let words = reply.markSent() ? command.words : [Array("TIME".utf8)]
       commandEncoder.encodeArray(words.map(Word.init))
     }

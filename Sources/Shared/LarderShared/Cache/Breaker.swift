@@ -1,8 +1,8 @@
 import Larder
 import Synchronization
 
-/// Keeps requests away from a tier that fails: after five failures in a row no request is sent for a while, at most one second
-/// at first and at most 30 seconds later. Then one request tries the tier.
+/// Keeps requests away from a tier that fails. After five failures in a row no request is sent during a pause. The first pause is
+/// at most one second, and later pauses are at most 30 seconds. After a pause, one request tries the tier.
 final class Breaker: Sendable {
   static let mostFailures = 5
   static let shortest = Duration.seconds(1)
@@ -11,7 +11,7 @@ final class Breaker: Sendable {
   private struct State {
     var failures = 0
     var pause = Breaker.shortest
-    /// No request is sent before this time; nil while requests are sent.
+    /// No request is sent before this time; nil while all requests are sent.
     var openUntil: Duration?
     var openSince = Duration.zero
     var isTrying = false
@@ -21,13 +21,13 @@ final class Breaker: Sendable {
 
   var openings: Int { state.withLock { $0.openings } }
 
-  /// Whether a request may be sent; after a pause, one request. The shortest pause is enough if this machine reads the log.
+  /// Whether a request may be sent; after a pause, one request. If this machine reads the log, only the shortest pause applies.
   func admits(at now: Duration, isConnected: Bool = false) -> Bool {
     state.withLock { state in
       guard var until = state.openUntil else { return true }
       if isConnected { until = min(until, state.openSince + Self.shortest) }
       guard now >= until else { return false }
-      // Other requests fail until this request has an outcome. Without an outcome, the next request tries after another pause.
+      // This request tries the tier, and others fail until it has an outcome, or until a further pause has passed.
       state.openUntil = now + state.pause
       state.openSince = now
       state.isTrying = true
@@ -47,7 +47,7 @@ final class Breaker: Sendable {
         guard state.failures >= Self.mostFailures else { return }
         state.openings += 1
       } else {
-        // Requests that were sent before the pause do not lengthen it.
+        // A request that was sent before the pause does not make the pause longer.
         guard state.isTrying else { return }
         state.isTrying = false
         state.pause = min(state.pause * 2, Self.longest)
@@ -72,7 +72,7 @@ final class Breaker: Sendable {
       succeeded()
       return result
     } catch {
-      // The error of a cancelled caller says nothing about the tier.
+      // The error of a cancelled caller does not show whether the tier works.
       if !Task.isCancelled { failed(at: clock.monotonic) }
       throw error
     }

@@ -2,16 +2,16 @@ import Larder
 import LarderSystem
 import Synchronization
 
-/// Loads the keys that the tier does not have with one call. Each key asks the tier separately.
+/// Loads the keys that the tier does not have with one call. The tier is asked for each key separately.
 ///
-/// A call waits until every key has come or does not need the call: the key got its value elsewhere, or waits for another
-/// machine. The last key makes the call for all keys. One call runs at a time.
+/// A call waits for every key. A key either joins the call or does not need it: the key got its value elsewhere, or another
+/// machine loads it. The last key makes the call for all keys. One call runs at a time.
 final class BulkOrigin<Name: StoreKey & Sendable, Value: Sendable>: Sendable {
   typealias Missing = [(key: Name, stored: CachedValue<Value>?)]
   typealias Source = @Sendable (Missing) async throws -> [(Name, Loaded<Value>)]
 
   private struct State {
-    /// Keys that may still come to the next call.
+    /// Keys for which it is not known yet whether they join the next call.
     var expected: Set<Key>
     var waiting: Missing = []
     var isCalling = false
@@ -34,7 +34,7 @@ final class BulkOrigin<Name: StoreKey & Sendable, Value: Sendable>: Sendable {
     state = Mutex(State(expected: Set(names.map { Key($0) })))
   }
 
-  /// Notes that no call needs to wait for a key any longer.
+  /// Notes that a key will not join a call, so that no call waits for the key.
   func pass(_ name: Name) {
     let isReady = state.withLock { state in
       state.expected.remove(Key(name)) != nil && state.isReady

@@ -1,7 +1,7 @@
 import LarderSystem
 import Synchronization
 
-/// Limits the number of loads that run at once while the tier, which usually protects the origin, cannot be used.
+/// Limits the loads at the same time while the tier cannot be used. Usually the leases of the tier protect the origin.
 final class LoadLimiter: Sendable {
   /// The number of loads that may still begin. Only code under the lock of the waiters changes it.
   private let free: Atomic<Int>

@@ -8,9 +8,9 @@ import Synchronization
 ///     let prices = store.cache(of: Price.self, in: "prices", shared: shared)
 ///     let price = try await prices.value(for: sku) { try await api.price(sku) }
 ///
-/// Make one object for a process and keep it. For each store with a ``SharedCache`` the object has a task that reads the log
-/// of changes, unless another process of the store reads the log. The task ends with the last reference to the object, or
-/// when the store is closed. A store belongs to one application.
+/// Make one object for a process and keep it. For each store with a ``SharedCache`` the object has a task that reads the log of
+/// changes, unless another process reads the log for this store. The task ends when the last reference to the object is released,
+/// or when the store is closed. A store belongs to one application.
 public final class Shared: Sendable {
   /// The data that the machines share.
   public let tier: any SharedTier
@@ -45,32 +45,31 @@ public final class Shared: Sendable {
     public var hits = 0
     /// Requests that got a lease because the tier had no value that could be used.
     public var misses = 0
-    /// Values that failed their checks, or that the cache's codec could not decode; counted as misses too.
+    /// Values that failed their checks, or that the cache's codec could not decode. They also count as misses.
     public var damaged = 0
     /// Values in a layout that is newer than this version of Larder.
     public var newer = 0
     /// Leases that were granted.
     public var leases = 0
-    /// Pauses of callers that waited for another machine's load.
+    /// Times that a caller paused because another machine loaded the value.
     public var waits = 0
     /// Loaded values that the tier refused: their key was changed or removed during the load, or their lease had ended.
     public var overtaken = 0
-    /// Loads without the tier: it failed, removals waited for it, or a key changed too often or was loaded for too long.
+    /// Loads without the tier. The tier failed, removals waited for it, or a key changed too often or took too long to load.
     public var withoutTier = 0
-    /// Copies that reads returned although this machine did not receive changes.
+    /// Copies that reads returned although this machine may have missed changes.
     public var unconfirmed = 0
     /// Records of the log that this process applied for its stores.
     public var records = 0
-    /// Copies that these records of the log removed. Copies that a record removed by a tag do not count.
+    /// Copies that these records removed by their keys or namespaces. Copies that were removed by a tag do not count.
     public var superseded = 0
-    /// Times that the log lacked records that a store had missed, or had another history: the store dropped its copies.
+    /// Times that the store dropped its copies, because the log had another history or lacked records that the store had missed.
     public var gaps = 0
     /// Removals that waited in a store and were sent later.
     public var sent = 0
-    /// Times that reading or applying the log failed. After such a failure, copies are not confirmed until the log is applied
-    /// again.
+    /// Times that reading or applying the log failed. After a failure the copies are unconfirmed until the log is applied again.
     public var failures = 0
-    /// The reason of the last such failure.
+    /// The reason of the last failure in ``failures``.
     public var lastFailure: String?
     /// Times that the tier was not asked for a while because it had failed repeatedly.
     public var pauses = 0
@@ -100,7 +99,7 @@ public final class Shared: Sendable {
     }
   }
 
-  /// The counts. Tasks that are about to end still use them after the end of ``Shared``.
+  /// The counts. The object outlives ``Shared``, because tasks that are about to end still count.
   private final class Counts: Sendable {
     let values = Mutex(Statistics())
   }

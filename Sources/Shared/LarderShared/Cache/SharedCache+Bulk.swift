@@ -15,9 +15,9 @@ extension SharedCache {
 
   /// The values with the source and the age of each, or the errors of the keys that failed.
   ///
-  /// Every key is handled like a key of `result(for:options:load:)`; one call of `load` has all keys for which neither this
-  /// store nor the tier has a value. Further calls have the keys that other machines loaded but did not store, and the keys
-  /// that were changed meanwhile. If the tier cannot be used, each call has at most ``SharedOptions/maxLoads`` keys.
+  /// Every key is handled like a key of `result(for:options:load:)`. One call of `load` gets all keys for which neither this
+  /// store nor the tier has a value. Further calls get the keys that other machines loaded but did not store, and the keys that
+  /// changed meanwhile. If the tier cannot be used, each call has at most ``SharedOptions/maxLoads`` keys.
   ///
   /// - Parameter load: as for `results(for:options:load:)` of `Cache`. A key that is missing in the answer is absent.
   /// - Returns: the results in the order of the keys; nil for a key without a value.
@@ -57,7 +57,7 @@ extension SharedCache {
         results.append(.success(nil))
       case .failure(let error) where !(error is Overtaken): results.append(.failure(error))
       case .success, .failure:
-        // The value was changed meanwhile, or the negative entry is not confirmed.
+        // The value was changed meanwhile, or it is not confirmed that the key has no value. So the key is read again.
         do {
           results.append(
             .success(
@@ -80,7 +80,7 @@ extension SharedCache {
     defer { origin.pass(key) }
     let shared = SharedKey(namespace: name, bytes: Key(key).bytes)
     do {
-      // No store takes an impossible key, so the tier must not take it either.
+      // No store takes a key of this length, so the tier must not take the key either.
       guard shared.isPossible else { return try await origin.answer(about: key, stored) }
       let loading = SharedLoad(
         cache: self, key: shared, options: options, policy: policy,

@@ -1,20 +1,20 @@
 public import Larder
 
 extension SharedCache {
-  /// Stores `value` under `key` in the tier, and then in this store, unless a newer change came.
+  /// Stores `value` under `key` in the tier. Then stores it in this store, too, unless a newer change came.
   ///
   /// - Parameters:
   ///   - expires: how long the value stays fresh, at most 30 days; nil takes the namespace's rule.
   ///   - stale: how long after its expiry the value may be served stale; nil takes the namespace's rule.
-  /// - Throws: `LarderError/Code/unreachable` if nothing has changed anywhere; `LarderError/Code/unanswered` if the tier may
-  ///   have changed, and this store has dropped its copy; or the errors of a write.
+  /// - Throws: `LarderError/Code/unreachable` if nothing has changed anywhere; `LarderError/Code/unanswered` if the tier may have
+  ///   changed, so that this store has dropped its copy; or the errors of a write.
   public func set(
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil, stale: Duration? = nil,
     tags: [String] = []
   ) async throws {
     let key = SharedKey(namespace: name, bytes: Key(key).bytes)
     try checkName()
-    // The tier would take an impossible key, but this store would not.
+    // The tier would take a key of any length, but this store would not.
     guard key.isPossible else {
       throw LarderError(
         .invalidArgument,
@@ -54,14 +54,14 @@ extension SharedCache {
     local.leaveLoad(of: key.bytes)
   }
 
-  /// Removes the value under `key` from this store and from the tier. Also ends the load of the key on any machine: a value
+  /// Removes the value under `key` from this store and from the tier, and abandons the loads of the key on all machines: a value
   /// whose load began before the removal is stored nowhere.
   ///
   /// - Throws: `LarderError/Code/pending` if the tier gives no answer: the key is removed here, and the removal waits in the
   ///   store until a process of this machine can send it. `LarderError/Code/unreachable` if too many removals wait already.
   public func remove(_ key: some StoreKey) async throws {
     let key = SharedKey(namespace: name, bytes: Key(key).bytes)
-    // No store has an impossible key. The log would send every machine the key, of any length.
+    // No store has such a key, and the log would send the key of any length to every machine, so nothing is done.
     guard key.isPossible else { return }
     defer { local.leaveLoad(of: key.bytes) }
     try await change(.remove(key))
@@ -97,7 +97,7 @@ extension SharedCache {
       try copies.outbox.checkRoom()
       failure = error
     }
-    // The tier may have made the change even if the caller's task is cancelled, so this store must make it, too.
+    // The tier may have made the change although the caller's task is cancelled. So this store must make the change in any case.
     try await Task { [copies, position] in
       try await copies.remove(change.subject, at: position)
     }.value

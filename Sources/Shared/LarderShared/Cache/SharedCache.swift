@@ -1,11 +1,11 @@
 public import Larder
 
-/// A cache over a store, and over a tier that the machines of an application share. A miss asks the tier before it loads.
+/// A cache over a store and a tier, which the machines of an application share. A miss asks the tier before it loads.
 /// While the tier can be used, one machine at a time loads a key.
 ///
 /// A read that finds a fresh copy in this store does not ask the tier, and costs about as much as a read of a `Cache`. A change
-/// on another machine ends the copy as soon as the record of the change arrives here. If a machine has not seen the log for two
-/// seconds, `CacheResult/isConfirmed` of its results is false. `Docs/Use/Fleet.md` has the promises.
+/// on another machine makes the copy invalid as soon as the record of the change arrives here. If a machine has not seen the log
+/// for two seconds, `CacheResult/isConfirmed` of its results is false. `Docs/Use/Fleet.md` has the promises.
 public struct SharedCache<Value: Sendable>: Sendable {
   /// The values in the store of this machine. Changes through ``local`` are not shared.
   public let local: Cache<Value>
@@ -54,7 +54,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) async throws -> CacheResult<Value> {
     let load: Load = { _ in .value(try await load()) }
     if let result = try await result(key, options, policy: options.policy, load) { return result }
-    // Another caller has stored, here or in the tier, that the key has no value. But this load always returns a value.
+    // Another caller has stored that the key has no value. But this `load` always returns a value, so it runs now.
     if options.policy != .cacheOnly {
       var own = options
       own.policy = .reload
@@ -96,12 +96,12 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) async throws -> CacheResult<Value>? {
     var options = options
     options.policy = .revalidate
-    // A load under way may have asked the tier before a change that has already returned, so this call does not join the load.
+    // A load under way may have asked the tier before a change that has already returned, so this call must not join the load.
     local.leaveLoad(of: Key(key).bytes)
     return try await result(key, options, policy: .standard, load)
   }
 
-  /// How often a key may change before its value is stored. After that the caller gets an unconfirmed value, or an error.
+  /// How often a key may change before its value is stored. After more changes the caller gets an unconfirmed value, or an error.
   private static var mostChanges: Int { 8 }
 
   typealias Load = @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
@@ -109,7 +109,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   private func result(
     _ key: some StoreKey, _ options: LoadOptions, policy: RequestPolicy, _ load: @escaping Load
   ) async throws -> CacheResult<Value>? {
-    // The standing is read before the lookup, so the lookup sees every change that the standing covers.
+    // The standing says whether copies are confirmed. It is read first, so the lookup sees all changes that it includes.
     let standing = copies.standing(limit: shared.options.unconfirmedLimit)
     // While the store is disconnected, the copy is used only if the load fails.
     if standing != .disconnected || options.policy != .standard {
@@ -126,7 +126,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
       local.stored(key, options), Key(key), options, policy: policy, standing, load)
   }
 
-  /// Whether a negative entry of this store is enough. A result of nil cannot carry `isConfirmed`.
+  /// Whether the store's note that the key has no value is enough. A result of nil could not show `isConfirmed`.
   func isCertain(_ standing: RecentChanges.Standing, _ options: LoadOptions) -> Bool {
     standing == .confirmed || options.policy == .cacheOnly
   }
@@ -139,12 +139,12 @@ public struct SharedCache<Value: Sendable>: Sendable {
     try checkName()
     try Frame.checkCount(of: options.tags)
     var options = options
-    // The next call in any process of this machine must not find an older copy.
+    // The next call in any process of this machine must not find an older copy, so this call waits for the commit.
     options.waitsForCommit = true
-    // The lease of the tier decides which machine loads.
+    // The lease of the tier decides which machine loads, so the store takes no lease of its own.
     options.takesLease = false
     let sharedKey = SharedKey(namespace: name, bytes: key.bytes)
-    // No store takes an impossible key, so the tier must not take it either.
+    // No store takes a key of this length, so the tier must not take the key either.
     guard sharedKey.isPossible else {
       return try await local.result(for: key, options: options, load: load)
     }
@@ -167,9 +167,9 @@ public struct SharedCache<Value: Sendable>: Sendable {
         }
         guard result?.error is Overtaken else { return result.map { confirmed($0, standing) } }
       } catch is Overtaken {
-        // A result of nil cannot carry an error.
+        // A result of nil cannot carry an error, so the request begins again.
       }
-      // From now on no caller may join this load, even if the load's own task is removed late.
+      // From now on no caller may join this load, even if the task of the load is removed only later.
       local.leaveLoad(of: key.bytes)
       changes += 1
       if changes < Self.mostChanges {
@@ -190,7 +190,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) -> CacheResult<Value> {
     var result = result
     switch result.source {
-    // If the caller joined a load, the load may be older than a change that this machine does not know.
+    // A caller that joined a load may get a value from before a change that this machine does not know.
     case .loaded, .shared: result.isConfirmed = result.error == nil && standing == .confirmed
     case .memory, .disk, .stale:
       if standing == .confirmed { break }

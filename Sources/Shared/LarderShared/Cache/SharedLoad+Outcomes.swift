@@ -42,7 +42,7 @@ extension SharedLoad {
     _ error: (any Error)? = nil
   ) -> Loaded<Value> {
     let (stamp, tags, now) = (copy.stamp, copy.frame.tags, cache.store.now)
-    // Machines that took the value at the same time must not ask for it again at the same time.
+    // Machines that took the value at the same time must not ask for it again together, so each machine shortens the lifetime.
     let part = copy.isFresh ? Double.random(in: 0.9...1) : 1
     var attributes = EntryAttributes(expires: .at(now.advanced(by: copy.remaining * part)))
     attributes.stale = copy.frame.stale
@@ -79,5 +79,5 @@ extension SharedLoad {
   }
 }
 
-/// The value was changed before it was stored. No caller after the change may get the value, so each caller asks again.
+/// The value was changed before it was stored. A caller after the change must not get the value, so each caller asks again.
 struct Overtaken: Error {}

@@ -6,7 +6,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   let cache: SharedCache<Value>
   let key: SharedKey
   let options: LoadOptions
-  /// The policy for the tier. The policy in the options is for the store.
+  /// The policy for the tier. The policy in ``options`` is for the store.
   let policy: RequestPolicy
   let load: SharedCache<Value>.Load
   /// Called before a wait for another machine, or for a place to load without the tier.
@@ -16,9 +16,9 @@ struct SharedLoad<Value: Sendable>: Sendable {
   var copies: LocalCopies { cache.copies }
   private var clock: any LarderClock { cache.store.clock }
 
-  /// How often a key may change before and during its load. After that the caller loads without the tier.
+  /// How often a key may change before and during its load. After more changes the caller loads without the tier.
   private static var mostChanges: Int { 8 }
-  /// The longest wait for another machine's load, which may never end, in durations of a lease.
+  /// The longest wait for another machine's load, in durations of a lease. The other machine may renew its lease without an end.
   private static var mostLeases: Int { 10 }
 
   func outcome(_ held: CachedValue<Value>?) async throws -> Loaded<Value> {
@@ -52,7 +52,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
           $0.leases += 1
         }
         if let outcome = try await load(holding: lease, ticket, fallback: copy) { return outcome }
-        // The key was changed during the load, or the lease has ended. A caller after a change must not get the value.
+        // The key was changed during the load, or the lease has ended. A caller after the change must not get the value.
         shared.count { $0.overtaken += 1 }
         change = "it changes during each load"
       case .answer(.held(let left), let copy):
@@ -80,7 +80,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   private enum Attempt {
     case use(TierCopy<Value>)
-    /// The tier takes no value of this key. The position is the version of the tier's note; zero for a value in a newer layout.
+    /// The tier takes no value of this key, and has a note with this version; zero if the tier has a value in a newer layout.
     case loadAlone(Position)
     case answer(LeaseAnswer, TierCopy<Value>?)
   }
@@ -93,11 +93,11 @@ struct SharedLoad<Value: Sendable>: Sendable {
     if found.isNewer { return .loadAlone(.zero) }
     if rejected == nil { rejected = .some(found.stamp) }
     if let copy = found.copy, accepts(copy, rejecting: rejected ?? nil) {
-      // A value that is already outdated counts as changed.
+      // This machine knows a newer change than the value, so the value counts as changed.
       guard copies.isCurrent(key, tags: copy.frame.tags, at: copy.head) else {
         return .answer(.changed, nil)
       }
-      // Later, a replica that lags behind must not answer with an older value.
+      // The version is noted, so that an older value from a replica that lags behind is refused later.
       copies.recent.note(.key(key), at: copy.stamp.version)
       return copy.isAnswer ? .use(copy) : .loadAlone(copy.stamp.version)
     }
@@ -168,15 +168,15 @@ struct SharedLoad<Value: Sendable>: Sendable {
   ) async throws -> Loaded<Value> {
     try Task.checkCancellation()
     var known = held
-    // The metadata of a copy is a stamp, which the load must not see.
+    // The metadata of a copy is the tier's stamp, which the load must not see.
     known?.metadata = nil
-    // The origin is asked after all changes up to this position were applied.
+    // When the origin is asked, all changes up to this position were applied, so the position is the version of the value.
     let stamp = ValueStamp(version: max(ticket.applied, version), written: 0)
     guard let error else {
       return loaded(try await self.answer(known, tags: heldTags), stamp, ticket)
     }
     shared.count { $0.withoutTier += 1 }
-    // A known change may be newer than the last applied record. The value would count as older, so it is not stored.
+    // A noted change may be newer than the last applied record. Then the value would count as older, so it is not stored.
     let mayStore = copies.isCurrent(key, tags: options.tags, at: stamp.version)
     waits()
     let answer = try await shared.limiter.run { [known] in
@@ -217,7 +217,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     do {
       frame = try cache.frame(answer.value.map { try cache.local.encode($0) }, answer.attributes)
     } catch {
-      // The store cannot keep the value either; the store's own error gives the reason.
+      // The store cannot keep the value either, and the error of the store gives the reason.
       await release(lease)
       return loaded(answer, ValueStamp(version: lease.head, written: 0), ticket)
     }
@@ -240,7 +240,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
         do {
           guard try await tier.renew(key, lease.token, for: length) else { return }
         } catch {
-          // The next attempt may succeed before the lease ends.
+          // The renewal failed, but the next one may succeed before the lease ends.
         }
       }
     }

@@ -6,11 +6,11 @@ public struct SharedOptions: Sendable {
   public var readTimeout: Duration
   /// How long a change, or a request for a lease, waits for the tier. At most an hour.
   public var writeTimeout: Duration
-  /// The duration of a lease, the right to load a key. Its holder renews it after each third of this time. 100 ms to an
+  /// The duration of a lease, the right to load a key. Its holder renews the lease after each third of this time. 100 ms to an
   /// hour.
   public var leaseDuration: Duration
-  /// The largest encoded value that the tier takes, in bytes, at most 32 MiB. Each machine loads and keeps larger values for
-  /// itself.
+  /// The largest encoded value that the tier takes, in bytes, at most 32 MiB. Larger values are loaded and kept by each machine
+  /// separately.
   public var maxValueSize: Int
   /// The approximate number of records that the log keeps.
   public var logLength: Int
@@ -19,8 +19,8 @@ public struct SharedOptions: Sendable {
   /// How long reads use copies while this machine cannot read the log. The time begins two seconds after the last contact.
   /// The results of these reads are not confirmed. After this time reads ask the tier or the origin first.
   public var unconfirmedLimit: Duration
-  /// The pause of the log's reader if several changes arrive at once or within this time, so that one reply contains many
-  /// changes. At most a second.
+  /// If several changes arrive together or within this time, the log's reader pauses for this time, so that one reply contains
+  /// many changes. At most a second.
   public var pace: Duration
 
   /// Makes options. Every option has a default.
@@ -40,11 +40,11 @@ public struct SharedOptions: Sendable {
     self.pace = pace
   }
 
-  /// The largest possible value: a connection ends at a reply with a string of more than 64 MiB.
+  /// The largest possible value. A sender closes the connection if a reply has a string of more than 64 MiB.
   private static let largestValue = 32 << 20
 
-  /// The options within usable limits. A lease of zero duration would be renewed without a pause, and an empty log would have
-  /// no head.
+  /// The options within usable limits. For example, a lease with a duration of zero would be renewed without a pause, and an
+  /// empty log would have no newest record.
   var possible: SharedOptions {
     var options = self
     options.readTimeout = min(max(readTimeout, .zero), .hours(1))

@@ -1,6 +1,6 @@
 public import Larder
 
-/// The state of a store's copies of the tier; no connection to the tier is needed to read it.
+/// The state of a store's copies of values of the tier. It can be read without a connection to the tier.
 public struct SharedStatus: Sendable {
   /// The application whose data the store has; nil before the first contact with the tier.
   public var application: String?
@@ -14,7 +14,7 @@ public struct SharedStatus: Sendable {
   public var head: Position?
   /// The time between the last applied change and the newest seen change.
   public var behind: Duration
-  /// How many times the store began with a history of the log: at the first contact, and after each loss of records.
+  /// How many times the store began with a history of the log: at the first contact, and again after each loss of records.
   public var epoch: UInt64
   /// The number of removals that wait for the tier.
   public var waitingRemovals: Int

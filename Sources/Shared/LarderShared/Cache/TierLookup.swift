@@ -44,7 +44,7 @@ extension SharedCache {
   /// Asks the tier for a key. Asks again if the value has tags that the caller did not name.
   func find(_ key: SharedKey, tags: [String]) async throws(LarderError) -> TierLookup<Value> {
     var named = Set(tags.map(ExactString.init))
-    // Each time the tier may have another value with other tags.
+    // Each time the tier may have another value with other tags, so the number of attempts is limited.
     for _ in 0..<4 {
       guard let fetched = try await shared.tier.fetch(key, tags: named.map(\.string).sorted())
       else { return TierLookup() }

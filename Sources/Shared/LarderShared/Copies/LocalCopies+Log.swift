@@ -2,7 +2,7 @@ import Larder
 import LarderSystem
 
 extension LocalCopies {
-  /// Applies records of the log in order, and stores the progress if a copy was concerned or `keepsProgress` is true.
+  /// Applies records of the log in order. Stores the progress if a record concerned a copy, or if `keepsProgress` is true.
   ///
   /// - Returns: the number of removed copies without the removals by tags; nil if the store now follows another history.
   func apply(
@@ -10,8 +10,8 @@ extension LocalCopies {
   ) async throws -> Int? {
     recent.note(changes)
     for tag in Self.tags(in: changes) { try await store.invalidateInSteps(tag: tag.string) }
-    // Takes the writer lock even if the store has none of the keys: a writer that tested `recent` before `note` may still
-    // commit an old value. A transaction without changes commits nothing.
+    // This commit takes the writer lock even if the store has none of the keys: a writer that looked at `recent` before `note`
+    // was called may still commit an old value. A transaction without changes commits nothing.
     return try await store.commit { [self] batch in
       guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
       var removed = 0
@@ -23,8 +23,8 @@ extension LocalCopies {
     }
   }
 
-  /// The changes of keys and namespaces that may concern copies in the last commit: a lookup in a snapshot costs less than in
-  /// a write. The write meets no further copies: the writes in its transaction began after the changes were noted.
+  /// The changes of keys and namespaces that may concern copies in the last commit. They are looked up in a snapshot, because a
+  /// lookup in a write takes longer. Later copies cannot be concerned, because their writes began after the changes were noted.
   private func changesOfCopies(_ changes: [LogRecord]) throws -> [LogRecord] {
     try store.read { snapshot in
       var found: [LogRecord] = []
@@ -58,7 +58,7 @@ extension LocalCopies {
 
   /// Begins with another history of the log at the `newest` record, and removes the copies of the `known` history.
   ///
-  /// A crash at any point leaves the old history, or a history without a position, which the next reader gives up.
+  /// A crash leaves the old history, or a history without a position, in whose place the next reader begins another history.
   ///
   /// - Returns: nil if another process has already begun.
   func begin(
@@ -71,7 +71,7 @@ extension LocalCopies {
     let isFirst = try await store.commit { [self, progress] batch in
       guard try state.progress(in: &batch)?.epoch == known else { return false }
       try state.set(progress, in: &batch)
-      // The position goes first: a ticket of the new history must not have a position of the old history.
+      // The position is published first: a ticket of the new history must not have a position of the old history.
       recent.publish(applied: .zero, head: .zero)
       return true
     }

@@ -1,7 +1,7 @@
 import Larder
 
-/// The copies that one store has of values of the tier, with their stamps as metadata. No process stores a value after a change
-/// if the value was fetched before the change.
+/// The copies of values of the tier in one store, with their stamps as metadata. If a value was fetched before a change, no
+/// process stores the value after the change.
 struct LocalCopies: Sendable {
   /// The tag of copies that the tier does not have: values that were loaded while the tier could not be used.
   static let unsharedTag = "shared-tier:unshared"
@@ -18,7 +18,7 @@ struct LocalCopies: Sendable {
     outbox = Outbox(store, state)
   }
 
-  /// The state of the store when a request begins. Another history, or a queued removal, forbids storing the request's value.
+  /// The state of the store when a request begins. If the history or `queued` is different later, the value is not stored.
   struct Ticket: Sendable {
     /// The number of the log's history; nil before the first contact with the log.
     var epoch: UInt64?
@@ -29,7 +29,7 @@ struct LocalCopies: Sendable {
   }
 
   func ticket() throws(LarderError) -> Ticket {
-    // The order matters: if a history begins after the first read, the ticket has the old number, and nothing is stored.
+    // The history is read first. If another history begins after that, the ticket has the old number, and nothing is stored.
     let epoch = try state.progress()?.epoch
     return Ticket(epoch: epoch, queued: try state.queued(), applied: recent.applied)
   }
@@ -64,16 +64,16 @@ struct LocalCopies: Sendable {
     return true
   }
 
-  // MARK: Values that the tier has not got
+  // MARK: Values that the tier does not have
 
-  /// Whether a value that was loaded without the tier may be stored. An older value of another machine may follow such a value,
-  /// so the value is stored only while no copy is confirmed, and is removed before copies are confirmed.
+  /// Whether a value that was loaded without the tier may be stored. The tier may later have an older value of another machine.
+  /// So the value is stored only while no copy is confirmed, and is removed before copies are confirmed.
   func mayStoreUnshared(
     _ stamp: ValueStamp, _ ticket: Ticket, for key: SharedKey, tags: [String],
     in batch: inout WriteBatch
   ) throws -> Bool {
     if recent.isRegainingTrust || standing(limit: .zero) == .confirmed { return false }
-    // A copy of the tier with an equal version is older, because this value was loaded just now.
+    // This value was loaded just now, so it is newer than a copy of the tier with an equal version.
     return try mayStore(
       ValueStamp(version: stamp.version, written: .max), current: stamp.version, ticket, for: key,
       tags: tags, in: &batch)
@@ -96,7 +96,7 @@ struct LocalCopies: Sendable {
 
   // MARK: Changes of this machine
 
-  /// Removes copies from this store, at the position of the removal; a nil position puts the removal into the outbox, too.
+  /// Removes copies from this store. The position is that of the removal in the log; nil puts the removal into the outbox, too.
   func remove(_ subject: LogRecord.Subject, at position: Position?) async throws {
     if let position { recent.note(subject, at: position) }
     guard case .tag(let tag) = subject else {
@@ -115,14 +115,14 @@ struct LocalCopies: Sendable {
   /// Removes a key from this store, because the state of the key in the tier is unknown.
   func drop(_ key: SharedKey) async throws {
     try await store.commit { [self] batch in
-      // A fetch under way may have the old value, so it must not store.
+      // A request under way may have fetched the old value, which must not be stored. The new number makes its ticket invalid.
       try state.setQueued(state.queued(in: &batch) &+ 1, in: &batch)
       try removeCopy(of: key, olderThan: nil, in: &batch)
     }
   }
 
-  /// Removes and counts the copies of a key or of a namespace. It does not remove the copies with a tag: they may be too
-  /// many for one batch.
+  /// Removes and counts the copies of a key or of a namespace. Does nothing for a tag, because a tag may have too many copies for
+  /// one batch.
   func removeCopies(
     of subject: LogRecord.Subject, olderThan position: Position?, in batch: inout WriteBatch
   ) throws -> Int {
@@ -145,7 +145,7 @@ struct LocalCopies: Sendable {
     {
       return false
     }
-    // An expired entry is removed, too, so that no stale window serves it.
+    // An expired entry is removed, too, because it could otherwise be served stale.
     try batch.remove(key.bytes, from: namespace)
     return true
   }

@@ -1,8 +1,8 @@
 import Larder
 import LarderSystem
 
-/// The records of a store about the tier, in a namespace of their own. Each record is a part of the commit that the record
-/// describes, so no crash and no power failure leaves a copy that a record calls removed.
+/// The records of a store about the tier, in a namespace of their own. A record and the change that it describes are in one
+/// commit. So after a crash or a power failure, no copy is left that a record calls removed.
 struct LocalState: Sendable {
   static let namespace = "shared-tier"
   private static let progressKey = "progress"
@@ -14,7 +14,7 @@ struct LocalState: Sendable {
     private static let layout: UInt8 = 1
 
     var application: String
-    /// The number of the history. It changes whenever the store begins with another history of the log.
+    /// The number of the history. The store takes a new number when it begins with another history of the log.
     var epoch: UInt64
     var position: Position
     /// The digest of the record at the position, which identifies the history.
@@ -72,7 +72,7 @@ struct LocalState: Sendable {
 
   // MARK: Namespaces
 
-  /// Notes that a namespace has copies of the tier. In other namespaces, the log removes only entries with invalidated tags.
+  /// Notes that a namespace has copies of the tier. In other namespaces, the log removes only entries with an invalidated tag.
   func note(_ namespace: String, in batch: inout WriteBatch) throws {
     let key = Self.namePrefix + namespace
     if try batch.value(for: key, in: records) == nil { try put([], for: key, in: &batch) }
@@ -88,7 +88,7 @@ struct LocalState: Sendable {
     }
   }
 
-  /// Stores a record that evictions spare. If the progress is lost anyway, the store begins with a new history.
+  /// Stores a record that evictions spare. If the progress is lost in spite of that, the store begins with a new history.
   func put(
     _ bytes: [UInt8], for key: some StoreKey, of namespace: Store.Namespace? = nil,
     in batch: inout WriteBatch

@@ -14,7 +14,7 @@ extension RecentChanges {
     firstSlot + Int(Checksum.of(name, seed: 4) % UInt64(slots))
   }
 
-  /// Notes a change. Names with one slot share the newest position, which may refuse a value without need.
+  /// Notes a change. Names with one slot share the newest position, so a value may be refused although its name did not change.
   func note(_ subject: LogRecord.Subject, at position: Position) {
     note([LogRecord(position: position, digest: 0, previous: nil, subject: subject)])
   }
@@ -52,8 +52,8 @@ extension RecentChanges {
     return (Self.firstSlot..<Self.firstSlot + Self.slots).map { view.acquire($0) }
   }
 
-  /// Replaces the changes of a lost history with the position at which another history begins, except changes that were noted
-  /// meanwhile. So a value from a server that still has the old history is refused.
+  /// Replaces the changes of a lost history with the position at which another history begins. Changes that were noted meanwhile
+  /// stay. So a value from a server that still has the old history is refused.
   func replace(_ noted: [UInt64], with position: Position) {
     let view = words.view
     guard view.isWritable else { return }
@@ -63,7 +63,7 @@ extension RecentChanges {
   }
 }
 
-/// Finds the slots of many changes without new memory for each change: a machine that catches up reads thousands of changes.
+/// Finds the slots of many changes. All changes share the memory, because a machine that was cut off reads thousands of changes.
 private struct ChangeSlots {
   /// The name of the last key, whose memory is used again.
   private var name: [UInt8] = []

@@ -1,14 +1,15 @@
 import Larder
 import LarderSystem
 
-/// The file `shared` of a store: the knowledge of all processes about the tier, without locks and lookups. Without the file,
-/// which may be lost, no value of the tier is kept, and no copy is confirmed.
+/// The file `shared` of a store: what all processes know about the tier, readable without locks and lookups. If the file is lost,
+/// no value of the tier is kept, and no copy is confirmed.
 struct RecentChanges: Sendable {
   /// The words before the slots.
   private enum Word: Int {
     /// The end of the lease of the process that reads the log, in milliseconds of the machine's monotonic clock.
     case readerUntil
-    /// The end of the time for which copies are confirmed. The wall clock also runs while the machine is suspended.
+    /// The end of the time for which copies are confirmed, by two clocks. Only the wall clock runs while the machine is
+    /// suspended.
     case trustedUntil
     case trustedUntilWall
     /// The position of the last applied record, and of the newest seen record.
@@ -59,17 +60,17 @@ struct RecentChanges: Sendable {
     case disconnected
   }
 
-  /// How current the copies are that a later lookup finds. `now` is rounded up, so that no copy is trusted for too long.
+  /// Whether the copies that a later lookup finds are current. `now` is rounded up, so that no copy is trusted for too long.
   func standing(at now: (monotonic: Int64, wall: Int64), limit: Duration) -> Standing {
     let view = words.view
     guard view.count > 0 else { return .disconnected }
-    // The copies belong to another application, for example before a change of the name.
+    // The file has the copies of another application, for example after a change of the application's name.
     if let application, view.acquire(Word.application.rawValue) != application {
       return .disconnected
     }
     let left = Int64(bitPattern: view.acquire(Word.trustedUntil.rawValue)) &- now.monotonic
     let leftWall = Int64(bitPattern: view.acquire(Word.trustedUntilWall.rawValue)) &- now.wall
-    // A longer time comes from an earlier boot, or from a clock that was set back.
+    // No process writes a longer time, so a longer time means an earlier boot of the machine, or a clock that was set back.
     let most = Self.mostTrust
     if left > 0, left <= most, leftWall > 0, leftWall <= most { return .confirmed }
     let limit = max(limit.truncatedMilliseconds, 0)
@@ -84,7 +85,7 @@ struct RecentChanges: Sendable {
     release(UInt64(bitPattern: wall.advanced(by: Self.trust).milliseconds), to: .trustedUntilWall)
   }
 
-  /// Whether a process is confirming the copies now. True if the file is missing, because nothing is known then.
+  /// Whether a process is confirming the copies now. Without the file nothing is known, so the result is true.
   var isRegainingTrust: Bool {
     let view = words.view
     return view.count == 0 || view.acquire(Word.regainingTrust.rawValue) != 0

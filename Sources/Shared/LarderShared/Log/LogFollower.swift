@@ -2,7 +2,7 @@ import Larder
 
 /// The progress of the process that has the lease and reads the log.
 struct LogFollower {
-  /// The time between two looks at the head, and the longest wait of one request for a record.
+  /// The time between two looks at the head, the newest record, and the longest wait of one request for a record.
   static let interval = Duration.milliseconds(500)
   /// How often the position is stored while the records concern no copy.
   private static let progressInterval = Duration.seconds(10)
@@ -18,7 +18,7 @@ struct LogFollower {
   private var written: Duration
   /// The time of the last look at the head; nil before the first look at a history.
   private var looked: Duration?
-  /// A head that is not reached yet. Once the head is reached, the copies are confirmed for the time of the look.
+  /// A head that the applied records do not include yet. When they do, the copies are confirmed as of the time of the look.
   private var goal: Look?
   /// Whether the store has begun with another history, and no look has found that history yet.
   private var hasBegun = false
@@ -37,7 +37,7 @@ struct LogFollower {
     goal == nil && (looked.map { now - $0 >= Self.interval } ?? true)
   }
 
-  /// Reads the head; nil if the log has another history, with which the store then begins.
+  /// Reads the head. If the log has another history, begins with that history and returns nil.
   mutating func look() async throws -> Look? {
     let (moment, wall) = (now, reader.copies.store.now)
     let found = try await reader.tier.look(at: progress.position)
@@ -109,7 +109,7 @@ struct LogFollower {
 
   /// Begins with a new history: the log lacks records that this machine has missed, or has another history.
   private mutating func beginAnew() async throws {
-    // A server that loses each new history at once must not be asked without a pause.
+    // A server could lose each new history immediately, so further attempts wait.
     if hasBegun { try await reader.clock.sleep(until: now + Self.interval) }
     hasBegun = true
     reader.count { $0.gaps += 1 }
@@ -117,7 +117,7 @@ struct LogFollower {
     (goal, looked) = (nil, nil)
   }
 
-  /// Waits if changes follow each other quickly, because one reply with many changes is cheaper.
+  /// Waits if changes come shortly after each other, because one reply with many changes takes less time than many replies.
   private mutating func pace(_ count: Int) async throws {
     let (moment, before) = (now, answered)
     answered = moment

@@ -9,9 +9,9 @@ import LarderSystem
 
 /// Reads the log of the tier in one process of a store, and applies the records to the store's copies.
 ///
-/// Every half second the reader also looks at the head, because a silent log must be told from a machine that is cut off.
+/// Every half second the reader also looks at the head: if no record comes, only the look shows that the tier can be reached.
 struct LogReader: Sendable {
-  /// How often a process that does not read tests whether it must.
+  /// How often a process that does not read tests whether it must become the reader.
   private static let watch = Duration.milliseconds(100)
   private static let longestPause = Duration.seconds(2)
 
@@ -39,8 +39,7 @@ struct LogReader: Sendable {
       } catch let error as LarderError where [.closed, .forked, .readOnly].contains(error.code) {
         return
       } catch {
-        // The tier cannot be reached, or the store is busy or full. The copies become unconfirmed until the log is
-        // applied again.
+        // The tier cannot be reached, or the store is busy or full. The copies become unconfirmed until the log is applied again.
         count {
           $0.failures += 1
           $0.lastFailure = String(describing: error)
@@ -78,9 +77,9 @@ struct LogReader: Sendable {
   /// Continues at the position of the store's last reader, or begins with a new history.
   func start() async throws -> LocalState.Progress {
     let known = try copies.state.progress()
-    // If there is no position, a process began with a history and did not finish.
+    // If the progress has no position, a process began with a history but did not finish.
     if let known, known.application == tier.application, known.position != .zero {
-      // The file is new, and has no changes up to this position.
+      // The file of recent changes is new, so its slots must refuse all values from before this position.
       if copies.recent.applied == .zero {
         copies.recent.replace(RecentChanges.none, with: known.position)
       }

@@ -16,10 +16,10 @@ public struct LogRecord: Hashable, Sendable {
 
   /// The place of the record in the log.
   public var position: Position
-  /// A digest of the record and all earlier records. It distinguishes the record from a record of another history at the same
-  /// position: a primary and the replica that replaces the primary may write in the same millisecond.
+  /// A digest of the record and all earlier records. Records of two histories may have one position, because a primary and the
+  /// replica that replaces it may write in the same millisecond. Their digests are different.
   public var digest: UInt64
-  /// The digest of the record before; nil for the first record. A reader with another last record has missed records.
+  /// The digest of the record before; nil for the first record. If the reader's last digest differs, records are missing.
   public var previous: UInt64?
   /// The data that the change concerns.
   public var subject: Subject

@@ -2,9 +2,9 @@ import LarderSystem
 
 /// The place of a change in the order of all changes: the ID that the server has given the change's record in the log.
 ///
-/// A position is also the version of a value: of the record that set the value, or the newest position at the value's fill.
+/// A position is also the version of a value: that of the record that set it, or the newest position when it was filled in.
 public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// The first part of the ID: milliseconds of the server's clock, never fewer than in the record before.
+  /// The first part of the ID: milliseconds of the server's clock, at least as many as in the record before.
   public var milliseconds: UInt64
   /// The second part of the ID: counts within the millisecond.
   public var sequence: UInt64
@@ -50,14 +50,14 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
     return bytes
   }
 
-  /// The position in one word, for comparisons within one history: 44 bits of milliseconds, enough for 500 years, and 20
-  /// bits of the sequence. A longer sequence continues in the next millisecond, see ``next``.
+  /// The position in one word, for comparisons within one history: 44 bits of milliseconds, enough for 500 years, and 20 bits of
+  /// the sequence. If the sequence needs more bits, the log continues in the next millisecond, see ``next``.
   var word: UInt64 { min(milliseconds, 1 << 44 - 1) << 20 | min(sequence, 1 << 20 - 1) }
 
-  /// Whether other positions may have this word: another program made the position, or a clock beyond the year 2500.
+  /// Whether other positions may have this word. Such a position comes from another program, or from a clock after the year 2500.
   var isBeyondWord: Bool { milliseconds >= 1 << 44 - 1 || sequence >= 1 << 20 - 1 }
 
-  /// The first later position that has a word of its own.
+  /// The first later position whose word no other position has.
   package var next: Position {
     sequence < 1 << 20 - 2
       ? Position(milliseconds: milliseconds, sequence: sequence + 1)

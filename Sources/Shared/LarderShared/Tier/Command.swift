@@ -5,7 +5,7 @@ public protocol CommandSender: Sendable {
   /// Sends one command and returns the server's reply. An error of the server is ``Reply/failure(_:)``.
   ///
   /// - Throws: `LarderError/Code/unreachable` if the server did not get the command; `LarderError/Code/unanswered` if it may
-  ///   have got the command, but no reply came within ``Command/timeout`` or before the connection ended. The sender
+  ///   have got the command, but no reply came before ``Command/timeout`` or the end of the connection. The sender
   ///   abandons such a command: it drops a late reply, and other commands on the connection are not affected.
   func send(_ command: Command) async throws(LarderError) -> Reply
 }
@@ -52,7 +52,7 @@ extension Reply {
   /// The elements of an array; nil for every other reply.
   public var list: [Reply]? { if case .list(let list) = self { list } else { nil } }
 
-  /// The error in the message of a failure. Redis before 7.0 puts its own words before the error of a command in a script:
+  /// The error in the message of a failure. Redis before 7.0 puts other words before the error of a command in a script:
   /// `ERR Error running script (call to f_...): @user_script:1: -READONLY You can't write ...`.
   package static func serverError(in message: String) -> Substring {
     guard message.hasPrefix("ERR "),

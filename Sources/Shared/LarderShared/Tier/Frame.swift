@@ -1,7 +1,7 @@
 import Larder
 import LarderSystem
 
-/// The form in which the tier stores a value: with its lifetimes, tags and codec. A checksum covers these data, the
+/// The form in which the tier stores a value, with its lifetimes, tags and codec. A checksum includes these data, the
 /// application, the namespace and the key.
 ///
 /// Numbers are big-endian: layout (1 byte), flags (1), codec (1), 0 (1), soft lifetime and stale window in milliseconds (8
@@ -93,7 +93,7 @@ struct Frame: Equatable, Sendable {
       checksum(of: Array(bytes.dropLast(8)), for: key, application)
         == UInt64(bigEndianBytes: bytes.suffix(8))
     else { return .damaged }
-    // A value in a later layout is neither overwritten nor used.
+    // This version cannot read a later layout, and must not overwrite it, because newer machines can read it.
     if first > newestLayout { return .newer }
     var reader = ByteReader(bytes[...])
     guard first > 0, let head = reader.bytes(4), head.last == 0,

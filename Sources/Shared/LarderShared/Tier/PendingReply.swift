@@ -13,7 +13,7 @@ package final class PendingReply: Sendable {
 
   package init() {}
 
-  /// - Parameter ifUnsent: whether to do nothing if the command was sent.
+  /// - Parameter ifUnsent: if true, does nothing after the command was sent.
   package func complete(_ outcome: Result<Reply, LarderError>, ifUnsent: Bool = false) {
     let continuation = state.withLock {
       state -> CheckedContinuation<Result<Reply, LarderError>, Never>? in
@@ -25,7 +25,7 @@ package final class PendingReply: Sendable {
     continuation?.resume(returning: outcome)
   }
 
-  /// Call it just before sending the command. False if the caller no longer waits: the command must not be sent then.
+  /// Call this just before the command is sent. If the result is false, the caller no longer waits: do not send the command.
   package func markSent() -> Bool {
     state.withLock { state in
       if state.outcome == nil { state.isSent = true }

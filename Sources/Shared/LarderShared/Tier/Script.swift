@@ -11,10 +11,10 @@ struct Script: Sendable {
     source = Self.common + body
   }
 
-  /// `announce` writes a record into the log, with one field to be short. It returns the record's ID and the new head: the ID,
-  /// and a digest of the record and all earlier records. After the last sequence of a word the log continues in the next
-  /// millisecond. If the server's clock was set back, the server continues in the millisecond of its newest record.
-  /// `stamp` packs a version and a time like `ValueStamp`, and notes the time in `KEYS[5]`. `isOlder` compares IDs.
+  /// `announce` writes a record into the log, with only one field to keep it short. It returns the record's ID and the new head:
+  /// the ID, and a digest of the record and all earlier records. If no sequence is left for the word of a position, the log
+  /// continues in the next millisecond. If the server's clock was set back, the log continues in the millisecond of its newest
+  /// record. `stamp` packs a version and a time like `ValueStamp`, and notes the time in `KEYS[5]`. `isOlder` compares IDs.
   private static let common = """
     local function parts(id)
       local first, second = string.match(id, '^(%d+)-(%d+)')
@@ -86,8 +86,8 @@ struct Script: Sendable {
     return id
     """)
 
-  /// `KEYS`: log, head, a key that never exists. `ARGV`: an ID. Returns the head and the record with the ID; false for a
-  /// missing head or record. The removal of the key makes a replica refuse the script, because its head may be old.
+  /// `KEYS`: log, head, a key that never exists. `ARGV`: an ID. Returns the head and the record with the ID; false for a missing
+  /// head or record. The script deletes the third key only so that a replica refuses the script, because its head may be old.
   static let look = Script(
     "look",
     """
@@ -112,8 +112,8 @@ struct Script: Sendable {
     """)
 
   /// `KEYS`: log, head, value, lease. `ARGV`: length of the log, rejected stamp or nothing, token, length of the lease. Returns
-  /// 1; or 2 and the head; or 3 and the time left. No lease is longer than an hour. A longer lease was granted before the
-  /// server's clock was set back, and would last until the clock has caught up.
+  /// 1; or 2 and the head; or 3 and the time left. No lease is longer than an hour. If more time is left, the server's clock was
+  /// set back since the lease was granted, so the lease gets a new end.
   static let acquire = Script(
     "acquire",
     """
@@ -134,8 +134,8 @@ struct Script: Sendable {
     """)
 
   /// `KEYS`: log, head, value, lease, time, floors. `ARGV`: length of the log, token, head when the lease was granted, frame,
-  /// lifetime. Returns the stamp, or nothing if the lease is gone or a floor has risen. If the clock was set back since the
-  /// last value, a further record gives this value a newer version: by its time it would count as older.
+  /// lifetime. Returns the stamp, or nothing if the lease is gone or a floor has risen. If the clock was set back after the last
+  /// value was stored, the time would order this value before that value. So a further record gives this value a newer version.
   static let fill = Script(
     "fill",
     """
@@ -155,7 +155,7 @@ struct Script: Sendable {
     return version
     """)
 
-  /// `KEYS`: lease. `ARGV`: token, length; a lease with a length of 0 ends. Returns 1, or 0 if the lease is gone.
+  /// `KEYS`: lease. `ARGV`: token, length; a length of 0 ends the lease. Returns 1, or 0 if the lease is gone.
   static let renew = Script(
     "renew",
     """

@@ -1,7 +1,7 @@
 import Larder
 import Synchronization
 
-/// The server's clock as this process knows it. No machine's wall clock affects the age of a value.
+/// The server's clock as this process knows it. The age of a value does not depend on the wall clock of any machine.
 ///
 /// A separate command asks for the time, and again after ``lifetime``. The error is at most half of the command's round trip,
 /// plus the error of the machine's monotonic clock since then.

@@ -15,17 +15,17 @@ public protocol SharedTier: Sendable {
   /// - Parameter tags: the tags whose invalidations the result considers.
   func fetch(_ key: SharedKey, tags: [String]) async throws(LarderError) -> FetchedValue?
 
-  /// Asks for the right to load a key; refused while another caller has it, or if the tier has a value other than `stamp`.
+  /// Asks for the right to load a key. Refused while another caller has it, or if the tier has a value other than `stamp`.
   ///
   /// - Parameters:
   ///   - stamp: the stamp of the value that the caller has seen and rejects; nil if it saw no value.
   ///   - token: a random name for the lease.
-  ///   - length: the time after which the lease ends by itself.
+  ///   - length: the time after which the lease ends if it is not renewed.
   func acquire(
     _ key: SharedKey, rejecting stamp: ValueStamp?, as token: LeaseToken, for length: Duration
   ) async throws(LarderError) -> LeaseAnswer
 
-  /// Makes the lease last for `length` from now; false if the lease is gone.
+  /// Makes the lease end after `length` from now; false if the lease is gone.
   func renew(
     _ key: SharedKey, _ token: LeaseToken, for length: Duration
   ) async throws(LarderError) -> Bool
@@ -33,7 +33,7 @@ public protocol SharedTier: Sendable {
   /// Ends the lease without a value. Does nothing if the lease is gone.
   func release(_ key: SharedKey, _ token: LeaseToken) async throws(LarderError)
 
-  /// Stores a loaded value, and ends the lease. Other machines are not told of a fill.
+  /// Stores a loaded value, and ends the lease. Writes no record, so other machines do not learn of the value.
   ///
   /// - Returns: the value's stamp; nil, and nothing is stored, if the lease is gone, or the namespace or a tag of the
   ///   value was invalidated since the lease was granted.
@@ -49,7 +49,7 @@ public protocol SharedTier: Sendable {
 
   /// The position of the newest record, and the record at a position; each is nil if the log does not have it.
   ///
-  /// A reader has lost the history that it followed if its own last record is missing or different.
+  /// If the reader's own last record is missing or different, the reader has lost the history that it followed.
   func look(at position: Position) async throws(LarderError) -> (
     head: Position?, record: LogRecord?
   )
@@ -107,7 +107,7 @@ public struct FetchedValue: Sendable {
   public var frame: [UInt8]
   /// The time since the value was stored, by the server's clock.
   public var age: Duration
-  /// Whether the value no longer counts: its namespace was cleared, a tag was invalidated, or the value is from another log.
+  /// Whether the value is invalid: its namespace was cleared, a tag was invalidated, or the value is from another log.
   public var isInvalidated: Bool
   /// The position of the newest record at the time of the fetch.
   public var head: Position

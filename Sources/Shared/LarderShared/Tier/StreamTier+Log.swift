@@ -52,8 +52,8 @@ extension StreamTier {
     var records: [LogRecord] = []
     for element in list {
       guard let record = LogRecord(element) else {
-        // The element is of a later version or of another program. The record made here follows no record that the reader has
-        // applied, so the reader begins again after the element.
+        // The element is of a later version or of another program. The record made here does not follow the reader's last record,
+        // so the reader begins again after the element.
         records.append(LogRecord(position: position, digest: 0, previous: nil, subject: .nothing))
         break
       }
@@ -62,7 +62,7 @@ extension StreamTier {
     return records
   }
 
-  /// Waits for the rest of the time if an empty reply came early. Otherwise the reader would ask without a pause.
+  /// If an empty reply came early, waits for the rest of the time. Otherwise the reader would ask without a pause.
   private func restoreWait(_ begun: Duration, _ waiting: Duration) async {
     do {
       try await clock.sleep(until: begun + waiting)
@@ -72,8 +72,8 @@ extension StreamTier {
   }
 }
 
-/// The number of records of the log that one reply may have. Over a slow link many long keys may arrive too late, so a reply
-/// that does not arrive halves the number, and a full reply doubles the number.
+/// The number of records of the log that one reply may have. Over a slow link, a reply with many long keys may take too long. So
+/// a reply that does not arrive halves the number, and a full reply doubles the number.
 final class ReplySize: Sendable {
   private static let most = 512
   private let count = Atomic(most)

@@ -14,9 +14,9 @@ public struct StreamTier: SharedTier {
   let options: SharedOptions
   let clock: any LarderClock
   let replySize = ReplySize()
-  /// The largest error of the server's time as this process knows it, in microseconds.
+  /// The largest difference, in microseconds, between the server's time and the time that this process takes for it.
   private static let clockError: UInt64 = 1_000_000
-  /// While a floor hides a value, the floor has more time left than any value, so that a server evicts values first.
+  /// While a floor makes a value invalid, the floor has the longer lifetime, so that a server evicts the value first.
   static let floorLifetime = Frame.longest * 2
 
   /// Makes a tier for `application`.
@@ -46,7 +46,7 @@ public struct StreamTier: SharedTier {
     guard let parts = reply.list(of: keys.count) else {
       throw LarderError(unexpected: reply, to: "MGET", mayHaveChanged: false)
     }
-    // Bytes without a stamp are not a value; `acquire` has the same rule.
+    // Bytes without a stamp are not a value, so the result is nil. `acquire` has the same rule.
     guard let stored = parts[0].bytes,
       let stamp = ValueStamp(bytes: stored.prefix(ValueStamp.count))
     else { return nil }
@@ -61,7 +61,7 @@ public struct StreamTier: SharedTier {
       isInvalidated = isInvalidated || stamp.version < position
     }
     let now = try await time.now(asking: sender, timeout: options.readTimeout)
-    // A value from the future of the server's clock, such as a value of an earlier server, has no valid age and is expired.
+    // A value whose time is after the server's time, for example from an earlier server, has no valid age and counts as expired.
     let isFuture = stamp.written > now && stamp.written - now > Self.clockError
     let age = isFuture ? .max : now > stamp.written ? now - stamp.written : 0
     return FetchedValue(
@@ -82,7 +82,7 @@ public struct StreamTier: SharedTier {
       return .granted(Lease(token: token, head: head))
     case (3, 2):
       guard let left = parts[1].number else { break }
-      // A lease key of another program has no end. This process asks for it as rarely as for a long lease.
+      // A lease key that another program wrote has no end. This process waits as long as for a long lease before it asks again.
       return .held(.milliseconds(left < 0 ? 60_000 : min(max(left, 1), 60_000)))
     default: break
     }
@@ -125,7 +125,7 @@ public struct StreamTier: SharedTier {
         )
       case .remove(let key): (.remove, keys(of: key), [Array(key.namespace.utf8), key.bytes])
       case .clear(let namespace):
-        // Namespaces are few, and a server that evicts must not forget their floors, so the floor has no lifetime.
+        // A server that evicts must not forget the floors of namespaces, so they have no lifetime. There are only a few of them.
         (
           .raiseFloor, [names.log, names.head, names.floor(namespace: namespace)],
           [Array("clear".utf8), Array(namespace.utf8), []]
@@ -165,7 +165,7 @@ public struct StreamTier: SharedTier {
 }
 
 extension LarderError {
-  /// The error for an error of the server, or for a reply that the request cannot have. It shows no value.
+  /// The error for an error of the server, or for a reply that does not fit the request. The error shows no value.
   init(unexpected reply: Reply, to request: String, mayHaveChanged: Bool) {
     if case .failure(let message) = reply {
       // The server's message may repeat arguments. Its first word, the kind of the error, does not.

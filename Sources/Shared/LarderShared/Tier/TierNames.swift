@@ -3,7 +3,7 @@ import LarderSystem
 
 /// The names of an application's keys in the server.
 package struct TierNames: Sendable {
-  /// The prefix `shop:{shop}:`. A cluster keeps keys with the same text in braces in one slot, which scripts need.
+  /// The prefix `shop:{shop}:`. A cluster keeps keys with equal text in braces in one slot, as scripts require.
   private let prefix: String
 
   /// Throws `LarderError/Code/invalidArgument` unless the name is 1 to 100 letters, digits, hyphens, underscores and dots.
@@ -46,13 +46,13 @@ package struct TierNames: Sendable {
     Array("\(namespace.utf8.count):\(namespace):".utf8)
   }
 
-  /// Whether the name has a hash of the key. The frame then has the key, so that keys with one hash never share a value.
+  /// Whether the name has a hash in place of the key. The frame then has the key, so keys with equal hashes never share a value.
   static func isLong(_ key: [UInt8]) -> Bool { key.count > 1024 }
 
   /// Appends a key to the name of its namespace.
   static func append(_ key: [UInt8], to name: inout [UInt8]) {
     if isLong(key) {
-      // A short key is hardly ever 0xFF and the 16 bytes of a hash. For such a key, the frame tells the two keys apart.
+      // In the very rare case that a short key equals 0xFF and the 16 bytes of a hash, the frame distinguishes the two keys.
       name.append(0xFF)
       name.append(bigEndian: Checksum.of(key, seed: 1))
       name.append(bigEndian: Checksum.of(key, seed: 2))
