@@ -14,11 +14,11 @@ public protocol Codec<Value>: Sendable {
 
   /// The format of the bytes. Every entry stores this number, so that other programs, such as the shell, can show the value.
   var id: CodecID { get }
-  /// Encodes a value. An error becomes ``LarderError/Code/unencodable``.
+  /// Encodes a value. Any error is thrown to the writer as ``LarderError/Code/unencodable``.
   func encode(_ value: Value) throws -> [UInt8]
-  /// Decodes a value. Throws if the bytes are no encoded value; then the entry is a miss until the next write.
+  /// Decodes a value. Throws if the bytes are not an encoded value. Reads then return no value until the next write.
   func decode(_ bytes: Span<UInt8>) throws -> Value
-  /// Whether decoding returns exactly the encoded value: then a written value is kept in memory undecoded. False by default.
+  /// Whether decoding returns exactly the encoded value. If so, a write also keeps its value in memory. False by default.
   var isLossless: Bool { get }
 }
 
@@ -27,7 +27,7 @@ extension Codec {
   public var isLossless: Bool { false }
 }
 
-/// The number of the codec that wrote a value. 0 to 127 belong to Larder; 128 to 255 are free for applications.
+/// The number of the codec that wrote a value. 0 to 127 belong to Larder. Applications can use 128 to 255.
 public struct CodecID: RawRepresentable, Hashable, Sendable {
   /// The number in the entry.
   public let rawValue: UInt8
@@ -54,7 +54,7 @@ public struct CodecID: RawRepresentable, Hashable, Sendable {
   /// `bytes`, `text`, `json`, `cbor`, `versioned`, or the number.
   public var name: String { Self.names.first { $0.0 == self }?.1 ?? String(rawValue) }
 
-  /// The codec with the ``name``; nil for an unknown word or a number above 255.
+  /// The codec with the ``name``. Nil for an unknown word, or for a number above 255.
   package init?(name: String) {
     if let known = Self.names.first(where: { $0.1 == name })?.0 {
       self = known
@@ -79,7 +79,7 @@ public struct TextCodec: Codec {
   /// Encodes the text as UTF-8.
   public func encode(_ value: String) -> [UInt8] { Array(value.utf8) }
 
-  /// Decodes the text; throws for bytes that are not UTF-8.
+  /// Decodes the text. Throws if the bytes are not UTF-8.
   public func decode(_ bytes: Span<UInt8>) throws -> String {
     guard let text = String(validating: bytes.copied, as: UTF8.self) else {
       throw LarderError(.undecodable, "the value is not UTF-8")
@@ -98,7 +98,7 @@ package struct BytesCodec: Codec {
   package func decode(_ bytes: Span<UInt8>) -> [UInt8] { bytes.copied }
 }
 
-/// Stores `Data` as it is. A ``BytesCodec`` reads the same values.
+/// Stores `Data` without a change. A ``BytesCodec`` reads the same values.
 package struct DataCodec: Codec {
   package init() {}
 
@@ -111,16 +111,16 @@ package struct DataCodec: Codec {
 
 /// Stores values as JSON, which the shell can show.
 public struct JSONCodec<Value: Codable & Sendable>: Codec, Equatable {
-  /// Whether decoding returns exactly the encoded value; the caller of the initializer decides this.
+  /// Whether decoding returns exactly the encoded value; see ``init(isLossless:)``.
   public let isLossless: Bool
-  // Properties, because making an encoder or decoder costs as much as one use.
+  // Kept in properties, because making an encoder or a decoder takes as long as using it once.
   private let encoder: JSONEncoder
   private let decoder = JSONDecoder()
 
-  /// Makes a codec. Its JSON has sorted keys and unescaped slashes.
+  /// Makes a codec. The JSON has sorted keys and unescaped slashes.
   ///
   /// - Parameter isLossless: whether every decoded value equals the encoded value. True for structs of strings and integers
-  ///   with synthesised coding; false if properties are left out, or are rounded, as dates may be.
+  ///   with synthesised coding. False if properties are left out, or are rounded, as dates may be.
   public init(isLossless: Bool = false) {
     self.isLossless = isLossless
     encoder = JSONEncoder()

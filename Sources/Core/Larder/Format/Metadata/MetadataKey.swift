@@ -1,15 +1,15 @@
 import LMDB
 import LarderSystem
 
-/// The keys of the store's own records in the main database: namespace id 0, then a letter for the kind.
+/// The keys of the store's own records in the main database. A key has the namespace id 0 and a letter for the kind of record.
 enum MetadataKey {
   private static func key(_ letter: Unicode.Scalar) -> [UInt8] {
     NamespaceID.store.prefix + [UInt8(ascii: letter)]
   }
 
-  /// The mark of a Larder store, and the version of its format.
+  /// The record that marks a Larder store and has the version of its format.
   static let format = key("F")
-  // The LMDB target uses "D" for the durability, which it needs before the first write.
+  // The module LMDB uses "D" for the durability, which it needs before the first write, so no key here has this letter.
   static let settings = key("S")
   static let state = key("G")
 
@@ -19,7 +19,7 @@ enum MetadataKey {
   static let allCounters = key("C")
   static func counters(_ id: NamespaceID) -> [UInt8] { allCounters + id.prefix }
 
-  /// Lends the key of a namespace's counters, without an allocation.
+  /// Passes the key of a namespace's counters to `body`, without an allocation.
   @inline(__always)
   static func withCounters<Result, Failure: Error>(
     _ id: NamespaceID, _ body: (Span<UInt8>) throws(Failure) -> Result
@@ -32,25 +32,25 @@ enum MetadataKey {
       }, body)
   }
 
-  /// The namespace id at the end of a key of the counters, the garbage or the repairs; nil for a key of another length.
+  /// The namespace id at the end of a key of counters, garbage or repairs; nil for a key of another length.
   static func id(of key: Span<UInt8>) -> NamespaceID? {
     guard key.count == allCounters.count + 4 else { return nil }
     return NamespaceID(rawValue: key.bigEndian(at: allCounters.count))
   }
 
-  /// The ids of cleared namespaces that still have entries.
+  /// The ids of cleared namespaces whose entries are not all removed yet.
   static let garbage = key("X")
   static func garbage(_ id: NamespaceID) -> [UInt8] { garbage + id.prefix }
 
-  /// Invalidated tags that entries still carry.
+  /// Invalidated tags that some stored entries still have.
   static let tombstones = key("T")
 
   static let readHistory = key("H")
 
-  /// Namespaces with damage that are to be repaired.
+  /// Namespaces with damage that ``RepairJob`` must repair.
   static let repairs = key("R")
   static func repair(_ id: NamespaceID) -> [UInt8] { repairs + id.prefix }
 
-  /// Removed entries that still have dependents, by entry key.
+  /// Removed owners that still have dependents, by entry key.
   static let orphans = key("O")
 }

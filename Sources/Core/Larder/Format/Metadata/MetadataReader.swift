@@ -11,7 +11,7 @@ struct MetadataReader: Sendable {
     var counters: NamespaceCounters
   }
 
-  /// The settings of the store; the defaults if no settings were written.
+  /// The settings of the store. If no settings were ever written, the defaults.
   func settings(in transaction: borrowing ReadTransaction) throws(LarderError) -> StoreSettings {
     guard let bytes = try copy(of: MetadataKey.settings, in: transaction) else {
       return StoreSettings()
@@ -38,7 +38,7 @@ struct MetadataReader: Sendable {
       hint: "write to the namespace: a write counts its entries again")
   }
 
-  /// The samples of a week's reads. A damaged record loses its samples: the next sample begins a new record.
+  /// The samples of a week's reads. If the record is damaged, its samples are lost, and the next sample begins a new record.
   func readHistory(in transaction: borrowing ReadTransaction) throws(LarderError) -> ReadHistory {
     let record = try copy(of: MetadataKey.readHistory, in: transaction)
     return record.flatMap { ReadHistory($0.span, seal: seal) } ?? ReadHistory()

@@ -9,11 +9,11 @@ struct NamespaceCounters: Equatable {
   var bytes: UInt64 = 0
   /// Bytes of the entries' headers, fields and values.
   var stored: UInt64 = 0
-  /// The next number, for a position and a version.
+  /// The next number for the position and the version of a new value.
   var next: UInt64 = 1
-  /// When the statistics below were last reset, in milliseconds since 1970, by the clock of the resetting process.
+  /// When the following statistics were last reset, in milliseconds since 1970, by the clock of the process that did it.
   var since: UInt64 = 0
-  /// The commit of the last reset. Earlier reads that a process has not merged yet do not count.
+  /// The commit of the last reset. Reads before this commit that a process has not added yet do not count.
   var epoch: UInt64 = 0
   var removals = RemovalCounters()
   var reads = ReadCounters()
@@ -27,7 +27,7 @@ struct NamespaceCounters: Equatable {
     self.epoch = epoch
   }
 
-  /// How many numbers were given: for each write, and each removed pin. A recount after damage skips at least 2^40 numbers.
+  /// How many numbers were given: one for each write and each removed pin. A recount after damage skips at least 2^40 numbers.
   var numbersGiven: UInt64 { next - 1 }
 
   init?(_ record: Span<UInt8>, of id: NamespaceID, seal: RecordSeal) {
@@ -49,10 +49,10 @@ struct NamespaceCounters: Equatable {
     else { return nil }
   }
 
-  /// Counts stay below the address space into which the file is mapped. So sums over many namespaces do not overflow.
+  /// A count is below the size of the address space that can map the file, so sums over many namespaces do not overflow.
   static let highestCount: UInt64 = 1 << 47
 
-  /// The seal, 7 numbers, and the numbers of removals, reads and queue, 8 bytes each.
+  /// The seal, 7 numbers, and the numbers of removals, reads and the queue, with 8 bytes each.
   static let recordSize =
     RecordSeal.size
     + 8
@@ -81,27 +81,27 @@ struct NamespaceCounters: Equatable {
 }
 
 /// Why an entry was removed.
-// The record of the counters has the cases in this order: another order would be another file format.
+// The record of the counters has the cases in this order, so another order would be another file format.
 public enum RemovalReason: Int, CaseIterable, Sendable {
   /// The entry had expired.
   case expired
-  /// The entry was evicted for its namespace's limit of entries.
+  /// The entry was evicted to keep its namespace's limit of entries.
   case evictedForEntries
-  /// The entry was evicted for its namespace's limit of bytes.
+  /// The entry was evicted to keep its namespace's limit of bytes.
   case evictedForBytes
-  /// The entry was evicted for the store's limit of entries.
+  /// The entry was evicted to keep the store's limit of entries.
   case evictedForStoreEntries
-  /// The entry was evicted for the store's limit of bytes.
+  /// The entry was evicted to keep the store's limit of bytes.
   case evictedForStoreBytes
-  /// The entry was evicted for the limit of the data file.
+  /// The entry was evicted to keep the limit of the data file.
   case evictedForDisk
-  /// The entry was removed with its last owner.
+  /// The entry was removed because its last owner was removed.
   case orphaned
   /// A call removed the entry.
   case removed
-  /// Another value under its key replaced the value.
+  /// The value was replaced by another value of its key.
   case replaced
-  /// The entry was removed by the clearing of its namespace.
+  /// The entry was removed because its namespace was cleared.
   case cleared
   /// The entry was removed because one of its tags was invalidated.
   case invalidated
@@ -119,9 +119,9 @@ public enum RemovalReason: Int, CaseIterable, Sendable {
   }
 }
 
-/// Removed entries and the bytes of their values, by reason, since the last reset of the statistics.
+/// Removed entries and the bytes of their values, by reason, from the last reset of the statistics on.
 public struct RemovalCounters: Sendable, Equatable {
-  // Vectors, because they need no allocation.
+  // Vectors, because vectors need no allocation.
   private var counts = SIMD16<UInt64>()
   private var sizes = SIMD16<UInt64>()
 
@@ -140,12 +140,12 @@ public struct RemovalCounters: Sendable, Equatable {
   /// The number of entries removed for `reason`.
   public subscript(reason: RemovalReason) -> UInt64 { counts[reason.rawValue] }
 
-  /// Bytes of the values removed for `reason`. A damaged entry whose size is unknown counts as 0 bytes.
+  /// Bytes of the values removed for `reason`. A damaged entry of unknown size counts as 0 bytes.
   public func bytes(_ reason: RemovalReason) -> UInt64 { sizes[reason.rawValue] }
 
-  /// The number of entries evicted for limits.
+  /// The number of entries evicted to keep limits.
   public var evicted: UInt64 { sum { $0.isEviction ? self[$0] : 0 } }
-  /// Bytes of the values evicted for limits.
+  /// Bytes of the values evicted to keep limits.
   public var evictedBytes: UInt64 { sum { $0.isEviction ? bytes($0) : 0 } }
 
   private func sum(_ count: (RemovalReason) -> UInt64) -> UInt64 {
@@ -165,16 +165,16 @@ public struct RemovalCounters: Sendable, Equatable {
   }
 }
 
-/// Reads by their outcome, since the last reset of the statistics.
+/// Reads by their result, from the last reset of the statistics on.
 public struct ReadCounters: Sendable, Equatable {
-  // The record of the counters has the cases in this order, and the vector of counts has no room for a ninth case.
+  // The record of the counters has the cases in this order. The vector of counts has no room for a ninth case.
   enum Kind: Int, CaseIterable {
-    /// A fresh value was found, whether or not its codec could decode the value.
+    /// A fresh value was found. Its codec may have failed to decode the value.
     case hits
     case misses, expired, stale, damaged, undecodable
-    /// Hits whose value was already decoded in memory.
+    /// Hits of values that were already decoded in memory.
     case memory
-    /// Stale reads that were served nevertheless.
+    /// Reads of stale values that returned the value.
     case served
   }
 
@@ -187,22 +187,22 @@ public struct ReadCounters: Sendable, Equatable {
 
   /// Reads that found a fresh value.
   public var hits: UInt64 {
-    // A reset may happen between a read and the decoding of its value.
+    // A reset may happen between a read and the decoding of its value. So undecodable values may outnumber the hits.
     self[.hits] - min(self[.hits], self[.undecodable])
   }
-  /// The part of ``hits`` whose value was already decoded in memory.
+  /// The number of ``hits`` whose value was already decoded in memory.
   public var memoryHits: UInt64 { self[.memory] }
   /// Reads that returned no value.
   public var misses: UInt64 { absent &+ expired &+ stale &+ damaged &+ undecodable }
-  /// Reads that returned a stale value, during a background load or because no newer value was available.
+  /// Reads that returned a stale value, because a load ran in the background or no newer value was available.
   public var staleHits: UInt64 { self[.served] }
-  /// Misses without an entry, or with a negative entry.
+  /// Misses because the key had no entry, or a negative entry.
   public var absent: UInt64 { self[.misses] }
   /// Misses because the entry had expired.
   public var expired: UInt64 { self[.expired] }
   /// Misses because the entry was stale and the read accepted no stale value.
   public var stale: UInt64 { self[.stale] - min(self[.stale], self[.served]) }
-  /// Misses because the entry was damaged, or had not passed a required transform.
+  /// Misses because the entry was damaged, or lacked a required transform.
   public var damaged: UInt64 { self[.damaged] }
   /// Misses because the codec could not decode the value.
   public var undecodable: UInt64 { self[.undecodable] }

@@ -7,7 +7,7 @@ import LarderSystem
   import Foundation
 #endif
 
-/// A namespace: the record `N`. Reads find the binary id without parsing. The rules are JSON: a new rule needs no new format.
+/// A namespace: the record `N`. The id is binary, so reads parse nothing. The rules are JSON, so new rules need no new format.
 struct NamespaceRecord: Equatable, Sendable {
   var id: NamespaceID
   var created: Int64
@@ -24,7 +24,7 @@ struct NamespaceRecord: Equatable, Sendable {
     }
   }
 
-  /// Bytes of the id and the time of creation, in front of the rules.
+  /// The number of bytes of the id and the time of creation, which precede the rules.
   private static let headCount = 12
 
   static func id(_ record: Span<UInt8>, name: String, seal: RecordSeal) -> NamespaceID? {

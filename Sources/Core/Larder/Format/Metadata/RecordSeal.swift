@@ -1,7 +1,7 @@
 import LarderSystem
 
-/// Seals the store's own records: each begins with a checksum over the store's identity, the record's key and its bytes. A
-/// damaged record, a record under another key, and a record from another store do not open.
+/// Seals the store's own records. A record begins with a checksum over the store's identity, the record's key and its bytes. So
+/// a damaged record, a record under another key, and a record from another store cannot be opened.
 struct RecordSeal: Sendable {
   static let size = 8
 
@@ -11,7 +11,7 @@ struct RecordSeal: Sendable {
 
   func seed(for key: Span<UInt8>) -> UInt64 { Checksum.of(key, seed: salt) }
 
-  /// Writes a record in its stored form, for the key of `seed`; `fill` appends the content.
+  /// Appends a record in its stored form, sealed for the key of `seed`. `fill` appends the content.
   func write(
     to record: inout OutputSpan<UInt8>, seed: UInt64, _ fill: (inout OutputSpan<UInt8>) -> Void
   ) {
@@ -28,7 +28,7 @@ struct RecordSeal: Sendable {
     return record + content
   }
 
-  /// The content of a record; nil if the record is damaged, or was not sealed for the key of `seed`.
+  /// The content of a record. Nil if the record is damaged, or was not sealed for the key of `seed`.
   @_lifetime(copy record)
   func open(_ record: Span<UInt8>, seed: UInt64) -> Span<UInt8>? {
     guard record.count >= Self.size else { return nil }

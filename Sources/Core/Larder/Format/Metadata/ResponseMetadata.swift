@@ -12,30 +12,30 @@
 ///     Date: Thu, 01 Jan 2026 00:00:00 GMT
 ///     ETag: "1"
 ///
-/// A body in parts has the version `larder-http/2`, and the lines `length` and `parts` with the length of the body and of a
-/// part. A blank line separates the cache's own lines from the unchanged fields; a newline ends each line. `body` is a number
-/// of the body, which stays after a validation. A `vary` line has a digest of the normal form of the request's field; without
-/// `=` the request did not have the field.
+/// If the body is in parts, the version is `larder-http/2`, and the lines `length` and `parts` have the lengths of the body and
+/// of a part. A newline ends each line. A blank line separates the cache's own lines from the unchanged fields. `body` is a
+/// number of the body, which a validation does not change. A `vary` line has a digest of the normal form of the request's
+/// field. If the line has no `=`, the request did not have the field.
 package struct ResponseMetadata {
   package static let version = "larder-http/1 "
   package static let versionWithParts = "larder-http/2 "
 
-  /// Whether the body is in separate entries.
+  /// Whether the body is stored in separate entries.
   package let isInParts: Bool
   /// The status code, 100 to 999.
   package let code: Int
   /// The status line, such as `200 OK`.
   package let status: ArraySlice<UInt8>
-  /// The cache's own lines: the first word of each, and the rest of the line.
+  /// The cache's own lines: the first word and the rest of each line.
   package private(set) var notes: [(name: String, value: String)] = []
   package private(set) var fields: [(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] = []
 
-  /// Whether the metadata may belong to a response with a body in parts.
+  /// Whether the metadata can belong to a response with a body in parts.
   package static func mayHaveParts(_ metadata: [UInt8]) -> Bool {
     metadata.starts(with: versionWithParts.utf8)
   }
 
-  /// Nil for bytes that are not the metadata of a response, or have another version.
+  /// Nil if the bytes are not the metadata of a response, or have another version.
   package init?(_ metadata: [UInt8]) {
     var lines = metadata.split(separator: 0x0A, omittingEmptySubsequences: false)[...]
     isInParts = Self.mayHaveParts(metadata)

@@ -1,16 +1,16 @@
 import LMDB
 import LarderSystem
 
-/// The record `F`. It says that a file is a Larder store, and states the format and the identity of the store.
+/// The record `F`, which marks the file as a Larder store, and has the format and the identity of the store.
 struct StoreFormat {
   static let mark = Array("larder".utf8) + [0, 0]
   /// The format of a store without a write buffer.
   static let plain: UInt32 = 4
-  /// The format of a store that has, or had, a write buffer: an older version of Larder would lose the records of the buffer.
+  /// The format of a store that has or had a write buffer. Versions without this format would lose the buffer's records.
   static let buffered: UInt32 = 5
 
   var version: UInt32
-  /// 16 random bytes that seal the store's own records, and tell its page cursors from those of other stores.
+  /// 16 random bytes with which the store seals its own records and marks its page cursors.
   var identity: [UInt8]
 
   static func new() -> StoreFormat {
@@ -25,13 +25,13 @@ struct StoreFormat {
 
   enum Contents {
     case format(StoreFormat)
-    /// The record is not from Larder.
+    /// The record does not come from Larder.
     case foreign
     /// The record has a format that this version reads, but its checksum does not match.
     case damaged
   }
 
-  /// The mark and the version have had their places since format 1, so every version can name the format of any store.
+  /// Mark and version have had the same places in all formats, so every version can name the format of any store.
   static func read(_ bytes: Span<UInt8>) -> Contents {
     guard bytes.count >= 28, bytes.starts(with: mark.span) else { return .foreign }
     let format = StoreFormat(
@@ -50,7 +50,7 @@ struct StoreFormat {
 }
 
 extension StoreFormat {
-  /// The format of the store in an environment; throws an error that names the kind of the file if this version cannot read it.
+  /// The format of the store in an environment. Throws an error that says what the file is if this version cannot read it.
   init(of environment: Environment) throws(LarderError) {
     let path = environment.path
     let contents: Contents

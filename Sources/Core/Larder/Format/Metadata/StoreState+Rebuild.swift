@@ -1,14 +1,14 @@
 import LMDB
 import LarderSystem
 
-// The entries, namespaces and tombstones in the counts of a damaged record are still stored, so they are counted again.
+// The state counts entries, namespaces and tombstones. These are still stored, so they can be counted again.
 
 extension StoreState {
-  /// The state, derived from everything else in the store, for the write that finds the record of the state damaged.
+  /// Computes the state from everything else in the store. Used by a write that finds the record of the state damaged.
   ///
-  /// Counts become exact again, except the number of dependents, which may be too high. Marks that cannot be derived break no
-  /// promise: no process has seen the generation, entries may be due at any time, and the time of the last write is unknown.
-  /// O(namespaces), and O(entries) of a namespace whose counters are damaged, too.
+  /// The counts become exact again, except the number of dependents, which may be too high. Other facts get safe values: a
+  /// generation that no process has seen, a time at which all entries may be due, and no time of a last write. O(namespaces).
+  /// If the counters of a namespace are damaged, too, O(its entries).
   static func rebuilt(
     in transaction: borrowing WriteTransaction, seal: RecordSeal
   ) throws(LMDBError) -> StoreState {
@@ -32,17 +32,17 @@ extension StoreState {
       state.bytes &+= counters.bytes
       state.stored &+= counters.stored
     }
-    // Too high a number is allowed; too low a number would leave dependents behind.
+    // A number that is too high is allowed. A number that is too low would leave dependents in the store.
     state.dependents = state.entries
     return state
   }
 }
 
 extension NamespaceCounters {
-  /// The counters, derived from the entries of a namespace, for the write that finds the record of the counters damaged.
+  /// Computes the counters from the entries of a namespace. Used by a write that finds the record of the counters damaged.
   ///
-  /// Statistics begin again. Versions continue far above the highest version found, at a random distance. So they repeat no
-  /// version of a removed entry, or of an entry that was written since an earlier damage. O(entries).
+  /// Statistics begin again. The next version is far above the highest version found, at a random distance, so no version of a
+  /// removed entry is repeated, nor a version given after an earlier damage. O(entries).
   static func recounted(
     _ id: NamespaceID, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> NamespaceCounters {

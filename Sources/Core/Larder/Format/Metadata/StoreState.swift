@@ -1,32 +1,32 @@
 import LMDB
 import LarderSystem
 
-/// Totals and marks of the whole store: the record `G`, which nearly every commit writes.
+/// Totals and other facts of the whole store: the record `G`, which nearly every commit writes.
 struct StoreState: Equatable {
-  /// Rises with every change of a name, an id, a rule, a setting or a tombstone, so that processes read a cached fact again.
+  /// Rises with every change of a name, an id, a rule, a setting or a tombstone. Then processes read their cached facts again.
   var generation: UInt64 = 1
   var nextID: UInt64 = 1
-  /// The number of tombstones. Stored entries may still carry their tags.
+  /// The number of invalidated tags that stored entries may still have.
   var tombstones: UInt64 = 0
-  // The sums of the same counters of all namespaces; see ``NamespaceCounters``.
+  // The sums of these counters over all namespaces; see ``NamespaceCounters``.
   var entries: UInt64 = 0
   var bytes: UInt64 = 0
   var stored: UInt64 = 0
-  /// The time of the last write or purge with a trusted clock, in milliseconds since 1970.
+  /// The time of the last write or purge whose time was not suspect, in milliseconds since 1970.
   var lastStamp: UInt64 = 0
-  /// The monotonic time plus 1 at which a purge first saw the clock more than a day ahead; 0 while no purge doubts the clock.
+  /// The monotonic time plus 1 when a purge first found the time suspect (more than a day ahead); 0 if no time is suspect.
   var suspectSince: UInt64 = 0
   /// The number of cleared namespace ids that still have entries.
   var garbage: UInt64 = 0
-  /// A lower bound of the times in the expiry index, exact after a complete purge; ``EntryHeader/never`` if the index is empty.
+  /// At most the earliest time in the expiry index; exact after a complete purge. ``EntryHeader/never`` if the index is empty.
   var nextDue = UInt64(EntryHeader.never)
-  /// The number of entries with an owner, or a higher number after a rebuild. While it is 0, removals look for no dependents.
+  /// The number of entries with an owner, or more after a rebuild. While the number is 0, removals look for no dependents.
   var dependents: UInt64 = 0
-  /// The number of commits made only to make freed pages usable.
+  /// The number of commits that were made only to make freed pages usable.
   var forcedCommits: UInt64 = 0
-  /// 1 after the first subscription to changes: from then on every batch checks for subscribers.
+  /// 1 after the first subscription to changes. From then on every write batch checks for subscribers.
   var watched: UInt64 = 0
-  /// When a process last began its maintenance, by its clock, in milliseconds since 1970; 0 for never.
+  /// When a process last began its maintenance, by its clock, in milliseconds since 1970; 0 if never.
   var maintained: UInt64 = 0
   /// The number of removed owners that still have dependents.
   var orphans: UInt64 = 0
@@ -93,10 +93,10 @@ struct WordReader: ~Escapable {
   @_lifetime(copy bytes)
   init(_ bytes: Span<UInt8>) { self.bytes = bytes }
 
-  /// Whether every byte was read, and no word was incomplete.
+  /// Whether every byte was read, and every word was complete.
   var isAtEnd: Bool { !isShort && offset == bytes.count }
 
-  /// The next word; 0 behind the end.
+  /// The next word; 0 after the end.
   mutating func next() -> UInt64 {
     guard bytes.count - offset >= 8 else {
       isShort = true

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// A 64-bit checksum of the wyhash family, equal on every machine. It detects damage, not forged records.
+/// A 64-bit checksum of the wyhash family, equal on every machine. It detects damage, but not deliberate changes.
 package enum Checksum {
   private static let first: UInt64 = 0xA076_1D64_78BD_642F
   private static let second: UInt64 = 0xE703_7ED1_A0B4_28DB
@@ -13,7 +13,7 @@ package enum Checksum {
     return product.high ^ product.low
   }
 
-  /// The hash of a key in a namespace: it identifies an entry in the access table and seeds the entry's checksum.
+  /// The hash of a key in a namespace. It identifies an entry in the access table, and is the seed of the entry's checksum.
   @inline(__always)
   static func keyHash(of key: Span<UInt8>, in id: NamespaceID) -> UInt64 {
     of(key, seed: UInt64(id.rawValue))
@@ -29,7 +29,7 @@ package enum Checksum {
     }
   }
 
-  /// - Precondition: `count` bytes lie at `start`.
+  /// - Precondition: at least `count` bytes are readable from `start` on.
   @inline(__always)
   private static func of(_ start: UnsafeRawPointer, count: Int, seed: UInt64) -> UInt64 {
     var state = seed ^ first
@@ -61,7 +61,7 @@ package enum Checksum {
     mix(second ^ UInt64(truncatingIfNeeded: count), mix(low ^ second, high ^ state))
   }
 
-  /// The last 0 to 15 bytes as two words; each byte is in at least one word.
+  /// The last 0 to 15 bytes as two words. Each byte is in at least one word.
   @inline(__always)
   private static func tail(
     _ rest: UnsafeRawPointer, count: Int
@@ -79,7 +79,7 @@ package enum Checksum {
 
   package static func of(_ bytes: [UInt8], seed: UInt64) -> UInt64 { of(bytes.span, seed: seed) }
 
-  /// The checksum of bytes that come in pieces; it equals ``of(_:seed:)`` of all bytes together.
+  /// Computes the checksum of bytes that come in pieces. The result equals ``of(_:seed:)`` of all bytes together.
   struct Stream {
     private var state: UInt64
     private var left: UInt64

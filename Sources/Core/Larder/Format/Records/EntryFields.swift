@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The fields of an entry, between header and payload: kind, length, bytes. Fields of unknown kinds are kept for later formats.
+/// The fields of an entry, between header and payload. A field has a kind, a length and bytes. Unknown kinds are preserved.
 struct EntryFields: Equatable, Sendable {
   /// The kinds of fields. The raw value is the byte in the record.
   enum Kind: UInt8 {
@@ -16,9 +16,9 @@ struct EntryFields: Equatable, Sendable {
     case metadata = 6
     /// The time to idle in milliseconds, 8 bytes.
     case idleInterval = 7
-    /// The transforms that changed the value, in the form of ``TransformSteps``; the first field, or the field behind the key.
+    /// The transforms that changed the value, as ``TransformSteps``. This field is the first field, or follows the key.
     case transforms = 8
-    /// Transformed metadata, entity tag and modification date: the length of the steps (4 bytes), the steps, the bytes.
+    /// Transformed metadata, entity tag and modification time: the length of the steps (4 bytes), the steps, the bytes.
     case transformedMetadata = 9
   }
 
@@ -32,7 +32,7 @@ struct EntryFields: Equatable, Sendable {
 
   var isEmpty: Bool { all.isEmpty }
 
-  /// Reads the fields of a record; nil if they do not fill `bytes` exactly.
+  /// Reads the fields of a record. Nil if the fields do not end exactly at the end of `bytes`.
   init?(_ bytes: Span<UInt8>) {
     var reader = FieldReader(bytes)
     while let field = reader.next() {
@@ -56,7 +56,7 @@ struct EntryFields: Equatable, Sendable {
     return bytes
   }
 
-  /// The bytes of the first field of a kind; setting the bytes replaces all fields of that kind, and nil removes these fields.
+  /// The bytes of the first field of a kind. Setting bytes replaces all fields of the kind. Setting nil removes these fields.
   subscript(kind: Kind) -> [UInt8]? {
     get { all.first { $0.kind == kind.rawValue }?.bytes }
     set {
@@ -78,9 +78,9 @@ struct EntryFields: Equatable, Sendable {
   }
 }
 
-/// Reads the fields of a record without copying them; stops at the first field that does not fit.
+/// Reads the fields of a record without copying them. Stops at the first field that is longer than the rest of the bytes.
 struct FieldReader: ~Escapable {
-  /// If a length byte has this value, the length follows in 4 bytes.
+  /// If the length byte of a field has this value, the length follows in 4 bytes.
   static let longMark: UInt8 = 255
 
   private let bytes: Span<UInt8>
@@ -91,7 +91,7 @@ struct FieldReader: ~Escapable {
 
   var isAtEnd: Bool { offset == bytes.count }
 
-  /// The next field and the range of its bytes; nil at the end, or if the bytes are no field.
+  /// The next field, and the range of its bytes. Nil at the end, or if the bytes are not a field.
   mutating func next() -> (kind: UInt8, range: Range<Int>)? {
     guard bytes.count - offset >= 2 else { return nil }
     var start = offset + 2
@@ -109,7 +109,7 @@ struct FieldReader: ~Escapable {
 }
 
 extension EntryHeader {
-  /// The range of the first field of a kind in the record, or nil. No field is copied.
+  /// The range in the record of the first field of a kind; nil if no such field exists. Copies no field.
   func field(_ kind: EntryFields.Kind, in record: Span<UInt8>) -> Range<Int>? {
     guard fieldsRange.upperBound <= record.count else { return nil }
     var reader = FieldReader(record.extracting(fieldsRange))
@@ -121,7 +121,7 @@ extension EntryHeader {
     return nil
   }
 
-  /// Whether the record belongs to `key`, and not to another long key with the same stored form.
+  /// Whether the record belongs to `key`. If not, it belongs to another long key with the same stored form.
   @inline(__always)
   func belongs(to key: Span<UInt8>, in record: Span<UInt8>) -> Bool {
     !flags.contains(.longKey) || hasLongKey(key, in: record)

@@ -1,11 +1,11 @@
 import LMDB
 import LarderSystem
 
-// The bytes of a header. Most headers have 25 bytes: numbers below 2^32 take 4 bytes, times are differences, and a number that
-// follows from another field is left out. A bit field, the form, tells which numbers exist and how long they are.
+// The bytes of a header. Most headers have 25 bytes: numbers below 2^32 take 4 bytes, times are stored as differences, and a
+// number that follows from another field is omitted. A bit field, the form, tells which numbers are stored, and their lengths.
 
 extension EntryHeader {
-  /// Reads the header of a record; nil if the record cannot have a header.
+  /// Reads the header of a record. Nil if the bytes cannot be a header.
   @inline(__always)
   init?(_ record: Span<UInt8>) {
     guard record.count >= Self.plainSize else {
@@ -44,7 +44,7 @@ extension EntryHeader {
     let version: UInt64
     let sequence: UInt64
     if form.bits & Form.wide != 0 {
-      // The form has no other bits, and the time of writing has 8 bytes instead of 6.
+      // In a wide header the high byte of the form is 0, and the time of writing has 8 bytes instead of 6.
       guard form.bits &>> 8 == 0 else { return nil }
       written |= Int64(bitPattern: UInt64(reader.next(2))) &<< 48
       expires = Int64(bitPattern: reader.next(8))
@@ -102,7 +102,7 @@ extension EntryHeader {
     return Form(bits: bits | (compact ?? Form.wide))
   }
 
-  /// The high byte of the form; nil if a value is too large for a compact header.
+  /// The high byte of the form; nil if a number is too large for a compact header.
   private var compactForm: UInt16? {
     guard 0..<1 << 48 ~= written, max(version, sequence) < 1 << 48,
       (sequence == 0) == flags.contains(.pinned), staleUntil >= expires
@@ -129,7 +129,7 @@ extension EntryHeader {
     return bits
   }
 
-  /// The stored length of the difference to a later time; nil if no length fits.
+  /// The stored length of the difference from `time` to a later time; nil if the difference does not fit.
   private static func length(from time: Int64, to later: Int64) -> UInt16? {
     if later == never { return Form.Length.never }
     let (difference, overflow) = later.subtractingReportingOverflow(time)
@@ -138,7 +138,7 @@ extension EntryHeader {
       ? Form.Length.none : difference >> 32 == 0 ? Form.Length.short : Form.Length.long
   }
 
-  /// Appends the header of the form ``form`` to an empty record; the checksum is set by ``seal(_:keyHash:)``.
+  /// Appends the header in the form `form` to an empty record. ``seal(_:keyHash:)`` must then set the checksum.
   func append(to record: inout OutputSpan<UInt8>, _ form: Form) {
     record.append(word: 0)
     record.append(
@@ -167,7 +167,7 @@ extension EntryHeader {
   }
 }
 
-/// Reads successive numbers of a header. The caller has checked that the bytes exist.
+/// Reads successive numbers of a header. The caller must check that the bytes exist.
 private struct HeaderReader: ~Escapable {
   private let bytes: Span<UInt8>
   private var offset: Int
@@ -178,7 +178,7 @@ private struct HeaderReader: ~Escapable {
     self.offset = offset
   }
 
-  /// A little-endian number of 2, 4, 6 or 8 bytes. At least 6 bytes lie in front of it.
+  /// A little-endian number of 2, 4, 6 or 8 bytes. Reads the 8 bytes that end with the number, so 6 bytes must precede it.
   mutating func next(_ count: Int) -> UInt64 {
     offset += count
     return bytes.word(at: offset - 8) &>> UInt64(64 - 8 * count)

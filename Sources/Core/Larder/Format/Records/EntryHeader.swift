@@ -1,30 +1,30 @@
 import LMDB
 import LarderSystem
 
-/// The facts in front of every value, with times in milliseconds since 1970; `Docs/Internals/FileFormat.md` lists the bytes.
+/// The facts before each value. Times are in milliseconds since 1970. `Docs/Internals/FileFormat.md` lists the bytes.
 struct EntryHeader: Equatable {
   static let never = Int64.max
 
   /// Properties of an entry. The raw value is the low byte of the header's form.
   struct Flags: OptionSet, Hashable {
     let rawValue: UInt8
-    /// The first field is the whole key; the entry key has only a prefix and a hash of the key.
+    /// The first field is the whole key, because the entry key has only a prefix and a hash of the key.
     static let longKey = Flags(rawValue: 1)
-    /// The value is in the chunks database; the payload is its length and checksum.
+    /// The value is in the chunks database. The payload is the length and the checksum of the value.
     static let chunked = Flags(rawValue: 2)
     /// The entry is never evicted and has no place in the queue.
     static let pinned = Flags(rawValue: 4)
-    /// A field has the time to idle: an access moves the end of the entry.
+    /// The entry has a field with the time to idle, so an access postpones the expiry of the entry.
     static let idle = Flags(rawValue: 16)
-    /// The fields say that transforms changed the value. The flag is not stored: an entry without fields costs nothing.
+    /// Transforms changed the value, as the fields say. Not stored, so an entry without fields needs no byte for this flag.
     static let transformed = Flags(rawValue: 8)
-    /// The entry has tags, so it may have been invalidated.
+    /// The entry has tags, so reads must check whether a tag was invalidated.
     static let tagged = Flags(rawValue: 32)
-    /// A negative entry: it records that its key has no value. Reads miss it.
+    /// The entry is negative: it records that its key has no value, so reads find no value.
     static let negative = Flags(rawValue: 64)
     /// The flags that this version writes. A record with any other flag is damaged.
     static let known: Flags = [.longKey, .chunked, .pinned, .idle, .tagged, .negative]
-    /// The flags that a header may have after it was read.
+    /// The flags that a header can have after it was read.
     static let readable: Flags = [.known, .transformed]
   }
 
@@ -34,17 +34,17 @@ struct EntryHeader: Equatable {
   /// The checksum in the record; see ``isIntact(_:keyHash:)``.
   var checksum: UInt64
   var written: Int64
-  /// The time before which the entry is fresh.
+  /// The entry is fresh before this time.
   var expires: Int64
-  /// The time before which the entry can be served stale; at least `expires`.
+  /// Before this time a load may return the entry; at least `expires`.
   var staleUntil: Int64
-  /// The time under which the expiry index has the entry: at most `staleUntil`, or 0. ``never`` if the index does not have it.
+  /// The time of the entry in the expiry index: at most `staleUntil`, or 0. ``never`` if the entry is not in the index.
   var deadline: Int64
-  /// The entry's position in the queue of its namespace; an overwrite keeps it, except under `fifo`. 0 for a pinned entry.
+  /// The position in the queue of the namespace; 0 for a pinned entry. An overwrite keeps the position, except under `fifo`.
   var sequence: UInt64
-  /// A different number for every value that the key had in this namespace since the last power failure.
+  /// Each value of the key gets another number. After a power failure, only numbers of lost values may be used again.
   var version: UInt64
-  /// Bytes of the header in the record that it was read from; 0 for a header that was not read.
+  /// The number of bytes of the header in its record; 0 for a header that was not read from a record.
   private(set) var size: Int
 
   @inline(__always)
@@ -65,7 +65,7 @@ struct EntryHeader: Equatable {
     self.size = size
   }
 
-  /// Whether both headers state the same facts, apart from the records that they were read from.
+  /// Whether both headers have the same facts. Ignores checksum and size, which depend on the record of a header.
   func isContent(of other: EntryHeader) -> Bool {
     var own = self
     (own.checksum, own.size) = (other.checksum, other.size)
@@ -78,13 +78,13 @@ struct EntryHeader: Equatable {
   @inline(__always)
   var fieldsRange: Range<Int> { size..<payloadStart }
 
-  /// Whether the checksum over namespace, key, header and the rest matches: a record under another key counts as damaged.
+  /// Whether the checksum over namespace, key, header and the rest matches. So a record under a wrong key counts as damaged.
   @inline(__always)
   static func isIntact(_ record: Span<UInt8>, keyHash: UInt64) -> Bool {
     record.count > checksumSize && record.word(at: 0) == checksum(of: record, keyHash: keyHash)
   }
 
-  /// The checksum for a record of more than 8 bytes.
+  /// The checksum of a record, which must have more than 8 bytes.
   @inline(__always)
   static func checksum(of record: Span<UInt8>, keyHash: UInt64) -> UInt64 {
     Checksum.of(record.extracting(checksumSize..<record.count), seed: keyHash)
@@ -92,10 +92,10 @@ struct EntryHeader: Equatable {
 
   static let checksumSize = 8
 
-  /// The time under which the expiry index will have an entry; `previous` is the entry as it is indexed now, or nil.
+  /// The time that the expiry index gets for an entry. `previous` is the entry in the index now, or nil.
   ///
-  /// An end that moves later leaves the index as it is: the purge finds the old record, sees that the entry is alive and
-  /// indexes it again. So a refresh writes only the entry. An end that moves earlier is indexed at once.
+  /// If the end becomes later, the index does not change, so a refresh writes only the entry. The purge later finds the old
+  /// record, sees that the entry has not expired, and corrects the index. An earlier end changes the index immediately.
   func indexedDeadline(replacing previous: EntryHeader?) -> Int64 {
     if let previous, previous.sequence == sequence, previous.deadline != Self.never,
       staleUntil >= previous.deadline
@@ -105,11 +105,11 @@ struct EntryHeader: Equatable {
     return staleUntil == Self.never ? Self.never : min(max(staleUntil, 0), ExpiryRecord.latest)
   }
 
-  /// The numbers in a header and their lengths: 16 bits. The low 8 bits are the entry's flags, ``wide`` and ``hasFields``.
+  /// The form: 16 bits that tell which numbers a header has and how long they are. The low byte also has the flags.
   struct Form: Equatable {
     var bits: UInt16
 
-    /// Bits beside the flags in the low byte.
+    /// Bits of the low byte that are not flags.
     static let wide: UInt16 = 8
     static let hasFields: UInt16 = 128
 
@@ -122,16 +122,16 @@ struct EntryHeader: Equatable {
 
     /// The form of most entries: 4-byte version, 4-byte lifetime, no stale window.
     static let plain: UInt16 = Length.short << expiresShift
-    /// The bits of the low byte that do not change the layout of the plain form.
+    /// The flags that may be set in the low byte of the plain form, because they do not change its layout.
     static let plainFlags: UInt16 = 0b0111_0111
 
-    /// The stored form of a time: 2 bits.
+    /// How a time is stored: 2 bits.
     enum Length {
-      /// No bytes: `expires` is never; `staleUntil` is `expires`; `deadline` is `staleUntil`.
+      /// No bytes, because `expires` is never, `staleUntil` equals `expires`, or `deadline` equals `staleUntil`.
       static let none: UInt16 = 0
       static let short: UInt16 = 1
       static let long: UInt16 = 2
-      /// No bytes: `staleUntil` or `deadline` is never. Not used for `expires`.
+      /// No bytes, because `staleUntil` or `deadline` is never. Not used for `expires`.
       static let never: UInt16 = 3
     }
 
@@ -158,7 +158,7 @@ struct EntryHeader: Equatable {
 
   /// The bytes of checksum, form, codec and time of writing.
   static let fixedSize = 17
-  /// The fixed part, 2 more bytes of the time of writing, and five numbers of 8 bytes, for values that no difference can hold.
+  /// The fixed part, 2 more bytes of the time of writing, and five numbers of 8 bytes, for values that fit no difference.
   static let wideSize = 17 + 2 + 5 * 8
   static let plainSize = 25
   static let largestSize = wideSize + 4

@@ -1,10 +1,10 @@
 import LMDB
 import LarderSystem
 
-/// The keys of the index databases. `Docs/Internals/FileFormat.md` lists them.
+/// The keys of the index databases. `Docs/Internals/FileFormat.md` lists these keys.
 enum IndexKey {
-  /// Expiry index: namespace, time, then a block of positions in the queue; see ``ExpiryRecord``. In a namespace the time comes
-  /// first, so all due entries are a range at the front. The stored key of a pinned entry, with position 0, ends the key.
+  /// The key in the expiry index: namespace, time, then a block of positions in the queue; see ``ExpiryRecord``. So the due
+  /// entries of a namespace are a range at its start. A pinned entry has position 0, and its stored key at the end.
   static func deadline(_ deadline: Int64, position: UInt64, entry: [UInt8]) -> [UInt8] {
     let block = ExpiryBlock(deadline, position: position, in: entry.span.namespaceID)
     let pinned = position == 0 ? entry.count - 4 : 0
@@ -38,7 +38,7 @@ enum IndexKey {
     try withStackBytes(size(of: block), { append(block, to: &$0) }, body)
   }
 
-  /// Queue: the entries of a namespace in the order of their positions. The value is the stored key.
+  /// The key in the queue, which has the entries of a namespace in the order of positions. The value is the stored key.
   static func queue(_ position: UInt64, in id: NamespaceID) -> [UInt8] {
     [UInt8](count: 4 + QueuePosition.size(of: position)) { append(position, in: id, to: &$0) }
   }
@@ -58,13 +58,13 @@ enum IndexKey {
       4 + QueuePosition.size(of: position), { append(position, in: id, to: &$0) }, body)
   }
 
-  /// Tags: the entries with a tag are a range. A tag has no byte 0, so the 0 ends it.
+  /// The key in the tag index: all entries with a tag are a range. A tag has no byte 0, so a byte 0 ends the tag.
   static func tag(_ tag: [UInt8], entry: [UInt8]) -> [UInt8] {
     tag + [0] + entry
   }
 
-  /// Tag index, too: the entries of an owner are a range. No tag begins with a byte 0. A hash of the owner's entry key names
-  /// the owner; the fields of a found entry confirm the match.
+  /// The key in the tag index for an owner: all dependents of an owner are a range. No tag begins with a byte 0, so this byte
+  /// marks an owner. A hash stands for the owner's entry key, so the caller must compare the fields of each found entry.
   static func owner(_ owner: [UInt8], entry: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = [0]
     bytes.reserveCapacity(9 + entry.count)
@@ -73,14 +73,14 @@ enum IndexKey {
     return bytes
   }
 
-  /// The entry key in a key of the database `tags`, for a tag or an owner; nil if the key is neither.
+  /// The entry key in a key of the tag index, for a tag or an owner; nil if the key is damaged.
   static func tagged(_ key: [UInt8]) -> [UInt8]? {
     guard let end = key.firstIndex(of: 0) else { return nil }
     let entryKey = Array(key.dropFirst(end == 0 ? 9 : end + 1))
     return entryKey.count > 4 ? entryKey : nil
   }
 
-  /// Chunks: the pieces of one version of a value, in order.
+  /// The key of a chunk. The chunks of one version of a value are a range, in the order of their bytes.
   static func chunk(_ index: UInt32, of version: UInt64, in id: NamespaceID) -> [UInt8] {
     var bytes = chunks(of: version, in: id)
     bytes.append(bigEndian: index)
@@ -99,10 +99,10 @@ enum IndexKey {
   static let longestTag = 200
 }
 
-/// A position in the queue in its stored form in keys: as short as the number allows, and in the order of the numbers. The high
-/// 3 bits of the first byte are the number of further bytes. The other bits are the position, big-endian.
+/// A position in the queue, as stored in keys: as short as the number allows, and sorted like the numbers. The high 3 bits of
+/// the first byte are the number of further bytes. The other bits are the position, big-endian.
 enum QueuePosition {
-  /// Positions and versions stay below this number.
+  /// All positions and versions are below this number.
   static let limit: UInt64 = 1 << 61
 
   @inline(__always)
@@ -113,7 +113,7 @@ enum QueuePosition {
   @inline(__always)
   static func size(of position: UInt64) -> Int { position < limit ? 1 + following(position) : 9 }
 
-  /// Appends a position. A position of ``limit`` or more is stored behind all other positions, for the end of a range.
+  /// Appends a position. A position of ``limit`` or more becomes the end of a range, after all other positions.
   static func append(_ position: UInt64, to bytes: inout OutputSpan<UInt8>) {
     guard position < limit else {
       bytes.append(UInt8.max)
@@ -128,7 +128,7 @@ enum QueuePosition {
     }
   }
 
-  /// Reads the position at `offset`; nil if it is cut short or not in its shortest form.
+  /// Reads the position at `offset`. Nil if the position is incomplete or not in its shortest form.
   static func read(_ bytes: Span<UInt8>, at offset: Int) -> (position: UInt64, end: Int)? {
     guard offset < bytes.count else { return nil }
     let following = Int(bytes[offset] >> 5)
@@ -142,11 +142,11 @@ enum QueuePosition {
 }
 
 extension Database {
-  /// The database of entries; the first of ``Indexes/names``.
+  /// The database of entries, which is the first of ``Indexes/names``.
   static var entries: Database { .firstNamed }
 }
 
-/// The databases beside the main database; they are opened once with the store.
+/// The databases besides the main database. They are opened once, when the store is opened.
 struct Indexes: Sendable {
   static let names = ["entries", "deadlines", "queue", "tags", "chunks"]
 

@@ -1,21 +1,21 @@
 import LMDB
 import LarderSystem
 
-/// A record of the expiry index: a time, and the entries in a block of the queue that may end at that time.
+/// A record of the expiry index: a time, and the entries in a block of the queue that may expire at that time.
 ///
-/// The key is namespace id (4 bytes), time (6 bytes), then the number of the block; the value has a bit for each position of
-/// the block. A pinned entry has no position, but a record of its own: block 0, then the stored key, and no value.
+/// The key is the namespace id (4 bytes), the time (6 bytes), and the number of the block. The value has a bit for each
+/// position of the block. A pinned entry has no position, so it has a record of its own: block 0, the stored key, and no value.
 ///
-/// Entries that are written together often have the same time and consecutive positions, so few records name them.
+/// Entries that are written together often have the same time and consecutive positions, so a few records contain them.
 struct ExpiryRecord: Sequence, IteratorProtocol {
-  /// The latest indexed time, in the year 10889. A later end is indexed under this time. A purge at
-  /// this time finds that the entry has not expired.
+  /// The latest time in the index, in the year 10889. Entries with a later end get this time. A purge at this time finds that
+  /// such an entry has not expired.
   static let latest: Int64 = 1 << 48 - 1
-  /// Bytes in front of the number of the block.
+  /// The number of bytes before the number of the block.
   static let headSize = 10
 
   let block: ExpiryBlock
-  /// Bit `n` means position `n` of the block; for a pinned entry bit 0 is set.
+  /// Bit `n` is set if position `n` of the block has an entry. For a pinned entry bit 0 is set.
   let positions: UInt32
   /// The entry key of a pinned entry; empty for other entries.
   private let pinned: [UInt8]
@@ -42,12 +42,12 @@ struct ExpiryRecord: Sequence, IteratorProtocol {
     left = positions
   }
 
-  /// The value of a block's record; nil if it is damaged.
+  /// The value of a block's record; nil if the record is damaged.
   static func positions(_ value: Span<UInt8>) -> UInt32? {
     value.count == 4 ? value.halfWord(at: 0) : nil
   }
 
-  /// Only the time, from a key of at least ``headSize`` bytes.
+  /// Reads only the time, from a key of at least ``headSize`` bytes.
   static func deadline(of key: Span<UInt8>) -> Int64 {
     Int64(key.bigEndian(at: 4, as: UInt16.self)) << 32
       | Int64(key.bigEndian(at: 6, as: UInt32.self))
@@ -64,14 +64,14 @@ struct ExpiryRecord: Sequence, IteratorProtocol {
   }
 }
 
-/// A time, and 32 consecutive positions in the queue of a namespace. A record of the expiry index covers such a block.
+/// A time, and 32 consecutive positions in the queue of a namespace. Each record of the expiry index has one such block.
 struct ExpiryBlock: Hashable, Comparable {
   private static let shift: UInt64 = 5
   static let lastNumber = (QueuePosition.limit - 1) >> shift
 
   let id: NamespaceID
   let deadline: Int64
-  /// The positions without their low 5 bits.
+  /// The positions divided by 32, which is equal for all positions of a block.
   let number: UInt64
 }
 
@@ -83,7 +83,7 @@ extension ExpiryBlock {
 
   fileprivate var firstPosition: UInt64 { number &<< Self.shift }
 
-  /// Compares times first, then namespaces and positions. The blocks of one namespace have this order in the index, too.
+  /// Compares the times, then the namespaces, then the positions. In the index the blocks of one namespace have the same order.
   static func < (left: ExpiryBlock, right: ExpiryBlock) -> Bool {
     (left.deadline, left.id, left.number) < (right.deadline, right.id, right.number)
   }
@@ -106,7 +106,7 @@ struct IndexedEntry {
     IndexKey.deadline(deadline, position: position, entry: position == 0 ? pinned : id.prefix)
   }
 
-  /// The entry's key in the database of entries, found through the queue; nil without a queue record, because of damage.
+  /// The entry's key in the database of entries, found by the queue. Nil if damage has removed the queue record.
   func entryKey(
     in view: borrowing some DatabaseView & ~Copyable, _ indexes: Indexes
   ) throws(LMDBError) -> [UInt8]? {
@@ -116,7 +116,7 @@ struct IndexedEntry {
     return id.prefix + storedKey.copied
   }
 
-  /// The entry's key, for a write transaction, which can then remove the queue record without another search.
+  /// The entry's key, for a write transaction, which can remove the queue record afterwards without another search.
   func entryKey(
     in transaction: inout WriteTransaction, _ indexes: Indexes
   ) throws(LMDBError) -> [UInt8]? {
@@ -130,13 +130,13 @@ struct IndexedEntry {
     }
   }
 
-  /// Whether the index has the entry with this header under this time and position.
+  /// Whether the entry with this header is in the index under this time and position.
   func leads(to header: EntryHeader) -> Bool {
     header.deadline == deadline && header.sequence == position
   }
 }
 
-/// A record of the queue: a position, and its entry.
+/// A record of the eviction queue: a position, and the entry at this position.
 struct QueueRecord {
   let position: UInt64
   let entryKey: [UInt8]
@@ -147,14 +147,14 @@ struct QueueRecord {
     entryKey = key.extracting(0..<4).copied + value.copied
   }
 
-  /// Only the position; nil if the key is damaged.
+  /// Reads only the position; nil if the key is damaged.
   static func position(of key: Span<UInt8>) -> UInt64? {
     guard let (position, end) = QueuePosition.read(key, at: 4), end == key.count, position > 0
     else { return nil }
     return position
   }
 
-  /// The entry for an eviction policy; nil if `record` is not the entry with this position.
+  /// The entry as an eviction policy needs it; nil if `record` is not the entry with this position.
   func candidate(_ record: Span<UInt8>) -> Candidate? {
     guard let entry = StoredEntry(entryKey: entryKey, record: record),
       entry.header.sequence == position

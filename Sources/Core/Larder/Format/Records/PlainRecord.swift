@@ -1,13 +1,13 @@
 import LMDB
 import LarderSystem
 
-/// The facts of a record without fields and with a frequent form of the header: a scan is faster without ``EntryHeader``.
+/// The facts of a record without fields and with a frequent form of the header. Scans read these faster than ``EntryHeader``.
 struct PlainRecord {
   let written: Int64
   let expires: Int64
   let size: Int
 
-  /// Nil for a header of another form, and for a record that is verified only once a second.
+  /// Nil for other forms of the header, and for large records, which are not verified at each read.
   @inline(__always)
   init?(_ record: Span<UInt8>) {
     guard record.count >= EntryHeader.plainSize, record.count <= VerifiedValues.threshold else {
@@ -35,7 +35,7 @@ struct PlainRecord {
     return record.extracting(size..<record.count)
   }
 
-  /// Whether the entry is certainly fresh at `now`, and will stay fresh for as long as the coarse clock may be behind.
+  /// Whether the entry is fresh at `now` and in the next 10 ms, because the coarse clock may be 10 ms behind.
   @inline(__always)
   func isFresh(at now: Int64) -> Bool {
     expires == EntryHeader.never || (now &+ 10 < expires && written &- 60_000 <= now)

@@ -1,8 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The number for a namespace in keys, below 2^24. A clear gives the namespace another number. 0 is for the metadata, whose
-/// keys begin with a byte 0 and so equal no name of a database.
+/// The number of a namespace in keys, below 2^24. A clear gives the namespace another number. 0 is the number of the metadata,
+/// whose keys therefore begin with a byte 0, so no key equals the name of a database.
 struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   let rawValue: UInt32
 
@@ -10,14 +10,14 @@ struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   static let limit: UInt32 = 1 << 24
   static let possible = NamespaceID(rawValue: 1)..<NamespaceID(rawValue: limit)
 
-  /// The first bytes of every key of the namespace, in the database of entries and in all indexes except the tags.
+  /// The first bytes of every key of the namespace, in the database of entries and in all indexes except the tag index.
   var prefix: [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(bigEndian: rawValue)
     return bytes
   }
 
-  /// The next id; nil behind the largest number of 32 bits.
+  /// The next id; nil after the largest 32-bit number.
   var next: NamespaceID? {
     rawValue == .max ? nil : NamespaceID(rawValue: rawValue + 1)
   }
@@ -32,17 +32,17 @@ extension Span<UInt8> {
 
 /// The form of a key in the databases: at most 255 bytes for a key of up to 64 KiB, in the order that ``StoreKey`` promises.
 ///
-/// A key of at most 250 bytes is followed by a byte 0. A longer key is stored as its first 238 bytes, a hash of the whole key
-/// and a byte 1; a field of the entry has the whole key. Two long keys can have the same stored form; then the field decides.
+/// A key of at most 250 bytes is stored with a byte 0 after it. A longer key is stored as its first 238 bytes, a hash of the
+/// whole key, and a byte 1; a field of the entry has the whole key. This field decides if two stored forms are equal.
 struct StoredKey: Hashable, Sendable {
-  /// Bytes of the stored form of a long key; no stored form is longer.
+  /// The number of bytes of a long key's stored form. No stored form is longer.
   static let longest = 255
-  /// Bytes of the longest key that is stored whole.
+  /// The number of bytes of the longest key that is stored as a whole.
   static let longestShort = 250
-  /// Bytes of a long key that its stored form has.
+  /// How many of its first bytes the stored form of a long key contains.
   static let headCount = 238
 
-  /// The stored form, without the namespace id in front.
+  /// The stored form, without the namespace id before it.
   let bytes: [UInt8]
 
   init(bytes: [UInt8]) { self.bytes = bytes }
@@ -67,7 +67,7 @@ struct StoredKey: Hashable, Sendable {
     }
   }
 
-  /// The entry key: `id`, then the stored form of `key`. The database of entries has the entry under this key.
+  /// The entry key: `id`, then the stored form of `key`. It is the key of the entry in the database of entries.
   static func entry(_ key: Span<UInt8>, in id: NamespaceID) -> [UInt8] {
     [UInt8](count: 4 + size(of: key)) { bytes in
       bytes.append(bigEndian: id.rawValue)
@@ -77,7 +77,7 @@ struct StoredKey: Hashable, Sendable {
 
   var short: [UInt8]? { bytes.last == 0 ? Array(bytes.dropLast()) : nil }
 
-  /// Whether ``init(_:)`` can have made these bytes.
+  /// Whether the bytes can be a result of ``init(_:)``.
   static func isWellFormed(_ bytes: Span<UInt8>) -> Bool {
     guard bytes.count >= 2 else { return false }
     return switch bytes[bytes.count - 1] {

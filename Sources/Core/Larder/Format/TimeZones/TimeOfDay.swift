@@ -9,14 +9,14 @@ public struct TimeOfDay: Hashable, Sendable, Comparable, CustomStringConvertible
   /// The second, 0 to 59.
   public var second: Int
 
-  /// A time of day. Values out of range are refused when a rule with them is declared or used.
+  /// Makes a time of day. An invalid time is refused when a rule with this time is declared or used.
   public init(_ hour: Int, _ minute: Int = 0, _ second: Int = 0) {
     self.hour = hour
     self.minute = minute
     self.second = second
   }
 
-  /// Whether `left` is earlier in the day.
+  /// Whether `left` is earlier in the day than `right`.
   public static func < (left: Self, right: Self) -> Bool {
     (left.hour, left.minute, left.second) < (right.hour, right.minute, right.second)
   }
@@ -33,7 +33,7 @@ public struct TimeOfDay: Hashable, Sendable, Comparable, CustomStringConvertible
     return shown.map { $0 < 10 && $0 >= 0 ? "0\($0)" : "\($0)" }.joined(separator: ":")
   }
 
-  /// Reads the form of ``description``; nil for text of another form, or an impossible time.
+  /// Reads text in the form of ``description``. Nil for text of another form, or for an invalid time.
   init?(_ text: String) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     let numbers = parts.compactMap { part in part.utf8.count == 2 ? Int(part) : nil }
@@ -42,9 +42,9 @@ public struct TimeOfDay: Hashable, Sendable, Comparable, CustomStringConvertible
     guard isPossible else { return nil }
   }
 
-  /// The time that wall clocks in the zone show at `time`, in whole seconds.
+  /// The time of day that wall clocks in the zone show at `time`, in whole seconds.
   ///
-  /// Throws ``LarderError/Code/invalidArgument`` for a zone that is not in the system's time zone database.
+  /// Throws ``LarderError/Code/invalidArgument`` if the system's time zone database does not have the zone.
   public init(of time: Timestamp, in zone: String) throws(LarderError) {
     let second = time.milliseconds.floored(by: 1000)
     let wall = second + (try ZoneRules.named(zone)).offset(at: second)

@@ -1,34 +1,34 @@
 import LarderSystem
 
-/// A time zone's rule for all later years, the last line of its file (RFC 9636, section 3.3): `CET-1CEST,M3.5.0,M10.5.0/3`.
+/// The rule of a time zone for the years after its table, such as `CET-1CEST,M3.5.0,M10.5.0/3` (RFC 9636, section 3.3).
 struct YearlyChanges: Sendable, Hashable {
-  /// The standard offset, in seconds ahead of UTC.
+  /// The standard offset, in seconds east of UTC.
   let standard: Int64
   let summer: Summer?
 
-  /// The summer offset and its period. South of the equator, the start of summer comes later in the year than the end.
+  /// The offset and the period of summer time. In the south, summer begins later in the calendar year than it ends.
   struct Summer: Sendable, Hashable {
     let offset: Int64
     let start: Day
     let end: Day
   }
 
-  /// A time of each year, by the clock before the change.
+  /// A time of each year, by the clock before its change at that time.
   struct Day: Sendable, Hashable {
     enum Rule: Sendable, Hashable {
-      /// Day 1 to 365, not counting the leap day.
+      /// Day 1 to 365. A leap day has no number.
       case ordinal(Int64)
-      /// Day 0 to 365, counting the leap day.
+      /// Day 0 to 365. A leap day has a number, too.
       case offset(Int64)
-      /// The `week`th occurrence of `weekday` in the month; the last occurrence if `week` is 5.
+      /// The `week`th `weekday` of the month, counted from 1. If `week` is 5, the last such day.
       case weekday(month: Int64, week: Int64, weekday: Int64)
     }
 
     let rule: Rule
-    /// Seconds after the start of the day; up to a week before or after it.
+    /// Seconds after the start of the day, from a week before to a week after.
     let time: Int64
 
-    /// The seconds since 1970-01-01 00:00 that the clock shows.
+    /// The seconds from 1970-01-01 00:00 that the clock shows at this time.
     func wall(in year: Int64) -> Int64 {
       day(in: year).number * CalendarDate.secondsPerDay + time
     }
@@ -51,11 +51,11 @@ struct YearlyChanges: Sendable, Hashable {
     }
   }
 
-  /// The changes from two years before the year of `moment` to two years after it, in order.
+  /// The changes in the five years around `moment`, in order.
   private func changes(around moment: Int64) -> [(moment: Int64, offset: Int64)] {
     guard let summer else { return [] }
     let year = CalendarDate(wall: moment + standard).year
-    // If an end coincides with the next start, summer never stops: the end is sorted first.
+    // If an end is at the same time as the next start, the sort puts the end first, so summer time continues.
     return (year - 2...year + 2).flatMap { year in
       [
         (summer.end.wall(in: year) - summer.offset, standard),
@@ -68,7 +68,7 @@ struct YearlyChanges: Sendable, Hashable {
     changes(around: moment).last { $0.moment <= moment }?.offset ?? standard
   }
 
-  /// The next change of the clocks; nil if clocks do not change again.
+  /// The next change of the clocks; nil if the clocks do not change again.
   func change(after moment: Int64) -> Int64? {
     changes(around: moment).first { $0.moment > moment }?.moment
   }
@@ -128,7 +128,7 @@ private struct POSIXText {
     return count >= 3
   }
 
-  /// Reads `[+-]h[:m[:s]]` in seconds; in POSIX, offsets ahead of UTC are negative.
+  /// Reads `[+-]h[:m[:s]]`. The result is in seconds, with the sign of the text. In POSIX, offsets east of UTC are negative.
   mutating func offset() -> Int64? {
     let isNegative = skip("-")
     if !isNegative { _ = skip("+") }
@@ -142,7 +142,7 @@ private struct POSIXText {
     return isNegative ? -seconds : seconds
   }
 
-  /// Reads `Jn`, `n` or `Mm.w.d`, and `/` with a time other than 2 o'clock.
+  /// Reads `Jn`, `n` or `Mm.w.d`, then `/` and a time. Without such a time, the time is 2 o'clock.
   mutating func day() -> YearlyChanges.Day? {
     let rule: YearlyChanges.Day.Rule
     if skip("J") {

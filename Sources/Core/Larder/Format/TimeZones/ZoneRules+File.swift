@@ -7,7 +7,7 @@ extension ZoneRules {
     static let short = Flaw(reason: "it ends too early")
   }
 
-  /// Reads a file in the form of RFC 9636: `TZif`, version 1 to 4.
+  /// Reads a file in the format of RFC 9636: `TZif`, version 1 to 4.
   init(file bytes: [UInt8]) throws(Flaw) {
     var file = BigEndianReader(bytes)
     let first = try Head(&file)
@@ -15,7 +15,7 @@ extension ZoneRules {
       self = try Self.table(first, timeWidth: 4, &file, footer: false)
       return
     }
-    // A second table with 64-bit times follows; the first table is for readers with 32-bit times.
+    // The first table has 32-bit times for old readers, so skips it. The second table has 64-bit times.
     try file.skip(first.count(timeWidth: 4))
     self = try Self.table(try Head(&file), timeWidth: 8, &file, footer: true)
   }
@@ -38,7 +38,7 @@ extension ZoneRules {
       letters = Int(try file.number(4) & 0xFFFF_FFFF)
     }
 
-    /// Bytes of the table behind the header.
+    /// The number of bytes of the table after the header.
     func count(timeWidth: Int) -> Int {
       times * (timeWidth + 1) + types * 6 + letters + leaps * (timeWidth + 4) + standard + universal
     }
@@ -47,7 +47,7 @@ extension ZoneRules {
   private static func table(
     _ head: Head, timeWidth: Int, _ file: inout BigEndianReader, footer: Bool
   ) throws(Flaw) -> ZoneRules {
-    // Checked before memory is reserved for the table.
+    // Checks the size before reserving memory for the table, because a damaged file may claim any size.
     guard head.count(timeWidth: timeWidth) <= file.left else { throw .short }
     guard head.leaps == 0 else { throw Flaw(reason: "it counts leap seconds") }
     guard (1...256).contains(head.types) else {
@@ -59,7 +59,7 @@ extension ZoneRules {
       guard changes.last.map({ $0 < moment }) ?? true else {
         throw Flaw(reason: "its times are not in order")
       }
-      // RFC 9636 advises at least -2^59. Sums with times near the ends of 64 bits would overflow.
+      // Sums with times near the limits of 64 bits would overflow. RFC 9636 advises files to use at least -2^59.
       guard (-(1 << 60)...1 << 60).contains(moment) else {
         throw Flaw(reason: "\(moment) seconds are not a time")
       }
@@ -75,7 +75,7 @@ extension ZoneRules {
       known.append(offset)
       try file.skip(2)
     }
-    // The first kind holds for the time before all changes.
+    // The first kind of time applies before the first change.
     var offsets = [known[0]]
     for kind in kinds {
       guard known.indices.contains(Int(kind)) else { throw Flaw(reason: "it has no kind \(kind)") }
@@ -86,7 +86,7 @@ extension ZoneRules {
       changes: changes, offsets: offsets, later: footer ? try Self.footer(&file) : nil)
   }
 
-  /// The rule in the last line of the file; nil for an empty line.
+  /// The rule in the last line of the file; nil if the line is empty.
   private static func footer(_ file: inout BigEndianReader) throws(Flaw) -> YearlyChanges? {
     let newline = UInt8(ascii: "\n")
     guard try file.bytes(1).first == newline else { throw Flaw(reason: "it has no last line") }
@@ -100,7 +100,7 @@ extension ZoneRules {
   }
 }
 
-/// Bytes that are read from the front; numbers are big-endian and signed.
+/// Reads bytes from the start. Numbers are big-endian and signed.
 private struct BigEndianReader {
   private(set) var rest: ArraySlice<UInt8>
 

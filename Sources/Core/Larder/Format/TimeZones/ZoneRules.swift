@@ -7,12 +7,12 @@ import Synchronization
   import Foundation
 #endif
 
-/// The offset of a time zone from UTC at any time: a table, and a rule for later times.
+/// The offset of a time zone from UTC at any time: a table, and a rule for the times after the table.
 struct ZoneRules: Sendable, Hashable {
-  /// RFC 9636, section 3.2: offsets lie between 25 hours behind UTC and 26 hours ahead of UTC.
+  /// Offsets are from 25 hours west to 26 hours east of UTC, without the limits themselves (RFC 9636, section 3.2).
   static let possibleOffsets: ClosedRange<Int64> = -89_999...93_599
 
-  /// The moments of changes, in seconds since 1970, in order.
+  /// The times of the changes, in seconds since 1970, in order.
   let changes: [Int64]
   /// The offset before the first change, and the offset after each change.
   let offsets: [Int64]
@@ -25,13 +25,13 @@ struct ZoneRules: Sendable, Hashable {
     return offsets[index(behind: moment)]
   }
 
-  /// The next time at which clocks may change; nil for never.
+  /// The next time at which clocks may change; nil if never.
   func change(after moment: Int64) -> Int64? {
     let index = index(behind: moment)
     return index < changes.count ? changes[index] : later?.change(after: moment)
   }
 
-  /// The index of the first change after `moment`.
+  /// The index of the first change after `moment`, or the number of changes.
   private func index(behind moment: Int64) -> Int {
     var low = 0
     var high = changes.count
@@ -42,10 +42,10 @@ struct ZoneRules: Sendable, Hashable {
     return low
   }
 
-  /// The rules by zone: each zone is read once per process, and there are a few hundred zones.
+  /// The rules of each zone that was read. A process keeps them for ever, because only a few hundred zones exist.
   private static let known = Mutex<[String: ZoneRules]>([:])
 
-  /// The largest file that is read; the largest zones have 4 kB.
+  /// The size in bytes of the largest file that is read. The largest files of zones have 4 kB.
   private static let largestFile = 1 << 20
 
   /// The rules of a zone by its name in the system's time zone database, such as `Europe/Zurich`.
@@ -62,7 +62,7 @@ struct ZoneRules: Sendable, Hashable {
   ) throws(LarderError) -> ZoneRules {
     guard isPossible(name) else { throw unknown(name, "the name is not one of a time zone") }
     for directory in directories {
-      // Reading a pipe or a device might never end.
+      // Skips pipes and devices, because reading them may never end.
       guard let file = FileDescriptor.reading(directory + "/" + name),
         let status = file.status, status.isRegularFile
       else { continue }
@@ -79,7 +79,7 @@ struct ZoneRules: Sendable, Hashable {
     throw unknown(name, "no such file in \(directories.joined(separator: ", "))")
   }
 
-  /// Whether all parts have only letters, digits, `_`, `+` and `-`, and begin with a letter: no path leaves the database.
+  /// Whether each part begins with a letter and has only letters, digits, `_`, `+` and `-`: no path leads out of the database.
   private static func isPossible(_ name: String) -> Bool {
     name.utf8.count <= 100
       && name.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
@@ -106,13 +106,13 @@ struct ZoneRules: Sendable, Hashable {
     )
   }
 
-  /// The first time after `now`, in seconds, at which wall clocks reach a time of day. Nil only for a zone without any days.
+  /// The first time after `now`, in seconds, at which wall clocks show a time of day. Nil only for a zone without any days.
   ///
-  /// If clocks skip the time on a day, the result is the moment of the change; if they show it twice, the first moment. A day
-  /// that a zone skips, as Samoa did in 2011, has no time of day.
+  /// If clocks skip the time on a day, the result is the time of that change. If clocks show the time twice, the result is the
+  /// first time. A day that a zone skips, as Samoa did in 2011, does not count.
   func next(secondOfDay: Int64, after now: Int64) -> Int64? {
     let today = CalendarDate(wall: now + offset(at: now)).number
-    // The loop begins yesterday, because a change may move yesterday's late evening into today. A day may be skipped.
+    // Begins with yesterday, because a change may move yesterday's late evening into today. Days may also be skipped.
     for number in today - 1...today + 8 {
       let day = CalendarDate(number: number)
       guard exists(day) else { continue }
@@ -122,7 +122,7 @@ struct ZoneRules: Sendable, Hashable {
     return nil
   }
 
-  /// The first moment at which wall clocks have counted `wall` seconds since 1970-01-01 00:00, or more.
+  /// The first time at which wall clocks have counted at least `wall` seconds since 1970-01-01 00:00.
   func first(reaching wall: Int64) -> Int64 {
     var begin = wall - Self.possibleOffsets.upperBound
     while true {
@@ -132,7 +132,7 @@ struct ZoneRules: Sendable, Hashable {
     }
   }
 
-  /// Whether clocks ever show a moment of that day.
+  /// Whether clocks show any time of that day. A zone may skip a day.
   private func exists(_ day: CalendarDate) -> Bool {
     let first = day.number * CalendarDate.secondsPerDay
     let next = first + CalendarDate.secondsPerDay

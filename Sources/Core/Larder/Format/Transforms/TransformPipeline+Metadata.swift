@@ -1,9 +1,9 @@
 import LMDB
 import LarderSystem
 
-// Metadata, entity tag and modification date are one record. The transforms change this record separately from the value.
+// Metadata, entity tag and modification time form one record, which transforms change separately from the value.
 extension TransformPipeline {
-  /// The transformed metadata record; nil if the entry has no metadata or no transform changes it.
+  /// The record of these three fields after the transforms; nil if the entry has none of them, or no transform changes them.
   func metadata(
     _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> [UInt8]? {
@@ -19,10 +19,10 @@ extension TransformPipeline {
     return record + head + bytes
   }
 
-  /// The fields, with metadata, entity tag and modification date as they were written. These three are absent if they are
-  /// damaged, cannot be read here, or have not passed a required transform.
+  /// The fields, with metadata, entity tag and modification time as they were written. These three fields are absent if they
+  /// are damaged, cannot be read by this process, or lack a required transform.
   func readable(_ fields: EntryFields, of entry: TransformContext) -> EntryFields {
-    // Facts are shown without the fields that this process cannot read; a read of the value throws.
+    // An inspection shows the other fields. Only a read of the value throws an error.
     if let plain = try? plain(fields, of: entry) { return plain }
     var rest = fields
     rest[.transformedMetadata] = nil
@@ -30,8 +30,8 @@ extension TransformPipeline {
     return rest
   }
 
-  /// Like `readable`, for a write that replaces some of these fields. Throws ``LarderError/Code/unreadable`` if the others
-  /// would be lost, or if this process lacks a transform of the value that may have to cover the new fields.
+  /// Like `readable`, for a write that replaces some of these fields. Throws ``LarderError/Code/unreadable`` if the write would
+  /// lose the other fields, or if this process lacks a transform of the value that may have to change the new fields.
   func changeable(
     _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> EntryFields {
@@ -53,7 +53,7 @@ extension TransformPipeline {
       hint: "check the transforms of the store and their keys, or write the entry anew")
   }
 
-  /// The fields before the transforms; nil if the three fields are damaged, or have not passed a required transform.
+  /// The fields before the transforms. Nil if the three fields are damaged, or lack a required transform.
   private func plain(
     _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> EntryFields? {

@@ -2,15 +2,15 @@ import LMDB
 import LarderSystem
 
 struct TransformedValue {
-  /// Bytes of the value before the transforms.
+  /// The number of bytes of the value before the transforms.
   var size: Int
-  /// The bytes to store in place of the value; nil if no transform changed it.
+  /// The bytes that are stored instead of the value; nil if no transform changed the value.
   var bytes: [UInt8]?
   var steps: TransformSteps?
   var metadata: [UInt8]?
 }
 
-/// The transforms of a store in their order. Every value passes them on its way into the store and back.
+/// The transforms of a store, in their order. A write applies the transforms, and a read reverts them.
 struct TransformPipeline: Sendable {
   let transforms: [any ValueTransform]
   var isEmpty: Bool { transforms.isEmpty }
@@ -27,7 +27,7 @@ struct TransformPipeline: Sendable {
     to value: Span<UInt8>, _ attributes: EntryAttributes, of entry: TransformContext
   ) throws(LarderError) -> TransformedValue {
     var transformed = TransformedValue(size: value.count)
-    // A negative entry has no value that a transform could hide or shorten.
+    // A negative entry has no value, so no transform has anything to change.
     if !attributes.isNegative, let (bytes, steps) = try apply(transforms, to: value, entry) {
       transformed.bytes = bytes
       transformed.steps = steps
@@ -36,7 +36,7 @@ struct TransformPipeline: Sendable {
     return transformed
   }
 
-  /// The written value; nil if the bytes are damaged. Throws ``LarderError/Code/unreadable`` if the store lacks a transform.
+  /// The value as it was written; nil if the bytes are damaged. Throws ``LarderError/Code/unreadable`` without the transforms.
   func restore(
     _ bytes: [UInt8], _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> [UInt8]? {
@@ -44,7 +44,7 @@ struct TransformPipeline: Sendable {
     return try revert(steps, bytes, entry)
   }
 
-  /// Whether an entry may be read: it has passed every required transform, or is negative.
+  /// Whether an entry may be read: all required transforms changed the entry, or the entry is negative.
   func accepts(_ header: EntryHeader, _ record: Span<UInt8>) -> Bool {
     if !hasRequired || header.flags.contains(.negative) { return true }
     let range = header.flags.contains(.transformed) ? header.field(.transforms, in: record) : nil
@@ -56,7 +56,7 @@ struct TransformPipeline: Sendable {
     return isComplete(entry.fields.transforms)
   }
 
-  /// Whether the steps include every required transform that `concerns` selects.
+  /// Whether the steps include every required transform for which `concerns` is true.
   func isComplete(
     _ steps: TransformSteps?, where concerns: (any ValueTransform) -> Bool = { _ in true }
   ) -> Bool {
@@ -66,7 +66,7 @@ struct TransformPipeline: Sendable {
     }
   }
 
-  /// The bytes after all transforms, with the steps that changed them; nil if no transform changed them.
+  /// The bytes after all transforms, and the steps of the transforms that changed the bytes; nil if none did.
   func apply(
     _ transforms: [any ValueTransform], to value: Span<UInt8>, _ context: TransformContext
   ) throws(LarderError) -> (bytes: [UInt8], steps: TransformSteps)? {

@@ -1,8 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The transforms that changed the bytes of an entry, in their order: for each the number (1 byte), the size of the bytes
-/// before it (4 bytes), the length of its parameters (1 byte), and the parameters.
+/// The transforms that changed the bytes of an entry, in their order. Each step has the number of the transform (1 byte), the
+/// size of the bytes before the transform (4 bytes), the length of its parameters (1 byte), and the parameters.
 struct TransformSteps: Equatable {
   struct Step: Equatable {
     var id: TransformID
@@ -49,7 +49,7 @@ struct TransformSteps: Equatable {
 }
 
 extension EntryFields {
-  /// The transforms of the value; nil if no transform changed it, or the field is damaged.
+  /// The transforms of the value; nil if no transform changed the value, or the field is damaged.
   var transforms: TransformSteps? {
     self[.transforms].flatMap { TransformSteps($0.span) }
   }
@@ -73,7 +73,7 @@ extension EntryFields {
 }
 
 extension EntryHeader {
-  /// Whether fields say that transforms changed the value: the field of transforms is the first, or follows the whole key.
+  /// Whether transforms changed the value. If so, the field of transforms is the first field, or follows the whole key.
   static func isTransformed(_ fields: Span<UInt8>) -> Bool {
     var reader = FieldReader(fields)
     guard let first = reader.next() else { return false }

@@ -1,29 +1,28 @@
 import LarderSystem
 
-/// Changes the bytes of values on their way into the store, and back: compression or encryption.
+/// Changes the bytes of values before they are stored, and reverts the change at reads: compression or encryption.
 ///
-/// ``Store/Options/transforms`` gives a store its transforms. They apply in their order to every written value. Each entry
-/// names the transforms that changed it. An entry without transforms is read as it is.
+/// A store gets its transforms from ``Store/Options/transforms``. Each write applies them in this order. Each entry names the
+/// transforms that changed its value. A value that no transform changed is read unchanged.
 ///
-/// Transforms run inside the write, and at each read that memory does not answer.
+/// A transform runs inside the write, and at each read that needs the stored bytes.
 public protocol ValueTransform: Sendable {
-  /// The number of the transform in entries.
+  /// The number that names the transform in entries.
   var id: TransformID { get }
-  /// Whether the transform also changes an entry's metadata, entity tag and modification date.
+  /// Whether the transform also changes the metadata, entity tag and modification time of an entry.
   var coversMetadata: Bool { get }
-  /// Whether reads miss entries that this transform has not changed, except negative entries.
+  /// Whether reads ignore entries that this transform has not changed, except negative entries.
   var isRequired: Bool { get }
-  /// Changes bytes; returns the new bytes and the parameters for ``revert(_:_:size:for:)``, or nil to keep the bytes.
+  /// Changes bytes. Returns the new bytes and the parameters for ``revert(_:_:size:for:)``; nil leaves the bytes unchanged.
   func apply(
     _ bytes: Span<UInt8>, for context: TransformContext
   ) throws -> (bytes: [UInt8], parameters: [UInt8])?
-  /// Returns the bytes that ``apply(_:for:)`` was given.
+  /// Returns the bytes that ``apply(_:for:)`` got.
   ///
-  /// The bytes and parameters come from a file and may be anything. A ``LarderError`` with the code
-  /// ``LarderError/Code/unreadable`` reaches the reader; after any other error the entry counts as damaged.
+  /// The bytes and the parameters come from a file, so they may be damaged. A ``LarderError`` with the code
+  /// ``LarderError/Code/unreadable`` is thrown to the reader. After any other error the entry counts as damaged.
   ///
-  /// - Parameter size: the number of bytes that the result must have, at most 1 GiB and 1 MiB. The caller checks this
-  ///   number, too.
+  /// - Parameter size: the number of bytes that the result must have, at most 1 GiB and 1 MiB. The caller checks the result.
   func revert(
     _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
   ) throws -> [UInt8]
@@ -36,7 +35,7 @@ extension ValueTransform {
   public var isRequired: Bool { false }
 }
 
-/// The number of a transform in an entry. 0 to 127 belong to Larder; 128 to 255 are free for applications.
+/// The number of a transform in an entry. 0 to 127 belong to Larder. Applications can use 128 to 255.
 public struct TransformID: RawRepresentable, Hashable, Sendable {
   /// The number in the entry.
   public let rawValue: UInt8
@@ -75,13 +74,13 @@ public struct TransformContext: Sendable {
   public enum Part: Sendable {
     /// The value.
     case value
-    /// Metadata, entity tag and modification date.
+    /// Metadata, entity tag and modification time.
     case metadata
   }
 
   /// 16 random bytes of the store; no other store has the same bytes.
   public let store: [UInt8]
-  /// The number of the namespace in the store. A rename keeps it; a clear gives the namespace another number.
+  /// The number of the namespace in the store. A rename keeps this number. A clear gives the namespace another number.
   public let namespace: UInt32
   /// The entry's key.
   public let key: [UInt8]
@@ -89,7 +88,7 @@ public struct TransformContext: Sendable {
   public let version: UInt64
   /// The part of the entry to which the bytes belong.
   public private(set) var part: Part
-  /// The transforms that were applied before this transform, with their parameters.
+  /// The transforms that changed the bytes before this transform, with their parameters.
   package internal(set) var previous: [UInt8] = []
   private let reader: EntryReader
 
@@ -109,13 +108,13 @@ public struct TransformContext: Sendable {
   }
 }
 
-/// The namespace in which transforms keep their own data, such as dictionaries.
+/// The namespace in which transforms store their own data, such as dictionaries.
 package enum TransformStorage {
   package static let namespace = "larder.transforms"
 }
 
 extension TransformContext {
-  /// A value that a transform keeps for itself in the store; nil without such a value.
+  /// A value that a transform has stored for itself; nil if the store has no such value.
   package func stored(_ key: String) throws -> [UInt8]? {
     try key.withKeyBytes { key in
       let transaction = try reader.beginRead()
