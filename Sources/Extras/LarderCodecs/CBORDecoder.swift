@@ -64,7 +64,7 @@ struct CBORDecoder: Decoder, SingleValueDecodingContainer {
     return nil
   }
 
-  /// CBOR has these integers. Other integer types may have a coding of their own.
+  /// These integers are decoded as numbers of CBOR. Other integer types may have a `Codable` coding of their own.
   static let integers: Set<ObjectIdentifier> = [
     ObjectIdentifier(Int.self), ObjectIdentifier(Int8.self), ObjectIdentifier(Int16.self),
     ObjectIdentifier(Int32.self), ObjectIdentifier(Int64.self), ObjectIdentifier(UInt.self),

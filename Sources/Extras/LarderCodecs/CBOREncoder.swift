@@ -123,7 +123,7 @@ struct CBOREncoder: Encoder, SingleValueEncodingContainer {
 
   func encodeNil() { node.content = .scalar(.null) }
 
-  /// Encodes types that CBOR has, too, as scalars, not through their `Codable` coding.
+  /// Encodes a type that CBOR also has as a scalar, and not by its `Codable` coding.
   func encode<Value: Encodable>(_ value: Value) throws {
     switch value {
     case let value as Bool: node.content = .scalar(.bool(value))

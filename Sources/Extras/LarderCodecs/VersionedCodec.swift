@@ -66,7 +66,7 @@ public struct VersionedCodec<Base: Codec>: Codec {
   }
 }
 
-/// Codecs are equal if their versions and bases are equal: a version stands for one migration.
+/// Codecs are equal if their versions and bases are equal. Migrations are not compared: a version must have only one migration.
 extension VersionedCodec: Equatable where Base: Equatable {
   /// Compares the versions and the bases.
   public static func == (left: Self, right: Self) -> Bool {

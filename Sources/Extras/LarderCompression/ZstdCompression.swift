@@ -10,7 +10,7 @@
   ///     options.transforms = [ZstdCompression()]
   ///     let store = try Store(at: path, options: options)
   ///
-  /// Values that compression does not make shorter stay as they are. A dictionary makes small values shorter: see
+  /// Values that compression does not make shorter are stored uncompressed. A dictionary makes small values shorter: see
   /// ``trainDictionary(for:size:)``. Give all stores of a process the same object, which keeps the dictionaries it has read.
   public final class ZstdCompression: ValueTransform {
     private let level: Int
@@ -24,8 +24,8 @@
 
     /// - Parameters:
     ///   - level: 1 to 19; a higher level takes longer to compress, but not to decompress.
-    ///   - smallestValue: values of fewer bytes stay as they are.
-    ///   - largestValue: values of more bytes stay as they are, and stored values that claim to be larger count as damaged.
+    ///   - smallestValue: values of fewer bytes are stored uncompressed.
+    ///   - largestValue: values of more bytes are stored uncompressed. Stored values that state a larger size count as damaged.
     ///     At most 1 GiB.
     public init(level: Int = 3, smallestValue: Int = 64, largestValue: Int = .megabytes(64)) {
       self.level = min(max(level, 1), 19)
@@ -36,7 +36,7 @@
     /// ``/Larder/TransformID/zstd``.
     public var id: TransformID { .zstd }
 
-    /// The bytes that a compressed entry stores beside the frame. Compression must save more bytes.
+    /// Compression must save more bytes than this: a compressed entry stores these bytes in addition to the frame.
     private static let overhead = 16
 
     /// The value as a frame; nil for metadata, for a size out of the limits, or if the frame does not save enough bytes.
@@ -101,11 +101,11 @@
       public var isUsed: Bool
     }
 
-    /// Makes a dictionary from the values of a namespace, for later values of this namespace. Stored values stay as they are.
+    /// Makes a dictionary from the values of a namespace, for later values of this namespace. Stored values do not change.
     ///
-    /// Call this method once the namespace has some hundred values, and again when the values have changed much. It stops
-    /// reading after 2,000 values, or after 100 times the size of the dictionary. The dictionaries are pinned entries of the
-    /// namespace `larder.transforms`: if a dictionary is removed, the values that it compressed are lost.
+    /// Call this method when the namespace has some hundred values, and again when the values have changed much. It stops reading
+    /// after 2,000 values, or after 100 times the size of the dictionary. The dictionaries are pinned entries of the namespace
+    /// `larder.transforms`: if a dictionary is removed, the values that it compressed are lost.
     ///
     /// - Parameter size: bytes of the dictionary, 1 kB to 1 MB; other sizes are changed to the nearest of these.
     /// - Throws: ``/Larder/LarderError/Code/invalidArgument`` if the namespace has too few values.

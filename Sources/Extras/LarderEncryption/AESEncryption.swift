@@ -119,7 +119,7 @@
   ///     let hidden = KeyedHash(secret: secret)
   ///     try sessions.set(session, for: hidden(email))
   ///
-  /// Listings show the hashes, in the order of the hashes; prefixes of keys are lost.
+  /// Listings show the hashes, in the order of the hashes. Keys with one prefix get hashes without a common prefix.
   public struct KeyedHash: Sendable {
     private let secret: SymmetricKey
 

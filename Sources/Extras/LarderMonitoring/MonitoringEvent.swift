@@ -34,7 +34,7 @@ struct Observation {
   var statistics: Statistics
   var health: StoreHealth
 
-  /// A resource is full from this part of its limit. Only the first look at a full resource reports it.
+  /// A resource counts as full from this part of its limit on. Only the first look that finds the resource full reports it.
   static let fullAt = 0.95
   /// A reader lags if its snapshot is at least this many commits old: LMDB cannot reuse the pages freed since then.
   static let laggingAfter: UInt64 = 10_000
@@ -100,7 +100,7 @@ struct Observation {
 
 extension Statistics.Namespace {
   fileprivate func events(since old: Statistics.Namespace) -> [MonitoringEvent] {
-    // A reset makes a count begin again at 0.
+    // After a reset a count begins again at 0, so a lower count is no rise.
     func rise(_ now: UInt64, _ before: UInt64) -> UInt64? { now > before ? now - before : nil }
     var events: [MonitoringEvent] = []
     func add(_ name: String, _ level: MonitoringEvent.Level, _ message: String) {

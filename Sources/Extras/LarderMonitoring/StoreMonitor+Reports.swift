@@ -3,7 +3,7 @@
   import Synchronization
 
   extension StoreMonitor.Report {
-    /// Metrics as gauges and counters of swift-metrics. A counter begins at 0 with the first look.
+    /// Metrics as gauges and counters of swift-metrics. A counter begins at 0 at the first look, whatever the metric's value is.
     ///
     /// - Parameter factory: makes the gauges and counters; the default is the factory that the program has bootstrapped.
     public static func metrics(to factory: any MetricsFactory = MetricsSystem.factory) -> Self {
@@ -55,7 +55,7 @@
             if rise > 0 { counter.increment(by: Int64(rise)) }
           }
         }
-        // A namespace that was removed reports nothing any more.
+        // A namespace that was removed reports nothing any more, so its gauges are destroyed.
         for (name, gauge) in state.gauges where !present.contains(name) {
           gauge.destroy()
           state.gauges[name] = nil

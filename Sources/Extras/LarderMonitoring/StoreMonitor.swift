@@ -10,7 +10,7 @@ import Synchronization
 ///     let monitor = StoreMonitor(of: store, report: .init(metrics: { publish($0) }, event: { print($0.message) }))
 ///     monitor.start()
 ///
-/// The interval is measured by the store's clock. The monitor stops when its last reference goes.
+/// The interval is measured by the store's clock. The monitor stops when its last reference is released.
 public final class StoreMonitor: Sendable {
   /// The closures that receive the reports.
   public struct Report: Sendable {

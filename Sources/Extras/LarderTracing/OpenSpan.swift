@@ -3,7 +3,7 @@
   import Synchronization
   import Tracing
 
-  /// A span that ends once: on request, with an error, or with its last reference.
+  /// A span that ends once: on request, with an error, or when its last reference is released.
   final class OpenSpan: Sendable {
     let tracer: any Tracer
     private let span: any Span
@@ -32,7 +32,7 @@
       }
     }
 
-    /// Notes a failure by its type; a program has few types of failure.
+    /// Notes a failure by its type. A message could have any text, but a program has few types of failure.
     func fail(type: String) {
       set("error.type", type)
       span.setStatus(SpanStatus(code: .error))

@@ -35,7 +35,7 @@
     }
   }
 
-  /// The content of a frame. Throws, before memory is allocated, unless the bytes are one frame that declares this size.
+  /// The content of a frame. If the bytes are not one frame that states this size, throws before it allocates memory.
   package func decompress(
     _ bytes: Span<UInt8>, size: Int, with dictionary: Dictionary? = nil
   ) throws -> [UInt8] {
@@ -45,7 +45,7 @@
         ZSTD_findFrameCompressedSize(source.baseAddress, source.count)
       )
     }
-    // The library reports errors and unknown sizes as numbers beyond every possible size.
+    // The library reports errors and unknown sizes as numbers larger than every possible size, so they differ from `size`.
     guard declared == UInt64(size), length == bytes.count else {
       throw Failure("it is not a frame of \(size) bytes")
     }
@@ -83,7 +83,7 @@
     _ capacity: Int, _ fill: (UnsafeMutableRawPointer, Int) -> Int
   ) throws -> [UInt8] {
     var failure: Failure?
-    // The library needs an address even if it writes nothing.
+    // The library needs an address even if it writes nothing, so the array has room for at least one byte.
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: max(capacity, 1)) { buffer, count in
       guard let base = buffer.baseAddress else { return }
       let result = unsafe fill(UnsafeMutableRawPointer(base), capacity)

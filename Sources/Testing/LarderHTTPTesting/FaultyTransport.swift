@@ -18,7 +18,7 @@
   public final class FaultyTransport: HTTPTransport {
     /// The fault that a request meets.
     public enum Fault: Sendable {
-      /// The other transport's answer as it is.
+      /// The other transport's answer, unchanged.
       case pass
       /// The request fails before it is sent.
       case fail(any Error)
@@ -92,7 +92,7 @@
     }
   }
 
-  /// A network on which every request fails, without a connection.
+  /// A transport on which every request fails with one error, before anything is sent.
   public struct FailingTransport: HTTPTransport {
     /// A network without a connection: `URLError.notConnectedToInternet`.
     public static let offline = FailingTransport(with: URLError(.notConnectedToInternet))

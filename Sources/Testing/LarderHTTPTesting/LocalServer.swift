@@ -117,7 +117,7 @@
     }
   }
 
-  /// Sends the head and the body of an answer at once. Otherwise the system holds the body back for 40 ms.
+  /// Lets the system send the body of an answer immediately after the head. Otherwise the system delays the body by 40 ms.
   private struct PromptPool<Pool: AsyncSocketPool>: AsyncSocketPool {
     let pool: Pool
 

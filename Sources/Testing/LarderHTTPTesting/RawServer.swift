@@ -35,7 +35,7 @@
       public func waitForEnd() async { while (try? await socket.read()) != nil {} }
     }
 
-    /// Runs a server during `body`, which gets the server's authority, such as `127.0.0.1:40123`. Connections end with `serve`.
+    /// Runs a server during `body`, which gets the authority, such as `127.0.0.1:40123`. A connection ends when `serve` returns.
     public static func run<Result: Sendable>(
       _ serve: @escaping @Sendable (Connection) async throws -> Void,
       _ body: (String) async throws -> Result
@@ -55,7 +55,7 @@
           }
         }
       }
-      // The socket stays open: a pool that still waits for its descriptor would confuse it with a new socket of that number.
+      // The socket stays open, because the pool still waits for its descriptor, and a new socket could get the same descriptor.
       defer { serving.cancel() }
       return try await body(authority)
     }

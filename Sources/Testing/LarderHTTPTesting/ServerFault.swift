@@ -42,7 +42,7 @@
 
     private var answer: Data {
       guard self == .truncatedGzip else { return Data(text.utf8) }
-      // The start of a block without compression: it announces 500 bytes, and 15 bytes come.
+      // The start of a block without compression. The block announces 500 bytes, but only 15 bytes follow.
       let head: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255, 1, 0xF4, 0x01, 0x0B, 0xFE]
       return Data(text.utf8) + Data(head) + Data("<section>One, t".utf8)
     }
@@ -106,7 +106,7 @@
       while true {
         let packet = String(decoding: try await connection.read(atMost: 65_536), as: UTF8.self)
         let line = packet.components(separatedBy: "\r\n")[0]
-        // A packet has a whole request, or only the head; the next packet has the body then.
+        // A packet has a whole request, or only its head. Then the next packet has the body, which gets no answer.
         guard line.hasSuffix(" HTTP/1.1") else { continue }
         received(line)
         if hasAnswered { return }

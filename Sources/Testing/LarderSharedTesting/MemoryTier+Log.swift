@@ -34,7 +34,7 @@ extension MemoryTier {
       group.addTask { [self] in await readers.wait(unless: { (newest ?? .zero) > position }) }
       group.addTask {
         do { try await Task.sleep(for: time) } catch {
-          // A cancelled wait ends too.
+          // If the task is cancelled, the wait ends early.
         }
       }
       _ = await group.next()

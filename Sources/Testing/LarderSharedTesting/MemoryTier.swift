@@ -73,7 +73,7 @@ public final class MemoryTier: SharedTier {
     }
   }
 
-  /// The number of requests, with lost requests, without requests of the machines' readers of the log.
+  /// The number of requests. Lost requests count, but requests of the machines' readers of the log do not count.
   public var requests: Int { state.withLock { $0.requests } }
 
   /// The data at this moment, for example as the data of a replica that lags behind from now on.
@@ -93,7 +93,7 @@ public final class MemoryTier: SharedTier {
   /// The position of the newest record; nil for an empty log.
   public var newest: Position? { state.withLock { $0.image.head } }
 
-  /// Replaces a value's frame by other bytes, like damage.
+  /// Changes the bytes of a value's frame, as damage would do.
   public func damage(_ key: SharedKey, _ change: (inout [UInt8]) -> Void) {
     state.withLock { state in
       guard var stored = state.image.values[key] else { return }
@@ -106,7 +106,7 @@ public final class MemoryTier: SharedTier {
     counts: Bool = true, _ request: (inout Image, Duration) -> Result
   ) async throws(LarderError) -> Result {
     let fault = state.withLock { state in
-      // The requests of a machine's reader of the log take no fault that is meant for the next request of a caller.
+      // A reader of the log asks again and again, so it must not take the fault that is meant for the next request of a caller.
       guard counts else { return state.permanent }
       state.requests += 1
       return state.faults.isEmpty ? state.permanent : state.faults.removeFirst()

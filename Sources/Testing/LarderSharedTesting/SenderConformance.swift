@@ -7,11 +7,11 @@ public import LarderShared
 public enum SenderConformance: String, CaseIterable, Sendable {
   /// Every byte of an argument arrives and comes back, in strings of any size.
   case bytes
-  /// Replies of different types can be told apart.
+  /// Replies of different types can be distinguished.
   case types
   /// An error of the server is a reply.
   case failures
-  /// Each command gets its own reply, also with commands of many tasks at once.
+  /// Each command gets its own reply, also if many tasks send commands at the same time.
   case manyTasks
   /// A command is abandoned at its timeout, and the next commands get their own replies.
   case abandoned
@@ -54,7 +54,7 @@ public enum SenderConformance: String, CaseIterable, Sendable {
         try await group.waitForAll()
       }
     case .abandoned:
-      // The first command also connects: a timeout while connecting would be another error.
+      // The first command makes the connection, because a timeout while connecting would be another error than the tested one.
       _ = try await send("ECHO", "first")
       do {
         _ = try await send("BLPOP", key, "0.3", timeout: .milliseconds(20))

@@ -23,11 +23,11 @@ public enum TierConformance: String, CaseIterable, Sendable {
   case oneLease
   /// A lease ends after its time unless it is renewed, and at its release.
   case leaseEnds
-  /// A fill without the lease stores nothing.
+  /// A fill, which stores a loaded value, stores nothing without the lease.
   case fillNeedsLease
-  /// A clear hides older values, and refuses fills of older loads.
+  /// After a clear, older values are invalid, and a load that began before the clear stores nothing.
   case clear
-  /// An invalidated tag hides the values that have it, and refuses fills of older loads with the tag.
+  /// After a tag is invalidated, values with the tag are invalid, and a load with the tag that began before stores nothing.
   case tags
   /// Positions rise with each change.
   case positionsRise

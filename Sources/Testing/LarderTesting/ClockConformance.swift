@@ -5,13 +5,13 @@ public import Larder
 /// - The wall clock is after 1970 and before the year 10889, the last year that a store can index.
 /// - The monotonic clock never goes back for a thread, also while several threads use the clock.
 /// - Moving time forward moves both clocks.
-/// - A sleep until a past moment returns at once. A sleep until a later moment returns when the clock reaches the moment,
-///   and throws a `CancellationError` if its task is cancelled before.
+/// - A sleep until a past moment returns immediately. A sleep until a later moment returns when the clock reaches the moment, and
+///   throws a `CancellationError` if its task is cancelled before.
 ///
 /// - Parameters:
 ///   - clock: the clock.
-///   - advance: moves the clock forward by at least the duration. The default waits that long, for clocks that run by
-///     themselves.
+///   - advance: moves the clock forward by at least the duration. The default only waits for the duration, which is enough for a
+///     clock that runs in real time.
 /// - Throws: ``ConformanceFailure`` with all broken promises; the error of `advance`.
 public func checkConformance<C: LarderClock>(
   of clock: C,
@@ -39,7 +39,7 @@ public func checkConformance<C: LarderClock>(
   }
   if goesBack { problems.append("the monotonic clock goes back") }
 
-  // The clocks are exact to the millisecond.
+  // A clock needs only a precision of one millisecond, so the step has several milliseconds.
   let step = Duration.milliseconds(5)
   let (wall, steady) = (clock.now, clock.monotonic)
   try await advance(step)

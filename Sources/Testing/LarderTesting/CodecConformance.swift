@@ -6,14 +6,14 @@ public import Larder
 /// - A lossless codec decodes every value as it was encoded. With another codec, a value that was decoded once does not
 ///   change when it is encoded and decoded again.
 /// - A cache returns the values that the codec decodes, from memory and from disk.
-/// - Several threads can use the codec at once.
+/// - Several threads can use the codec at the same time.
 /// - For bytes that were cut, changed, extended or never a value, `decode` throws or returns a value. A codec that traps
 ///   ends the test with its process.
 ///
 /// - Parameters:
 ///   - codec: the codec.
 ///   - values: at least one. The check covers only the forms of the type that these values show.
-///   - damages: the number of changed encodings of each value that are decoded, and the most cut encodings.
+///   - damages: how many changed encodings, and at most how many cut encodings, of each value are decoded.
 ///   - seed: selects the damage; the same seed damages the same bytes.
 /// - Throws: ``ConformanceFailure`` with all broken promises; ``/Larder/LarderError`` if no store can be made.
 public func checkConformance<C: Codec>(

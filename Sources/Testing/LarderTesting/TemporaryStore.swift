@@ -22,7 +22,7 @@ extension Store {
   }
 }
 
-/// Runs `body` with a new temporary store, then checks and closes the store. The store is removed with its last handle.
+/// Runs `body` with a new temporary store, then checks and closes the store, which is removed when no handle is left.
 ///
 ///     try withTemporaryStore { store, clock in
 ///       let notes = store.cache(TextCodec(), in: "notes")
