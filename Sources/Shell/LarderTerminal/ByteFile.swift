@@ -4,21 +4,21 @@
   import Darwin
 #endif
 
-/// A file on a disk, a named pipe or a device, which is read or written a piece at a time.
+/// A file on a disk, a named pipe or a device. The file is read or written in pieces.
 ///
-/// A new file on a disk replaces the old file when the new file is complete, so that a failed write loses nothing. Pipes,
-/// devices and appended files are written in place. A link stands for the file that it names.
+/// A new file on a disk replaces the old file only when the new file is complete, so that a failed write loses nothing. Pipes,
+/// devices and files to which bytes are appended are written in place. For a link, all of this applies to its target.
 package final class ByteFile {
   private var descriptor: Int32 = -1
   private var stream: Terminal.Stream { Terminal.Stream(descriptor: descriptor) }
   private let path: String
-  /// The temporary file that holds the bytes until they are complete.
+  /// The temporary file that holds the bytes until the file is complete.
   private var unfinished: String?
 
-  /// Opens a file to read. A pipe need not have a writer yet.
+  /// Opens a file to read. If the file is a pipe, a writer need not be there yet.
   package init(reading path: String) throws(TerminalError) {
     self.path = path
-    // If standard input was closed, its descriptor is a placeholder for writing only, from which nothing can be read.
+    // If standard input was closed at the start, its descriptor is a placeholder that can only be written, so a read must fail.
     if ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].contains(path),
       fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE == O_WRONLY
     {
@@ -28,13 +28,13 @@ package final class ByteFile {
     guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
   }
 
-  /// The user that owns a file or directory; nil for the user of this process, and if the path does not exist.
+  /// The user who owns a file or directory. Nil if the path does not exist, or if the owner is the user of this process.
   package static func otherOwner(of path: String) -> UInt32? {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_uid != geteuid() ? status.st_uid : nil
   }
 
-  /// The size of a file on a disk in bytes; nil for a pipe or a device.
+  /// The size in bytes of a file on a disk. Nil for a pipe or a device.
   package var size: Int? {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -43,9 +43,9 @@ package final class ByteFile {
     return Int(status.st_size)
   }
 
-  /// Creates a file to write. The complete new file replaces an existing file if `replaces` is true.
+  /// Creates a file to write. When the file is complete, it replaces an existing file, provided that `replaces` is true.
   ///
-  /// - Parameter owner: The owner of a file that replaces another file, instead of the present user.
+  /// - Parameter owner: The owner of the new file if it replaces a file of another user.
   package init(
     writing path: String, replaces: Bool, permissions: UInt32 = 0o666,
     owner: (user: UInt32, group: UInt32)? = nil
@@ -70,15 +70,15 @@ package final class ByteFile {
     } else if isThere {
       try openInPlace()
     } else {
-      // A link to a missing file: the caller has not allowed a new file at the link's target.
+      // A link whose target is missing: the caller has not allowed a new file at the target, so this is an error.
       let isLink = unsafe lstat(path, &status) == 0
       if isLink { throw .failed(operation: "open", code: ENOENT) }
       try openBeside(permissions)
     }
   }
 
-  /// The descriptor of this process that the path names: `/dev/stderr`, `/dev/fd/3`, or a link to the file of standard output
-  /// or error. A second opening of the file would write over its content.
+  /// The open descriptor of this process that the path means: `/dev/stderr`, `/dev/fd/3`, or a link to the file of standard
+  /// output or error. If this file were opened a second time, writes would overwrite its content.
   private static func openDescriptor(of path: String, _ status: stat) -> Int32? {
     for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
       return Int32(path.dropFirst(folder.count))
@@ -100,10 +100,10 @@ package final class ByteFile {
     return unsafe String(cString: target)
   }
 
-  /// Opens a temporary file in the directory of the complete file. Its name is random, because the temporary file of a
-  /// killed process may still be there.
+  /// Opens a temporary file in the directory of the complete file. A killed process may have left a temporary file, so the name
+  /// has a random part.
   private func openBeside(_ permissions: UInt32) throws(TerminalError) {
-    // A name has at most 255 bytes, and 50 characters have at most 200.
+    // A name has at most 255 bytes. The first 50 characters of the name need at most 200 bytes.
     let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
     let base = String(String.UnicodeScalarView(path[start...].unicodeScalars.prefix(50)))
     while true {
@@ -118,7 +118,7 @@ package final class ByteFile {
     }
   }
 
-  /// Opens a file to append to; creates a missing file with these permissions.
+  /// Opens a file to append bytes. Creates the file with these permissions if it is missing.
   package init(appendingTo path: String, permissions: UInt32) throws(TerminalError) {
     self.path = path
     var status = stat()
@@ -130,7 +130,7 @@ package final class ByteFile {
     guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
   }
 
-  /// Opens a pipe or a device; waits for the reader of a pipe.
+  /// Opens a pipe or a device. Waits until a pipe has a reader.
   private func openInPlace() throws(TerminalError) {
     while true {
       descriptor = unsafe open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK)
@@ -145,21 +145,21 @@ package final class ByteFile {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
   }
 
-  /// Creates a directory that only its owner can enter.
+  /// Creates a directory that only its owner can use.
   package static func privateDirectory(in parent: String) throws(TerminalError) -> String {
     var template = Array("\(parent)/larder-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw .failed(operation: "mkdtemp", code: errno) }
     return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// Waits for the next bytes; empty at the end, nil if ^C came first.
+  /// Waits for the next bytes. The result is empty at the end, and nil if ^C came first.
   package func read() throws(TerminalError) -> [UInt8]? { try Terminal.next(from: stream) }
 
   package func write(_ bytes: Span<UInt8>) throws(TerminalError) {
     try Terminal.write(bytes, to: stream)
   }
 
-  /// Moves the complete file to its place.
+  /// Moves the complete temporary file to the place of the file.
   package func finish() throws(TerminalError) {
     guard let unfinished else { return close() }
     guard fsync(descriptor) == 0, unsafe rename(unfinished, path) == 0 else {

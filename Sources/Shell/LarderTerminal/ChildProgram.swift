@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// A program that `/bin/sh` runs on this process's terminal, with or without a pipe to its input.
+/// A program that `/bin/sh` runs on the terminal of this process. Its input can be a pipe from this process.
 package final class ChildProgram {
   private let text: [UInt8]
   private var descriptor: Int32 = -1
@@ -12,7 +12,7 @@ package final class ChildProgram {
 
   package init(_ text: [UInt8]) { self.text = text }
 
-  /// Runs the program; returns a report of an exit code other than 0 or of a signal, nil for an end by SIGPIPE.
+  /// Runs the program. Returns a report of a signal or of an exit code other than 0. SIGPIPE is expected and gives no report.
   package func run() throws(TerminalError) -> String? {
     process = try unsafe start(reading: nil)
     return wait()
@@ -33,14 +33,14 @@ package final class ChildProgram {
     }
   }
 
-  /// Throws `.closed` when the program reads no more.
+  /// Writes to the pipe. Throws `.closed` if the program reads no further bytes.
   package func write(_ bytes: Span<UInt8>) throws(TerminalError) {
     try TerminalSignals.attendProgram { () throws(TerminalError) in
       try Terminal.write(bytes, to: Terminal.Stream(descriptor: descriptor))
     }
   }
 
-  /// Ends the input and waits for the program; returns the report that ``run()`` would return.
+  /// Ends the input and waits for the program. Returns the same report as ``run()``.
   package func finish() -> String? {
     guard descriptor >= 0 else { return nil }
     Terminal.close(descriptor)
@@ -55,7 +55,7 @@ package final class ChildProgram {
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     if let input { unsafe posix_spawn_file_actions_adddup2(&actions, input, 0) }
-    // The text need not be UTF-8.
+    // The text need not be valid UTF-8, so it is passed as bytes.
     let command = unsafe (text + [0]).withUnsafeBytes { bytes in
       unsafe strdup(bytes.assumingMemoryBound(to: CChar.self).baseAddress!)
     }
@@ -75,11 +75,11 @@ package final class ChildProgram {
     }
     let signal = status & 0x7F
     let code = status >> 8 & 0xFF
-    // If the program survived an interrupt, the interrupt was meant for the program alone.
+    // If the program did not end by the interrupt, the interrupt was meant for the program, so this process need not stop.
     if signal != SIGINT, code != 128 + SIGINT {
       Interrupts.acknowledge(since: interrupts)
     }
-    // A shell whose last program died of SIGPIPE ends with 128 + 13.
+    // If the last program of a shell ended by SIGPIPE, the exit code of the shell is 128 + 13.
     if signal == SIGPIPE || code == 128 + SIGPIPE { return nil }
     if signal != 0 { return "\(name) ended by signal \(signal)" }
     return code == 0 ? nil : "\(name) exited with \(code)"
@@ -93,13 +93,13 @@ package final class ChildProgram {
   }
 }
 
-/// The program that shows a long text a screen at a time.
+/// The program that shows a long text, one screen at a time.
 package enum Pager {
-  /// `less` keeps colors, and ends at once after a short text. Its prompt says how to leave, unless `$LESS` has options.
+  /// `less` keeps colors and ends immediately after a short text. Its prompt explains how to leave, except if `$LESS` is set.
   private static let less = "less -FRX"
   private static let lessWithPrompt = less + " '-PSpace continues, q leaves'"
 
-  /// The command in `$PAGER`, else `less`; nil if there is no such program, and on terminals that cannot move the cursor.
+  /// The command in `$PAGER`, or else `less`. Nil if there is no such program, or if the terminal cannot move its cursor.
   package static func command(environment: [String: String]) -> String? {
     guard Terminal.movesCursor(on: .output, environment: environment) else { return nil }
     let wanted = environment["PAGER", default: ""]

@@ -4,9 +4,9 @@
   import Darwin
 #endif
 
-/// The whole screen of the terminal. Each key is read when it is typed; the earlier screen returns at the end.
+/// The whole screen of the terminal. Each key is read when it is typed. At the end, the screen shows its former content.
 ///
-/// The terminal is also restored when a signal of `EmergencyExit` ends the process. A process may have one object at a time,
+/// If a signal of `EmergencyExit` ends the process, the terminal is restored, too. A process may have only one `FullScreen`,
 /// and none while a `LineEditor` reads.
 package final class FullScreen {
   package enum Event {
@@ -17,7 +17,7 @@ package final class FullScreen {
     case end
   }
 
-  /// Shows the alternate screen, hides the cursor, and asks for marks around pasted text.
+  /// Switches to the alternate screen, hides the cursor, and requests marks around pasted text.
   private static let begin = "\u{1B}[?1049h\u{1B}[?25l\u{1B}[?2004h"
   static let end = "\u{1B}[0m\u{1B}[?2004l\u{1B}[?25h\u{1B}[?1049l"
 
@@ -36,18 +36,18 @@ package final class FullScreen {
     try enter()
   }
 
-  /// Waits for the next typed bytes or another event, at most for `limit`.
+  /// Waits for the next typed bytes or another event. Waits at most for the time `limit`.
   package func next(within limit: Duration) throws(TerminalError) -> Event {
     let result = try Terminal.wait(for: .input, atMost: limit)
     let counts = TerminalSignals.counts
-    // Each call answers one signal; the next call finds the other signals.
+    // If several signals came, each call handles one of them.
     if counts.suspensions != seen.suspensions {
       try suspend()
       return .redraw
     }
     if counts.continuations != seen.continuations {
       seen.continuations = counts.continuations
-      // SIGSTOP, a signal that no handler can catch, stopped the process. A shell may then have changed the modes.
+      // SIGSTOP, which no handler can catch, has stopped the process. The shell may have changed the terminal's modes.
       try enter()
       return .redraw
     }
@@ -69,7 +69,7 @@ package final class FullScreen {
     try Terminal.write(bytes, to: .output)
   }
 
-  /// Gives the terminal back, stops the process as ^Z does, and takes the terminal again.
+  /// Restores the terminal, stops the process as ^Z does, and takes the terminal again when the process continues.
   package func suspend() throws(TerminalError) {
     try leave()
     TerminalSignals.suspend()
@@ -111,10 +111,9 @@ package final class FullScreen {
   }
 }
 
-/// Restores the terminal when a signal ends the process: signals that ask for the end, signals of timers and limits, and
-/// signals of faults.
+/// Restores the terminal when a signal ends the process. These signals are requests to end, timers, limits and faults.
 ///
-/// Its handler makes only calls that a signal handler may make: `write`, `tcsetattr`, `signal` and `raise`.
+/// The handler calls only functions that a signal handler may call: `write`, `tcsetattr`, `signal` and `raise`.
 enum EmergencyExit {
   private static let ends = [
     SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGXFSZ, SIGSEGV, SIGBUS, SIGILL,
@@ -123,19 +122,19 @@ enum EmergencyExit {
   nonisolated(unsafe) private static var isArmed = false
   nonisolated(unsafe) private static var modes = termios()
   nonisolated(unsafe) private static var sequence: [UInt8] = []
-  /// The actions that the signals had before, in the order of `ends`.
+  /// The actions of the signals before `arm`, in the order of `ends`.
   nonisolated(unsafe) private static var replaced: [sigaction] = []
 
   static func arm(restoring modes: termios) {
     unsafe Self.modes = modes
     unsafe sequence = Array(FullScreen.end.utf8)
-    // After a continuation `arm` runs again: the first actions must stay in `replaced`.
+    // `arm` runs again when the process continues after a stop. Then `replaced` must keep the actions from before the first call.
     if unsafe !isArmed { unsafe replaced = ends.map(action) }
     unsafe isArmed = true
     for end in ends {
       let before = signal(end) { number in
         EmergencyExit.restore()
-        // The default action is restored: the raised signal ends the process after this handler, with the signal's own status.
+        // With the default action, the raised signal ends the process after this handler, so the parent sees the right status.
         _ = signal(number, SIG_DFL)
         raise(number)
       }
@@ -157,7 +156,7 @@ enum EmergencyExit {
     return action
   }
 
-  /// Restores the terminal if this process has taken the whole screen. A signal handler may call this function.
+  /// Restores the terminal if this process has the whole screen. A signal handler may call this function.
   static func restore() {
     guard unsafe isArmed else { return }
     _ = unsafe tcsetattr(STDIN_FILENO, TCSANOW, &modes)

@@ -21,7 +21,7 @@ import CEditline
       afterCursor: Self.text(from: info.cursor, to: info.lastchar))
   }
 
-  /// Inserts text at the cursor, up to a NUL; false if there is no room for the text.
+  /// Inserts the part of the text before a NUL, at the cursor. Returns false if there is not enough room.
   func insert(_ text: some StringProtocol) -> Bool {
     var wide = text.unicodeScalars.map { wchar_t(bitPattern: $0.value) }
     wide.append(0)
@@ -30,7 +30,7 @@ import CEditline
 
   func deleteBeforeCursor(scalars count: Int) { unsafe el_deletestr(editor, Int32(count)) }
 
-  /// Replaces the whole line, and puts the cursor at its end.
+  /// Replaces the whole line, and moves the cursor to its end.
   func replace(with text: String) {
     let info = unsafe el_wline(editor).pointee
     unsafe el_cursor(editor, Int32(info.lastchar - info.cursor))
@@ -48,7 +48,7 @@ import CEditline
     return String.UnicodeScalarView(scalars)
   }
 
-  /// Moves and deletes characters that a person sees as a whole; libedit counts scalars and would leave half of an emoji.
+  /// These functions move over and delete whole visible characters. libedit counts scalars, and would delete half of an emoji.
   func moveLeft() -> Int32 { move(scalars: -line.clusterBefore) }
   func moveRight() -> Int32 { move(scalars: line.clusterAfter) }
   func deleteLeft() -> Int32 { delete(scalars: line.clusterBefore) }
@@ -58,13 +58,13 @@ import CEditline
     return move(scalars: count) == CC_ERROR ? CC_ERROR : delete(scalars: count)
   }
 
-  /// ^D: ends the input on an empty line, else deletes the character behind the cursor.
+  /// ^D: on an empty line ends the input, on another line deletes the character after the cursor.
   func deleteRightOrLeave() -> Int32 {
     let line = line
     return line.beforeCursor.isEmpty && line.afterCursor.isEmpty ? CC_EOF : deleteRight()
   }
 
-  /// ^W: deletes back to the beginning of the word.
+  /// ^W: deletes the text from the beginning of the word to the cursor.
   func deleteWordLeft() -> Int32 { delete(scalars: line.wordBefore) }
 
   private func move(scalars count: Int) -> Int32 {
@@ -84,7 +84,7 @@ extension LineBuffer.Line {
   var clusterBefore: Int { String(beforeCursor).last?.unicodeScalars.count ?? 0 }
   var clusterAfter: Int { String(afterCursor).first?.unicodeScalars.count ?? 0 }
 
-  /// The number of scalars of the word before the cursor, and of the separators between the word and the cursor.
+  /// The number of scalars from the beginning of the word before the cursor to the cursor, with the separators after the word.
   var wordBefore: Int {
     let isOfWord = { (character: Character) in character.isLetter || character.isNumber }
     let before = String(beforeCursor)

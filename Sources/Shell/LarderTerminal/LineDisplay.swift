@@ -6,9 +6,9 @@ import CEditline
   import Darwin
 #endif
 
-/// Draws the prompt and the line with colors and a hint, which libedit does not support.
+/// Draws the prompt and the line with colors and a hint. libedit can draw neither.
 @safe final class LineDisplay {
-  /// A place in the rows that the prompt and the line take, as libedit lays them out.
+  /// A place in the rows of the prompt and the line. libedit decides how the text is divided into rows.
   struct Place: Equatable {
     var row = 0
     var column = 0
@@ -36,7 +36,7 @@ import CEditline
       }
     }
 
-    /// Goes to the next row as soon as a row is full, as libedit makes the terminal do.
+    /// Moves by some cells. As in libedit, a full row moves the place to the next row.
     private mutating func step(_ cells: Int, _ columns: Int) {
       column += cells
       guard column >= columns else { return }
@@ -45,7 +45,7 @@ import CEditline
     }
   }
 
-  /// The prompt in the form that libedit takes.
+  /// The prompt as a C string, which libedit needs.
   private(set) var colored: UnsafeMutablePointer<CChar>?
   private let editor: OpaquePointer
   private let showsColors: Bool
@@ -54,7 +54,7 @@ import CEditline
   private var prompt = Prompt("")
   private var isHinting = false
   private var isPainted = false
-  /// The last drawn line that has characters without a width.
+  /// The last drawn line if it contains characters without a width.
   private var settled: String.UnicodeScalarView?
   /// The width for which the rows on the screen were drawn.
   private var drawnColumns = 80
@@ -73,7 +73,7 @@ import CEditline
 
   private var line: LineBuffer.Line { unsafe LineBuffer(of: editor).line }
 
-  /// Begins a line; libedit draws it.
+  /// Begins a line, which libedit draws.
   func begin(_ prompt: Prompt) {
     self.prompt = prompt
     unsafe free(colored)
@@ -84,9 +84,9 @@ import CEditline
     drawnColumns = windowColumns
   }
 
-  /// Puts the cursor of the terminal after the line, so that output after a newline is below the line.
+  /// Moves the cursor of the terminal to the end of the line. After a newline, output is then below the line.
   ///
-  /// libedit does not know of the move: either the line is over, or `redraw` follows.
+  /// libedit does not know of this move. Afterwards, the line is over, or the caller calls `redraw`.
   func leaveLine() throws(TerminalError) {
     let line = line
     let here = place(of: line.beforeCursor)
@@ -95,10 +95,10 @@ import CEditline
       "\r" + Self.sequence("B", end.row - here.row) + Self.sequence("C", end.column))
   }
 
-  /// Erases the rows of the prompt and the line, and puts the cursor where they began.
+  /// Erases the rows of the prompt and the line, and moves the cursor to the place at which they began.
   ///
-  /// When the width changes, some terminals wrap the rows again, and other terminals cut the rows. The column of the cursor
-  /// tells the two apart. If the column is unknown or equal for both, the smaller row is used: nothing above the line is lost.
+  /// When the width changes, some terminals wrap the rows again, and other terminals cut them. The column of the cursor shows
+  /// which has happened. If it does not, uses the smaller row, so that no text above the line is lost.
   func eraseLine(cursorAt column: Int? = nil) throws(TerminalError) {
     let (wrapped, cut) = places
     let edge = min(cut.column, windowColumns - 1)
@@ -110,16 +110,16 @@ import CEditline
     try Terminal.write("\r" + Self.sequence("A", row) + "\u{1B}[J")
   }
 
-  /// Whether a new width of the window may have moved the cursor to another row.
+  /// Whether the new width of the window may have moved the cursor to another row.
   var isMoved: Bool { places.wrapped.row != places.cut.row }
 
-  /// The places of the cursor in a terminal that wraps the rows again and in a terminal that cuts them.
+  /// The places of the cursor in a terminal that wraps the rows again, and in a terminal that cuts the rows.
   private var places: (wrapped: Place, cut: Place) {
     let before = line.beforeCursor
     return (place(of: before), place(of: before, columns: drawnColumns))
   }
 
-  /// Draws the prompt and the line, starting at the terminal's cursor.
+  /// Draws the prompt and the line, beginning at the cursor of the terminal.
   func redraw() {
     unsafe el_resize(editor)
     drawnColumns = windowColumns
@@ -136,8 +136,8 @@ import CEditline
     count > 0 ? "\u{1B}[\(count)\(final)" : ""
   }
 
-  /// Draws a line again if it has characters without a width, such as joiners and marks. libedit counts such a character as one
-  /// cell when it is typed but not later, so libedit would write to the wrong places.
+  /// Draws a line again if it contains characters without a width, such as joiners and marks. libedit counts a cell for such a
+  /// character when it is typed, but not later. Then libedit would write to the wrong places.
   func settleLine() throws(TerminalError) {
     let line = line
     let scalars = line.beforeCursor + line.afterCursor
@@ -155,22 +155,22 @@ import CEditline
     Terminal.width(of: CollectionOfOne(scalar)) == 0
   }
 
-  /// Whether the highlighted line draws a scalar. libedit draws no scalars without a width. Of these scalars, only marks are
-  /// drawn here: a joiner would make a terminal draw several characters in the cells of one character.
+  /// Whether `highlightLine` draws a scalar. libedit does not draw scalars without a width. Of these, `highlightLine` draws
+  /// only combining marks, because a joiner could make the terminal draw several characters in the cells of one character.
   private static func isDrawn(_ scalar: Unicode.Scalar) -> Bool {
     guard isWidthless(scalar) else { return true }
     let isMark = [.nonspacingMark, .enclosingMark].contains(scalar.properties.generalCategory)
     return isMark && !(0xFE00...0xFE0F).contains(scalar.value)
   }
 
-  /// Draws the line with its colors and marks over libedit's plain line, without the knowledge of libedit.
+  /// Draws the line with colors and marks over the plain line of libedit. libedit does not know of this.
   ///
-  /// The same characters go to the same places, so nothing moves. Two kinds of line stay plain: lines taller than the window,
-  /// and lines with control characters other than newline, which libedit draws in another form.
+  /// Each character stays in its place. Two kinds of line get no colors: a line that needs more rows than the window has, and a
+  /// line with control characters other than newline, because libedit draws these in another form.
   func highlightLine() throws(TerminalError) {
     let line = line
     let runs = showsColors ? highlight(line.bytes) : []
-    // A line that had colors before is drawn again without colors.
+    // If the drawn line has colors that are no longer right, it is drawn again without colors.
     guard !runs.isEmpty || isPainted || settled != nil else { return }
     let scalars = line.beforeCursor + line.afterCursor
     let columns = windowColumns
@@ -181,7 +181,7 @@ import CEditline
     guard scalars.allSatisfy({ $0 == "\n" || Terminal.width(of: CollectionOfOne($0)) != nil }),
       end.row < rows
     else { return }
-    // The cursor is saved and restored: after a full row, the cursor is in a state that no motion can restore.
+    // After a full row, the cursor is in a state that no motion can restore, so the terminal saves and restores the cursor.
     var text = "\u{1B}7\r" + Self.sequence("A", here.row - start.row)
     text += Self.sequence("C", start.column)
     var offset = 0
@@ -205,7 +205,7 @@ import CEditline
     isPainted = !runs.isEmpty
   }
 
-  /// Writes the hint after the line and moves the cursor back, without the knowledge of libedit.
+  /// Writes the hint after the line and moves the cursor back. libedit does not know of this.
   func showHint() throws(TerminalError) {
     guard showsColors, !isHinting, let room = roomInRow() else { return }
     let line = line
@@ -230,8 +230,8 @@ import CEditline
     isHinting = false
   }
 
-  /// The free cells to the right of a line that fits into one row. Nil for a longer line, and while libedit searches the
-  /// history: its buffer then holds two rows of its own.
+  /// The number of free cells after a line that fits into one row. Nil for a longer line, and while libedit searches the
+  /// history, because the line then needs two rows.
   private func roomInRow() -> Int? {
     let line = line
     let columns = windowColumns

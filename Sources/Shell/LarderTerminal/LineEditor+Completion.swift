@@ -2,7 +2,7 @@ import CEditline
 
 package struct Completion: Equatable, Sendable {
   package struct Candidate: Equatable, Sendable {
-    /// The text to insert, with quotes; ends in a space if the word is complete.
+    /// The text to insert, with quotes if needed. A space follows if the word is complete.
     package let insertion: String
 
     package let label: String
@@ -13,12 +13,12 @@ package struct Completion: Equatable, Sendable {
     }
   }
 
-  /// The byte of the line at which the word begins. A candidate replaces the bytes from there to the cursor.
+  /// The index of the byte at which the word begins. A candidate replaces the bytes from this index to the cursor.
   package let start: Int
 
   package let candidates: [Candidate]
 
-  /// Whether more candidates exist than ``candidates`` holds.
+  /// Whether there are more candidates than ``candidates`` holds.
   package let isCut: Bool
 
   package init(from start: Int, _ candidates: [Candidate], isCut: Bool = false) {
@@ -27,7 +27,7 @@ package struct Completion: Equatable, Sendable {
     self.isCut = isCut
   }
 
-  /// The longest text with which all candidates begin, by scalars: two keys may differ within one character.
+  /// The longest common beginning of the candidates. It may end within a character, because it is compared scalar by scalar.
   var commonPrefix: String {
     guard let first = candidates.first?.insertion.unicodeScalars else { return "" }
     let shared = candidates.dropFirst().reduce(first[...]) { shared, candidate in
@@ -39,14 +39,14 @@ package struct Completion: Equatable, Sendable {
 }
 
 extension LineEditor {
-  /// Tab: inserts the text that all candidates share, and lists the candidates if nothing more is shared.
+  /// Tab: inserts the common beginning of the candidates. If this adds nothing, lists the candidates.
   func completeWord() throws(TerminalError) -> Int32 {
     let line = buffer.line
     let completion = complete(line.bytes, line.cursor)
     guard !completion.candidates.isEmpty, completion.start <= line.cursor else { return CC_ERROR }
     let typed = Array(String(line.beforeCursor).utf8)[completion.start...]
     let shared = completion.commonPrefix
-    // A candidate need not begin with the typed text, so the shared text may be shorter than the typed text.
+    // A candidate may begin with other text than the typed text, so the common beginning may be shorter than the typed text.
     if shared.utf8.elementsEqual(typed)
       || completion.candidates.count > 1 && shared.utf8.count <= typed.count
     {
@@ -60,7 +60,7 @@ extension LineEditor {
     guard completion.candidates.count > 1 else { return CC_ERROR }
     let size = Terminal.size() ?? .usual
     let page = max(1, size.rows - 4)
-    // The first Tab shows a short list, the second Tab a page.
+    // The first Tab shows a short list. A second Tab shows as many candidates as fit the window.
     let isSecond = listedLine == line
     listedLine = line
     let rows = Completion.columns(
@@ -69,7 +69,7 @@ extension LineEditor {
       isCut: completion.isCut, mark: hasUnicode ? "\u{2026}" : "...")
     try display.leaveLine()
     try Terminal.write("\r\n" + rows.map { $0 + "\r\n" }.joined())
-    // CC_REDISPLAY would first go up by the rows of a wrapped line, into the list.
+    // Without CC_REDISPLAY: for a wrapped line, it would first move up by several rows, and so into the list.
     display.redraw()
     return CC_NORM
   }
@@ -78,7 +78,7 @@ extension LineEditor {
 }
 
 extension Completion {
-  /// Lays the labels out in columns, read downwards, in at most `limit` rows. If labels are left out, one more row says so.
+  /// Arranges the labels in columns from top to bottom, in at most `limit` rows. If labels do not fit, a further row says so.
   static func columns(
     of labels: [String], columns: Int, rows limit: Int, canShowMore: Bool = false,
     isCut: Bool = false, mark: String = "\u{2026}"

@@ -5,12 +5,12 @@
 #endif
 
 extension LineEditor {
-  /// The entries of all sessions in a plain file, one entry a line, the oldest first; only the owner can read the file.
+  /// A plain file with the entries of all sessions, each on its own line, the oldest first. Only the owner can read the file.
   ///
-  /// Sessions append under a lock, so that no session loses the entries of another session. A newline within an entry is
-  /// written as `\n`, a backslash as `\\`.
+  /// Sessions append entries while they hold a lock, so that no session loses the entries of another. In an entry, `\n` means a
+  /// newline, and `\\` a backslash.
   package struct HistoryFile: Sendable {
-    /// The most entries that can be recalled. A file with more than twice as many entries is cut back to this number.
+    /// The number of entries that a person can recall. If a file has more than twice this number, the oldest entries are removed.
     package static let limit = 1_000
 
     package let path: String
@@ -19,7 +19,7 @@ extension LineEditor {
 
     package var exists: Bool { unsafe access(path, F_OK) == 0 }
 
-    /// `$XDG_STATE_HOME/larder/history`, by default in `~/.local/state`; nil if neither variable is an absolute path.
+    /// `$XDG_STATE_HOME/larder/history`, or else `~/.local/state/larder/history`. Nil if neither variable is an absolute path.
     package static func standard(environment: [String: String]) -> HistoryFile? {
       let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.local/state" }
       let state = [environment["XDG_STATE_HOME"], home].lazy.compactMap { $0 }
@@ -27,7 +27,7 @@ extension LineEditor {
       return state.map { HistoryFile(at: $0 + "/larder/history") }
     }
 
-    /// The newest entries; of equal entries only the last is kept.
+    /// The newest entries. If entries are equal, only the newest of them is kept.
     package func load() throws(TerminalError) -> [String] {
       try locked { descriptor throws(TerminalError) in
         let bytes = try Self.contents(of: descriptor)
@@ -85,13 +85,13 @@ extension LineEditor.HistoryFile {
       let descriptor = try openFile()
       defer { close(descriptor) }
       try lock(descriptor)
-      // The previous holder of the lock may have replaced the file by a shorter one.
+      // A session that had the lock before may have replaced the file. Then the lock of the old file is useless, so tries again.
       if isInPlace(descriptor) { return try body(descriptor) }
     }
   }
 
   private func openFile() throws(TerminalError) -> Int32 {
-    // A pipe at the path must not make the prompt wait for a writer, and the mode of a device must not change.
+    // A pipe at the path must not make the prompt wait for a writer. A device must keep its mode, so only a file gets a new mode.
     let flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK
     let descriptor = unsafe open(path, flags, 0o600)
     guard descriptor >= 0 else { throw .failed(operation: path, code: errno) }
@@ -115,7 +115,7 @@ extension LineEditor.HistoryFile {
       && (own.st_dev, own.st_ino) == (there.st_dev, there.st_ino)
   }
 
-  /// Takes the lock; waits at most a second, because a stopped process may hold the lock.
+  /// Waits at most a second for the lock, because a stopped process may hold it.
   private func lock(_ descriptor: Int32) throws(TerminalError) {
     var attempts = 50
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
@@ -144,8 +144,8 @@ extension LineEditor.HistoryFile {
     return contents
   }
 
-  /// Replaces a locked file by a shorter one, so that a kill loses nothing. If that fails, the file stays long, and the next
-  /// session tries again.
+  /// Replaces the locked file by a new, shorter file, so that a killed process loses nothing. If this fails, the file stays
+  /// long, and the next session tries again.
   private func shorten(_ descriptor: Int32, to contents: [UInt8]) throws(TerminalError) {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return }

@@ -55,7 +55,7 @@ extension LineEditor {
     return CC_REFRESH
   }
 
-  /// The keys of other shells that libedit does not bind, or binds to another function, with the codes that terminals send.
+  /// The keys of other shells that libedit does not bind, or binds to another function. Terminals send these codes.
   private static let emacsKeys: KeyValuePairs = [
     "^R": "em-inc-search-prev",
     "^W": "larder-delete-word",
@@ -94,7 +94,7 @@ extension LineEditor {
     unsafe cel_add_function(editor, name, help, function)
   }
 
-  /// Runs a function of this editor for libedit. An error of the function ends the line, and `readLine` throws the error.
+  /// Runs a function of this editor for libedit. If the function throws, the line ends, and `readLine` throws the error.
   @unsafe private static func perform(
     _ editor: OpaquePointer?, _ function: (LineEditor) throws(TerminalError) -> Int32
   ) -> UInt8 {
@@ -107,13 +107,13 @@ extension LineEditor {
     }
   }
 
-  /// In this mode the terminal puts marks around pasted text, so that a newline in the text runs nothing.
+  /// In paste mode, the terminal sends marks around pasted text, so that a newline in this text does not run a command.
   enum PasteMode {
     static let on = "\u{1B}[?2004h"
     static let off = "\u{1B}[?2004l"
   }
 
-  /// Takes all bytes up to the end mark as text, even bytes of keys.
+  /// Reads all bytes up to the end mark as text, even if the bytes look like a key.
   func paste() throws(TerminalError) -> Int32 {
     let reader = PasteReader(
       next: { () throws(TerminalError) in try self.nextScalar() },
@@ -122,7 +122,7 @@ extension LineEditor {
     return buffer.insert(Self.pasted(text)) ? CC_REFRESH : CC_ERROR
   }
 
-  /// The next byte of the terminal; nil at the end of the input, and after half a second without a byte.
+  /// The next byte of the terminal. Nil at the end of the input, and if no byte comes within half a second.
   private static func byteSoon() throws(TerminalError) -> UInt8? {
     while true {
       switch try Terminal.wait(for: .input, atMost: .milliseconds(500)) {
@@ -133,8 +133,8 @@ extension LineEditor {
     }
   }
 
-  /// The text to insert for a pasted text. Terminals send Return for a newline. The last newline is left out, so that the
-  /// cursor stays after the text. Control characters other than tab and newline are left out: they would disturb the screen.
+  /// The text to insert for a paste. Terminals send Return for each newline. Omits the last newline, so that the cursor stays
+  /// behind the text. Omits control characters other than tab and newline, because they would disturb the screen.
   static func pasted(_ text: String) -> String {
     var scalars = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

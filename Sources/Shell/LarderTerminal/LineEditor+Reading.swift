@@ -1,7 +1,7 @@
 import CEditline
 
 extension LineEditor {
-  /// Replaces libedit's own reader, which has no hints and lets a signal end the process.
+  /// Replaces the reader of libedit, which shows no hints, and in which a signal ends the process.
   func readKeysOurselves() {
     unsafe cel_set_reader(editor) { editor, character in
       guard let self = unsafe LineEditor.of(editor) else { return -1 }
@@ -16,7 +16,7 @@ extension LineEditor {
     }
   }
 
-  /// The next typed character; nil at the end of the input and after ^C. Bytes that are not UTF-8 become U+FFFD.
+  /// The next typed character. Nil at the end of the input and after ^C. Bytes that are not valid UTF-8 become U+FFFD.
   func nextScalar() throws(TerminalError) -> Unicode.Scalar? {
     guard let first = try nextByte() else { return nil }
     var bytes = [first]
@@ -31,17 +31,17 @@ extension LineEditor {
     return String(validating: bytes, as: UTF8.self)?.unicodeScalars.first ?? "\u{FFFD}"
   }
 
-  /// Reads one byte at a time. Input that is typed ahead stays in the terminal: a pager can read it, and ^C can discard it.
+  /// Reads one byte at a time. So text that a person types too early stays in the terminal, for a pager or for ^C to discard.
   private func nextByte() throws(TerminalError) -> UInt8? {
     while !wasInterrupted {
       if !held.isEmpty { return held.removeFirst() }
       switch try waitForKey() {
-      // A signal that came before the key is answered first, such as a ^C typed before the key.
+      // A signal that came before this key, such as ^C, is handled before the key.
       case .ready where TerminalSignals.counts != seen: try answerSignals()
       case .ready:
         try display.hideHint()
         let key = try Terminal.read(.input, atMost: 1).first
-        // A late report of the cursor's place is not a key.
+        // A report of the cursor's place may come late. It is not a key, so it is dropped.
         guard let byte = key, byte == 0x1B, report != .none else { return key }
         if try reportedColumn(after: [byte], within: .milliseconds(50)) != nil { continue }
         return held.removeFirst()
@@ -86,17 +86,17 @@ extension LineEditor {
     }
   }
 
-  /// Asks the terminal for the column of the cursor; nil without an answer. Keys typed meanwhile are kept.
+  /// Asks the terminal for the column of the cursor. Nil if no answer comes. Keys that come meanwhile are kept.
   private func cursorColumn() throws(TerminalError) -> Int? {
     guard report != .missing else { return nil }
     try Terminal.write("\u{1B}[6n")
     let column = try reportedColumn(within: .seconds(2))
-    // If a signal ended the wait, the terminal may be asked again; after silence, the terminal is never asked again.
+    // If a signal stopped the wait, a later call may ask again. If no answer came in time, no later call asks.
     if column == nil { report = TerminalSignals.counts != seen ? .late : .missing }
     return column
   }
 
-  /// Reads up to the report `ESC [ row ; column R`, and keeps other bytes for later keys; nil after `limit`, or after a signal.
+  /// Reads until the report `ESC [ row ; column R`, and keeps all other bytes for later keys. Nil after `limit` or a signal.
   private func reportedColumn(
     after bytes: [UInt8] = [], within limit: Duration
   ) throws(TerminalError) -> Int? {
@@ -105,7 +105,7 @@ extension LineEditor {
     while true {
       switch try Terminal.wait(for: .input, atMost: limit) {
       case .timedOut: return nil
-      // A signal that was counted before this wait is not a reason to stop.
+      // This signal came before the wait began, so the wait continues.
       case .signalled where TerminalSignals.counts == seen: continue
       case .signalled: return nil
       case .ready: break
@@ -123,7 +123,7 @@ extension LineEditor {
     }
   }
 
-  /// Restores the terminal for the shell, because some shells do not restore it.
+  /// Restores the terminal before the process stops, because some shells do not restore it.
   private func release() throws(TerminalError) {
     try display.leaveLine()
     try Terminal.write("\n")
@@ -139,7 +139,7 @@ extension LineEditor {
     resume()
   }
 
-  /// Sets the terminal's mode again. libedit believes that the mode is still set, so libedit must leave the mode first.
+  /// Sets the mode of the terminal again. libedit believes that the mode is still set, so libedit must first leave the mode.
   private func resume() {
     unsafe cel_prepare_terminal(editor, 0)
     unsafe cel_prepare_terminal(editor, 1)

@@ -1,17 +1,17 @@
 import CEditline
 
-/// Reads lines that are typed and edited at a terminal, with libedit.
+/// Reads lines that a person types and edits at a terminal. Uses the library libedit.
 ///
-/// The editor has the keys of emacs or, with `bind -v` in `~/.editrc`, the keys of vi. There is one terminal, so use one
-/// editor at a time, on one thread. If `Terminal.canEditLines` is false, use `PlainLines`.
+/// The editor has the keys of emacs, or the keys of vi if `~/.editrc` has `bind -v`. A process has one terminal, so use only
+/// one editor at a time, on one thread. If `Terminal.canEditLines` is false, use `PlainLines` instead.
 @safe package final class LineEditor {
-  /// The candidates of Tab for a line; the cursor is at the byte `cursor` of the line.
+  /// The candidates of the Tab key for a line. `cursor` is the index of the byte at which the cursor is.
   package typealias Complete = (_ line: [UInt8], _ cursor: Int) -> Completion
 
-  /// The dim hint behind a line when the cursor is at its end; nil for none.
+  /// The dim hint after a line, shown when the cursor is at the end of the line. Nil for no hint.
   package typealias Hint = (_ line: [UInt8]) -> String?
 
-  /// The renditions for ranges of bytes of a line, such as `"1;36"`; in order, without overlap.
+  /// The renditions for ranges of bytes in a line, such as `"1;36"`. The ranges are in order and do not overlap.
   package typealias Highlight = (_ line: [UInt8]) -> [(range: Range<Int>, rendition: String)]
 
   let editor: OpaquePointer
@@ -21,27 +21,27 @@ import CEditline
   let complete: Complete
   var buffer: LineBuffer { unsafe LineBuffer(of: editor) }
 
-  /// Whether the keys are the keys of vi. Then no key may begin with an escape: Escape alone must leave the insert mode.
+  /// Whether the keys are those of vi. Then no key may begin with an escape, because Escape alone must leave the insert mode.
   let isVi: Bool
 
-  /// Bytes that were read but belong to later keys.
+  /// Bytes that were read too early. They belong to the next keys.
   var held: [UInt8] = []
-  /// The state of the terminal's answer to the question where its cursor is.
+  /// Whether the terminal answers the question for the place of its cursor.
   var report = Report.none
 
   enum Report {
     case none
     case late
-    /// The answer did not come in time: the terminal is not asked again.
+    /// No answer came in time, so the terminal is not asked again.
     case missing
   }
-  /// The line whose candidates Tab has listed.
+  /// The line for which Tab has listed candidates.
   var listedLine: [UInt8]?
   var seen = TerminalSignals.counts
   var wasInterrupted = false
   var failure: TerminalError?
 
-  /// - Parameter showsColors: Without colors there are no hints, because they would look like the line.
+  /// - Parameter showsColors: If false, there are no hints either, because a hint would look like the typed text.
   package init(
     showsColors: Bool, hasUnicode: Bool = true, complete: @escaping Complete,
     hint: @escaping Hint, highlight: @escaping Highlight
@@ -58,13 +58,13 @@ import CEditline
     self.complete = complete
 
     unsafe cel_set_editor(editor, "emacs")
-    // The person's own settings come before the keys of this editor: a later `bind -v` would remove these keys.
+    // Reads `~/.editrc` before this editor binds its keys. A `bind -v` after that would remove these keys.
     unsafe el_source(editor, nil)
     isVi = unsafe cel_editor(editor).map { unsafe String(cString: $0) } == "vi"
 
     unsafe cel_set_client_data(editor, Unmanaged.passUnretained(self).toOpaque())
     unsafe cel_set_signals(editor, 0)
-    // libedit 3.1-20221030 loses the rest of a wrapped line when libedit inserts characters with these terminal capabilities.
+    // With these terminal capabilities, libedit 3.1-20221030 loses the rest of a wrapped line when it inserts a character.
     for capability in ["ic", "IC", "im", "ei"] {
       unsafe cel_set_capability(editor, capability, "")
     }
@@ -80,7 +80,7 @@ import CEditline
 
   deinit { unsafe el_end(editor) }
 
-  /// Reads a line that the person ends with Return. Pasted text and Alt-Return can put newlines into the line.
+  /// Reads a line that ends with Return. Pasted text and Alt-Return can add newlines to the line.
   package func readLine(_ prompt: Prompt) throws(TerminalError) -> LineResult {
     begin(prompt)
     if !isVi { try Terminal.write(PasteMode.on) }
@@ -90,7 +90,7 @@ import CEditline
     }
     TerminalSignals.restoreTermination()
     if !isVi { try Terminal.write(PasteMode.off) }
-    // A termination signal can come after the last key.
+    // SIGTERM may have come after the last key, and must end the process now.
     if TerminalSignals.counts.terminations > 0 { TerminalSignals.terminate() }
 
     if let failure { throw failure }
@@ -112,14 +112,14 @@ import CEditline
     failure = nil
     wasInterrupted = false
     seen = TerminalSignals.counts
-    Interrupts.acknowledge()  // a late ^C was meant for the previous command
+    Interrupts.acknowledge()  // a ^C that came late was meant for the previous command
     display.begin(prompt)
     TerminalSignals.deferTermination()
-    // libedit draws the prompt before it changes the mode: input typed in between would be shown twice.
+    // libedit draws the prompt before it changes the mode. The terminal would show input from the time between twice.
     unsafe cel_prepare_terminal(editor, 1)
   }
 
-  /// The editor to which a callback of libedit belongs.
+  /// The editor that belongs to a callback of libedit.
   @unsafe static func of(_ editor: OpaquePointer?) -> LineEditor? {
     guard let data = unsafe cel_client_data(editor) else { return nil }
     return unsafe Unmanaged<LineEditor>.fromOpaque(data).takeUnretainedValue()

@@ -1,11 +1,11 @@
 import CEditline
 
-/// The entries that can be recalled at a prompt: the entries of this session and, with a file, of earlier sessions.
+/// The entries that a person can recall at a prompt: the entries of this session and, with a file, those of former sessions.
 @safe package final class LineHistory {
   private let past: OpaquePointer
   private var file: LineEditor.HistoryFile?
   package private(set) var entries: [String] = []
-  /// The walk that produced the present line.
+  /// The walk through the history that led to the present line.
   private var walk: Walk?
 
   init?() {
@@ -19,17 +19,17 @@ import CEditline
   /// Lets libedit search the entries.
   @unsafe func use(in editor: OpaquePointer) { unsafe cel_use_history(editor, past) }
 
-  /// Reads the entries of earlier sessions from the file, and later adds the entries of this session to the file. A file that
-  /// cannot be read is not used; a missing file is created only if `creating` is true.
+  /// Reads the entries of former sessions from the file. From now on, adds the entries of this session to the file. If the file
+  /// cannot be read, the file is not used. If the file is missing, it is created only if `creating` is true.
   package func keep(in file: LineEditor.HistoryFile, creating: Bool = true) throws(TerminalError) {
     if creating || file.exists { for entry in try file.load() { add(entry) } }
     self.file = file
   }
 
-  /// Keeps an entry, which can be several lines, for this session and, with `inFile`, in the file.
+  /// Keeps an entry of one or more lines for this session and, with `inFile`, in the file.
   ///
-  /// Blank entries and entries that begin with a space are not kept; an equal earlier entry is replaced. Throws if the file
-  /// could not be written; the file is not used after that, but the entry can be recalled in this session.
+  /// Does not keep a blank entry or an entry that begins with a space. A new entry replaces an equal older entry. Throws if the
+  /// file cannot be written. The file is not used after that, but the entry can be recalled in this session.
   package func remember(_ bytes: [UInt8], inFile: Bool = true) throws(TerminalError) {
     let entry = String(decoding: bytes, as: UTF8.self)
     guard entry.first != " ", !entry.allSatisfy(\.isWhitespace) else { return }
@@ -44,7 +44,7 @@ import CEditline
     }
   }
 
-  /// Forgets the entries that can be recalled; the file stays as it is.
+  /// Forgets the entries that can be recalled. Does not change the file.
   package func forget() {
     for entry in entries { unsafe cel_history_forget(past, entry) }
     entries = []
@@ -60,15 +60,14 @@ import CEditline
 
   enum Direction { case earlier, later }
 
-  /// A walk through the entries that begin with the text before the cursor. libedit itself searches for an expression, not for
-  /// such a text.
+  /// A walk through the entries that begin with the text before the cursor. libedit cannot search for a text at the beginning.
   private struct Walk {
     let typed: String
     let prefix: String
     var index: Int
     var shown: String
 
-    /// The index of the next entry in the direction; the number of entries stands for the typed text. Nil without a match.
+    /// The index of the next entry in this direction; the typed text has the index `entries.count`. Nil if no entry matches.
     func next(_ direction: Direction, in entries: [String]) -> Int? {
       func matches(_ index: Int) -> Bool {
         let entry = entries[index]
@@ -83,7 +82,7 @@ import CEditline
     }
   }
 
-  /// The line to show instead of `line`; nil without another entry. Continues the walk unless the line was edited since.
+  /// The line to show instead of `line`. Nil if there is no other entry. If the line was not edited, the last walk continues.
   func recall(_ direction: Direction, from line: LineBuffer.Line) -> String? {
     let before = String(line.beforeCursor)
     let typed = before + String(line.afterCursor)

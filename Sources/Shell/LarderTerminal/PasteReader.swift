@@ -1,6 +1,6 @@
 /// Reads pasted text up to the mark at its end.
 struct PasteReader {
-  /// The mark that the terminal sends after the text.
+  /// The mark that the terminal sends after pasted text.
   static let end = Array("\u{1B}[201~".unicodeScalars)
 
   /// The next character; nil at the end of the input and after ^C.
@@ -8,7 +8,7 @@ struct PasteReader {
   /// The next byte without decoding; nil if no byte comes soon.
   let nextByte: () throws(TerminalError) -> UInt8?
 
-  /// The text without the mark; nil at the end of the input and after ^C.
+  /// The pasted text without the mark. Nil at the end of the input and after ^C.
   func read() throws(TerminalError) -> String? {
     var text: [Unicode.Scalar] = []
     while !Self.isEnd(text.suffix(Self.end.count)) {
@@ -22,7 +22,7 @@ struct PasteReader {
     return String(String.UnicodeScalarView(text))
   }
 
-  /// Drops the rest up to the mark, or until no more bytes come. A line of the rest that is read later would run as a command.
+  /// Drops the rest up to the mark, or until no more bytes come. Otherwise a line of the rest would later run as a command.
   private func discard(after read: ArraySlice<Unicode.Scalar>) throws(TerminalError) {
     var last = read
     while !Self.isEnd(last), let byte = try nextByte() {

@@ -1,12 +1,12 @@
-/// The prompt: a name, colored where colors are on, and a plain tail.
+/// The prompt: a name, which has a color if colors are used, and a tail without a color.
 package struct Prompt: Equatable, Sendable {
   /// The colored part; may be empty.
   package let name: String
 
-  /// The plain part. Never empty: libedit drops a color reset that no visible character follows.
+  /// The tail. Never empty, because libedit drops the end of a color if no visible character follows.
   package let tail: String
 
-  /// Control characters are left out, and a space replaces an empty tail.
+  /// Omits control characters. Replaces an empty tail by a space.
   package init(_ name: String, tail: String = "> ") {
     self.name = Self.visible(name)
     let tail = Self.visible(tail)
@@ -15,7 +15,7 @@ package struct Prompt: Equatable, Sendable {
 
   package var text: String { name + tail }
 
-  /// The prompt with its color; a mark encloses each escape sequence on both sides.
+  /// The prompt with its color. The character `mark` stands before and after each escape sequence.
   func colored(mark: Character) -> String {
     guard !name.isEmpty else { return tail }
     return "\(mark)\u{1B}[1;36m\(mark)\(name)\(mark)\u{1B}[0m\(mark)\(tail)"
@@ -29,10 +29,10 @@ package struct Prompt: Equatable, Sendable {
 }
 
 package enum LineResult: Equatable, Sendable {
-  /// A line without its end. Bytes from a pipe are unchanged: NUL, CR and broken UTF-8 included.
+  /// A line without its newline. Bytes from a pipe are unchanged, even NUL, CR and invalid UTF-8.
   case line([UInt8])
 
-  /// ^C was pressed: the typed text is dropped.
+  /// A person pressed ^C, so the typed text was dropped.
   case interrupted
 
   /// ^D on an empty line, or the end of the input.
@@ -41,7 +41,7 @@ package enum LineResult: Equatable, Sendable {
 
 /// The lines of standard input, for scripts and for terminals on which a `LineEditor` cannot work.
 ///
-/// Lines may be of any length; the time to read them is linear in their bytes.
+/// Lines may have any length. The time to read them is linear in their bytes.
 package struct PlainLines {
   private var buffer: [UInt8] = []
   private var start = 0
@@ -49,7 +49,7 @@ package struct PlainLines {
 
   package init() {}
 
-  /// The next line without its end; the last line may have no end.
+  /// The next line without its newline. The last line need not have a newline.
   package mutating func readLine(_ prompt: Prompt? = nil) throws(TerminalError) -> LineResult {
     if let prompt { try Terminal.write(prompt.text) }
     var searched = start
@@ -58,7 +58,7 @@ package struct PlainLines {
         defer { start = end + 1 }
         return .line(Array(buffer[start..<end]))
       }
-      // Bytes that were handed out are freed once for each read.
+      // Frees the bytes of the lines that were returned. This happens once for each read, so the time stays linear.
       buffer.removeFirst(start)
       start = 0
       searched = buffer.count

@@ -4,7 +4,7 @@ import ShellLanguage
 
 /// Stores the lines of an export or the rows of a CSV file. Each batch of lines is one transaction.
 struct Import {
-  /// What happens to a line whose key already has an entry.
+  /// The treatment of a line whose key already has an entry.
   enum Conflict: String, CaseIterable {
     /// The entry with the later time of writing stays.
     case newer
