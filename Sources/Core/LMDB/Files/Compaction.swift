@@ -4,7 +4,7 @@ import LarderSystem
 
 /// Writes a snapshot of an environment's records into a new data file without free pages.
 struct Compaction {
-  /// False stops the copy with ``LMDBError/stopped``.
+  /// Gets the number of copied records and of all records. If the result is false, the copy throws ``LMDBError/stopped``.
   typealias Progress = (_ done: Int, _ all: Int) -> Bool
 
   let environment: Environment
@@ -35,7 +35,7 @@ struct Compaction {
     try handle.withWriter { () throws(LMDBError) in
       try locks.opening.wait(lockTimeout: handle.lockTimeout)
       defer { locks.opening.release() }
-      // No other process takes the shared lock meanwhile, because this process holds `lock.opening`.
+      // Meanwhile no other process can take the shared lock, because this process holds `lock.opening`.
       if try !locks.open.take() {
         _ = try locks.open.take(shared: true)
         throw LMDBError.occupied
@@ -47,7 +47,7 @@ struct Compaction {
       } catch {
         let cause = error.explained(writing: files.newData)
         unsafe unlink(files.newData)
-        // No other process can take `lock.open` while this process holds `lock.opening`.
+        // No other process can take `lock.open` as long as this process holds `lock.opening`.
         if handle.isOpen { _ = try locks.open.take(shared: true) } else { locks.open.release() }
         throw cause
       }
@@ -74,14 +74,14 @@ struct Compaction {
   ) throws(LMDBError) -> UInt64 {
     let (databases, names) = (environment.databases, environment.databaseNames)
     let meta = environment.handle.meta
-    // Enough room for the records if pages are no fuller than in the other file; the map takes only address space.
+    // The new map has room for the records, if the new pages are at least half as full as the old pages. A map uses no memory.
     let file = try UnlockedFile(
       path, databases: names.count, mapSize: meta.pages * meta.pageSize * 2 + 64 << 20,
       flags: MDB_NOSYNC)
     var all = try snapshot.statistics(of: .main).records
     for database in databases { all += try snapshot.statistics(of: database).records }
     var done = 0
-    // LMDB itself creates the records with the names of the databases.
+    // LMDB itself creates the records with the names of the databases, so the copy of the main database omits them.
     let nameKeys = names.map { Array($0.utf8) }
     let named: [(Database, String?)] = zip(databases, names).map { ($0, $1) }
     for (source, name) in [(.main, nil)] + named {

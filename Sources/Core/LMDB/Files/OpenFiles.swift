@@ -3,13 +3,13 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The open files of an environment, and whether they are still at its path.
+/// The open files of an environment. Says whether the open files are still the files at the environment's path.
 package final class OpenFiles: Sendable {
   let paths: StoreFiles
   private let locks: StoreLocks
   let identity: FileIdentity
   let lockIdentity: FileIdentity
-  /// The open directory; nil if the process only reads or had no descriptor left.
+  /// The open directory. Nil if the process only reads, or if the process could open no more descriptors.
   private let directory: FileDescriptor?
   private let stamp = DirectoryStamp()
 
@@ -18,12 +18,12 @@ package final class OpenFiles: Sendable {
     self.paths = paths
     self.locks = locks
     identity = FileIdentity(data)
-    // A reader without permission to write needs no lock.mdb.
+    // A process without permission to write may open a store that has no lock.mdb.
     lockIdentity = FileIdentity(FileStatus.of(paths.lock) ?? data)
     directory = locks.isWritable ? FileDescriptor.reading(paths.directory) : nil
   }
 
-  /// Throws unless the open files are still at the path; returns the size of the data file. The caller owns the writer lock.
+  /// Throws if the open files are not at the path any more. Returns the size of the data file. The caller owns the writer lock.
   @discardableResult
   func check(_ handle: OpaquePointer) throws(LMDBError) -> Int {
     var descriptor: Int32 = -1
@@ -38,7 +38,7 @@ package final class OpenFiles: Sendable {
     guard let data = FileStatus.of(paths.data), FileIdentity(data) == identity,
       let lock = FileStatus.of(paths.lock), FileIdentity(lock) == lockIdentity
     else { return false }
-    // A deleted lock file no longer excludes other writers.
+    // If a lock file was deleted, other processes lock a new file, so this process's lock does not exclude them.
     return !locks.open.isDeleted && !locks.reading.isDeleted
   }
 
@@ -54,19 +54,19 @@ package final class OpenFiles: Sendable {
   }
 
   package enum Problem: Sendable, Equatable {
-    /// The directory, the data file, a lock file or the file `recovery` is no longer at its path.
+    /// The directory, the data file, a lock file or the file `recovery` is not at its path any more.
     case missing
-    /// Another file is at the path of the data file or lock.mdb.
+    /// Another file is at the path of the data file or of lock.mdb.
     case replaced
-    /// The process may no longer write the directory or a file in it, for this reason.
+    /// The process may not write the directory or a file in it any more, for this reason.
     case unwritable(LMDBError)
   }
 
-  /// Nil if the files are as they were when the environment was opened.
+  /// Nil if the files are still the files that were opened.
   func problem(needsWriting: Bool, recovery: RecoveryFile?) -> Problem? {
     guard let data = FileStatus.of(paths.data) else { return Self.unreachable(.last) }
     guard FileIdentity(data) == identity, data.st_nlink == 1 else { return .replaced }
-    // A reader that may not write can have opened a store without lock.mdb.
+    // Without permission to write, the process may have opened a store that has no lock.mdb.
     if lockIdentity != identity {
       guard let lock = FileStatus.of(paths.lock) else { return Self.unreachable(.last) }
       guard FileIdentity(lock) == lockIdentity else { return .replaced }
@@ -78,7 +78,7 @@ package final class OpenFiles: Sendable {
     do throws(LMDBError) { try recovery?.checkSynced() } catch { return .unwritable(error) }
     for (path, mode) in [(paths.directory, W_OK | X_OK), (paths.data, W_OK), (paths.lock, W_OK)]
     where unsafe larder_access(path, mode) != 0 {
-      // Another program may have moved the files since this process looked at them.
+      // Another program may have moved the files after this process checked them.
       return Self.unreachable(.last)
     }
     return nil
@@ -89,15 +89,15 @@ package final class OpenFiles: Sendable {
   }
 }
 
-/// Tells a writer whether it must compare the open files with the files at the environment's path.
+/// Says whether a writer must compare the open files with the files at the environment's path.
 ///
 /// The system sets the change time of a directory when a file in it, or the directory itself, is created, removed or renamed.
-/// While that time is unchanged, the comparison holds, and a write needs one system call, not four. A parent directory may be
-/// renamed without a new change time here, so a comparison holds for ``longestTrust`` at most.
+/// As long as this time is the same, the last comparison is still valid. Then a write needs one system call instead of four. If
+/// a parent directory is renamed, this time does not change, so a comparison is valid only for ``longestTrust``.
 final class DirectoryStamp: Sendable {
-  /// In milliseconds.
+  /// The longest time for which a comparison is valid, in milliseconds.
   static let longestTrust: Int64 = 100
-  /// In milliseconds. File system clocks advance every 1 to 10 ms: two changes within this time can have one change time.
+  /// In milliseconds. File system clocks advance every 1 to 10 ms, so two changes within this time can have the same time.
   static let clockStep: Int64 = 50
 
   struct Change: Equatable, Sendable {
@@ -117,13 +117,13 @@ final class DirectoryStamp: Sendable {
       self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
     }
 
-    /// Whether a later change certainly has another time; false if the time has no fractions of a second.
+    /// Whether each later change certainly has another time. False if the time has no fraction of a second.
     func isSettled(at wall: Int64) -> Bool {
       nanoseconds != 0 && wall - (seconds &* 1000 &+ nanoseconds / 1_000_000) > clockStep
     }
   }
 
-  /// In milliseconds; `wall` counts from 1970.
+  /// The two clocks in milliseconds; `wall` counts from 1970.
   struct Times: Sendable {
     var monotonic: Int64
     var wall: Int64
@@ -136,7 +136,7 @@ final class DirectoryStamp: Sendable {
 
   private let compared = Mutex<(change: Change, at: Int64)?>(nil)
 
-  /// Runs `compare` unless its last success still holds; returns whether the files are still at the path.
+  /// Runs `compare`, if its last success is not valid any more. Returns whether the files are still at the path.
   func check(
     _ change: Change?, at now: Times, _ compare: () throws -> Bool
   ) rethrows -> Bool {
@@ -148,7 +148,7 @@ final class DirectoryStamp: Sendable {
       }
       compared = nil
       guard try compare() else { return false }
-      // `change` was read before the comparison, so the next write notices a change during the comparison.
+      // `change` was read before the comparison. So if a file changes during the comparison, the next write notices that.
       if let change, change.isSettled(at: now.wall) { compared = (change, now.monotonic) }
       return true
     }

@@ -3,7 +3,7 @@ import LarderSystem
 
 struct StoreFiles: Sendable {
   let directory: String
-  // Every write needs these two paths, so they are stored.
+  // These two paths are stored, because every write needs them.
   let data: String
   let lock: String
 
@@ -14,9 +14,9 @@ struct StoreFiles: Sendable {
     ["data.mdb", "data.mdb.new", "lock.mdb", "recovery"] + StoreLocks.names + MappedFile.names
     + [ProcessSlots.name]
 
-  /// Resolves links, so that a store has only one path.
+  /// Resolves symbolic links, so that each store has only one path.
   init(resolving path: String) throws(OpenError) {
-    // For the system a path ends before its first zero byte.
+    // The system takes a zero byte as the end of the path, so it would use another path.
     guard !path.utf8.contains(0) else { throw OpenError(.invalidPath, path: path) }
     guard let resolved = unsafe realpath(path, nil) else { throw Self.unresolvable(path) }
     defer { unsafe free(resolved) }
@@ -32,14 +32,14 @@ struct StoreFiles: Sendable {
     let cause = LMDBError.last
     if cause.code == ENOENT {
       if let link = FileStatus.danglingLink(on: path) { return OpenError(link) }
-      // A program argument that is not UTF-8 reaches Swift with U+FFFD in place of the invalid bytes.
+      // If a program argument is not UTF-8, Swift replaces its invalid bytes by U+FFFD, so the path is wrong.
       if path.unicodeScalars.contains("\u{FFFD}") { return OpenError(.invalidPath, path: path) }
     }
     if cause.code == ENOTDIR { return OpenError(.notADirectory, path: path) }
     return OpenError(cause.code == ENOENT ? .absent : .system, path: path, cause: cause)
   }
 
-  /// Creates the directory, private to the user; its parent must exist.
+  /// Creates the directory so that only the user has access; the parent of the directory must exist.
   static func makeDirectory(_ path: String) throws(OpenError) {
     guard !path.utf8.contains(0) else { throw OpenError(.invalidPath, path: path) }
     if unsafe mkdir(path, 0o700) == 0 { return }
@@ -52,7 +52,7 @@ struct StoreFiles: Sendable {
       path: path, cause: cause)
   }
 
-  /// Throws if the system does not tell whether the file exists: a file that may exist must not be made again.
+  /// Throws if the system does not say whether the file exists, because a file that may exist must not be made again.
   var hasData: Bool {
     get throws(OpenError) {
       guard let status = FileStatus.of(data) else {
@@ -67,7 +67,7 @@ struct StoreFiles: Sendable {
     for name in names { unsafe unlink(directory + "/" + name) }
   }
 
-  /// Whether the directory holds only files with names of a store's files.
+  /// Whether all files in the directory have names that a store's files have.
   func isEmptyBesidesOwnFiles() throws(OpenError) -> Bool {
     guard let stream = unsafe opendir(directory) else { throw systemError(directory) }
     defer { unsafe closedir(stream) }
@@ -81,7 +81,7 @@ struct StoreFiles: Sendable {
     return true
   }
 
-  /// Whether a process was killed while it made a store in the directory: the directory holds files of a store and no data.
+  /// Whether a process was killed while it made a store here. Then the directory has files of a store but no data file.
   func isUnfinished() throws(OpenError) -> Bool {
     let hasOwn = Self.names.contains { FileStatus.of(directory + "/" + $0) != nil }
     guard hasOwn, try !hasData else { return false }
@@ -92,8 +92,8 @@ struct StoreFiles: Sendable {
 }
 
 extension StoreFiles {
-  /// Refuses links, files that another user owns or can change, and file systems without reliable locks. Returns whether the
-  /// process may write all files; false only if `options.readOnly` is set.
+  /// Throws for links, for files that another user owns or can change, and for file systems without reliable locks. Returns
+  /// whether the process may write all files; this is false only if `options.readOnly` is set.
   func inspect(_ options: EnvironmentOptions) throws(OpenError) -> Bool {
     guard let status = FileStatus.of(directory) else { throw systemError(directory) }
     if !status.isDirectory { throw OpenError(.notADirectory, path: directory) }
@@ -145,7 +145,7 @@ extension StoreFiles {
     #if canImport(Darwin)
       return system.f_flags & UInt32(MNT_LOCAL) == 0
     #else
-      // NFS, SMB, SMB2, CIFS, FUSE, 9P, Ceph, AFS (linux/magic.h).
+      // The numbers of NFS, SMB, SMB2, CIFS, FUSE, 9P, Ceph and AFS, from linux/magic.h.
       let network: Set<UInt32> = [
         0x6969, 0x517B, 0xFE53_4D42, 0xFF53_4D42, 0x6573_5546, 0x0102_1997, 0x00C3_6400,
         0x5346_414F,

@@ -1,26 +1,25 @@
 package import LarderSystem
 
-/// The lock files beside the data, which protect LMDB from its known multi-process hazards.
+/// The lock files in the directory. They protect LMDB from known problems when several processes use the same environment.
 ///
-/// - `lock.open` is held shared while a process has the environment open. A process that holds it exclusively is alone.
-/// - `lock.opening` is held while a process opens or closes the environment, so two processes never initialize the environment
-///   at the same time.
-/// - `lock.write` is held around each write transaction, so LMDB's own mutex never has waiters of other processes. If such a
-///   waiter were killed as it wakes, all other waiters could sleep for ever. `lock.queue` orders the waiters.
+/// - `lock.open` is held shared while a process has the environment open. If a process holds the lock exclusively, it is alone.
+/// - `lock.opening` is held while a process opens or closes the environment, so that two processes never initialize it
+///   together.
+/// - `lock.write` is held around each write transaction, so that no other process ever waits for LMDB's own mutex. If a waiting
+///   process were killed as it wakes, all others could sleep for ever. `lock.queue` orders the waiting processes.
 /// - `lock.readers` is held while a slot of LMDB's reader table is allocated or cleared, because the mutex of that table has
 ///   the same problem.
-/// - `lock.checkpoint` is held while a process makes a checkpoint, so an older checkpoint never replaces a newer
-///   checkpoint.
+/// - `lock.checkpoint` is held while a process makes a checkpoint, so that an older checkpoint never replaces a newer one.
 /// - `lock.maps` is held while a file of ``SharedTable`` is created or replaced.
 ///
-/// No process waits for `lock.slots`, the file of ``ProcessSlots``.
+/// The directory also has the file `lock.slots` of ``ProcessSlots``. No process waits for a lock of this file.
 ///
-/// A thread that takes several locks waits in this order, to prevent deadlocks: the writer lock of its process, `lock.opening`,
-/// the checkpoint lock of its process, `lock.write`, `lock.readers`, the lock of the write buffer. The holder of
-/// `lock.checkpoint` or `lock.maps` waits for no other lock, and no process waits for `lock.open`.
+/// A thread that takes several locks must wait for them in this order, to prevent deadlocks: the writer lock of its process,
+/// `lock.opening`, the checkpoint lock of its process, `lock.write`, `lock.readers`, the lock of the write buffer. A thread
+/// that holds `lock.checkpoint` or `lock.maps` waits for no other lock, and no process waits for `lock.open`.
 ///
-/// A process that may not write the lock files only reads. It has no slot in the reader table and holds `lock.write` shared
-/// instead, so no other process writes meanwhile.
+/// A process that may not write the lock files can only read. It has no slot in the reader table. Instead it holds `lock.write`
+/// shared, so that no other process writes meanwhile.
 final class StoreLocks: Sendable {
   static let names = [
     "lock.open", "lock.opening", "lock.queue", "lock.write", "lock.readers", "lock.checkpoint",
@@ -34,7 +33,7 @@ final class StoreLocks: Sendable {
   let readers: GuardedFileLock
   let checkpoint: FileLock
   let maps: GuardedFileLock
-  /// `lock.write`; a process without permission to write holds it shared.
+  /// The lock of `lock.write`. A process without permission to write holds this lock shared.
   let reading: FileLock
   let isWritable: Bool
   private let files: [(name: String, lock: FileLock)]
@@ -55,7 +54,7 @@ final class StoreLocks: Sendable {
     open = try lock("lock.open")
     opening = try lock("lock.opening", busy: .openingBusy)
     reading = try lock("lock.write")
-    // Without permission to write, `reading` is held shared. A use of `write` must not make this lock exclusive.
+    // Without permission to write, `reading` is held shared. So `write` gets no file: it must not make that lock exclusive.
     let writing = isWritable ? reading : FileLock(withoutFileIn: owner)
     write = try QueuedFileLock(writing, queue: lock("lock.queue"))
     readers = try GuardedFileLock(lock("lock.readers", busy: .readersBusy))
@@ -64,17 +63,17 @@ final class StoreLocks: Sendable {
     self.files = files
   }
 
-  /// Whether a lock file is no longer at its path, so that other processes would lock another file.
+  /// Whether a lock file is not at its path any more, so that other processes would lock another file.
   func areDisplaced(in directory: String) -> Bool {
     files.contains { !$1.isAt(directory + "/" + $0) }
   }
 
-  /// The other processes that hold the lock for which a call waited too long; empty if the system names no process.
+  /// The other processes that hold the lock for which a call has waited too long. Empty if the system names no process.
   static func holders(of error: LMDBError, in directory: String) -> String {
     error.busyLock.map { holders(of: directory + "/" + $0.name) } ?? ""
   }
 
-  /// The processes that have the environment open. They also hold LMDB's lock on lock.mdb.
+  /// The processes that have the environment open, from the locks on `lock.open` and on lock.mdb.
   static func users(in directory: String) -> String {
     let known = holders(of: directory + "/lock.open")
     return known.isEmpty ? holders(of: directory + "/lock.mdb") : known

@@ -1,16 +1,16 @@
 import CLarderSystem
 import LarderSystem
 
-/// The directory in which a process makes a new store. It has a hidden name and lies beside the final place of the store. The
-/// process holds a lock on the directory. If the directory has no lock, the next process removes the files of a store from the
-/// directory; files under other names stay.
+/// The directory in which a process makes a new store. It has a hidden name and the same parent directory as the final place.
+/// The process holds a lock on the directory. If a directory is found without a lock, its process was killed: the next process
+/// removes the files of a store from it; files with other names stay.
 package struct UnfinishedStore: ~Copyable {
   package let place: String
   package let path: String
   private let directory: FileDescriptor
 
-  /// Throws `exists` if a file is at `place`, `inTheWay` if something other than a directory has the hidden name, and `busy`
-  /// while another process makes a store there.
+  /// Throws `exists` if there is a file at `place`, `inTheWay` if the hidden name belongs to something that is not a directory,
+  /// and `busy` if another process is making a store there.
   package init(for place: String) throws(OpenError) {
     var place = place
     while place.utf8.count > 1, place.last == "/" { place.removeLast() }
@@ -33,7 +33,7 @@ package struct UnfinishedStore: ~Copyable {
       .exists, path: place, detail: "a symbolic link to \(link.target), which does not exist")
   }
 
-  /// `folder/.name.unfinished`. A name takes at most 255 bytes; the first 50 characters of the place are enough.
+  /// The path `folder/.name.unfinished`. A file name has at most 255 bytes, so the path has only 50 characters of the name.
   private static func path(beside place: String) -> String {
     let start = place.lastIndex(of: "/").map { place.index(after: $0) } ?? place.startIndex
     let name = String(String.UnicodeScalarView(place[start...].unicodeScalars.prefix(50)))
@@ -43,7 +43,7 @@ package struct UnfinishedStore: ~Copyable {
   private static func claim(
     _ path: String, for place: String
   ) throws(OpenError) -> FileDescriptor {
-    // A process that completes its store renames the directory, perhaps before this process has locked it.
+    // When a process completes its store, it renames the directory. That may happen before this process has locked it.
     for _ in 0..<100 {
       do throws(OpenError) {
         try StoreFiles.makeDirectory(path)
@@ -57,7 +57,7 @@ package struct UnfinishedStore: ~Copyable {
         try checkErrno { larder_flock(number, LOCK_EX | LOCK_NB) }
         if FileStatus.isFile(number, at: path) {
           if FileStatus.of(place) == nil { return directory }
-          // Another process completed its store before this process got the lock.
+          // There is a store now: another process completed it before this process got the lock.
           unsafe rmdir(path)
           throw LMDBError(code: EEXIST)
         }
@@ -78,7 +78,7 @@ package struct UnfinishedStore: ~Copyable {
     throw OpenError(.busy, path: place, detail: "another process makes a store there")
   }
 
-  /// Renames the closed and flushed store to its place. A store that appeared there meanwhile stays.
+  /// Renames the closed and flushed store to its place. If another store is already there, that store stays.
   package func finish() throws(OpenError) {
     do throws(LMDBError) {
       try FileStatus.syncDirectory(path)
@@ -90,7 +90,7 @@ package struct UnfinishedStore: ~Copyable {
     }
   }
 
-  /// Removes the files of the store, and the directory if it holds nothing else.
+  /// Removes the files of the store. Removes the directory if it has no other files.
   package func remove() {
     StoreFiles.removeFiles(in: path)
     unsafe rmdir(path)

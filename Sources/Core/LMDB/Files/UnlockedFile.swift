@@ -2,10 +2,10 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// LMDB's environment of a data file that no other process uses: the file is written without locks.
+/// LMDB's environment for a data file that no other process uses. The file is written without locks.
 @safe struct UnlockedFile: ~Copyable {
-  /// About the most bytes of records in one transaction: LMDB keeps the pages of a transaction in memory, and a copy can be
-  /// stopped only between transactions.
+  /// About the largest number of bytes of records in one transaction. LMDB keeps the pages of a transaction in memory, and a
+  /// copy can be stopped only between two transactions.
   private static let bytesPerTransaction = 8 << 20
 
   let handle: OpaquePointer
@@ -28,8 +28,8 @@ import LarderSystem
 
   deinit { unsafe mdb_env_close(handle) }
 
-  /// Commits the changes of `body`; an error rolls them back. LMDB can write to the main database only after ``open(_:)``, or
-  /// after a transaction that opened the main database.
+  /// Commits the changes of `body`, or rolls them back after an error. LMDB can write to the main database only after
+  /// ``open(_:)`` or after a transaction that has opened the main database.
   func write(
     _ body: (inout WriteTransaction) throws(LMDBError) -> Void
   ) throws(LMDBError) {
@@ -45,7 +45,7 @@ import LarderSystem
       ?? .main
   }
 
-  /// Copies the next records that fit into one transaction, except those in `skipped`. Returns the number of records read.
+  /// Copies the next records that fit into one transaction, but no record of `skipped`. Returns the number of read records.
   func append(
     from cursor: inout Cursor, to database: Database, leavingOut skipped: [[UInt8]]
   ) throws(LMDBError) -> Int {
@@ -56,7 +56,7 @@ import LarderSystem
     while room > 0, let record = try cursor.next() {
       count += 1
       if skipped.contains(where: { $0.span.elementsEqual(record.key) }) { continue }
-      // Keys out of order show that the source file is damaged.
+      // If the keys are not in order, the source file is damaged.
       guard try transaction.append(record.value, for: record.key, in: database) else {
         throw .corrupted
       }
@@ -66,7 +66,7 @@ import LarderSystem
     return count
   }
 
-  /// Returns the number of the newest commit.
+  /// Flushes the file to the disk. Returns the number of the newest commit.
   func sync() throws(LMDBError) -> UInt64 {
     try unsafe syncFile(of: handle)
     var info = unsafe MDB_envinfo()
@@ -74,8 +74,8 @@ import LarderSystem
     return unsafe UInt64(info.me_last_txnid)
   }
 
-  /// Raises the commit numbers of a closed file to at least `number`, so that a number still identifies one state of the
-  /// store. Even numbers stay in page 0 and odd numbers in page 1.
+  /// Raises the commit numbers of a closed file to at least `number`, so that each number identifies only one state of the
+  /// store. Commits with even numbers stay in page 0 and those with odd numbers in page 1.
   static func renumber(
     _ path: String, from newest: UInt64, to number: UInt64
   ) throws(LMDBError) {

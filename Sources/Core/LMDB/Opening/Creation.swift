@@ -2,7 +2,7 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// Renames a complete new data file, so an interruption leaves no partial store. The caller holds `lock.opening` and is alone.
+/// Renames a complete new data file, so an interruption leaves no partial store. The caller is alone and has `lock.opening`.
 struct Creation {
   let files: StoreFiles
   let options: EnvironmentOptions
@@ -20,28 +20,28 @@ struct Creation {
       try FileStatus.syncParent(of: files.directory)
     } catch {
       let cause = error.explained(writing: files.newData)
-      // If this removal fails, the next process that creates the store removes the file.
+      // If this call fails, the file stays. The next process that creates the store removes it.
       unsafe unlink(files.newData)
-      // After a failed sync of the directory, no later sync would put the name of the new file on the disk.
+      // After a failed sync of the directory, no later sync may write the file's name to the disk, so the file is removed.
       if !isReplacing { unsafe unlink(files.data) }
       throw OpenError(.notCreated, path: files.directory, cause: cause)
     }
   }
 
-  /// The stamp that a failed creation has left in `recovery`. A power failure may bring back the data file of that creation.
+  /// The stamp that a failed creation has left in `recovery`. A power failure may restore the data file of that creation.
   private var leftStamp: DataStamp? {
     guard FileStatus.of(files.recovery)?.isRegularFile == true else { return nil }
-    // Without a readable record the new file gets a new stamp.
+    // If the record cannot be read, the new file gets a new stamp.
     return try? RecoveryFile(opening: files.recovery, readOnly: true).read()?.data
   }
 
-  /// Makes the file `recovery` before the data file of a new environment exists; removes it at a level without the file.
+  /// Makes the file `recovery` before the data file of a new environment exists. If the level needs none, removes it.
   private func prepareRecoveryFile(isReplacing: Bool) throws(LMDBError) {
     guard level.hasRecoveryFile else {
       if !isReplacing { try FileStatus.remove(files.recovery) }
       return
     }
-    // An environment that is being emptied keeps its record until it is empty.
+    // An environment that is being emptied keeps its record until the new, empty data file is in place.
     if isReplacing { return }
     let point = level == .checkpointed ? try MetaImage.newest(of: files.newData) : nil
     try RecoveryFile.create(
@@ -53,7 +53,7 @@ struct Creation {
   }
 
   private func build(_ fill: Opening.Filling, _ stamp: DataStamp) throws(LMDBError) {
-    // The finished file is synced instead of each commit.
+    // LMDB need not sync each commit, because the finished file is synced as a whole.
     let file = try UnlockedFile(
       files.newData, databases: options.databases.count, mapSize: 64 << 20, flags: MDB_NOSYNC)
     _ = try unsafe Opening.openDatabases(file.handle, names: options.databases, create: true)
@@ -67,10 +67,10 @@ struct Creation {
   }
 }
 
-/// Changes the durability level of an environment. The caller holds `lock.opening` and `lock.write` and is alone.
+/// Changes the durability level of an environment. The caller is alone and holds `lock.opening` and `lock.write`.
 ///
-/// First everything is synced, and `recovery` asks for no recovery. So wherever the change is interrupted, neither level has
-/// anything to restore. The record in the data file decides which level holds.
+/// First all data is synced, and the record in `recovery` is set so that no recovery is necessary. So if the change is
+/// interrupted at any point, both levels find nothing to restore. The record in the data file says which level is valid.
 struct LevelChange {
   let files: StoreFiles
   let options: EnvironmentOptions
@@ -101,7 +101,7 @@ struct LevelChange {
           try FileStatus.syncDirectory(files.directory)
         }
       }
-      // LMDB syncs this commit.
+      // This commit is synced by LMDB itself.
       try file.write { (transaction: inout WriteTransaction) throws(LMDBError) in
         let (key, value) = (DurabilityLevel.record, [level.rawValue])
         try transaction.put(value.span, for: key.span, in: .main)

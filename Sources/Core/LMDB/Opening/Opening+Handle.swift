@@ -2,9 +2,9 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// The part of an opening that LMDB does. The lock files are held and the data file is checked.
+/// The part of an opening that uses LMDB. At this time the lock files are locked and the data file is checked.
 extension Opening {
-  /// Repeats an opening that failed because of a signal or the end of another process. A failed handle cannot be used again.
+  /// Opens LMDB's handle. Tries again if a signal or the end of another process made it fail, each time with a new handle.
   func openHandle() throws(LMDBError) -> Environment {
     for _ in 0..<100 {
       do throws(LMDBError) {
@@ -46,7 +46,7 @@ extension Opening {
     }
   }
 
-  /// Each step takes or clears slots of the reader table, so this process holds `lock.readers`.
+  /// Each step takes or clears slots of LMDB's reader table, so this process holds `lock.readers` during the call.
   private func prepare(
     _ handle: OpaquePointer
   ) throws(LMDBError) -> (databases: [Database], level: DurabilityLevel) {
@@ -60,9 +60,9 @@ extension Opening {
     }
   }
 
-  /// Checks the pages on the paths to the records that LMDB reads. ``QuickCheck`` checks more, in a process that is alone.
+  /// Checks the pages on the paths to the records that LMDB itself reads. If the process is alone, ``QuickCheck`` checks more.
   private func checkPaths(_ handle: OpaquePointer) throws(LMDBError) {
-    // A writer may be overwriting the meta page during the check. Then the next attempt sees a newer commit.
+    // During the check a writer may be overwriting the meta page. Then the next try sees a newer commit.
     for _ in 0..<50 {
       if try unsafe checkPathsOnce(handle) { return }
       backOff(microseconds: 1000)
@@ -70,7 +70,7 @@ extension Opening {
     throw .damagedPage
   }
 
-  /// - Returns: false if the transaction's meta page is incomplete.
+  /// - Returns: false if the meta page of the transaction is incomplete.
   private func checkPathsOnce(_ handle: OpaquePointer) throws(LMDBError) -> Bool {
     let transaction = try unsafe beginTransaction(in: handle, UInt32(MDB_RDONLY))
     defer { unsafe mdb_txn_abort(transaction) }
@@ -102,7 +102,7 @@ extension Opening {
     return true
   }
 
-  /// Opens the databases in a transaction, which must commit even if it only reads: otherwise the handles are lost.
+  /// Opens the databases in a transaction, which must commit even if it only reads, because otherwise the handles are lost.
   static func openDatabases(
     _ handle: OpaquePointer, names: [String], create: Bool
   ) throws(LMDBError) -> [Database] {
@@ -124,14 +124,14 @@ extension Opening {
     return databases
   }
 
-  /// False if the data file was replaced while open, or lock.mdb was changed.
+  /// False if another program has replaced the data file while it was open, or has changed lock.mdb.
   private static func isOfDataFile(_ transaction: OpaquePointer?) -> Bool {
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_info(mdb_txn_env(transaction), &info)
     return unsafe mdb_txn_id(transaction) <= info.me_last_txnid
   }
 
-  /// LMDB writes lock.mdb through a map; a hole in the file on a full disk would raise SIGBUS. Nobody writes behind the table.
+  /// Allocates the blocks of lock.mdb for the reader table. On a full disk, LMDB's writes through a map could raise SIGBUS.
   private func allocateLockFile() throws(LMDBError) {
     let length = ReaderTable.fileSize
     if let status = FileStatus.of(files.lock), status.st_size == length,

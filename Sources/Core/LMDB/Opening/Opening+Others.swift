@@ -1,13 +1,13 @@
 import CLarderSystem
 import LarderSystem
 
-/// LMDB knows a process by its id, which two processes in different containers may share.
+/// LMDB identifies a process by its id, but two processes in different containers may have the same id.
 extension Opening {
-  /// Refuses this process if another process with its id has the environment open. Otherwise frees the slots of a dead process
-  /// with this id: LMDB would never clear them.
+  /// Throws if another process with the same id has the environment open. Otherwise frees the slots of a dead process with this
+  /// id, because LMDB would never clear these slots.
   ///
-  /// The caller holds `lock.opening`. Never called while this process has the environment open: closing lock.mdb would release
-  /// LMDB's locks.
+  /// The caller holds `lock.opening`. Must not be called while this process has the environment open, because closing lock.mdb
+  /// would release LMDB's locks.
   func joinOthers() throws(OpenError) {
     let process = getpid()
     let isTaken = try OpenError.wrapping(in: files.directory) { () throws(LMDBError) in
@@ -22,7 +22,7 @@ extension Opening {
     if isTaken { throw OpenError(.sameProcessID, path: files.directory, detail: "\(process)") }
   }
 
-  /// Cuts a lock file that is longer than the reader table: LMDB would map the whole file. The caller is alone.
+  /// Shortens a lock file that is longer than the reader table, because LMDB would map the whole file. The caller is alone.
   func cutLockFile() throws(OpenError) {
     guard let status = FileStatus.of(files.lock), status.st_size > ReaderTable.fileSize else {
       return
@@ -35,12 +35,12 @@ extension Opening {
 
 extension ReaderTable {
   private static let slotSize = 64
-  /// Two headers lie in front of the slots.
+  /// Two headers are before the slots.
   private static let firstSlot = 2 * slotSize
   static let fileSize = firstSlot + size * slotSize
 
-  /// Frees the slots of an ended process, as LMDB does. The caller holds `lock.readers`. A slot has the number of its commit
-  /// in bytes 0 to 7, and its process in bytes 8 to 11 (`mdb.c`: MDB_rxbody).
+  /// Frees the slots of a process that has ended, as LMDB does. The caller holds `lock.readers`. A slot has the number of its
+  /// commit in bytes 0 to 7 and the id of its process in bytes 8 to 11 (`mdb.c`: MDB_rxbody).
   fileprivate static func freeSlots(
     of process: pid_t, in table: borrowing FileDescriptor
   ) throws(LMDBError) {

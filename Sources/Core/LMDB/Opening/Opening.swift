@@ -2,9 +2,9 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// Inspects, locks, recovers or creates, and checks the files, in this order, before LMDB maps the files.
+/// The steps before LMDB maps the files, in this order: inspect and lock the files, recover or create them, check them.
 struct Opening {
-  /// Fills a new environment before any process can see it.
+  /// Writes the first records of a new environment, before any process can see the environment.
   typealias Filling = (inout WriteTransaction) throws(LMDBError) -> Void
 
   let files: StoreFiles
@@ -36,7 +36,7 @@ struct Opening {
       }
       return environment
     } catch {
-      // Removes the directory only if it is empty.
+      // If the directory is not empty, this call fails and the directory stays.
       if isNew { unsafe rmdir(directory) }
       throw error
     }
@@ -57,7 +57,7 @@ struct Opening {
     } else if StoreLocks.names.allSatisfy({ FileStatus.of(files.directory + "/" + $0) == nil }),
       FileStatus.of(files.recovery) == nil
     {
-      // No Larder process has opened the file yet: the check keeps lock files out of another program's directory.
+      // No Larder process has opened the file before. The check prevents lock files beside another program's data.
       try QuickCheck.run(files, options)
     }
     locks = try StoreLocks(in: files.directory, isWritable: isWritable)
@@ -89,7 +89,7 @@ struct Opening {
     }
   }
 
-  /// Recovers or creates the environment. A read-only process may lack the permission to write, and takes no writer lock.
+  /// Recovers or creates the environment. A read-only process may not be allowed to write, so it does not take the writer lock.
   private func prepareAlone(_ fill: Filling) throws(OpenError) {
     if !options.readOnly {
       try OpenError.wrapping(in: files.directory) { () throws(LMDBError) in
@@ -98,7 +98,7 @@ struct Opening {
     }
     defer { if !options.readOnly { locks.write.release() } }
     if !options.readOnly {
-      // A killed creation or compaction may have left the file.
+      // A process that was killed while it created or compacted the store may have left this file.
       try OpenError.wrapping(path: files.newData) { () throws(LMDBError) in
         try FileStatus.remove(files.newData)
       }
@@ -117,7 +117,7 @@ struct Opening {
     }
   }
 
-  /// After a failed sync, only a process that is alone can recover the environment.
+  /// If a sync has failed, only a process that is alone can recover the environment, so this process must not open it.
   private func checkSynced() throws(OpenError) {
     if FileStatus.of(files.recovery) == nil { return }
     let record = try OpenError.wrapping(path: files.recovery) { () throws(LMDBError) in
@@ -129,12 +129,12 @@ struct Opening {
       .unsynced, path: files.directory, detail: StoreLocks.users(in: files.directory), cause: cause)
   }
 
-  /// Whether no process has the environment open. This process does not, because otherwise this code would not run.
+  /// Whether no process has the environment open. This process does not have it open, otherwise this code would not run.
   ///
-  /// A process with the environment open holds `lock.open` and LMDB's lock on lock.mdb. One of the two is not enough: a
-  /// process that opened and closed lock.mdb has lost LMDB's lock, and the next opening would clear the reader table. If
-  /// `lock.open` was deleted, this process has locked a new file. An ending process loses its locks one after another, so this
-  /// function looks again until both locks give the same answer.
+  /// A process that has the environment open holds `lock.open` and LMDB's lock on lock.mdb. Both locks must be checked. If such
+  /// a process has opened and closed lock.mdb once more, it has lost LMDB's lock, and without `lock.open` the next opening
+  /// would clear the reader table. If another program has deleted `lock.open`, this process has locked a new file. An ending
+  /// process loses its locks one after another, so this function tries again until both locks give the same answer.
   private func isAlone() throws(OpenError) -> Bool {
     do throws(LMDBError) {
       let deadline = ContinuousClock.now + .seconds(1)
@@ -151,7 +151,7 @@ struct Opening {
       .locksLost, path: files.directory, detail: StoreLocks.users(in: files.directory))
   }
 
-  /// Never called while this process has the environment open: closing lock.mdb would release LMDB's lock.
+  /// Must not be called while this process has the environment open, because closing lock.mdb would release LMDB's lock.
   private var isLockedByLMDB: Bool {
     get throws(LMDBError) {
       if FileStatus.of(files.lock) == nil { return false }
@@ -160,8 +160,8 @@ struct Opening {
     }
   }
 
-  /// Opens the files for a process that may not write them: on read-only media, or as another user. Without a slot in the
-  /// reader table, writers would not respect this process's snapshots. So this process holds `lock.write` shared until it closes.
+  /// Opens the files for a process that may not write them: on read-only media, or as another user. The process has no slot in
+  /// the reader table, so writers could overwrite what it reads. So it holds `lock.write` shared until it closes.
   private func runWithoutPermission() throws(OpenError) -> Environment {
     if try !files.hasData { throw OpenError(.absent, path: files.directory) }
     let isHeld = try OpenError.wrapping(path: files.directory) { () throws(LMDBError) in

@@ -2,13 +2,13 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// Checks a data file that no process has open: the meta pages, the length, the roots of all databases and the path to the
-/// record of each database. Reads about twelve pages, and all free lists if the file lacks its last pages.
+/// Checks a data file that no process has open: the meta pages, the length, the root pages of all databases, and the pages on
+/// the path to the record of each database. Reads about twelve pages, and all free lists if the file lacks its last pages.
 struct QuickCheck {
   private let path: String
   private let map: DataMap
   private let pages: SnapshotPages
-  /// Complete pages in the file.
+  /// The number of complete pages in the file.
   private let filePages: UInt64
   private let check: PageCheck
 
@@ -34,7 +34,7 @@ struct QuickCheck {
       }
       return meta
     }
-    // Commits with even numbers use page 0, commits with odd numbers page 1. LMDB relies on that.
+    // LMDB writes commits with even numbers to page 0 and commits with odd numbers to page 1, and relies on that rule.
     let (first, second) = (metas[0].transaction, metas[1].transaction)
     let newest = max(first, second)
     guard first % 2 == 0, newest <= Int64.max,
@@ -76,7 +76,7 @@ struct QuickCheck {
     return (map, size)
   }
 
-  /// Throws if the system cannot read a page: a use of its map would end the process.
+  /// Throws if the system cannot read a page from the disk. To read such a page in the map would end the process.
   private static func checkReadable(
     _ page: UInt64, in map: DataMap, path: String
   ) throws(OpenError) {
@@ -88,14 +88,14 @@ struct QuickCheck {
     OpenError(kind, path: path, detail: detail)
   }
 
-  /// - Parameter signature: the key of a record that only Larder's files have; an empty key accepts any LMDB file.
+  /// - Parameter signature: the key of a record that only Larder's files have. If it is empty, the file may be any LMDB file.
   func run(databases: [String], signature: [UInt8]) throws(OpenError) {
     if pages.main.kind != 0 { throw finding(.foreign) }
     try checkRoot(pages.main, name: "the main database")
     try checkRoot(pages.free, numberKeys: true, name: "the free list")
     if !signature.isEmpty, try find(signature) == nil { throw finding(.foreign) }
     if filePages <= pages.lastPage { try checkMissingPages() }
-    // LMDB reads this record before a `PageReader` can check the pages, so this call checks the path to the record.
+    // LMDB reads this record before a `PageReader` can check pages. So the pages on the path to the record are checked here.
     _ = try find(DurabilityLevel.record)
     for name in databases {
       guard let node = try find(Array(name.utf8)) else {
@@ -126,7 +126,7 @@ struct QuickCheck {
     _ = try page(tree.root, isLeaf: tree.depth == 1)
   }
 
-  /// A page of a tree; proves that its header and records lie within the page.
+  /// Reads a page of a tree, and checks that its header and records are inside the page.
   private func page(_ number: UInt64, isLeaf: Bool) throws(OpenError) -> TreePage {
     guard number < filePages || number > pages.lastPage else { throw truncated(at: number) }
     if pages.table.contains(number) { try Self.checkReadable(number, in: map, path: path) }
@@ -143,7 +143,7 @@ struct QuickCheck {
     finding(.truncated, "page \(page) is needed and the file ends after \(filePages)")
   }
 
-  /// The level in the newest commit; durable without a record.
+  /// The durability level in the newest commit; the level `durable` if there is no record of the level.
   func durability() throws(OpenError) -> DurabilityLevel {
     guard let node = try find(DurabilityLevel.record) else { return .durable }
     let value = unsafe node.key.load(fromByteOffset: node.keyCount, as: UInt8.self)
@@ -161,7 +161,7 @@ struct QuickCheck {
       var path = TreePath(tree)
       try unsafe path.seek(key, by: self)
       let leaf = path.leaf.page
-      // A damaged page may have its records in any order.
+      // A binary search may miss the record, because a damaged page may have its records in any order.
       for index in 0..<leaf.count {
         guard let node = leaf.node(index, pageSize: pageSize) else { continue }
         if unsafe key.isSame(as: node.key, count: node.keyCount) { return node }
@@ -170,7 +170,7 @@ struct QuickCheck {
     }
   }
 
-  /// All missing pages must be free: LMDB does not write a page that one transaction both allocates and frees.
+  /// All missing pages must be free: if one transaction allocates and frees a page, LMDB does not write the page to the file.
   private func checkMissingPages() throws(OpenError) {
     guard pages.lastPage < SnapshotPages.mostPages(inFileOf: filePages) else {
       throw truncated(at: pages.lastPage)

@@ -3,8 +3,8 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The data file, mapped for the checked reader. A mapping never moves and stays until the last reference to the environment
-/// is gone, so reading its pages needs no lock. A file that outgrows its mapping gets a further mapping.
+/// The data file, mapped for the reader that checks pages. A mapping never moves, and it stays until the last reference to the
+/// environment is released, so reads need no lock. If the file becomes larger than its mapping, a larger mapping is added.
 @safe final class DataMap: Sendable {
   let pageSize: Int
   let shift: Int
@@ -16,13 +16,13 @@ import Synchronization
     let length: Int
   }
 
-  /// The pages that both the file and the mapping have.
+  /// The pages that are both in the file and in the mapping.
   @safe struct Extent {
     let start: UnsafeRawPointer
     let pages: UInt64
   }
 
-  /// - Returns: nil for a page size that LMDB does not make.
+  /// - Returns: nil if LMDB makes no files with this page size.
   init?(path: String, pageSize: Int) throws(LMDBError) {
     guard (512...32_768).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
     self.pageSize = pageSize
@@ -36,7 +36,7 @@ import Synchronization
     }
   }
 
-  /// Nil if the page can be read. An unreadable sector is an error here, but a signal where the map is used.
+  /// Nil if the page can be read. For an unreadable disk sector, this call returns an error; a read of the map gets a signal.
   func failureToRead(_ page: UInt64) -> LMDBError? {
     do throws(LMDBError) {
       let bytes = try file.contents(at: Int(page) << shift, count: pageSize)
@@ -46,7 +46,7 @@ import Synchronization
     }
   }
 
-  /// A mapping with all present pages; without `fileSize` asks the system.
+  /// A mapping that has all present pages. If `fileSize` is nil, asks the system for the size.
   func extent(fileSize: Int? = nil) throws(LMDBError) -> Extent {
     guard let size = fileSize ?? file.status.map({ Int($0.st_size) }) else { throw .last }
     let number = file.number
@@ -68,8 +68,8 @@ import Synchronization
   }
 }
 
-/// The two meta pages in a mapping of their own, which stays until the last reference to the environment is released. LMDB's
-/// map moves when it grows and disappears when the environment closes, so asking LMDB for the newest commit would race.
+/// A separate mapping of the two meta pages, which stays until the last reference to the environment is released. LMDB's map
+/// moves when it grows and disappears when the environment closes, so it is not safe to ask LMDB for the newest commit.
 @safe final class MetaPages: Sendable {
   nonisolated(unsafe) private let start: UnsafeMutableRawPointer
   let pageSize: Int
@@ -96,7 +96,7 @@ import Synchronization
     max(word(MetaPage.Offset.transaction), word(pageSize &+ MetaPage.Offset.transaction))
   }
 
-  /// The meta page with the number of commit `transaction`. It surely shows that commit only while no process can write.
+  /// The meta page of the commit `transaction`. It shows exactly this commit only if no process can write during the call.
   func image(of transaction: UInt64) -> MetaImage {
     let page = unsafe UnsafeRawBufferPointer(
       start: start + Int(transaction % 2) * pageSize, count: MetaImage.size)
@@ -112,43 +112,43 @@ import Synchronization
     unsafe UnsafeRawPointer(start + Int(transaction % 2) * pageSize)
   }
 
-  /// The number of pages ever used, in the newest commit; bounded by the most pages of any file, in case the page is damaged.
+  /// The number of pages that the newest commit has ever used. It has an upper bound, because the meta page may be damaged.
   var pages: Int {
     let second = word(pageSize + MetaPage.Offset.transaction) > word(MetaPage.Offset.transaction)
     return Int(min(word((second ? pageSize : 0) + MetaPage.Offset.lastPage), 1 << 40)) + 1
   }
 }
 
-/// Finds the pages of a snapshot: the meta pages have the roots, and the map of the checked reader has the other pages.
+/// Finds the pages of a snapshot. The roots are in the meta pages, and all other pages are in the map for checked reads.
 struct SnapshotSource: Sendable {
   let meta: MetaPages
   let map: DataMap
 
-  /// Gives a slot the pages of its transaction's snapshot. False if only the slow path can find the pages.
+  /// Gives a slot the pages of the snapshot of its transaction. False if only the slow path, `findPages`, can find the pages.
   @inline(__always)
   func hasPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
     if unsafe slot.pointee.snapshot.pages.id == id { return true }
     return unsafe loadPages(slot, of: id)
   }
 
-  /// The second commit after a commit overwrites the meta page of this commit. So the meta page of the newest commit is whole.
+  /// Each commit overwrites the meta page of the second commit before it. So the meta page of the newest commit is complete.
   @inline(never)
   private func loadPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
-    // After an error the slow path repeats the call and throws the error.
+    // An error is ignored here. The slow path repeats the call and throws the error.
     guard let pages = try? pages(of: id), meta.lastTransaction == id else { return false }
     unsafe slot.pointee.snapshot.show(pages)
     return true
   }
 
-  /// Nil if the meta page is damaged or already belongs to another commit. `fileSize` is for a caller that knows the size.
+  /// Nil if the meta page is damaged or already has another commit. `fileSize` is not nil if the caller knows the size.
   func pages(of id: UInt64, fileSize: Int? = nil) throws(LMDBError) -> SnapshotPages? {
     let pages = try unsafe SnapshotPages(
       meta: meta.address(of: id), of: map.extent(fileSize: fileSize), shift: map.shift)
     return pages?.id == id ? pages : nil
   }
 
-  /// If a commit was written but not published, reads still see the commit before it. The page of that commit is whole if
-  /// another renewal, after the page was read, gives the same commit.
+  /// If a commit was written but not published yet, reads still see the commit before it. The meta page of a commit was
+  /// complete when it was read, if a renewal of the transaction after the read gives the same commit.
   func findPages(
     _ slot: UnsafeMutablePointer<ReaderSlot>, _ transaction: OpaquePointer
   ) throws(LMDBError) {

@@ -1,16 +1,16 @@
 import CLarderSystem
 
-/// LMDB moves and measures all content of a page when it changes the page.
+/// Checks a page completely before a change, because LMDB moves and measures all content of a page that it changes.
 struct PageCheck {
   let table: PageTable
-  /// Whether the keys are numbers in the machine's byte order, as in the free list.
+  /// Whether the keys are numbers in the machine's byte order, as in the list of free pages.
   let numberKeys: Bool
-  /// The checks of many pages share this buffer.
+  /// One buffer for the checks of many pages.
   var tiling = Tiling()
 
-  /// Proves that the records lie side by side from `upper` to the end of the page, that their keys ascend from `low` on and
-  /// before `high`, and that their kinds occur in Larder's files. A branch page needs two records; a branch page of the free
-  /// list needs one record.
+  /// Checks that the records fill the page from `upper` to its end without gaps, that their keys ascend, begin with `low` or
+  /// later and end before `high`, and that Larder's files have records of this kind. A branch page must have two records; a
+  /// branch page of the free list may have one.
   func check(
     _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
   ) throws(PageDamage) {
@@ -38,10 +38,10 @@ struct PageCheck {
         guard table.contains(node.child) else {
           throw PageDamage(page: number, reason: "a reference to page \(node.child)")
         }
-        // The first record of a branch covers every key before the key of the second record.
+        // The first record of a branch page has no key. It covers every key before the key of the second record.
         if index == 0 { continue }
       }
-      // The words of each key are loaded once, for the comparisons with both neighbours.
+      // The leading words of each key are read only once, and used for the comparisons with both neighbours.
       let key = unsafe node.searched
       guard isPossible(node.keyCount),
         unsafe !hasFormer || former.isBefore(key, numberKeys: numberKeys)
@@ -65,7 +65,7 @@ struct PageCheck {
     if !lies { throw PageDamage(page: number, reason: "its keys belong to another page") }
   }
 
-  /// Proves only that each record of a page lies within the page and is of a kind that occurs in Larder's files.
+  /// Checks only that each record lies inside the page and that Larder's files have records of this kind.
   func checkRecords(of page: TreePage, _ number: UInt64, isLeaf: Bool) throws(PageDamage) {
     for index in 0..<page.count {
       guard let node = page.node(index, pageSize: table.pageSize) else {
@@ -86,7 +86,7 @@ struct PageCheck {
       throw PageDamage(
         page: number, reason: "it is not the \(isLeaf ? "leaf" : "branch") page that it must be")
     }
-    // The end of the record list comes from the page's header; an odd end is damage.
+    // The end of the record list is given in the page's header. An odd end is damage.
     guard page.hasEvenBounds else {
       throw PageDamage(page: number, reason: "its bounds are impossible")
     }
@@ -119,10 +119,10 @@ struct PageCheck {
   }
 }
 
-/// Tells whether pieces fill a range of a page side by side: each piece begins at the start of the range or the end of another
-/// piece, and ends at the end of the range or where another piece begins. Offsets are even and at most 32 KiB.
+/// Says whether pieces fill a range of a page without gaps. Each piece must begin at the start of the range or at the end of
+/// another piece. It must end at the end of the range or at the start of another piece. Offsets are even and at most 32 KiB.
 @safe final class Tiling {
-  /// A bit for each two bytes: first the places where pieces begin, then the places where pieces end.
+  /// One bit for each two bytes: first the bits for the starts of pieces, then the bits for the ends of pieces.
   private let bits: UnsafeMutablePointer<UInt64>
   private static let capacity = 32_768 / 128 + 1
   private var words = 0
@@ -137,12 +137,12 @@ struct PageCheck {
     words = end / 128 + 1
     unsafe bits.update(repeating: 0, count: words)
     unsafe (bits + Self.capacity).update(repeating: 0, count: words)
-    // The end of the range counts as the beginning of a piece behind it.
+    // The end of the range counts as the start of a piece, so that the last piece ends where a piece begins.
     _ = insert(end, 0)
     _ = insert(start, Self.capacity)
   }
 
-  /// False if another piece begins or ends at the same place. The piece must lie within the range.
+  /// False if another piece begins or ends at the same place. The piece must lie inside the range.
   @inline(__always)
   func add(_ start: Int, size: Int) -> Bool {
     let begins = insert(start, 0)
@@ -150,7 +150,7 @@ struct PageCheck {
     return begins && ends
   }
 
-  /// Whether each piece begins where another piece ends. ``add(_:size:)`` must have returned true for all pieces.
+  /// Whether each piece begins where another piece ends. Before that, ``add(_:size:)`` must have returned true for all pieces.
   var isWhole: Bool { unsafe memcmp(bits, bits + Self.capacity, 8 * words) == 0 }
 
   @inline(__always)

@@ -1,7 +1,7 @@
-/// The pages that a snapshot may use: all pages of the file up to its last page. Bytes outside these pages are never read.
+/// The pages that a snapshot may use: all pages of the file up to the snapshot's last page. Bytes outside them are never read.
 @safe struct PageTable {
   let start: UnsafeRawPointer
-  /// One more than the number of the last existing page.
+  /// The number of the last existing page, plus one.
   let end: UInt64
   let shift: Int
 
@@ -25,7 +25,7 @@
   func contains(_ page: UInt64) -> Bool { page >= 2 && page < end }
 }
 
-/// The result of a lookup: the place of the value, nothing, or a damaged page on the path.
+/// The result of a lookup. The key was found and `start` is its value, or it was not found, or a page on the path is damaged.
 @safe struct PageLookup {
   let start: UnsafeRawPointer?
   let count: Int
@@ -45,7 +45,7 @@
 }
 
 extension PageTable {
-  /// Every offset and length is checked before its use.
+  /// Checks every offset and length before it is used.
   @inline(__always)
   func lookUp(_ key: SearchKey, in tree: Tree) -> PageLookup {
     if tree.isEmpty { return .absent }
@@ -76,7 +76,7 @@ extension PageTable {
     return unsafe PageLookup(start: start, count: count)
   }
 
-  /// Nil if the value cannot be reached.
+  /// A record of a leaf page with its value; nil if the value cannot be reached.
   @inline(__always)
   func record(of node: TreePage.Node, in page: TreePage) -> TreeCursor.Record? {
     let value = value(of: node, in: page)
@@ -107,7 +107,7 @@ extension PageTable {
     }
   }
 
-  /// The consecutive pages of a value from `first` on; nil unless their header is sound and they are enough for `count` bytes.
+  /// The consecutive overflow pages of a value from `first` on. Nil if the header is damaged or they have too few bytes.
   private func overflowRun(from first: UInt64, holding count: Int) -> Range<UInt64>? {
     guard contains(first) else { return nil }
     let start = unsafe address(of: first)
@@ -124,8 +124,8 @@ extension PageTable {
     UInt64((Self.headerSize + count + pageSize - 1) >> shift)
   }
 
-  /// The overflow pages of a leaf's record; empty if its value lies in the leaf, nil for damage. LMDB frees as many pages as
-  /// the header states. Only a list of free pages, which LMDB shortens in place, may have more pages than it needs.
+  /// The overflow pages of a leaf's record. Empty if the value is in the leaf; nil if there is damage. A value must have no
+  /// unneeded pages, because LMDB frees as many as the header states. Only a list of free pages may: LMDB shortens it in place.
   func overflowRun(of node: TreePage.Node, in page: TreePage, isFreeList: Bool) -> Range<UInt64>? {
     guard node.flags & Self.bigValue != 0 else { return 0..<0 }
     let start = unsafe node.key + node.keyCount
@@ -136,7 +136,7 @@ extension PageTable {
     return isFreeList || UInt64(run.count) == overflowPages(for: node.valueCount) ? run : nil
   }
 
-  /// The root in the record of the named database `name`; nil if the record is no root or cannot be reached.
+  /// The root in the record of the database `name`. Nil if the record cannot be reached or is not the record of a database.
   func tree(named name: String, in main: Tree) -> Tree? {
     var name = name
     return name.withUTF8 { bytes -> Tree? in

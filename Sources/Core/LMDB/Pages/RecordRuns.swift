@@ -1,12 +1,12 @@
 import CLarderSystem
 import LarderSystem
 
-/// The records of a database in key order, leaf by leaf.
+/// The records of a database in the order of their keys, one leaf page after another.
 ///
-/// A run is a sequence of neighbouring records in a leaf, each checked like a record of ``TreeCursor``. A scan makes one call
-/// for a run, not for each record. The type is public so that its accessors are inlined: no product contains this target.
+/// A run is a sequence of neighbouring records in a leaf. Each record is checked like a record of ``TreeCursor``. A scan makes
+/// one call for each run, not for each record. The type is public for inlining; no product has this target.
 @safe public struct RecordRuns: ~Copyable, ~Escapable {
-  /// The key and the value of a record, as addresses in the map.
+  /// The key and the value of a record, as addresses in the memory map.
   @safe @usableFromInline struct Record {
     @usableFromInline let key: UnsafeRawPointer
     @usableFromInline let keyCount: Int
@@ -18,10 +18,10 @@ import LarderSystem
 
   private var cursor: TreeCursor
   @usableFromInline let records: UnsafeMutablePointer<Record>
-  /// The number of records in the present run; 0 at the end.
+  /// The number of records in the current run; 0 after the last run.
   @usableFromInline private(set) package var count = 0
 
-  /// Shows the run that begins with the first record whose key is not less than `start`.
+  /// Shows the run that begins with the first record whose key is `start` or a later key.
   @unsafe @_lifetime(immortal)
   init(_ tree: Tree, in table: PageTable, numberKeys: Bool, from start: Span<UInt8>)
     throws(LMDBError)
@@ -36,7 +36,7 @@ import LarderSystem
 
   deinit { unsafe records.deallocate() }
 
-  /// Shows the next run; behind the last run `count` is 0.
+  /// Shows the next run. After the last run, `count` is 0.
   @_lifetime(self: copy self)
   package mutating func next() throws(LMDBError) {
     count = 0
@@ -63,7 +63,7 @@ import LarderSystem
 }
 
 extension ReadTransaction {
-  /// The records whose keys are not less than `start`, which is not empty.
+  /// The records whose keys are `start` or later keys. `start` must not be empty.
   @_lifetime(borrow self)
   package func runs(from start: Span<UInt8>, in database: Database) throws(LMDBError) -> RecordRuns
   {
@@ -76,8 +76,8 @@ extension ReadTransaction {
 }
 
 extension TreeCursor {
-  /// Puts a record and the following records of its leaf into `records`, and moves to the last of these; returns their number.
-  /// The run ends in front of a damaged record or a record with overflow pages, which the next move reaches.
+  /// Puts a record and the following records of its leaf into `records`, moves to the last of them, and returns their number.
+  /// The run ends before a damaged record and before a record with overflow pages. The next move reaches that record.
   @unsafe fileprivate mutating func fill(
     _ records: UnsafeMutablePointer<RecordRuns.Record>, from first: Record
   ) -> Int {
@@ -106,7 +106,7 @@ extension TreeCursor {
     return count
   }
 
-  /// Starts fetching the beginnings of the records in the next leaf, and the header of the leaf after that.
+  /// Starts to load the beginnings of the records in the next leaf, and the header of the leaf after that leaf.
   private static func prefetchLeaves(behind place: TreePath.Level, in table: PageTable) {
     guard let next = leaf(place.index &+ 1, of: place.page, in: table),
       let page = TreePage(next, isLeaf: true, in: table)
@@ -117,7 +117,7 @@ extension TreeCursor {
     }
   }
 
-  /// The number of the page in record `index` of a branch; nil if the table does not have the page.
+  /// The page number in record `index` of a branch page. Nil if there is no such record or no such page.
   @inline(__always)
   private static func leaf(_ index: Int, of branch: TreePage, in table: PageTable) -> UInt64? {
     guard index < branch.count, let node = branch.node(index, pageSize: table.pageSize),

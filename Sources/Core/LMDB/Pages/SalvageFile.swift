@@ -1,8 +1,8 @@
 import CLarderSystem
 import LarderSystem
 
-/// A data file that is read without LMDB. Its pages may have any damage. The file and its directory are not changed. No other
-/// process may write meanwhile; ``hold(_:lockTimeout:_:)`` prevents such writes.
+/// A data file that is read without LMDB. Its pages may have any damage. Neither the file nor its directory is changed. No
+/// other process may write during the reads; ``hold(_:lockTimeout:_:)`` prevents that.
 package struct SalvageFile: ~Copyable {
   private let map: DataMap
   private let table: PageTable
@@ -10,12 +10,12 @@ package struct SalvageFile: ~Copyable {
   private let free: Tree
   private let lastPage: UInt64
   private let metaDamage: [PageDamage]
-  /// The number of the newest commit with a sound meta page; 0 without a sound meta page.
+  /// The number of the newest commit whose meta page is sound; 0 if both meta pages are damaged.
   package let newestCommit: UInt64
 
   package init(at directory: String) throws(OpenError) {
     let path = directory + "/data.mdb"
-    // An attempt to open a pipe would wait for its writer.
+    // The path may be a pipe. Opening a pipe would wait for a process that writes to it, so only regular files are opened.
     if let status = FileStatus.of(path), !status.isRegularFile {
       throw OpenError(.notAFile, path: path)
     }
@@ -33,7 +33,7 @@ package struct SalvageFile: ~Copyable {
       metaDamage =
         metas.count == 2
         ? [] : [PageDamage(page: 0, reason: "\(2 - metas.count) of 2 meta pages are damaged")]
-      // A wrong number of the last page would hide pages, so every page of the file is accepted.
+      // The number of the last page may be wrong and would then hide pages. So every page of the file is accepted.
       table = unsafe PageTable(start: extent.start, end: extent.pages, shift: map.shift)
       main = newest?.main ?? .empty
       free = newest?.free ?? .empty
@@ -44,10 +44,10 @@ package struct SalvageFile: ~Copyable {
     }
   }
 
-  /// In bytes.
+  /// The size in bytes.
   package var size: Int { Int(table.end) << table.shift }
 
-  /// Keeps other processes from writing while `body` reads. Without permission to write the lock files, takes no locks.
+  /// Prevents other processes from writing while `body` reads. If the process may not write the lock files, takes no locks.
   package static func hold<Result>(
     _ directory: String, lockTimeout: Duration, _ body: () throws -> Result
   ) throws -> Result {
@@ -85,7 +85,7 @@ extension SalvageFile {
     fileprivate var visited: PageSet
   }
 
-  /// Visits the reachable records of the newest commit, in the main or a named database; always walks over the main database.
+  /// Visits the reachable records of the newest commit, in the main or a named database. Always walks the main database.
   package func forEachRecord(
     in database: String? = nil, _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
   ) throws -> Walk {
@@ -107,12 +107,12 @@ extension SalvageFile {
     return Walk(damage: walk.damage, visited: walk.visited)
   }
 
-  /// Visits the records on used leaves that no branch page leads to: the leaves below damaged pages.
+  /// Visits the records on used leaves to which no branch page leads. These are the leaves below damaged pages.
   ///
-  /// The records may belong to any database. Without sound lists of free pages no record is visited, because removed and lost
-  /// records cannot be told apart.
+  /// The records may belong to any database. If the lists of free pages are damaged, no record is visited, because then nobody
+  /// can distinguish lost records from removed records.
   ///
-  /// - Parameter pause: called for each record of `databases` and for each page; an error ends the search.
+  /// - Parameter pause: called for each record of `databases` and for each page. If it throws, the search ends.
   package func forEachLostRecord(
     besides walk: Walk, databases: [String], pause: () throws -> Void,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
@@ -120,7 +120,7 @@ extension SalvageFile {
     guard !walk.damage.isEmpty, !main.isEmpty else { return }
     var lists = FreeListCheck(
       pages: SnapshotPages(id: .max, table: table, main: main, free: free, lastPage: lastPage))
-    // Damage of the lists needs no further report: `walk` has damage already.
+    // Damage of these lists is not reported, because `walk` already has damage.
     guard (try? lists.run()) != nil else { return }
     var others = TreeWalk(in: table, visited: walk.visited)
     for name in databases {
@@ -140,7 +140,7 @@ extension SalvageFile {
     }
   }
 
-  /// Lends the value under `key` in a named database; nil if the value cannot be reached.
+  /// Lends the value under `key` in a named database. Nil if the value cannot be reached.
   package func withValue<Result>(
     for key: [UInt8], in database: String, _ body: (Span<UInt8>) -> Result
   ) -> Result? {

@@ -1,12 +1,12 @@
-/// A key to search for, with its first 16 bytes as two big-endian words; zeros fill the words behind the end of the key. The
-/// two words decide nearly every comparison. If they are equal, the following bytes decide, and then the lengths.
+/// A key to search for. Its first 16 bytes are also stored as two big-endian words, filled with zeros after the end of the key.
+/// These two words decide nearly every comparison. If they are equal, the following bytes decide, and then the lengths.
 @unsafe struct SearchKey {
   let start: UnsafeRawPointer
   let count: Int
   let first: UInt64
   let second: UInt64
 
-  /// - Parameter readable: the number of bytes in front of `start` that may be read, at least 8 or 0.
+  /// - Parameter readable: the number of bytes before `start` that may be read; 0, or at least 8.
   /// - Precondition: `count` bytes stay at `start` while the key is used.
   @inline(__always)
   init(_ start: UnsafeRawPointer, count: Int, readable: Int = 0) {
@@ -17,7 +17,7 @@
     unsafe second = words.second
   }
 
-  /// - Parameter readable: the number of bytes in front of `start` that may be read, at least 8 or 0.
+  /// - Parameter readable: the number of bytes before `start` that may be read; 0, or at least 8.
   @inline(__always)
   static func leadingWords(
     _ start: UnsafeRawPointer, count: Int, readable: Int
@@ -29,7 +29,7 @@
       )
     }
     if count >= 8 {
-      // The word has the last eight bytes; the shift removes the bytes that the first word already has.
+      // The word has the last eight bytes of the key. The shift removes the bytes that are already in the first word.
       let last = unsafe start.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self).bigEndian
       let rest = count == 8 ? 0 : last &<< UInt64(truncatingIfNeeded: 8 &* (16 &- count))
       return (unsafe start.loadUnaligned(as: UInt64.self).bigEndian, rest)
@@ -55,14 +55,14 @@
     return unsafe compareRest(other.start, count: other.count) > 0
   }
 
-  /// Like `isBefore`, also for keys that are numbers in the machine's byte order; then false unless both keys have 8 bytes.
+  /// Like `isBefore`, also for keys that are numbers in the machine's byte order. Then false if a key does not have 8 bytes.
   @inline(__always)
   func isBefore(_ other: SearchKey, numberKeys: Bool) -> Bool {
     guard numberKeys else { return unsafe isBefore(other) }
     return unsafe count == 8 && other.count == 8 && first.byteSwapped < other.first.byteSwapped
   }
 
-  /// Whether the key of `count` bytes at `other`, with 8 readable bytes in front of it, comes after this key.
+  /// Whether this key comes before the key of `count` bytes at `other`. The 8 bytes before `other` may be read.
   @inline(__always)
   func isBefore(_ other: UnsafeRawPointer, count otherCount: Int) -> Bool {
     let words = unsafe Self.leadingWords(other, count: otherCount, readable: 8)
@@ -72,7 +72,7 @@
     return unsafe words.first > first || (words.first == first && words.second > second)
   }
 
-  /// Negative if `other` comes before this key, 0 if they are equal. Their first 16 bytes must not differ.
+  /// Negative if `other` comes before this key, 0 if they are equal. The first 16 bytes of both keys must be equal.
   @inline(never)
   func compareRest(_ other: UnsafeRawPointer, count otherCount: Int) -> Int {
     let common = unsafe min(otherCount, count)
@@ -92,7 +92,7 @@
     return unsafe otherCount &- count
   }
 
-  /// Whether the key of `count` bytes at `other`, with 8 readable bytes in front of it, equals this key.
+  /// Whether this key equals the key of `count` bytes at `other`. The 8 bytes before `other` may be read.
   @inline(__always)
   func isSame(as other: UnsafeRawPointer, count otherCount: Int) -> Bool {
     if unsafe otherCount != count { return false }

@@ -7,7 +7,7 @@ import LarderSystem
   let table: PageTable
   let main: Tree
   let free: Tree
-  /// The number of the last page that was ever used. The file may end before that page if the pages behind its end are free.
+  /// The number of the last page that was ever used. The file may end before this page, if all pages after its end are free.
   let lastPage: UInt64
 
   static var none: SnapshotPages {
@@ -18,20 +18,20 @@ import LarderSystem
 }
 
 extension SnapshotPages {
-  /// The most pages that a commit can have in a file of `pages` pages. The pages that the file lacks at its end are free.
+  /// The most pages that a commit can have if the file has `pages` pages. The pages after the end of the file are free.
   static func mostPages(inFileOf pages: UInt64) -> UInt64 { 2 * pages + 1 << 20 }
 
-  /// Makes the snapshot of a meta page's commit without a check.
+  /// Makes the snapshot of a meta page's commit, without any check.
   @unsafe init(_ page: MetaPage, of extent: DataMap.Extent, shift: Int) {
     (free, main, lastPage) = (page.free, page.main, page.lastPage)
-    // Read last: if the page is overwritten meanwhile, the number differs.
+    // This number is read last: if the page is overwritten during the call, the number shows another commit.
     id = page.transaction
-    // A damaged page may have the greatest number here.
+    // If the page is damaged, this may be the largest possible number, and adding 1 would overflow.
     let end = min(max(lastPage, lastPage &+ 1), extent.pages)
     table = unsafe PageTable(start: extent.start, end: end, shift: shift)
   }
 
-  /// Nil if the page is damaged.
+  /// Nil if the meta page is damaged.
   @unsafe init?(meta address: UnsafeRawPointer, of extent: DataMap.Extent, shift: Int) {
     let page = unsafe MetaPage(address)
     unsafe self.init(page, of: extent, shift: shift)
@@ -42,17 +42,17 @@ extension SnapshotPages {
   }
 }
 
-/// A meta page, which describes one commit (`mdb.c`: MDB_page, MDB_meta). Nothing in it is checked.
+/// A meta page, which describes one commit (`mdb.c`: MDB_page, MDB_meta). None of its values is checked.
 @safe struct MetaPage {
   private let start: UnsafeRawPointer
 
-  /// The number of used bytes, from the page's header on.
+  /// The number of used bytes at the beginning of the page, including the page's header.
   static let size = 152
   static let magic: UInt32 = 0xBEEF_C0DE
-  /// With the version of LMDB's format.
+  /// LMDB's mark together with the version of its format.
   static let mark: UInt64 = 1 << 32 | UInt64(magic)
 
-  /// Whether a file with this beginning is of LMDB 1.x, whose pages have headers of 24 bytes.
+  /// Whether a file with this beginning belongs to LMDB 1.x, whose pages have headers of 24 bytes.
   static func isOfLMDB1(_ head: [UInt8]) -> Bool {
     guard head.count == size else { return false }
     return [Offset.mark, Offset.mark + 8].contains {
@@ -74,9 +74,9 @@ extension SnapshotPages {
 
   var mark: UInt64 { word(Offset.mark) }
   var isMarked: Bool { mark == Self.mark }
-  /// According to the page's header.
+  /// Whether the page's header says that this is a meta page.
   var isOfKind: Bool { word(8) >> 16 & TreePage.Flags.meta != 0 }
-  /// LMDB keeps the page size in the record of the free lists.
+  /// LMDB stores the page size in the record of the free list.
   var pageSize: Int {
     Int(unsafe start.loadUnaligned(fromByteOffset: Offset.pageSize, as: UInt32.self))
   }
@@ -90,17 +90,17 @@ extension SnapshotPages {
   }
 }
 
-/// The beginning of a meta page. It has everything that LMDB needs to find a commit.
+/// The beginning of a meta page, which has all that LMDB needs to find a commit.
 struct MetaImage: Equatable {
   static let size = MetaPage.size
 
   let pageSize: Int
-  /// Exactly ``size`` bytes.
+  /// Always ``size`` bytes.
   let bytes: [UInt8]
 }
 
 extension MetaImage {
-  /// Nil for too few bytes or a page size that LMDB does not have: both values come from a file.
+  /// Nil if there are too few bytes or LMDB has no such page size. Both values come from a file, which may be damaged.
   init?(pageSize: UInt64, bytes: [UInt8]) {
     guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1,
       bytes.count == Self.size
@@ -108,7 +108,7 @@ extension MetaImage {
     self.init(pageSize: Int(pageSize), bytes: bytes)
   }
 
-  /// The newer meta page of a data file that no process has open.
+  /// The meta page of the newest commit in a data file that no process has open.
   static func newest(of path: String) throws(LMDBError) -> MetaImage {
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
     guard let zero = try first(of: file),
@@ -119,7 +119,7 @@ extension MetaImage {
     return zero.transaction < one.transaction ? one : zero
   }
 
-  /// The meta page at the beginning of a data file; it has the page size. Nil if the file has no such page.
+  /// The meta page at the beginning of a data file, which has the page size. Nil if the file has no such page.
   static func first(of file: borrowing FileDescriptor) throws(LMDBError) -> MetaImage? {
     let bytes = try file.contents(at: 0, count: size)
     guard bytes.count == size else { return nil }
@@ -127,10 +127,10 @@ extension MetaImage {
   }
 
   var transaction: UInt64 { bytes.u64(MetaPage.Offset.transaction) }
-  /// The offset of the commit's meta page. Commits alternate between the two pages.
+  /// The offset of the commit's meta page. Commits use the two pages in turn.
   var place: Int { Int(transaction % 2) * pageSize }
 
-  /// The same commit with the previous number, for the other meta page. The page is valid, but LMDB will not choose it.
+  /// The same commit with the number before it, for the other meta page. That page is valid, but LMDB will choose this page.
   var predecessor: MetaImage {
     var other = bytes
     other[0] ^= 1
@@ -140,7 +140,7 @@ extension MetaImage {
   }
 }
 
-/// The root of a B-tree, with the numbers in its record (`mdb.c`: MDB_db).
+/// The root of a B-tree, with the numbers from the record of the tree (`mdb.c`: MDB_db).
 struct Tree: Equatable {
   var flags: UInt16
   var depth: Int
@@ -149,16 +149,16 @@ struct Tree: Equatable {
   var overflowPages: UInt64
   var records: UInt64
   var root: UInt64
-  /// The address of the record; 0 without a record.
+  /// The address of the tree's record; 0 if there is no record.
   var place: UInt = 0
 
   static let size = 48
   private static let noRoot = UInt64.max
-  /// The limit of LMDB's cursors.
+  /// LMDB's cursors allow no deeper tree.
   static let deepest = 32
   /// `MDB_INTEGERKEY`: the keys are numbers in the machine's byte order.
   static let numberKeys: UInt16 = 0x08
-  /// The flags that change how a tree is read; the other flags belong to the environment.
+  /// The flags that determine how a tree is read. All other flags belong to the environment.
   private static let kinds: UInt16 = 0x7F
 
   var isEmpty: Bool { root == Self.noRoot }
@@ -168,7 +168,7 @@ struct Tree: Equatable {
   static let empty = Tree(
     flags: 0, depth: 0, branchPages: 0, leafPages: 0, overflowPages: 0, records: 0, root: noRoot)
 
-  /// Whether the record can belong to a tree of this kind in a file of `end` pages.
+  /// Whether the record can belong to a tree with such keys in a file of `end` pages.
   func isPossible(numberKeys: Bool, end: UInt64) -> Bool {
     guard kind == (numberKeys ? Self.numberKeys : 0) else { return false }
     if isEmpty { return depth == 0 && records == 0 && pages == 0 }
@@ -179,7 +179,7 @@ struct Tree: Equatable {
 }
 
 extension Tree {
-  /// - Precondition: ``size`` bytes lie at `start`.
+  /// - Precondition: there are ``size`` bytes at `start`.
   @unsafe init(_ start: UnsafeRawPointer) {
     flags = unsafe start.loadUnaligned(fromByteOffset: 4, as: UInt16.self)
     depth = Int(unsafe start.loadUnaligned(fromByteOffset: 6, as: UInt16.self))

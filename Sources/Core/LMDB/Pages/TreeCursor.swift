@@ -1,8 +1,8 @@
 import CLarderSystem
 import LarderSystem
 
-/// A position in a tree that moves from record to record. Each page is checked before its use. Keys must ascend strictly in a
-/// move forward, and descend strictly in a move back, so a walk through damage always ends.
+/// A position in a tree that moves from record to record. Each page is checked before it is used. In a move forward the keys
+/// must ascend, and in a move back they must descend. So a walk always ends, even if pages are damaged.
 @safe struct TreeCursor: ~Copyable {
   typealias Record = RecordRuns.Record
 
@@ -35,7 +35,7 @@ import LarderSystem
     {
       return try record()
     }
-    // A damaged page may have any order; a record before the requested key must not be returned.
+    // The records of a damaged page may have any order. A record before the requested key must not be returned.
     unsafe (key, keyCount) = (start.start, start.count)
     do throws(LMDBError) {
       if let found = try next() { return found }
@@ -62,7 +62,7 @@ import LarderSystem
     return try record()
   }
 
-  /// The record after the last returned record: the first record at the beginning, and nil at the end.
+  /// The record after the record that was returned last. At the beginning this is the first record; at the end it is nil.
   @inline(__always)
   mutating func next() throws(LMDBError) -> Record? {
     guard state == .onRecord else {
@@ -79,7 +79,7 @@ import LarderSystem
     return try record(after: true)
   }
 
-  /// The record before the last returned record: the last record at the beginning and behind the end.
+  /// The record before the record that was returned last. At the beginning and after the end this is the last record.
   mutating func previous() throws(LMDBError) -> Record? {
     guard state == .onRecord else {
       return state == .beforeFirst ? nil : try last()
@@ -93,13 +93,13 @@ import LarderSystem
     return try record(after: false)
   }
 
-  /// Moves to a checked record of the same leaf.
+  /// Moves to another record of the same leaf. The caller has already checked this record.
   @unsafe mutating func move(to index: Int, key: SearchKey) {
     path.leaf.index = index
     unsafe (self.key, keyCount) = (key.start, key.count)
   }
 
-  /// The record at the cursor's new position. Its key must be greater (or less) than the key before the move.
+  /// The record at the cursor's new position. If `after` is true, its key must be greater than the last key; if false, less.
   @inline(__always)
   private mutating func record(after: Bool? = nil) throws(LMDBError) -> Record {
     let leaf = path.leaf

@@ -1,9 +1,9 @@
 import CLarderSystem
 
-/// A page of a tree with a proven header: the page exists, has the requested number and kind, and has bounds within the page.
+/// A page of a tree whose header is checked: the page exists, has the right number and kind, and has bounds inside the page.
 @safe struct TreePage {
   let start: UnsafeRawPointer
-  /// No record begins at a lower offset.
+  /// All records begin at this offset or at higher offsets.
   let upper: Int
   let count: Int
 
@@ -14,7 +14,7 @@ import CLarderSystem
     static let meta: UInt64 = 0x08
   }
 
-  /// Nil for a damaged page.
+  /// Nil if the page is damaged.
   @inline(__always)
   init?(_ page: UInt64, isLeaf: Bool, in table: PageTable) {
     guard table.contains(page) else { return nil }
@@ -24,7 +24,7 @@ import CLarderSystem
     let upper = Int(truncatingIfNeeded: word &>> 48)
     guard unsafe start.loadUnaligned(as: UInt64.self) == page,
       word &>> 16 & 0xFFFF == (isLeaf ? Flags.leaf : Flags.branch),
-      // The page has at least one record, with at least the record's header.
+      // The page has at least one record, and that record has at least a header.
       lower > PageTable.headerSize, lower <= upper,
       upper &+ PageTable.nodeHeaderSize <= table.pageSize
     else { return nil }
@@ -41,7 +41,7 @@ import CLarderSystem
 
   static var none: TreePage { TreePage() }
 
-  /// A record's header and key, proven to lie within the page.
+  /// The header and the key of a record. Both are checked to lie inside the page.
   @safe struct Node {
     let start: UnsafeRawPointer
     let keyCount: Int
@@ -66,7 +66,7 @@ import CLarderSystem
     var flags: UInt16 { unsafe start.loadUnaligned(fromByteOffset: 4, as: UInt16.self) }
   }
 
-  /// Nil if the record does not lie within the page. `index` is less than `count`.
+  /// The record `index`, which must be less than `count`. Nil if the record does not lie inside the page.
   @inline(__always)
   func node(_ index: Int, pageSize: Int) -> Node? {
     let offset = Int(
@@ -79,12 +79,12 @@ import CLarderSystem
     return unsafe Node(start: node, keyCount: keyCount)
   }
 
-  /// Whether the keys lie from `low` on and before `high`; false for a record outside the page.
+  /// Whether the keys are `low` or greater, and less than `high`. False if a record does not lie inside the page.
   @inline(__always)
   func lies(
     from low: PageCheck.Key?, to high: PageCheck.Key?, isLeaf: Bool, numberKeys: Bool, pageSize: Int
   ) -> Bool {
-    // The first record of a branch covers every key before the key of the second record.
+    // The first record of a branch page has no key. It covers every key before the key of the second record.
     let first = isLeaf ? 0 : 1
     guard first < count else { return true }
     if let low {
@@ -100,17 +100,17 @@ import CLarderSystem
     return true
   }
 
-  /// Starts fetching the first lines of 64 bytes of record `index` into the processor's cache, if the page has that record.
+  /// Starts to load the first 64-byte lines of record `index` into the processor's cache, if the page has such a record.
   @inline(__always)
   func prefetch(_ index: Int, lines: Int = 4) {
     guard index < count else { return }
     let offset = unsafe start.loadUnaligned(
       fromByteOffset: PageTable.headerSize &+ 2 &* index, as: UInt16.self)
-    // The address may lie outside the map; then the processor fetches nothing.
+    // The address may be outside the map. In this case the processor loads nothing.
     for line in 0..<lines { unsafe larder_prefetch(start + Int(offset) + 64 &* line) }
   }
 
-  /// The last record whose key is at most `key`, or the first record if all keys are greater; -1 if the page is damaged.
+  /// The last record whose key is at most `key`. If all keys are greater, the first record. If the page is damaged, -1.
   @inline(__always)
   func lastNotAfter(_ key: SearchKey, pageSize: Int) -> Int {
     var base = 0
@@ -124,8 +124,8 @@ import CLarderSystem
     return base
   }
 
-  /// Like ``lastNotAfter(_:pageSize:)``, for a key that is often at `guess` or just behind it: a record that was looked up
-  /// recently, or the next record of an ordered sequence of writes or removals.
+  /// Like ``lastNotAfter(_:pageSize:)``, for a key that is often at `guess` or directly after it. `guess` is a record that was
+  /// looked up recently, or the last record of ordered writes or removals.
   @inline(__always)
   func lastNotAfter(_ key: SearchKey, from guess: Int, pageSize: Int) -> Int {
     guard guess >= 0, guess < count, let node = node(guess, pageSize: pageSize),

@@ -1,9 +1,9 @@
-/// A page number in a branch page or a tree's record, with the range of keys that the page may have.
+/// A page number that was read from a branch page or from a tree's record, with the range of keys that the page may have.
 struct PageReference {
   let page: UInt64
-  /// The address of the record with the number.
+  /// The address of the record that has the page number.
   let place: UInt
-  /// The page's keys are at least `low` and less than `high`; nil means no bound.
+  /// The page's keys are at least `low` and less than `high`. Nil means that there is no bound.
   let low: PageCheck.Key?
   let high: PageCheck.Key?
 }
@@ -14,18 +14,18 @@ extension PageReference {
   }
 }
 
-/// Opens the pages of a path, and checks them as far as the user of the path needs.
+/// Opens the pages of a path, and checks each page as much as the user of the path needs.
 protocol PageOpener {
   associatedtype Failure: Error
   var pageSize: Int { get }
   func open(_ reference: PageReference, isLeaf: Bool) throws(Failure) -> TreePage
-  /// The error for a page whose records do not lie within the page.
+  /// The error for a page with a record that is not inside the page.
   func failure(_ damage: PageDamage) -> Failure
 }
 
-/// The pages from a tree's root to one of its leaves. Each page is opened when the path reaches it.
+/// The pages from the root of a tree to one of its leaves. A page is opened when the path reaches it.
 @safe struct TreePath {
-  /// `index` is the page's record on the path.
+  /// A page of the path; `index` is the record of this page that is on the path.
   @safe struct Level {
     var reference: PageReference
     var page: TreePage
@@ -35,12 +35,12 @@ protocol PageOpener {
   }
 
   private(set) var tree: Tree
-  // The two lowest levels are properties: most trees have no more levels, and need no allocation.
+  // The two lowest levels are properties, not elements of an array: most trees have only these, and then need no allocation.
   var leaf: Level
   private(set) var branch: Level
-  /// The pages above `branch`, from the root on.
+  /// The pages above `branch`, beginning with the root.
   private var upper: [Level] = []
-  /// Whether the path leads from the root to a leaf.
+  /// Whether the path is complete, from the root to a leaf.
   private(set) var isWhole = false
 
   init(_ tree: Tree) {
@@ -49,7 +49,7 @@ protocol PageOpener {
     branch = leaf
   }
 
-  /// Forgets the pages and keeps their memory, for a path in another tree or commit.
+  /// Forgets the pages but keeps their memory, for a path in another tree or commit.
   mutating func begin(in tree: Tree) {
     self.tree = tree
     isWhole = false
@@ -73,7 +73,7 @@ protocol PageOpener {
 }
 
 extension TreePath {
-  /// Leads to the last record whose key is at most `key`; without such a record, to the first record of the leaf.
+  /// Moves to the last record whose key is at most `key`. If there is none in the leaf, moves to the leaf's first record.
   @inline(__always)
   mutating func seek<Opener: PageOpener>(
     _ key: SearchKey, by opener: Opener
@@ -88,7 +88,7 @@ extension TreePath {
     try descend(by: opener) { page in atLast ? page.count &- 1 : 0 }
   }
 
-  /// Moves to the next or previous page of level `bottom`; false at the end. The levels below `bottom` stay where they are.
+  /// Moves to the next or previous page of the level `bottom`. False at the end. The levels below `bottom` do not change.
   @inline(never)
   mutating func move<Opener: PageOpener>(
     forward: Bool, at bottom: Int, by opener: Opener
@@ -104,7 +104,7 @@ extension TreePath {
     return false
   }
 
-  /// Goes down from the root to a leaf. The root of a whole path is not opened again.
+  /// Opens the pages from the root down to a leaf. If the path is complete, the root is not opened again.
   @inline(__always)
   private mutating func descend<Opener: PageOpener>(
     by opener: Opener, _ choose: (TreePage) -> Int
@@ -148,7 +148,7 @@ extension TreePath {
 }
 
 extension TreePath.Level {
-  /// The reference in record `index` of a branch page; nil if the record does not lie within the page.
+  /// The reference in record `index` of a branch page. Nil if the record is not inside the page.
   @inline(__always)
   func child(_ index: Int, pageSize: Int) -> PageReference? {
     guard let node = page.node(index, pageSize: pageSize) else { return nil }
@@ -166,11 +166,11 @@ extension TreePath.Level {
   var damage: PageDamage { PageDamage(page: number, reason: "a record lies outside the page") }
 }
 
-/// Opens pages for reads. It checks that the keys of a page fit the reference to the page. Without this check, a move past a
-/// damaged key of a branch page would return values that a search by key does not find and a write by key does not replace.
+/// Opens pages for reads, and checks that the keys of a page match the reference to the page. Otherwise, after a damaged key of
+/// a branch page, a cursor would return values that a search does not find and a write does not replace.
 struct PageReader: PageOpener {
   let table: PageTable
-  /// As in the free list; see ``Tree/numberKeys``.
+  /// Whether the keys are numbers, as in the free list; see ``Tree/numberKeys``.
   let numberKeys: Bool
 
   var pageSize: Int { table.pageSize }

@@ -1,7 +1,7 @@
 import LarderSystem
 
-/// Visits all records of trees that can be reached through sound pages, and collects the damage of the other pages. Each page
-/// is visited once, so the walk ends even if damaged pages form a cycle.
+/// Visits all records of trees to which only sound pages lead, and collects the damage of the other pages. Each page is visited
+/// once, so the walk ends even if damaged pages form a cycle.
 struct TreeWalk {
   private let table: PageTable
   private let numberKeys: Bool
@@ -20,7 +20,7 @@ struct TreeWalk {
     self.damage = damage
   }
 
-  /// - Parameter counting: without damage, compares the visited records and pages with the numbers in the tree's record.
+  /// - Parameter counting: if no page is damaged, compares the visited records and pages with the numbers in the tree's record.
   mutating func run<Failure>(
     _ tree: Tree, counting: Bool = false, _ visit: (TreeCursor.Record) throws(Failure) -> Void
   ) throws(Failure) {
@@ -58,7 +58,7 @@ struct TreeWalk {
     do throws(PageDamage) {
       try check.check(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
     } catch {
-      // Visits the readable records of a damaged page, too.
+      // The page is damaged, but its readable records are still visited.
       damage.append(error)
     }
     let place = TreePath.Level(reference: reference, page: page, index: 0)
@@ -77,7 +77,7 @@ struct TreeWalk {
     _ visit: (TreeCursor.Record) throws(Failure) -> Void
   ) throws(Failure) {
     guard let record = table.record(of: node, in: page) else {
-      // The check of a leaf does not include its overflow pages.
+      // The check of a leaf page does not include its overflow pages, so this damage is found only here.
       damage.append(PageDamage(page: number, reason: "a value cannot be reached"))
       return
     }
@@ -98,11 +98,11 @@ struct TreeWalk {
 }
 
 extension ReadTransaction {
-  /// Checks every page of the snapshot: the pages of the databases, of the list of free pages, and of large values.
+  /// Checks every page of the snapshot: the pages of the databases, of the free list, and of large values.
   package func damagedPages(databases: [Database]) throws(LMDBError) -> [PageDamage] {
     let pages = unsafe slot.pointee.snapshot.pages
     var walk = TreeWalk(in: pages.table, visited: PageSet(upTo: Int(pages.lastPage) + 1))
-    // The two meta pages belong to no tree.
+    // The count begins with the two meta pages, which belong to no tree.
     var used = 2 + pages.free.pages
     for database in [.main] + databases {
       guard let tree = tree(of: database) else {
@@ -119,7 +119,7 @@ extension ReadTransaction {
       if let page = free.free.first(in: walk.visited) {
         throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
       }
-      // A writer compares these numbers, too, and refuses to write if they differ.
+      // A writer also compares these numbers, and refuses to write if they differ.
       if walk.damage.isEmpty { try free.compare(used: used) }
     } catch {
       walk.damage.append(error)

@@ -8,7 +8,7 @@ struct Admission {
   var owners: Set<[UInt8]> = []
 }
 
-/// The share of the entry that is about to be stored in the counters.
+/// The entry that is about to be stored, as the counters will count it.
 struct ExpectedEntry {
   let id: NamespaceID
   let weight: EntryWeight
