@@ -27,7 +27,7 @@ extension Host.Input {
 }
 
 extension Host.Sink {
-  /// The permissions of a new file. Only its owner can read the file, because a value may be private.
+  /// The permissions of a new file. A value may be private, so only the owner can read the file.
   private static let permissions: UInt32 = 0o600
 
   init(_ file: ByteFile) {
@@ -78,7 +78,7 @@ extension Host.Sink {
 }
 
 extension Host.Draft {
-  /// Makes a file that only its owner can read, in a directory of its own: the value may be private.
+  /// Makes a file in its own directory. A value may be private, so only the owner can read the file.
   init(
     _ bytes: [UInt8], pathExtension: String, _ environment: [String: String],
     before release: @escaping () throws -> Void
@@ -95,7 +95,7 @@ extension Host.Draft {
       path: path,
       run: {
         try release()
-        // VISUAL or EDITOR may hold arguments, so a shell runs the text; the path is quoted.
+        // VISUAL or EDITOR may contain arguments, so a shell runs its text. The path is quoted for this shell.
         let problem = try ChildProgram(Array("\(editor ?? "vi") \(path.shellWord)".utf8)).run()
         Interrupts.acknowledge()
         return problem
@@ -104,7 +104,7 @@ extension Host.Draft {
         try FileProblem.explaining { try Host.Input(ByteFile(reading: path)) }.rest(.max)
       },
       remove: {
-        // The whole directory is removed, because editors leave copies beside the file.
+        // Some editors write copies beside the file, so the whole directory is removed.
         do { try FileManager.default.removeItem(atPath: directory) } catch {
           throw FileProblem.failed("cannot remove \(directory)")
         }
@@ -123,8 +123,8 @@ extension Host.Draft {
 }
 
 extension Terminal {
-  /// Moves the cursor to the beginning of a line, although its column is unknown. A whole line of spaces is written. From the
-  /// middle of a line, the spaces reach the next line. From the beginning, the spaces end in the last column.
+  /// Moves the cursor to the beginning of a line, although its column is unknown. Writes a whole line of spaces. If the cursor
+  /// was in the middle of a line, it is then on the next line. If it was at the beginning, it is still on the same line.
   static func beginLine(_ environment: [String: String]) throws {
     guard movesCursor(on: .output, environment: environment), let columns = size()?.columns else {
       return
@@ -134,7 +134,7 @@ extension Terminal {
 }
 
 extension FileProblem {
-  /// Runs `body`; throws an error of the system as a `FileProblem`, and an interrupted call as an `Interruption`.
+  /// Runs `body`. Turns an error of the system into a `FileProblem`, and an interrupted call into an `Interruption`.
   static func explaining<Result>(
     _ path: String? = nil, _ body: () throws -> Result
   ) throws -> Result {
@@ -163,7 +163,7 @@ extension FileProblem {
       case EACCES, EPERM, EROFS: .notPermitted
       case EISDIR: .directory
       case ENOSPC, EDQUOT: .diskFull
-      // The parent process has closed this standard descriptor.
+      // The parent process had closed this standard descriptor at the start.
       case EBADF: .failed("it is closed")
       default: .failed(error.description)
       }

@@ -9,7 +9,7 @@ extension Settings {
     mode = options.mode
     isTerminal = Terminal.isTerminal(.output)
     hasColor = !options.has("--no-color") && Terminal.showsColors(environment: environment)
-    // A terminal that cannot move its cursor may also be unable to draw lines and blocks.
+    // A terminal that cannot move its cursor may also lack characters for lines and blocks.
     hasUnicode =
       Terminal.speaksUTF8(environment: environment)
       && (!isTerminal || Terminal.movesCursor(on: .output, environment: environment))
@@ -27,7 +27,7 @@ extension Settings {
 }
 
 extension Host {
-  /// The streams of this process. Standard input is free for data unless commands come from there.
+  /// The streams of this process. Standard input is available for data if commands do not come from there.
   init(readsCommands: Bool, _ environment: [String: String], _ output: PagedOutput) {
     self.init(
       write: output.write,
@@ -78,7 +78,7 @@ extension Host {
         return try Screen(FullScreen())
       }
     }
-    // Progress appears only on terminals, because progress would fill a log file.
+    // A log file would fill with progress lines, so only terminals show progress.
     if Terminal.movesCursor(on: .error, environment: environment) {
       progress = { words in
         try output.release()
@@ -89,7 +89,7 @@ extension Host {
     }
   }
 
-  /// Asks on standard error, so that standard output contains only data.
+  /// Asks on standard error, because standard output is only for data.
   private static func ask(_ question: SafeText) throws -> Bool {
     let text = DisplayWidth.wrap(
       "\(question) [y/N] ", columns: Terminal.size(of: .error)?.columns, indent: 2)
@@ -98,7 +98,7 @@ extension Host {
     var lines = PlainLines()
     guard case .line(let answer) = try lines.readLine() else {
       try Terminal.write("\n", to: .error)
-      // ^C means the answer no, and must not also stop the next command.
+      // ^C means the answer no. Without this call, ^C would also stop the next command.
       Interrupts.acknowledge()
       return false
     }
@@ -106,7 +106,7 @@ extension Host {
     return ["y", "yes"].contains(word)
   }
 
-  /// Uses the history file; nil without such a file. No file is created.
+  /// Gives the history file to `body`. Nil if there is no such file. Does not create a file.
   private static func useHistory<Result>(
     _ environment: [String: String], to verb: SafeText,
     _ body: (LineEditor.HistoryFile) throws -> Result

@@ -37,7 +37,7 @@ extension Options.Document {
     """
 }
 
-/// Scripts that complete the options of the program, and the command after the store.
+/// Scripts for shells. They complete the options of the program, and the command after the store.
 enum CompletionScript {
   private static let commands = CommandTable.standard.commands.map(\.name).joined(separator: " ")
 
@@ -45,7 +45,7 @@ enum CompletionScript {
     shell == "bash" ? bash : shell == "zsh" ? zsh : fish
   }
 
-  /// The possible values of an option; nil for files, free text, and options without a value.
+  /// The possible values of an option. Nil for files, for free text, and for options without a value.
   private static func words(_ option: OptionSpec) -> String? {
     switch option.kind {
     case .subject: commands

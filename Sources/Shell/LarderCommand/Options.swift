@@ -3,16 +3,16 @@ import ShellLanguage
 
 /// The arguments of the program: its own options, the store, and the words of a command.
 ///
-/// The first word that is neither a program option nor the value of an option is STORE. The next such word is COMMAND.
-/// Every word from COMMAND on belongs to the command and is not parsed here.
+/// The first word that is neither an option of the program nor the value of an option is STORE. The next word of this kind is
+/// COMMAND. All words from COMMAND on belong to the command, and are not parsed here.
 struct Options {
-  /// A command or file to run. Steps run in the order in which they were written.
+  /// A command or file to run. The steps run in the order of the arguments.
   enum Step: Equatable {
     case command(String)
     case file(String)
   }
 
-  /// A text to print instead of running anything.
+  /// A text that the program prints instead of running commands.
   enum Document {
     case help, manual, version
     case completions(String)
@@ -32,7 +32,7 @@ struct Options {
     try self.init(arguments, mode: &mode)
   }
 
-  /// - Parameter mode: Becomes the form of output that the arguments select, even if the arguments have an error.
+  /// - Parameter mode: Becomes the output mode that the arguments select, even if the arguments have an error.
   init(_ arguments: [[UInt8]], mode: inout OutputMode) throws(ShellError) {
     defer { mode = self.mode }
     var rest = arguments[...]
@@ -76,7 +76,7 @@ struct Options {
 
   func has(_ flag: String) -> Bool { flags.contains(flag) }
 
-  /// Takes `--name`, `--name=value`, or short options such as `-kq`, `-o json` and `-ojson`.
+  /// Reads `--name`, `--name=value`, or short options such as `-kq`, `-o json` and `-ojson`.
   private mutating func take(
     _ word: String, from rest: inout ArraySlice<[UInt8]>, of count: Int
   ) throws(ShellError) {
@@ -128,7 +128,7 @@ struct Options {
   private mutating func take(
     _ option: OptionSpec, _ value: [UInt8], at position: Int
   ) throws(ShellError) {
-    // The value of a variable need not be UTF-8.
+    // The value of a variable need not be UTF-8, so the exact bytes are used.
     switch option.name {
     case "--arg": return try variables.define(value, isJSON: false)
     case "--argjson": return try variables.define(value, isJSON: true)
@@ -145,7 +145,7 @@ struct Options {
     }
   }
 
-  /// A clock for words whose times do not matter; no option has a time.
+  /// A clock for parsing options. No option of the program is a time, so the time of this clock does not matter.
   static let clock = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)
 
   private static func text(

@@ -2,24 +2,24 @@ import LarderShell
 import LarderTerminal
 import ShellLanguage
 
-/// Standard output. The answer to a typed command goes through a pager as soon as it is longer than the screen.
+/// Standard output. If the answer to a typed command is longer than the screen, it goes through a pager.
 ///
-/// The output of a command is shown before the command waits for an answer or for the next change. A command writes
-/// between its reads of the store, so that no snapshot is held while the person reads.
+/// Before a command waits for an answer or for the next change, its output is shown. A command writes between its reads of the
+/// store, so that no snapshot is held while a person reads.
 final class PagedOutput {
   private enum State {
     case straight
-    /// The output so far, which fits the screen.
+    /// The output so far, which still fits the screen.
     case gathering([UInt8])
     case paging(ChildProgram)
-    /// The person left the pager: the rest of the answer is dropped.
+    /// The person left the pager, so the rest of the answer is dropped.
     case left
   }
 
   private var state = State.straight
-  /// Whether a note has ended the line on which the terminal shows ^C.
+  /// Whether a note has already ended the line with the ^C that the terminal shows.
   private(set) var hasLeftInterrupt = false
-  /// Whether the command waited for a person or for some time, so that its duration means nothing.
+  /// Whether the command waited for a person or for some time. Its duration then tells nothing about the store.
   private(set) var hasWaited = false
   private let command: String?
 
@@ -33,13 +33,13 @@ final class PagedOutput {
     hasWaited = false
   }
 
-  /// Shows the gathered output, because the command now waits for a person or for some time.
+  /// Shows the gathered output, because the command will now wait for a person or for some time.
   func wait() throws {
     hasWaited = true
     try release()
   }
 
-  /// Writes a note to standard error, below the output so far.
+  /// Writes a note to standard error, after the output so far.
   func tell(_ text: SafeText) throws {
     try release()
     let columns = Terminal.size(of: .error)?.columns
@@ -70,7 +70,7 @@ final class PagedOutput {
     }
   }
 
-  /// Writes the gathered output; later output is written at once.
+  /// Writes the gathered output. From now on, output is written immediately.
   func release() throws {
     guard case .gathering(let gathered) = state else { return }
     state = .straight
@@ -83,7 +83,7 @@ final class PagedOutput {
     state = .straight
   }
 
-  /// Whether the person left the pager. The error about the unwritten rest is then ignored.
+  /// Whether the person left the pager. The caller then ignores the error for the rest that was not written.
   var wasLeft: Bool { if case .left = state { true } else { false } }
 
   private func pass(_ bytes: [UInt8], to pager: ChildProgram) throws {
@@ -98,7 +98,7 @@ final class PagedOutput {
 
   private static func rows(_ text: [UInt8], columns: Int) -> Int {
     text.lines.dropLast().reduce(0) { rows, line in
-      // By `DisplayWidth`, a byte takes at most one column, so a short line needs no measuring.
+      // A byte needs at most one column, so the width of a line with few bytes need not be measured.
       let width =
         line.count <= columns ? 1 : DisplayWidth.of(String(decoding: line, as: UTF8.self))
       return rows + max((width + columns - 1) / columns, 1)
@@ -107,7 +107,7 @@ final class PagedOutput {
 }
 
 extension Duration {
-  /// `1.24 s`, `3.1 ms`
+  /// Words such as `1.24 s` or `3.1 ms`.
   var words: String {
     let milliseconds = self / .milliseconds(1)
     return milliseconds >= 1000

@@ -20,13 +20,13 @@ import ShellLanguage
   import LarderCompression
 #endif
 
-/// The program `larder`: a prompt that explores a store, and commands and scripts, also in a pipe.
+/// The program `larder`: a prompt for exploring a store. It also runs commands and scripts, and works in a pipe.
 @main enum LarderCommand {
   static let version = Store.version
 
   static func main() {
     do {
-      // The standard descriptors are claimed before any file is opened: otherwise a file could get their numbers.
+      // If a standard descriptor were closed, the next opened file could get its number. So these descriptors are claimed first.
       try StandardDescriptors.claim()
     } catch {
       exit(1)
@@ -75,10 +75,10 @@ enum Program {
     var storeOptions = Store.Options()
     storeOptions.create = options.has("--create")
     storeOptions.readOnly = options.has("--read-only")
-    // The programs that use a store choose its write buffer; the shell keeps that buffer.
+    // The programs that use an existing store have chosen its write buffer, so the shell does not change it.
     storeOptions.keepsWriteBuffer = LocalFile.exists(path + "/data.mdb")
     #if Compression
-      // The shell reads compressed values and writes plain values, which a program without the trait can read.
+      // The shell can read compressed values. It writes values uncompressed, so that programs without the trait can read them.
       let largest = Rules.largestPossibleValue
       storeOptions.transforms = [ZstdCompression(smallestValue: largest, largestValue: largest)]
     #endif
@@ -100,7 +100,7 @@ enum Program {
     return code
   }
 
-  /// The directory of `salvage DIRECTORY` if that is the only command. `salvage` also works on a store that cannot be opened.
+  /// The directory in `salvage DIRECTORY`, if this is the only command. This command also works if the store cannot be opened.
   private static func salvageTarget(_ options: Options) -> String? {
     do throws(ShellError) {
       var commands: [ShellLanguage.CommandLine] = []
@@ -116,14 +116,14 @@ enum Program {
       else { return nil }
       return String(validating: call.bytes("DIRECTORY") ?? [], as: UTF8.self)
     } catch {
-      // The caller reports the error of opening the store, not this error.
+      // The caller reports why the store could not be opened. This error would hide that reason.
       return nil
     }
   }
 
   // MARK: Without a store
 
-  /// The text that `larder` prints without arguments and without LARDER_STORE.
+  /// The text that `larder` prints if there are no arguments, and LARDER_STORE is not set.
   static let introduction = """
     larder STORE     open a store
     larder demo      create a small store to try
@@ -131,7 +131,7 @@ enum Program {
 
     """
 
-  /// Answers `larder help [COMMAND|TOPIC]`, which needs no store. A store with the name `help` is `./help`.
+  /// Answers `larder help [COMMAND|TOPIC]`, which needs no store. For a store with the name `help`, write `./help`.
   static func runHelp(_ options: Options, _ environment: [String: String]) throws -> Int32 {
     guard options.words.count <= 1 else {
       throw ShellError(
@@ -144,7 +144,7 @@ enum Program {
     return 0
   }
 
-  /// The form of an answer without a session. Such an answer has no times.
+  /// The form of an answer for which no session exists. Such an answer contains no times.
   private static func presentation(
     _ options: Options, _ environment: [String: String]
   ) -> Presentation {
@@ -154,8 +154,8 @@ enum Program {
       hasUnicode: settings.hasUnicode, clock: Options.clock)
   }
 
-  /// The directory that `larder demo [DIRECTORY]` creates; nil if the arguments are not this command. A store with the name
-  /// `demo` is `./demo`.
+  /// The directory that `larder demo [DIRECTORY]` creates. Nil if the arguments are not this command. For a store with the name
+  /// `demo`, write `./demo`.
   static func demoDirectory(_ words: [[UInt8]]) throws(ShellError) -> String? {
     guard words.first == Array("demo".utf8) else { return nil }
     guard words.count > 1 else { return DemoStore.directory }
@@ -169,7 +169,7 @@ enum Program {
     return path
   }
 
-  /// Creates the store, then opens the prompt or, without a terminal, prints the path.
+  /// Creates the store. Then opens the prompt, or prints the path if there is no terminal.
   static func runDemo(at path: String, _ environment: [String: String]) throws -> Int32 {
     try ShellError.translating { try DemoStore.create(at: path) }
     guard Terminal.isTerminal(.input), Terminal.isTerminal(.output) else {

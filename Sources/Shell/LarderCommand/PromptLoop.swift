@@ -3,16 +3,16 @@ import LarderShell
 import LarderTerminal
 import ShellLanguage
 
-/// An error of a command appears under the line and does not end the prompt. No snapshot is held between commands.
+/// An error of a command is shown below the line, and the prompt continues. No snapshot is held between commands.
 struct PromptLoop {
-  /// The duration of a command is printed if the command takes longer than this.
+  /// If a command takes longer than this, its duration is printed.
   private static let longTime = Duration.seconds(1)
 
   private let runner: ShellRunner
   private let editor: LineEditor?
   private var plain = PlainLines()
   private var reader: CommandReader
-  /// The lines so far of a command with an open quote.
+  /// The lines so far of a command in which a quote is still open.
   private var open: [UInt8] = []
   private let highlighter: LineHighlighter
   private var news = StoreNews()
@@ -72,7 +72,7 @@ struct PromptLoop {
         try greet(remark.description)
       }
     } catch let error as ShellError {
-      // The prompt starts in spite of the error: a person may need the prompt to inspect a damaged store.
+      // A person may need the prompt to inspect a damaged store, so the prompt starts in spite of the error.
       _ = runner.messages.tell(error)
     }
     try greet(
@@ -86,7 +86,7 @@ struct PromptLoop {
     try Terminal.write(DisplayWidth.wrap(words, columns: columns, indent: 2) + "\n")
   }
 
-  /// Runs the file of settings, with commands such as `output` and `use`; an error in the file does not end the prompt.
+  /// Runs the commands in the file of settings, such as `output` and `use`. The prompt starts even if the file has an error.
   private func runSettings() throws {
     let environment = runner.environment
     let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.config" }
@@ -101,7 +101,7 @@ struct PromptLoop {
   private mutating func readLine() throws -> LineResult {
     let prompt = prompt
     highlighter.open = open.isEmpty ? [] : open + [.newline]
-    // A pipe receives only answers, no prompt.
+    // Only a terminal gets a prompt. A pipe gets only answers.
     return try editor?.readLine(prompt)
       ?? plain.readLine(session.settings.isTerminal ? prompt : nil)
   }
@@ -117,7 +117,7 @@ struct PromptLoop {
   private mutating func answer(_ text: [UInt8]) throws -> Int32? {
     let width = DisplayWidth.of(prompt.text)
     do {
-      // Pasted text can hold several commands; the first error stops the rest.
+      // Pasted text can have several commands. After the first error, the other commands do not run.
       for line in text.lines {
         open += (open.isEmpty ? [] : [UInt8(ascii: "\n")]) + line
         let step = try reader.read(line)
@@ -128,7 +128,7 @@ struct PromptLoop {
           for command in commands {
             switch try run(command) {
             case .quit(let code): return code
-            // An answer such as "no" stops the rest of the text, like an error.
+            // After an answer such as "no", the other commands do not run either.
             case .exitCode: return nil
             case .done: continue
             }
@@ -154,7 +154,7 @@ struct PromptLoop {
     }
   }
 
-  /// Runs `body`. A history file that cannot be used is reported once and does not end the prompt.
+  /// Runs `body`. If the history file cannot be used, reports this once, and the prompt continues.
   private static func noting(_ messages: Messages, _ body: () throws(TerminalError) -> Void) {
     do throws(TerminalError) {
       try body()
@@ -171,7 +171,7 @@ struct PromptLoop {
   }
 
   private func run(_ command: CommandLine) throws -> Outcome {
-    // A ^C that came earlier is not meant for this command.
+    // A ^C from before this command must not stop this command.
     Interrupts.acknowledge()
     let start = ContinuousClock.now
     runner.output.begin(isPaged: session.settings.usesPager)
@@ -179,7 +179,7 @@ struct PromptLoop {
     let wasLeft = runner.output.wasLeft
     try runner.output.end()
     if Interrupts.isPending {
-      // The terminal has shown ^C at the cursor, so a newline must follow.
+      // The terminal shows ^C at the cursor, so the next output must begin on a new line.
       if !runner.output.hasLeftInterrupt { runner.messages.write("\n") }
       Interrupts.acknowledge()
     }
@@ -197,7 +197,7 @@ struct PromptLoop {
   }
 }
 
-/// The colors of the typed line. While a quote is open, the colors also depend on the lines before.
+/// The colors of the typed line. If a quote is open, the colors also depend on the lines before this line.
 private final class LineHighlighter {
   var open: [UInt8] = []
   private let session: Session
@@ -212,7 +212,7 @@ private final class LineHighlighter {
 }
 
 extension CompletionSource {
-  /// The candidates of Tab for a line whose cursor is at the byte `cursor`.
+  /// The candidates of the Tab key for a line. `cursor` is the index of the byte at which the cursor is.
   func completion(of line: [UInt8], cursor: Int) -> Completion {
     let found = Completer(.standard).completion(of: Array(line[..<cursor])) { self.found($0) }
     let candidates = found.candidates.map { candidate in

@@ -1,18 +1,18 @@
 import LarderShell
 import ShellLanguage
 
-/// Recognises lines of the prompt that may hold a secret and should not be written to the history file.
+/// Finds lines of the prompt that may contain a secret, so that these lines are not written to the history file.
 enum SecretCommand {
-  /// Parts of names of secrets, without the characters that separate words.
+  /// Parts of names of secrets. The characters between words are removed before the search.
   private static let parts = [
     "secret", "token", "password", "passwd", "passphrase", "passcode", "pwd", "credential", "auth",
     "bearer", "access", "cookie", "session", "apikey", "private", "signature",
   ]
-  /// Names of secrets that are too short to look for within longer words.
+  /// Names of secrets that are also parts of other words, so that only whole words are compared.
   private static let words: Set<String> = ["jwt", "otp", "totp", "pin", "pat"]
 
-  /// Whether a line seems to contain the name of a secret, and so perhaps the secret. Only three kinds of line count: a `set`,
-  /// a line that cannot be read, and a line that runs another program.
+  /// Whether a line seems to contain the name of a secret, and so perhaps the secret. Only three kinds of line can match: a
+  /// `set`, a line that cannot be parsed, and a line that runs another program.
   static func matches(_ text: [UInt8]) -> Bool {
     var reader = CommandReader(.prompt)
     do throws(ShellError) {
@@ -30,7 +30,7 @@ enum SecretCommand {
     }
   }
 
-  /// Whether a command names a secret. The value of a `set` is not tested.
+  /// Whether a command contains the name of a secret. The value of a `set` is not searched.
   private static func matches(_ command: CommandLine) throws(ShellError) -> Bool {
     if case .program(let program, _) = command.output, names(program) { return true }
     let call = try CommandTable.standard.invocation(of: command, clock: Options.clock)

@@ -4,7 +4,7 @@ import LarderShell
 import ShellLanguage
 
 extension Additions {
-  /// The facts that a shared tier adds to the answers about a store and its entries.
+  /// The facts that a shared tier (a Redis or Valkey server for several machines) adds to answers about a store and its entries.
   static var shared: Additions {
     var additions = Additions()
     additions.storeFacts = { try SharedStatus(of: $0)?.facts ?? [] }
@@ -37,7 +37,7 @@ extension SharedStatus {
     ]
   }
 
-  /// The version of a copy from the shared tier, and whether the copy is confirmed. The cell of another entry says so.
+  /// For a copy from the shared tier: its version, and whether the version is confirmed. For other entries, the cell says that.
   fileprivate func cell(for entry: Store.Entry) -> Cell {
     guard let version = entry.metadata.flatMap({ ValueStamp(bytes: $0) })?.version else {
       return .text("not from the tier")

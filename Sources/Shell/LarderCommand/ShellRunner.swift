@@ -3,7 +3,7 @@ import LarderShell
 import LarderTerminal
 import ShellLanguage
 
-/// Runs a session on the streams of the process: a command, steps, scripts and the prompt.
+/// Runs a session with the streams of the process: one command, the steps of the arguments, a script, or the prompt.
 final class ShellRunner {
   let options: Options
   let environment: [String: String]
@@ -64,7 +64,7 @@ final class ShellRunner {
     return try runScript(.input) { try lines.readLine() }
   }
 
-  /// Runs the script in a file; returns nil to continue, or the exit code with which the program ends.
+  /// Runs the script in a file. Returns nil to continue, or the exit code with which the program must end.
   func runFile(_ path: String) throws -> Int32? {
     do {
       return try reporting {
@@ -87,7 +87,7 @@ final class ShellRunner {
       case .line(let line):
         let code = try reporting {
           guard case .commands(let commands) = try reader.read(line) else { return nil }
-          // A failure ends the commands of a line, also with --keep-going.
+          // If a command fails, the other commands of its line do not run, even with --keep-going.
           for command in commands {
             let before = failures
             if let code = try run(command) { return code }
@@ -107,7 +107,7 @@ final class ShellRunner {
     }
   }
 
-  /// Runs a command of a script; returns nil to continue, or the exit code with which the program ends.
+  /// Runs a command of a script. Returns nil to continue, or the exit code with which the program must end.
   func run(_ command: ShellLanguage.CommandLine) throws -> Int32? {
     guard !Interrupts.isPending else { return ShellError.Code.interrupted.exitCode }
     let start = ContinuousClock.now
@@ -122,14 +122,14 @@ final class ShellRunner {
     }
   }
 
-  /// Runs `body`. Writes an error of the shell to standard error, and records the error as a failure.
+  /// Runs `body`. If it throws an error of the shell, writes the error to standard error and records a failure.
   private func reporting(_ body: () throws -> Int32?) throws -> Int32? {
     do { return try body() } catch let error as ShellError {
       return recordFailure(messages.tell(error))
     }
   }
 
-  /// Records a failure. A failure ends the script unless --keep-going is given; ^C always ends the script.
+  /// Records a failure, which ends the script if --keep-going is not given. ^C ends the script in any case.
   private func recordFailure(_ code: Int32) -> Int32? {
     failure = failure ?? code
     failures += 1
@@ -148,7 +148,7 @@ struct Messages {
     return error.code.exitCode
   }
 
-  /// A failure to write a message is ignored: there is no other place to report it.
+  /// Ignores a failure to write a message, because there is no other place to report the failure.
   func write(_ text: String) {
     let columns = isJSON ? nil : Terminal.size(of: .error)?.columns
     try? Terminal.write(DisplayWidth.wrap(text, columns: columns, indent: 2), to: .error)

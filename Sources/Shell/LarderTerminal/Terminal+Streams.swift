@@ -7,14 +7,14 @@
 extension Terminal {
   /// The reason why a wait for input ended.
   enum WaitResult: Equatable {
-    /// Bytes, or the end of the stream, can be read without waiting.
+    /// Bytes can be read without a wait, or the stream has ended.
     case ready
-    /// A signal came; `TerminalSignals.counts` tells which one.
+    /// A signal came. `TerminalSignals.counts` tells which signal.
     case signalled
     case timedOut
   }
 
-  /// Waits until the stream can be read, a signal comes, or the time is over; nil means no limit.
+  /// Waits until the stream can be read, a signal comes, or the time is over. Nil means no time limit.
   static func wait(
     for stream: Stream, atMost limit: Duration? = nil
   ) throws(TerminalError) -> WaitResult {
@@ -35,10 +35,10 @@ extension Terminal {
     return count == 0 ? .timedOut : .ready
   }
 
-  /// Discards typed input that was not read, so that the input does not answer a later question.
+  /// Discards typed input that was not read. Otherwise this input could answer a later question.
   package static func discardInput() { tcflush(Stream.input.descriptor, TCIFLUSH) }
 
-  /// The next bytes of the stream, at most `limit`; waits for the first byte. Empty at the end.
+  /// The next bytes of the stream, at most `limit` bytes. Waits for the first byte. Empty at the end of the stream.
   package static func read(
     _ stream: Stream = .input, atMost limit: Int = 65_536
   ) throws(TerminalError) -> [UInt8] {
@@ -51,14 +51,14 @@ extension Terminal {
       if got < 0 { code = errno }
       count = max(got, 0)
     }
-    // A terminal whose window was closed answers EIO: nothing more will come. On a disk EIO is a fault.
+    // If its window was closed, a terminal gives the error EIO, which here means the end of input. For a disk, EIO is a fault.
     guard code == 0 || code == EIO && isCharacterDevice(stream.descriptor) else {
       throw .failed(operation: "read", code: code)
     }
     return bytes
   }
 
-  /// The next bytes of the stream, which are empty at the end; nil if ^C comes first.
+  /// The next bytes of the stream, which are empty at its end. Nil if ^C comes first.
   package static func next(from stream: Stream = .input) throws(TerminalError) -> [UInt8]? {
     repeat {
       if Interrupts.isPending { return nil }
@@ -66,7 +66,7 @@ extension Terminal {
     return try read(stream)
   }
 
-  /// Whether the descriptor is a device such as a terminal. `isatty` would fail for a terminal whose window was closed.
+  /// Whether the descriptor is a device such as a terminal. For a terminal whose window was closed, `isatty` would return false.
   private static func isCharacterDevice(_ descriptor: Int32) -> Bool {
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
@@ -74,9 +74,9 @@ extension Terminal {
 
   static func close(_ descriptor: Int32) { closeFile(descriptor) }
 
-  /// Writes all the bytes, now and unbuffered, even if the other end is slow.
+  /// Writes all bytes without a buffer. Waits if the other end is slow.
   ///
-  /// Throws `.closed` if the reader is gone, provided that `Interrupts.install()` was called.
+  /// Throws `.closed` if no process reads the other end, provided that `Interrupts.install()` was called.
   package static func write(
     _ bytes: Span<UInt8>, to stream: Stream = .output
   ) throws(TerminalError) {
@@ -101,7 +101,7 @@ extension Terminal {
     switch code {
     case EINTR: return
     case EAGAIN:
-      // The descriptor is shared, and another process has made it non-blocking.
+      // Another process shares the descriptor and has made it non-blocking, so this process waits until the descriptor is ready.
       var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
       guard unsafe poll(&polled, 1, -1) >= 0 || errno == EINTR else {
         throw .failed(operation: "poll", code: errno)
@@ -112,7 +112,7 @@ extension Terminal {
   }
 }
 
-// Inside `Terminal` the names `close`, `read` and `write` mean its own functions; the functions here call those of C.
+// Inside `Terminal`, the names `close`, `read` and `write` mean functions of `Terminal`. The functions below call those of C.
 
 private func closeFile(_ descriptor: Int32) { _ = close(descriptor) }
 

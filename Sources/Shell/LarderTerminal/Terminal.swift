@@ -6,7 +6,7 @@ import CEditline
   import Darwin
 #endif
 
-/// The three streams of the process, and the terminal to which they may be connected.
+/// The three standard streams of the process, and the terminal to which they may be connected.
 package enum Terminal {
   /// A stream of the process, or an open file.
   package struct Stream: Sendable {
@@ -25,10 +25,10 @@ package enum Terminal {
     package let rows: Int
   }
 
-  /// Whether the stream is a terminal rather than a file or a pipe.
+  /// Whether the stream is a terminal. A file or a pipe is not.
   package static func isTerminal(_ stream: Stream) -> Bool { isatty(stream.descriptor) == 1 }
 
-  /// The size of the stream's window; nil for a file or a pipe, and for a terminal that does not know its size.
+  /// The size of the window of the stream. Nil for a file or a pipe, and if the terminal does not know its size.
   package static func size(of stream: Stream = .output) -> Size? {
     var window = winsize()
     guard unsafe ioctl(stream.descriptor, UInt(TIOCGWINSZ), &window) == 0 else { return nil }
@@ -36,24 +36,24 @@ package enum Terminal {
     return Size(columns: Int(window.ws_col), rows: Int(window.ws_row))
   }
 
-  /// Whether to write colors to the output: it is a terminal, `TERM` is set and not `dumb`, and `NO_COLOR` is unset or empty.
+  /// Whether output may have colors: it goes to a terminal, `TERM` is set and not `dumb`, and `NO_COLOR` is unset or empty.
   package static func showsColors(environment: [String: String]) -> Bool {
     movesCursor(on: .output, environment: environment)
       && environment["NO_COLOR", default: ""].isEmpty
   }
 
-  /// Whether a `LineEditor` can work: input and output are a terminal, and the terminal can move its cursor.
+  /// Whether a `LineEditor` can work: input and output are a terminal, and this terminal can move its cursor.
   package static func canEditLines(environment: [String: String]) -> Bool {
     isTerminal(.input) && movesCursor(on: .output, environment: environment)
   }
 
-  /// Whether output on the stream can be overwritten.
+  /// Whether the stream is a terminal that can move its cursor, so that output can be overwritten.
   package static func movesCursor(on stream: Stream, environment: [String: String]) -> Bool {
     isTerminal(stream) && !["", "dumb"].contains(environment["TERM", default: ""])
   }
 
-  /// The arguments of this process without the program's name, byte for byte: Swift's own list replaces bytes that are not
-  /// UTF-8, so that a command could change another key.
+  /// The arguments of this process without the name of the program, as exact bytes. Swift's own list replaces bytes that are
+  /// not UTF-8, so a command could change the entry of another key.
   package static var arguments: [[UInt8]] {
     (1..<max(Int(CommandLine.argc), 1)).map { index in
       guard let word = unsafe CommandLine.unsafeArgv[index] else { return [] }
@@ -61,7 +61,7 @@ package enum Terminal {
     }
   }
 
-  /// Whether the name of the requested locale says UTF-8. The files of the locale need not be installed.
+  /// Whether the name of the requested locale contains UTF-8. The files of this locale need not be installed.
   package static func speaksUTF8(environment: [String: String]) -> Bool {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"].map { environment[$0, default: ""] }
     let name = names.first { !$0.isEmpty } ?? ""
@@ -69,9 +69,9 @@ package enum Terminal {
     return ["utf-8", "utf8"].contains(codeset.lowercased())
   }
 
-  /// Makes the C library read characters as UTF-8, whatever the locale.
+  /// Makes the C library read characters as UTF-8 in any locale.
   ///
-  /// Otherwise libedit drops every byte beyond ASCII silently. Call it once, before other threads start.
+  /// Without this call, libedit drops each byte that is not ASCII. Call the function once, before other threads start.
   static func useUTF8Characters() {
     _ = unsafe setlocale(LC_CTYPE, "")
     for name in ["C.UTF-8", "en_US.UTF-8"] where cel_codeset_is_utf8() == 0 {
@@ -79,7 +79,7 @@ package enum Terminal {
     }
   }
 
-  /// The cells that the scalars take on the screen; nil if one of them is a control character.
+  /// The number of cells that the scalars need on the screen. Nil if one of the scalars is a control character.
   static func width(of scalars: some Sequence<Unicode.Scalar>) -> Int? {
     var total = 0
     for scalar in scalars {
@@ -91,15 +91,15 @@ package enum Terminal {
   }
 }
 
-/// The reason why bytes could not be read from or written to a stream of the process.
+/// The reason why the process could not read bytes from a stream, or write bytes to it.
 package enum TerminalError: Error, Equatable, CustomStringConvertible {
-  /// The reader is gone (`EPIPE`): stop quietly.
+  /// No process reads the other end (`EPIPE`). The program then ends without a message.
   case closed
 
-  /// The operating system refused, with its `errno`.
+  /// The operating system refused the operation with this `errno`.
   case failed(operation: String, code: Int32)
 
-  /// A pipe or a device is in the place of a file on a disk.
+  /// At the path of a file, there is a pipe or a device.
   case notRegularFile(_ path: String)
 
   /// libedit cannot work with this terminal.
@@ -123,7 +123,7 @@ package enum TerminalError: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// The time zone of the machine, or of `TZ`, from the C library: loading ICU would take longer than most commands.
+/// The time zone of the machine or of `TZ`, from the C library. To load the library ICU would take longer than most commands.
 package enum LocalTime {
   /// The offset of local time from UTC at a time, both in seconds.
   package static func offset(at seconds: Int64) -> Int {

@@ -6,10 +6,10 @@ import Synchronization
   import Darwin
 #endif
 
-/// Counts the signals that a terminal sends. A pipe of this process to itself wakes a wait for input at each signal.
+/// Counts the signals that a terminal sends. A pipe from this process to itself ends a wait for input when a signal comes.
 ///
-/// A handler adds to a counter, and writes one byte to the pipe or ends the process; a signal handler may do all of this. The
-/// byte makes the wake-up certain, also for a signal that comes just before the wait or interrupts another thread.
+/// The handler only does what a signal handler may do. It adds to a counter, and then writes a byte to the pipe or ends the
+/// process. Without the byte, a wait could miss a signal that comes just before the wait or interrupts another thread.
 enum TerminalSignals {
   struct Counts: Equatable {
     var interrupts = 0
@@ -36,15 +36,15 @@ enum TerminalSignals {
       terminations: terminations.load(ordering: .relaxed))
   }
 
-  /// The number of unanswered interrupts at which the process ends.
+  /// After this number of interrupts without an answer, the process ends.
   private static let mostUnanswered = 3
 
-  /// Whether this process waits for a program that has the terminal.
+  /// Whether this process now waits for a program that uses the terminal.
   private static let isAttending = Atomic(false)
 
-  /// Runs `body`, which waits for a program on the terminal. The keys that send signals are for that program, as in system(3).
+  /// Runs `body`, which waits for a program on the terminal. As with system(3), keys such as ^C are meant for this program.
   ///
-  /// Interrupts are counted, but no number of them ends this process.
+  /// Interrupts are counted meanwhile, but no number of them ends this process.
   static func attendProgram<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -57,20 +57,20 @@ enum TerminalSignals {
     return try body()
   }
 
-  /// The descriptor to wait on, after `openSelfPipe()`.
+  /// The descriptor on which a wait must also wait. Nil before `openSelfPipe()`.
   static var selfPipe: Int32? {
     let descriptor = selfPipeReader.load(ordering: .relaxed)
     return descriptor < 0 ? nil : descriptor
   }
 
-  /// Reads the bytes that signals have written, so that a wait for the next signal can begin.
+  /// Reads the bytes that the handler has written, so that the next wait does not end immediately.
   static func drainSelfPipe() {
     guard let selfPipe else { return }
     var bytes = [UInt8](repeating: 0, count: 64)
     while unsafe read(selfPipe, &bytes, bytes.count) == bytes.count {}
   }
 
-  /// Counts changes of the window's size, and continuations of the process, from now on.
+  /// From now on, counts changes of the window size, and continuations of the process after a stop.
   static func countChanges() {
     openSelfPipe()
     unblock([SIGWINCH, SIGCONT, SIGTSTP])
@@ -78,21 +78,21 @@ enum TerminalSignals {
     _ = signal(SIGCONT) { _ in TerminalSignals.note(SIGCONT) }
   }
 
-  /// Counts ^Z and `SIGTERM` without obeying them, while the terminal is in a state that a shell should not see.
+  /// From now on, only counts ^Z and `SIGTERM`, because the terminal is in a state that the shell should not get.
   static func deferTermination() {
     let previous = signal(SIGTSTP) { _ in TerminalSignals.note(SIGTSTP) }
     if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }
     _ = signal(SIGTERM) { _ in TerminalSignals.note(SIGTERM) }
   }
 
-  /// From now on ^Z stops the process again, and `SIGTERM` ends the process again.
+  /// From now on, ^Z stops the process again, and `SIGTERM` ends the process again.
   static func restoreTermination() {
     let previous = signal(SIGTSTP, SIG_DFL)
     if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }
     _ = signal(SIGTERM, SIG_DFL)
   }
 
-  /// Stops the process as ^Z does, and returns when the process continues.
+  /// Stops the process as ^Z does. Returns when the process continues.
   static func suspend() {
     restoreTermination()
     raise(SIGTSTP)
@@ -122,7 +122,7 @@ enum TerminalSignals {
     default: continuations.add(1, ordering: .relaxed)
     }
     var byte: UInt8 = 0
-    _ = unsafe write(selfPipeWriter.load(ordering: .relaxed), &byte, 1)  // a full pipe wakes, too
+    _ = unsafe write(selfPipeWriter.load(ordering: .relaxed), &byte, 1)  // a full pipe also ends the wait, so errors are ignored
     errno = before
   }
 
@@ -138,7 +138,7 @@ enum TerminalSignals {
     selfPipeReader.store(ends[0], ordering: .relaxed)
   }
 
-  /// Unblocks signals. A parent may have blocked them, as Foundation's `Process` does from most threads.
+  /// Unblocks signals. The parent may have blocked them, as `Process` of Foundation does on most threads.
   fileprivate static func unblock(_ signals: [Int32]) {
     var set = sigset_t()
     unsafe sigemptyset(&set)
@@ -151,40 +151,40 @@ enum TerminalSignals {
   }
 }
 
-/// Whether ^C was pressed. Code that does not look here is not stopped by ^C.
+/// Whether a person pressed ^C. Code must ask this often, because ^C does not stop code by itself.
 package enum Interrupts {
   private static let answered = Atomic(0)
-  /// Whether this process survives any number of interrupts.
+  /// Whether no number of interrupts ends this process.
   fileprivate static let endures = Atomic(false)
 
   fileprivate static var pending: Int {
     TerminalSignals.interrupts.load(ordering: .relaxed) - answered.load(ordering: .relaxed)
   }
 
-  /// Counts ^C from now on, and lets writes to a closed pipe fail instead of ending the process.
+  /// From now on, counts ^C. Also from now on, a write to a closed pipe is an error that does not end the process.
   ///
-  /// Call this function once, before anything else. A program that this process starts has the usual actions for SIGINT and
-  /// SIGPIPE. A third unanswered ^C ends the process unless `endure()` was called: the running code reaches no point at which
-  /// it stops. A process that was started with interrupts ignored, such as a background job of a script, still ignores them.
+  /// Call this function once, before anything else. A program that this process starts gets the default actions for SIGINT and
+  /// SIGPIPE. Unless `endure()` was called, a third ^C without an answer ends the process, because the running code seems not
+  /// to stop. If a parent had interrupts ignored, as for a background job of a script, this process still ignores them.
   package static func install() {
     TerminalSignals.openSelfPipe()
-    // `SIGTERM` ends the process at once and with the signal's own status, even if the signal was ignored or blocked. That does
-    // no harm to a store, and a thread that waits for a lock or a pipe could not stop by itself.
+    // `SIGTERM` must end the process, even if the parent ignored or blocked this signal: a thread that waits for a lock or a
+    // pipe could not stop by itself. This is no danger for a store, and the parent sees the status of the signal.
     _ = signal(SIGTERM, SIG_DFL)
     TerminalSignals.unblock([SIGINT, SIGPIPE, SIGTERM])
     let previous = signal(SIGINT) { _ in TerminalSignals.note(SIGINT) }
     if TerminalSignals.isIgnored(previous) { _ = signal(SIGINT, SIG_IGN) }
-    // A program that this process starts, such as a pager, would inherit an ignored signal, but inherits no handler.
+    // A program such as a pager would inherit an ignored signal from this process, but does not inherit a handler.
     _ = signal(SIGPIPE) { _ in }
   }
 
-  /// From now on no number of ^C ends the process: a person at a prompt has other ways to leave.
+  /// From now on, no number of ^C ends the process. At a prompt, a person has other ways to leave.
   package static func endure() { endures.store(true, ordering: .relaxed) }
 
-  /// Whether there is an unanswered ^C. A long command looks here at each point where it can stop; a look costs two loads.
+  /// Whether there is a ^C without an answer. Long commands check this wherever they can stop. A check is two atomic loads.
   package static var isPending: Bool { pending > 0 }
 
-  /// Answers all interrupts. Call this function where code stops because of an interrupt.
+  /// Answers all interrupts. Call this function where an interrupt has stopped some code.
   package static func acknowledge() {
     answered.store(TerminalSignals.interrupts.load(ordering: .relaxed), ordering: .relaxed)
   }
@@ -193,7 +193,7 @@ package enum Interrupts {
     answered.add(TerminalSignals.interrupts.load(ordering: .relaxed) - count, ordering: .relaxed)
   }
 
-  /// Sleeps in short steps, because ^C may arrive on another thread; false if ^C ended the sleep.
+  /// Sleeps in short steps, because another thread may get the ^C. Returns false if ^C ended the sleep.
   package static func sleep(for duration: Duration) -> Bool {
     let end = ContinuousClock.now + duration
     while !isPending {
