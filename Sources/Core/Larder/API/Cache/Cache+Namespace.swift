@@ -7,7 +7,7 @@ extension Cache {
     try namespace.contains(key)
   }
 
-  /// The entry under `key`, even an expired entry, or nil. Decodes nothing, and does not count as a read.
+  /// The entry under `key`, even if it has expired; nil if the key has no entry. Decodes nothing, and does not count as a read.
   public func entry(for key: some StoreKey) throws(LarderError) -> Store.Entry? {
     try namespace.entry(for: key)
   }
@@ -56,7 +56,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     private let cache: Cache<Value>
     private let prefix: [UInt8]
-    /// The keys and encoded values of a batch. Decoded values in an array would be slow, because this type is not specialized.
+    /// The keys and encoded values of a batch. An array of decoded values would be slow, because this type is not specialized.
     private var bytes: [UInt8] = []
     private var pairs: [(key: Range<Int>, value: Range<Int>)] = []
     private var next = 0
@@ -126,8 +126,7 @@ extension Cache {
   ///     try colors.entries().visit { key, color in print(key, color.name) }
   ///
   /// An entry that exists during the whole iteration is visited once. Each batch comes from a snapshot of its own. The
-  /// iteration skips values that the codec cannot decode, does not count as a read or an access, and does not fill the memory
-  /// tier.
+  /// iteration skips values that the codec cannot decode, counts as no read or access, and does not fill the memory tier.
   public func entries(prefix: some StoreKey = [UInt8]()) -> CacheEntries<Value> {
     CacheEntries(cache: self, prefix: prefix.copied)
   }

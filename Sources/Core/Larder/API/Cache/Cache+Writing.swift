@@ -40,7 +40,7 @@ extension Cache {
     return try namespace.engine.commit(updating(key, expires, change))
   }
 
-  /// Removes the entry under `key`; false if there was no entry, or an expired entry.
+  /// Removes the entry under `key`. Returns false if the entry was absent or had expired.
   @discardableResult
   public func remove(_ key: some StoreKey) throws(LarderError) -> Bool {
     let wasThere = try namespace.remove(key)
@@ -55,7 +55,7 @@ extension Cache {
     return value
   }
 
-  /// Starts the entry's lifetime again; false if there is no entry, or an expired entry.
+  /// Starts the entry's lifetime again. Returns false if the entry is absent or has expired.
   @discardableResult
   public func touch(
     _ key: some StoreKey, expires: Expiration? = nil
@@ -134,7 +134,7 @@ extension Cache {
     return try await namespace.engine.commit(updating(key, expires, change))
   }
 
-  /// Removes the entry under `key`; false if there was no entry, or an expired entry.
+  /// Removes the entry under `key`. Returns false if the entry was absent or had expired.
   @discardableResult
   public func remove(_ key: some StoreKey) async throws -> Bool {
     let wasThere = try await namespace.remove(key)
@@ -149,7 +149,7 @@ extension Cache {
     return value
   }
 
-  /// Starts the entry's lifetime again; false if there is no entry, or an expired entry.
+  /// Starts the entry's lifetime again. Returns false if the entry is absent or has expired.
   @discardableResult
   public func touch(_ key: some StoreKey, expires: Expiration? = nil) async throws -> Bool {
     try await namespace.touch(key, expires: expires)

@@ -101,7 +101,7 @@ extension Store {
     of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
     cost: (@Sendable (Value) -> Int)? = nil
   ) -> Cache<Value> {
-    // Compares the type at run time, so generic code stores the same bytes as other code.
+    // Compares the type at run time, because in generic code Swift would not choose an overload for `Data`.
     let raw: (any Sendable)? =
       type == Data.self ? DataCodec() : type == [UInt8].self ? BytesCodec() : nil
     if let raw = raw as? any Codec<Value> {

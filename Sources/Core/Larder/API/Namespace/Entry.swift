@@ -33,7 +33,7 @@ extension Store {
     public var state: State
     /// The codec that the writer named.
     public var codec: CodecID
-    /// Each write of the value gets a higher number. Only a number that a power failure has lost may be used again.
+    /// Each write of the value gets a higher number. After a power failure, the numbers of lost values may be used again.
     public var version: UInt64
     /// Whether the entry is protected from eviction; see `pin(_:)` of ``Store/Namespace``.
     public var isPinned: Bool

@@ -46,7 +46,7 @@ extension Store.Namespace {
     try await engine.commit(updating(key, attributes, change))
   }
 
-  /// Removes the entry under `key`; false if there was no entry, or an expired entry.
+  /// Removes the entry under `key`. Returns false if the entry was absent or had expired.
   @discardableResult
   public func remove(_ key: some StoreKey) async throws -> Bool {
     try await engine.commit(removing(key))
@@ -65,19 +65,19 @@ extension Store.Namespace {
     try await engine.commit(incrementing(key, by: amount, expires))
   }
 
-  /// Starts the entry's lifetime again; false if there is no entry, or an expired entry.
+  /// Starts the entry's lifetime again. Returns false if the entry is absent or has expired.
   @discardableResult
   public func touch(_ key: some StoreKey, expires: Expiration? = nil) async throws -> Bool {
     try await engine.commit(rescheduling(key, expires))
   }
 
-  /// Protects the entry from eviction; false if there is no entry, or an expired entry.
+  /// Protects the entry from eviction. Returns false if the entry is absent or has expired.
   @discardableResult
   public func pin(_ key: some StoreKey) async throws -> Bool {
     try await engine.commit(pinning(key, true))
   }
 
-  /// Ends the protection from eviction; false if there is no entry, or an expired entry.
+  /// Ends the protection from eviction. Returns false if the entry is absent or has expired.
   @discardableResult
   public func unpin(_ key: some StoreKey) async throws -> Bool {
     try await engine.commit(pinning(key, false))

@@ -55,7 +55,7 @@ extension Store.Namespace {
     try engine.commit(updating(key, attributes, change))
   }
 
-  /// Removes the entry under `key`; false if there was no entry, or an expired entry.
+  /// Removes the entry under `key`. Returns false if the entry was absent or had expired.
   @discardableResult
   public func remove(_ key: some StoreKey) throws(LarderError) -> Bool { try write(removing(key)) }
 
@@ -103,7 +103,7 @@ extension Store.Namespace {
     try write(pinning(key, true))
   }
 
-  /// Ends the protection from eviction. Returns false if there is no entry, or an expired entry.
+  /// Ends the protection from eviction. Returns false if the entry is absent or has expired.
   @discardableResult
   public func unpin(_ key: some StoreKey) throws(LarderError) -> Bool {
     try write(pinning(key, false))

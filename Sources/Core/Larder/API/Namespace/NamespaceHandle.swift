@@ -15,8 +15,8 @@ final class NamespaceHandle: Sendable {
   private let counted: CountedHandles
   let isListed = Atomic(false)
 
-  // An id and its commit share a word, so no reader pairs the id of one commit with another commit. An id of 0 means that the
-  // namespace does not exist.
+  // An id and its commit are in one atomic word, so no reader combines the id of one commit with another commit. An id of 0
+  // means that the namespace does not exist.
   private let atTransaction = Atomic<UInt64>(0)
   private let atGeneration = Atomic<UInt64>(0)
 
@@ -116,7 +116,7 @@ final class NamespaceHandle: Sendable {
     let counts = reads.totals
     for kind in ReadCounters.Kind.allCases { total[kind] = counts[kind.rawValue] }
     let found = memory.withLock { $0.total }
-    // A revalidated hit looked the entry up, so `reads` has already counted it.
+    // A revalidated hit needs a lookup, so `reads` has already counted the hit.
     total[.hits] &+= found[.hits]
     total[.memory] = found[.hits] &+ found[.revalidatedHits]
     return total
@@ -128,8 +128,7 @@ final class NamespaceHandle: Sendable {
   var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
 
   /// Drops the unmerged counts if the store's counters were reset by commit `epoch`, as read in commit `moment`. A reset
-  /// changes the metadata's generation, so the first read after a reset calls this method. Only counts of concurrent reads get
-  /// lost.
+  /// changes the metadata's generation, so the first read after a reset calls this method. Only concurrent reads may be lost.
   func begin(_ epoch: UInt64, seenAt moment: UInt64) {
     let total = total
     merged.withLock { merged in

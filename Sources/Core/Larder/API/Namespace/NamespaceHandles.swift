@@ -27,7 +27,7 @@ struct NamespaceHandles {
   }
 
   private mutating func releaseUnused() {
-    // Removes the handles without unmerged counts and without a memory tier from the list, which holds references.
+    // `unmerged` removes the handles without counts from its list. Otherwise the list would keep these handles in use.
     _ = counted.unmerged
     var unused: [ExactString] = []
     var index = byName.startIndex

@@ -13,10 +13,10 @@ import Synchronization
 /// A `Store` is a handle. Copies of the handle and further openings of the same path in this process share one environment. The
 /// environment closes when its last handle is released, or with ``close()``.
 ///
-/// Without ``close()``, the release of the last handle writes the access times, removals and counts of reads that wait. The end
-/// of the process, by `exit` or by a return from `main`, does the same for open stores, such as globals of `main.swift`, and
-/// removes temporary stores. Each of these writes waits for other writers for at most 100 ms, and reports no errors. An error
-/// loses only these access times, removals and counts. Call ``close()`` to see errors.
+/// Without ``close()``, the release of the last handle writes the access times, removals and counts that reads have left. The
+/// end of the process, by `exit` or by a return from `main`, does the same for open stores, such as globals of `main.swift`,
+/// and removes temporary stores. Each of these writes waits for other writers for at most 100 ms, and reports no errors. An
+/// error loses only these access times, removals and counts. Call ``close()`` to see errors.
 public struct Store: Sendable {
   let engine: StoreEngine
   /// Whether every change through this handle throws ``LarderError/Code/readOnly``.
@@ -150,8 +150,8 @@ public struct Store: Sendable {
     Store.Namespace(store: self, handle: engine.handle(for: name))
   }
 
-  /// Closes the store in this process. Commits accepted writes, and writes the removals and counts that wait. Then waits for
-  /// current reads, and for a write of another thread, for at most ``Options/lockTimeout`` each.
+  /// Closes the store in this process. Commits accepted writes, and the removals and counts that reads have left. Then waits
+  /// for current reads, and for a write of another thread, for at most ``Options/lockTimeout`` each.
   ///
   /// After this call every call through any handle of this process throws ``LarderError/Code/closed``, except `close` itself.
   ///

@@ -9,8 +9,8 @@ import Synchronization
 #endif
 
 extension StoreEngine {
-  /// Writes the access times, removals of expired entries and counts of reads that wait in this process. One commit takes all
-  /// waiting removals. Other writes have committed the removals that they took before this commit begins.
+  /// Commits the access times, removals of expired entries and counts that reads of this process have left. One commit takes
+  /// all these removals. Removals that another write took are committed before this commit begins.
   func flush(lockTimeout: Duration? = nil) throws(LarderError) {
     try flushAccessTimes(lockTimeout: lockTimeout)
     if !leftovers.expirations.queue.isEmpty {

@@ -29,7 +29,7 @@ struct ExpirySweep {
   private let id: NamespaceID?
   private var left: Int
   private(set) var position: Position?
-  /// Whether all due entries were checked. Entries of the current write stay due, and so does the rest after a stop.
+  /// Whether all due entries were checked. Entries of the current write stay due. After a stop, the remaining entries stay due.
   private(set) var isDone = false
 
   init(of id: NamespaceID?, limit: Int = Self.perWrite, after position: Position? = nil) {
@@ -38,7 +38,7 @@ struct ExpirySweep {
     self.position = position
   }
 
-  /// Removes entries while `shouldContinue` returns true. The number of entries between two calls grows.
+  /// Removes entries in steps of growing size, while `shouldContinue` returns true between the steps.
   @discardableResult
   mutating func run(
     _ session: inout WriteSession,

@@ -18,7 +18,7 @@ extension Store {
     try repair(found) { _ in true }!
   }
 
-  /// Like ``repair(_:)``. Between writes, calls `shouldContinue` with the number of repaired records; nil if this stopped it.
+  /// Like ``repair(_:)``. Between writes, calls `shouldContinue` with the number of repaired records; nil if it returned false.
   package func repair(
     _ found: Verification, while shouldContinue: @escaping (_ done: Int) -> Bool
   ) throws(LarderError) -> [Verification.Inconsistency]? {

@@ -87,7 +87,7 @@ public final class Maintenance: Sendable {
   /// The outcome of this object's last run; nil before the first run.
   public var latest: Result<Report, LarderError>? { state.withLock { $0.latest } }
 
-  /// Whether the maintenance was started, and has not stopped by ``stop()`` or an error that every later run would get.
+  /// Whether the maintenance was started, and was not stopped since, by ``stop()`` or by an error that every run would get.
   public var isRunning: Bool { state.withLock { $0.isOn } }
 
   /// Starts the maintenance. Does nothing if the maintenance is running.
@@ -111,7 +111,7 @@ public final class Maintenance: Sendable {
     running.withLock { _ in }
   }
 
-  /// Makes a run now, even if the last run was short ago. Blocks until the run is complete.
+  /// Makes a run now, even if the last run was a short time ago. Blocks until the run is complete.
   ///
   /// - Throws: ``LarderError/Code/readOnly``, ``LarderError/Code/closed``, ``LarderError/Code/insideWrite``, or a run's error.
   @discardableResult

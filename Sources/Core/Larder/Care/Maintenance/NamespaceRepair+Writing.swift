@@ -32,7 +32,7 @@ extension NamespaceRepair {
     }
   }
 
-  /// Removes the records that still lead to no entry. Checks each again, because other writes may have followed the search.
+  /// Removes the records that still lead to no entry. Checks each record again, because other writes may have changed entries.
   func drop(
     _ keys: [[UInt8]], _ part: Part, _ chunks: ChunkOwners, _ session: inout WriteSession
   ) throws(LarderError) {
@@ -99,8 +99,8 @@ extension NamespaceRepair {
 }
 
 extension NamespaceCounters {
-  /// A copy of these counters in which `combine` has computed new numbers from the numbers of both counters. Changes only
-  /// numbers that a count of the entries can give.
+  /// A copy of these counters. `combine` computes the new numbers from the numbers of both counters. Changes only numbers that
+  /// a count of the entries can give.
   func combined(
     with other: NamespaceCounters, _ combine: (UInt64, UInt64) -> UInt64
   ) -> NamespaceCounters {

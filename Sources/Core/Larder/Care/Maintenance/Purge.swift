@@ -4,7 +4,7 @@ import LarderSystem
 extension Store {
   /// Removes every expired entry, then reclaims the space of cleared namespaces and repairs namespaces with damage.
   ///
-  /// O(namespaces + expired entries); O(1) if no entry is due. Works in transactions of at most 500 entries, between others.
+  /// O(namespaces + expired entries); O(1) if no entry is due. Transactions have at most 500 entries, so others can write.
   ///
   /// A clock that has jumped ahead must not make the purge remove entries. So a time more than a day after the last write or
   /// purge is suspect; time that passed in this process does not count. With a suspect time, the purge removes no entry and
@@ -19,8 +19,7 @@ extension Store {
     return try Purge(engine: engine).run()
   }
 
-  /// Purges one namespace, or all namespaces. Between transactions, calls `shouldContinue` with the result so far, and stops if
-  /// it returns false.
+  /// Purges one namespace, or all. Between transactions, calls `shouldContinue` with the result so far; false stops the purge.
   package func purge(
     only namespace: Store.Namespace?, while shouldContinue: (RemovalResult) -> Bool
   ) throws(LarderError) -> RemovalResult {

@@ -133,7 +133,7 @@ extension Store {
       if !(try writer.add(key, value, from: file)) { writer.result.damagedEntries += 1 }
     }
     let before = writer.result.entries
-    // These pages may be pages of an index. So a record that is no entry is not counted as damage.
+    // Pages without a reference may belong to an index, so a record that is no entry is not counted as damage.
     let others = Array(Indexes.names[1...])
     func pause() throws { try pace.look() }
     try file.forEachLostRecord(besides: walk, databases: others, pause: pause) { key, value in

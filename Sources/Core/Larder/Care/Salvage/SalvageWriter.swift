@@ -149,7 +149,7 @@ struct SalvageWriter {
   }
 }
 
-/// The records in the write buffer of a store that its processes have not committed, because they were killed.
+/// The records that a store's processes have left in the write buffer, because they were killed before the commit.
 struct SalvagedRecords {
   let contents: BufferContents
   let commit: UInt64

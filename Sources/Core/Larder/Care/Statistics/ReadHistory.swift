@@ -64,7 +64,7 @@ struct ReadHistory: Equatable {
 }
 
 extension Store {
-  /// Samples of all reads, oldest first, at most one in each hour. A count lower than in the previous sample was reset.
+  /// Samples of all reads, oldest first, at most one in each hour. A count below the previous sample means a reset.
   package func readHistory() throws(LarderError) -> [ReadSample] {
     try engine.metadata.readHistory(in: engine.beginRead()).samples
   }
@@ -84,7 +84,7 @@ extension WriteBatch {
     let now = session.now
     let record = try session.transaction.copy(of: key, in: .main)
     var history = record.flatMap { ReadHistory($0.span, seal: seal) } ?? ReadHistory()
-    // Another process may have added a sample in the meantime.
+    // Another process may have added a sample in the meantime, so this check is repeated here.
     guard history.isDue(at: now) else { return }
     var reads = ReadCounters()
     for name in try session.namespaceNames() {

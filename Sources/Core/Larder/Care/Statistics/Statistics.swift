@@ -84,7 +84,7 @@ public struct Statistics: Sendable {
   public struct Reader: Sendable, Hashable {
     /// The process that owns the slot.
     public var process: Int
-    /// The number of commits after the snapshot of the slot, whose freed pages cannot be used again. Nil if the slot is unused.
+    /// The number of commits after the slot's snapshot. Pages that they freed cannot be used again. Nil if the slot is unused.
     public var age: UInt64?
   }
 

@@ -61,7 +61,7 @@ extension Verifier {
   private mutating func count(_ entry: StoredEntry) {
     var counters = recounted[entry.id] ?? emptyCounters(of: entry.id)
     counters.add(EntryWeight(entry))
-    // The highest number in use. A later check compares it with the next number of the namespace.
+    // The highest number in use. A later check compares this number with the next number of the namespace.
     counters.next = max(counters.next, entry.header.version, entry.header.sequence)
     recounted[entry.id] = counters
     result.entries += 1

@@ -11,7 +11,7 @@ struct MetadataReader: Sendable {
     var counters: NamespaceCounters
   }
 
-  /// The settings of the store. If no settings were ever written, the defaults.
+  /// The settings of the store, or the defaults if no settings were ever written.
   func settings(in transaction: borrowing ReadTransaction) throws(LarderError) -> StoreSettings {
     guard let bytes = try copy(of: MetadataKey.settings, in: transaction) else {
       return StoreSettings()

@@ -11,7 +11,7 @@ struct NamespaceCounters: Equatable {
   var stored: UInt64 = 0
   /// The next number for the position and the version of a new value.
   var next: UInt64 = 1
-  /// When the following statistics were last reset, in milliseconds since 1970, by the clock of the process that did it.
+  /// When the following statistics were last reset, in milliseconds since 1970, by the clock of the resetting process.
   var since: UInt64 = 0
   /// The commit of the last reset. Reads before this commit that a process has not added yet do not count.
   var epoch: UInt64 = 0

@@ -64,7 +64,7 @@ enum IndexKey {
   }
 
   /// The key in the tag index for an owner: all dependents of an owner are a range. No tag begins with a byte 0, so this byte
-  /// marks an owner. A hash stands for the owner's entry key, so the caller must compare the fields of each found entry.
+  /// marks an owner. The key has only a hash of the owner's entry key, so the caller must compare the fields of each entry.
   static func owner(_ owner: [UInt8], entry: [UInt8]) -> [UInt8] {
     var bytes: [UInt8] = [0]
     bytes.reserveCapacity(9 + entry.count)
@@ -113,7 +113,7 @@ enum QueuePosition {
   @inline(__always)
   static func size(of position: UInt64) -> Int { position < limit ? 1 + following(position) : 9 }
 
-  /// Appends a position. A position of ``limit`` or more becomes the end of a range, after all other positions.
+  /// Appends a position. A position of ``limit`` or more is stored after all other positions, as the end of a range.
   static func append(_ position: UInt64, to bytes: inout OutputSpan<UInt8>) {
     guard position < limit else {
       bytes.append(UInt8.max)

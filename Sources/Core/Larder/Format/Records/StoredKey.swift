@@ -1,8 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The number of a namespace in keys, below 2^24. A clear gives the namespace another number. 0 is the number of the metadata,
-/// whose keys therefore begin with a byte 0, so no key equals the name of a database.
+/// The number of a namespace in keys, below 2^24. A clear gives the namespace another number. 0 is the number of the metadata.
+/// So the keys of the metadata begin with a byte 0, and no key is equal to the name of a database.
 struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   let rawValue: UInt32
 

@@ -13,7 +13,7 @@ struct YearlyChanges: Sendable, Hashable {
     let end: Day
   }
 
-  /// A time of each year, by the clock before its change at that time.
+  /// The time of a yearly change, by the clock before the change.
   struct Day: Sendable, Hashable {
     enum Rule: Sendable, Hashable {
       /// Day 1 to 365. A leap day has no number.

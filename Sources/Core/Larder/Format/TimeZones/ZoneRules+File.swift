@@ -15,7 +15,7 @@ extension ZoneRules {
       self = try Self.table(first, timeWidth: 4, &file, footer: false)
       return
     }
-    // The first table has 32-bit times for old readers, so skips it. The second table has 64-bit times.
+    // Skips the first table, which has 32-bit times for old readers. The second table has 64-bit times.
     try file.skip(first.count(timeWidth: 4))
     self = try Self.table(try Head(&file), timeWidth: 8, &file, footer: true)
   }

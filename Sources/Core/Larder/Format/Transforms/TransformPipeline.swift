@@ -36,7 +36,7 @@ struct TransformPipeline: Sendable {
     return transformed
   }
 
-  /// The value as it was written; nil if the bytes are damaged. Throws ``LarderError/Code/unreadable`` without the transforms.
+  /// The value as it was written; nil if the bytes are damaged. Throws ``LarderError/Code/unreadable`` for a missing transform.
   func restore(
     _ bytes: [UInt8], _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> [UInt8]? {

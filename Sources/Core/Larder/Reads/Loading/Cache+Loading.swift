@@ -21,8 +21,7 @@ import LarderSystem
 /// under ``RequestPolicy/cacheOnly`` if no value is stored, and ``LarderError/Code/timedOut`` if the load took longer than
 /// ``LoadOptions/timeout``.
 extension Cache {
-  /// A fresh value, or a stale value within its window. If the store has neither, calls `load`, and stores and returns its
-  /// result.
+  /// A fresh value, or a stale value within its window. If neither is stored, calls `load`, and stores and returns its result.
   ///
   ///     let board = try await boards.value(for: station, expires: .after(.minutes(2))) {
   ///       try await api.board(station)

@@ -69,8 +69,8 @@ extension CacheLoad {
 }
 
 extension Cache {
-  /// The hash that chooses the lease of a key. A removal of the key changes the hash, so later loads do not wait for older
-  /// loads.
+  /// The hash that chooses the lease of a key. A removal of the key changes the hash, so later loads need not wait for the
+  /// loads before the removal.
   func leaseHash(_ key: [UInt8]) throws -> UInt64 {
     let engine = namespace.engine
     let id = try engine.reader.identify(namespace.handle, in: engine.reader.beginRead())
@@ -78,13 +78,13 @@ extension Cache {
     return Checksum.of(key.span, seed: Checksum.of(Array(name.utf8).span, seed: removal))
   }
 
-  /// The hashes whose removal also removes the entry under `key`, without the hashes of its tags and owners.
+  /// The hashes of store, namespace and key: a removal of one of these removes the entry. Does not include tags and owners.
   func removalHashes(_ key: Span<UInt8>, in id: NamespaceID) -> [UInt64] {
     let namespace = [RemovalTable.hashOfStore, RemovalTable.hash(ofNamespace: name)]
     return id == .store ? namespace : namespace + [Checksum.keyHash(of: key, in: id)]
   }
 
-  /// Whether the key, the namespace, the load's tags and owners, and `links` have no removal after the load's last lookup.
+  /// Whether no removal of the key, the namespace, the load's tags and owners, or `links` came after the load's last lookup.
   func isNewest(
     _ load: InFlightLoad<LoadedValue<Value>>, _ key: Span<UInt8>, in id: NamespaceID,
     links: [UInt64] = []

@@ -18,7 +18,7 @@ struct LoadedValue<Value: Sendable>: Sendable {
 
   /// Whether a reader at `now` may get the value, although the reader's lookup in `snapshot` did not find the value.
   func mayAnswer(than lookup: BaseVersion, snapshot: UInt64, now: Timestamp) -> Bool {
-    // The value may have expired before its commit.
+    // The commit may take longer than the value's lifetime. An expired value answers no reader.
     if let end, now >= end { return false }
     return write?.mayAnswer(than: lookup, snapshot: snapshot) ?? false
   }
@@ -59,7 +59,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
         do {
           result = .success(
             try await LoadDependencies.$running.withValue(running) {
-              // Only loads that refresh a value in the background have a priority of their own.
+              // Only a refresh in the background has a priority of its own, so a priority tells that this load is a refresh.
               try await run(running, waits: !isNested, isRefresh: priority != nil, load)
             })
         } catch {

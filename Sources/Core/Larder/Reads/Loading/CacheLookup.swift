@@ -181,7 +181,7 @@ extension CachedEntry {
     guard let ahead, header.expires != EntryHeader.never else { return false }
     let end = Timestamp(milliseconds: header.expires)
     let lifetime = Timestamp(milliseconds: header.written).duration(to: end)
-    // Without this limit of half of the lifetime, each load of a short-lived value would be followed by another load.
+    // Without this limit of half of the lifetime, a short-lived value would be loaded again immediately after each load.
     return now.advanced(by: ahead < lifetime ? ahead : lifetime / 2) >= end
   }
 }

@@ -24,7 +24,7 @@ public struct CacheResult<Value: Sendable>: Sendable {
   public var error: (any Error)?
 
   /// Whether the value is committed to the store, so that every process finds the value. False while a loaded value waits for
-  /// its commit, although reads of this process find the value, and false if the value could not be stored.
+  /// its commit, although reads of this process find the value. Also false if the value could not be stored.
   public var isCommitted: Bool
 
   /// Whether the value is as new as the cache promises. False in a cache with a shared tier if this machine cannot read the

@@ -64,8 +64,7 @@ struct LeaseTable {
     return view.exchange(known, for: word, at: place) ? word : nil
   }
 
-  /// Replaces the word of a lease; 0 ends the lease. False if another process has changed the word, or if this process cannot
-  /// write the table.
+  /// Replaces the word of a lease; 0 ends the lease. False if another process has changed the word, or no write is possible.
   func replace(_ word: UInt64, by new: UInt64, at place: Int) -> Bool {
     let view = words.view
     return view.isWritable && view.exchange(word, for: new, at: place)

@@ -12,9 +12,9 @@ struct LoadLease: Sendable {
   func end() { leases.end(self) }
 }
 
-/// The leases of this process on loads of a store, and the task that renews the leases. A lease ends with its load. If the
-/// process is killed, the lease ends ``LeaseTable/length`` after its last renewal; if the load takes long, after ``longest``.
-/// Leases only save loads: the code stays correct if two processes load the same key.
+/// The leases of this process on loads of a store, and the task that renews the leases. A lease ends with its load, or after
+/// ``longest`` if the load takes longer. After a kill, a lease ends ``LeaseTable/length`` after its last renewal. Leases only
+/// save loads: the code stays correct if two processes load the same key.
 final class LoadLeases: Sendable {
   /// The time in milliseconds for which a lease is renewed, and for which other processes wait for the load.
   static let longest: Int64 = 60_000

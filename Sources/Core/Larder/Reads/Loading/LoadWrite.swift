@@ -147,7 +147,7 @@ final class LoadWrites: Sendable {
 
 extension StoreEngine {
   /// Waits for the commits of all values loaded before, so that the caller's own write or count comes after them. Does not wait
-  /// inside a write, because these commits follow that write, and in a forked child, which has no thread for these commits.
+  /// inside a write, because these commits follow that write. Does not wait in a forked child, which has no thread for them.
   func awaitLoadWrites() {
     if !environment.isForked, !environment.isWriting, !loads.writes.isEmpty { loads.writes.wait() }
   }

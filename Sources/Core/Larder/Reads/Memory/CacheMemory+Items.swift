@@ -65,7 +65,7 @@ extension CacheMemory {
     let limits = limits
     let size = MemoryUsage(cost: cost, entries: 1)
     guard limits.capacity.holds(size), let spare = budget.reserve(cost, for: self) else {
-      // The new value cannot be kept, so the older value must go, too.
+      // The new value cannot be kept, so the older value is outdated and must be removed.
       if let item = item(key) { remove(item) }
       return
     }
@@ -78,7 +78,7 @@ extension CacheMemory {
   /// Inserts an item. `spare` is the free cost in the budget. Returns the total cost of the values that are no longer kept.
   private func put(_ item: MemoryItem, spare: Int, now: Int64) -> Int {
     let size = MemoryUsage(cost: item.cost, entries: 1)
-    // Released only after the lock, because their deinitializers may run any code.
+    // These items are released only after the lock, because their deinitializers may run any code.
     var leaving: [MemoryItem] = []
     var replaced: MemoryItem?
     let isKept = state.withLock { state in

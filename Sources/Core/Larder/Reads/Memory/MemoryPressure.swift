@@ -5,7 +5,7 @@ import Synchronization
 /// machine, and from the part of the group's memory that cannot be reclaimed. On macOS the system tells the pressure.
 package enum MemoryPressure: Int, Sendable, Comparable {
   case normal
-  /// Tasks wait for memory 10 % of the time, or 90 % of the limit are used. Half of the decoded values are dropped.
+  /// Tasks wait for memory 10 % of the time, or 90 % of the limit is used. Half of the decoded values are dropped.
   case warning
   /// All tasks wait for memory 5 % of the time, or nearly the whole limit is used. Nine tenths of the values are dropped.
   case critical

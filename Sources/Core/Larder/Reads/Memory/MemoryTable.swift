@@ -1,8 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Items by key, in a hash table with open addressing. At most three quarters of the slots are used. Free slots have the hash
-/// 0.
+/// Items by key, in a hash table with open addressing. At most three quarters of the slots are used. Free slots have hash 0.
 struct MemoryTable {
   private struct Slot {
     var hash: UInt64 = 0
@@ -64,7 +63,7 @@ struct MemoryTable {
     return true
   }
 
-  /// Moves later items into the gap if they belong there or before, so that no search ends at the gap.
+  /// Moves later items into the gap if a search for these items would otherwise end at the gap.
   private mutating func closeGap(at gap: Int) {
     var gap = gap
     var index = (gap + 1) & mask

@@ -26,7 +26,7 @@ extension EntryReader {
   ///
   /// - Parameters:
   ///   - recordsAccess: whether to record the access in the access table, and to queue an expired entry for removal.
-  ///   - isKnown: whether the caller has the value already. If so, the read is a hit, but not recorded in the access table.
+  ///   - isKnown: whether the caller has the value already. If so, the read is a hit, and an access only for the time to idle.
   @inline(__always)
   func lend(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
@@ -96,7 +96,7 @@ extension EntryReader {
     return true
   }
 
-  /// The bytes that the caller wrote, of a value in chunks or with transforms; nil if the value is damaged.
+  /// The original bytes of a value that is in chunks or has transforms; nil if the value is damaged.
   func wholeValue(
     of found: borrowing Lookup, key: Span<UInt8>, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [UInt8]? {

@@ -20,7 +20,7 @@ struct Lookup: ~Escapable {
   let outcome: Outcome
   let id: NamespaceID
   let keyHash: UInt64
-  /// The header, with accesses that are not written to disk yet. A placeholder for the outcomes `absent` and `damaged`.
+  /// The header, with accesses that are not written to disk yet. For the outcomes `absent` and `damaged` only a placeholder.
   let header: EntryHeader
   /// The whole record; empty if the key has no record.
   let record: Span<UInt8>

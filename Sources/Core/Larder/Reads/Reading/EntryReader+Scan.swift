@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension EntryReader {
-  /// In one snapshot a scan reads at most this many records. It ends earlier after the run that reaches this many bytes.
+  /// A scan of one snapshot stops at this many records, or after the run of records with which it reaches this many bytes.
   private static let recordsPerSnapshot = 500
   private static let bytesPerSnapshot = 4 << 20
 
@@ -89,8 +89,8 @@ extension EntryReader {
         guard key.count > 4, key.halfWord(at: 0) == idBytes,
           prefix.isEmpty || key.starts(with: entryPrefix.span)
         else {
-          // A run ends before a key that is not greater than the preceding key. So a damaged key that seems to be after the
-          // range is the last key of its run, and `next` throws if the following key is less.
+          // A run of records ends before a key that is not greater than the preceding key. So a damaged key that seems to be
+          // after the range is the last key of its run, and `next` throws if the following key is less.
           if index == runs.count &- 1 { try runs.next() }
           return nil
         }

@@ -68,7 +68,7 @@ extension EntryReader {
     }
   }
 
-  /// The entries of a run that are plain, fresh and intact: one bit for each entry. Not inlined, so the loop has all registers.
+  /// The entries of a run that are plain, fresh and intact, with one bit each. Not inlined, so the loop can use all registers.
   @inline(never)
   func verifiedEntries(
     in runs: borrowing RecordRuns, of id: NamespaceID, at now: Int64
