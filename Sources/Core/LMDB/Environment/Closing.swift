@@ -3,15 +3,15 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The end of this process's use of an environment: flushes what the durability level requires, and releases everything once.
+/// Ends this process's use of an environment: flushes what the durability level requires, and then releases everything once.
 final class Closing: Sendable {
   private let handle: EnvironmentHandle
   private let files: OpenFiles
   private let syncing: Syncing
   private let timer: TimerThread?
-  /// Whether closing has flushed what the durability level requires of each process.
+  /// Whether this process has flushed as much as the durability level requires of each process.
   private let isFlushed = Atomic(false)
-  /// The code of the first error that kept closing from flushing; 0 without an error.
+  /// The code of the first error that prevented closing from flushing; 0 if there was no error.
   private let failure = Atomic<Int32>(0)
 
   init(_ handle: EnvironmentHandle, files: OpenFiles, syncing: Syncing, timer: TimerThread?) {
@@ -23,19 +23,19 @@ final class Closing: Sendable {
 
   func run() -> Bool {
     if handle.isForked { return true }
-    // A failed precondition has no message in a release build.
+    // `fatalError` is used because a failed precondition prints no message in a release build.
     if handle.writer.isMine { fatalError("closing a store inside one of its own writes") }
     let wasSound = handle.change(ForkState.open, to: ForkState.closed)
     endBroken()
     timer?.stop()
-    // A write that does not end may wait for this thread.
+    // Another write of this process may wait for this thread, so the wait for that write has a limit.
     guard handle.writer.enter(ownerTimeout: handle.writerTimeout) else { return false }
     defer { handle.writer.leave() }
     if wasSound { flush() }
     return release(lockTimeout: handle.lockTimeout)
   }
 
-  /// Finishes ``run()`` if that needs no waiting. Also closes an environment with which LMDB cannot continue.
+  /// Finishes ``run()`` if no wait is necessary. Also closes an environment that LMDB can no longer use.
   func finish() -> Bool {
     endBroken()
     guard handle.writer.tryEnter() else { return false }
@@ -66,7 +66,7 @@ final class Closing: Sendable {
     }
   }
 
-  /// Returns whether everything is released. The caller owns the writer lock.
+  /// Returns whether everything is released now. The caller owns the writer lock.
   private func release(lockTimeout: Duration) -> Bool {
     if !handle.isClosed { return true }
     let idle: Void? = handle.readers.withAllIdle(lockTimeout: lockTimeout) {
@@ -79,7 +79,7 @@ final class Closing: Sendable {
     return idle != nil
   }
 
-  /// Keeps other processes from opening meanwhile. If `lock.opening` stays busy, closes without the lock: closing must not fail.
+  /// Closes LMDB while no process opens the environment. If `lock.opening` stays busy, closes anyway: closing must not fail.
   private func closeAlone() {
     let locks = handle.locks
     let isLocked = (try? locks.opening.wait(lockTimeout: handle.lockTimeout)) != nil
@@ -89,8 +89,8 @@ final class Closing: Sendable {
     if isLocked { locks.opening.release() }
   }
 
-  /// Flushes if no other process has the environment open. The attempt to take `lock.open` exclusively may release the shared
-  /// lock; no process can open the environment meanwhile.
+  /// Flushes if no other process has the environment open. The attempt to lock `lock.open` exclusively may release the shared
+  /// lock. That is safe, because no process can open the environment meanwhile.
   private func flushIfAlone() {
     do throws(LMDBError) {
       if try handle.locks.open.take() { try syncing.flushAsLastProcess() }
@@ -99,7 +99,7 @@ final class Closing: Sendable {
     }
   }
 
-  /// Renames a complete new data file over the old file. The caller owns the writer lock, holds `lock.opening`, and is alone.
+  /// Renames a complete new data file over the old one. The caller owns the writer lock, holds `lock.opening`, and is alone.
   func replaceData() throws(LMDBError) {
     let paths = files.paths
     let done: Void? = try handle.readers.withAllIdle(lockTimeout: handle.lockTimeout) {

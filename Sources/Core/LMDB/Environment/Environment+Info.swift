@@ -2,21 +2,21 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// The facts of an environment, and the durability of its commits.
+/// Facts about an environment, and calls that make its commits durable.
 extension Environment {
-  /// The sizes of the map and the file, and the use of the reader table.
+  /// The sizes of the memory map and of the file, and how much of the reader table is used.
   package struct Info: Sendable {
     package var mapSize = 0
     package var pageSize = 0
-    /// The number of pages ever used; the file is about that long.
+    /// The number of pages that were ever used. The file has about this number of pages.
     package var pages = 0
     package var lastTransaction: UInt64 = 0
     package var readerSlots = 0
-    /// The highest number of slots that all processes have used at the same time.
+    /// The largest number of slots that all processes together have used at the same time.
     package var readersUsed = 0
   }
 
-  /// All numbers are 0 after closing. Reads and writes then throw an error.
+  /// After closing, all numbers are 0; reads and writes then throw an error.
   package var info: Info {
     var info = unsafe MDB_envinfo()
     let known: Void? = try? handle.withMap { () throws(LMDBError) in
@@ -34,7 +34,7 @@ extension Environment {
 
   package var lockTimeout: Duration { handle.lockTimeout }
 
-  /// The size of the data file in `directory`, whether open or not; 0 if the file does not exist.
+  /// The size of the data file in `directory`, even if it is not open; 0 if there is no file.
   package static func fileSize(at directory: String) -> Int {
     FileStatus.of(directory + "/data.mdb").map { Int($0.st_size) } ?? 0
   }
@@ -44,25 +44,25 @@ extension Environment {
     (try? StoreFiles(resolving: directory).isUnfinished()) ?? false
   }
 
-  /// The limit that this process sets for the size of the data file in bytes, nil without a limit.
+  /// The largest size in bytes to which this process lets the data file grow; nil if there is no limit.
   ///
-  /// The limit is the size of this process's map, rounded down to whole pages: LMDB writes nothing beyond the map and leaves
-  /// its last page unused. A larger file keeps its size. Every writing process must set the limit.
+  /// The limit is the size of this process's memory map, rounded down to whole pages. LMDB writes nothing after the end of the
+  /// map and does not use its last page. A larger file keeps its size. Every writing process must set the limit.
   package var fileLimit: Int? { mapSize.fileLimit }
 
-  /// Sets ``fileLimit``. The limit applies at once if this process has no transaction, otherwise from the next write. That
-  /// write throws ``LMDBError/mapHeld`` if a read prevents remapping for too long.
+  /// Sets ``fileLimit``. If this process has no transaction, the limit is valid immediately, otherwise from the next write.
+  /// That write throws ``LMDBError/mapHeld`` if a read prevents a change of the map for too long.
   package func setFileLimit(_ bytes: Int?) { mapSize.setFileLimit(bytes) }
 
-  /// Nil if the files are as they were when the environment was opened.
+  /// Nil if the files are still the files that were opened.
   package func fileProblem(needsWriting: Bool) -> OpenFiles.Problem? {
     files.problem(needsWriting: needsWriting, recovery: syncing.recovery)
   }
 
-  /// The first damage that a write of this process found. From then on the process refuses all writes.
+  /// The first damage that a write of this process has found. After it, the process refuses all writes.
   package var damage: PageDamage? { writeGuard.damage }
 
-  /// The processes or the thread that hold a lock, the processes that fill the reader table, or why a sync failed.
+  /// Details for messages: who holds a lock, which processes fill the reader table, or why a sync failed.
   package func details(of error: LMDBError) -> String {
     switch error {
     case .readersFull: readerTable.description
@@ -75,27 +75,27 @@ extension Environment {
 }
 
 extension Environment {
-  /// Makes every commit so far survive a power failure, at every level.
+  /// Makes every earlier commit survive a power failure, at every durability level.
   ///
   /// - Throws: ``LMDBError/insideWrite`` inside a write of the same thread.
   package func sync() throws(LMDBError) { try syncing.sync() }
 
-  /// Like ``sync()``, at the level checkpointed, and lets LMDB reuse pages freed before. Writers wait only at the beginning.
+  /// At the level checkpointed: like ``sync()``, and lets LMDB reuse freed pages. Writers wait only at the beginning.
   package func checkpoint() throws(LMDBError) {
     try syncing.checkpoints?.make(lockTimeout: handle.lockTimeout)
   }
 
-  /// Whether this process keeps LMDB from reusing pages that were freed since its last checkpoint.
+  /// Whether this process prevents LMDB from reusing pages that were freed after the process's last checkpoint.
   package var hasOutdatedPin: Bool { syncing.checkpoints?.hasOutdatedPin ?? false }
 
-  /// Why closing could not make everything survive a power failure; nil if the failure was taken already.
+  /// Why closing could not make all commits survive a power failure. Nil if there was no failure or it was already taken.
   package func takeClosingFailure() -> LMDBError? { closing.takeFailure() }
 
-  /// The reader that keeps LMDB from reusing the pages freed last: the oldest snapshot of any process, including this process,
-  /// that is older than the newest commit. Nil without such a reader.
+  /// The reader that prevents LMDB from reusing the pages that were freed last. This is the oldest snapshot of any process,
+  /// including this process, if it is older than the newest commit. Nil if there is no such reader.
   ///
-  /// First makes a checkpoint, unless the caller is inside a write, and clears dead readers. Then waits while
-  /// other processes make their checkpoints, and 10 ms more for short reads. Nil as soon as no such reader is left.
+  /// First makes a checkpoint, except inside a write, and clears dead readers. Then waits until other processes have made their
+  /// checkpoints, and 10 ms more for short reads. Returns nil as soon as no such reader is left.
   package func blockingReader() throws(LMDBError) -> ReaderTable.Reader? {
     if !isWriting { try checkpoint() }
     let time = syncing.checkpoints?.timeForOthers ?? .zero

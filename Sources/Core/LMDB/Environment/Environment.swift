@@ -2,8 +2,8 @@ import CLMDB
 package import LarderSystem
 package import Synchronization
 
-/// One LMDB environment. A process opens each environment once, however often it is requested. The parts protect LMDB from its
-/// known hazards; `Environment+Transactions` uses the parts for each read and write.
+/// One LMDB environment. A process opens each environment only once, even if it is requested several times. The parts of this
+/// object protect LMDB from its known problems; `Environment+Transactions` uses them for each read and write.
 @safe package final class Environment: Sendable {
   let handle: EnvironmentHandle
   let files: OpenFiles
@@ -13,20 +13,20 @@ package import Synchronization
   let writeGuard: WriteGuard
   let syncing: Syncing
   let closing: Closing
-  /// In the order of ``EnvironmentOptions/databases``.
+  /// The databases, in the order of ``EnvironmentOptions/databases``.
   package let databases: [Database]
   let databaseNames: [String]
 
-  /// Shared by all users of this environment in the layer above.
+  /// An object of the layer above, which all users of this environment share.
   package let attachment = Mutex<WeakAttachment>(WeakAttachment())
 
   package struct WeakAttachment: Sendable {
     package weak var object: (any AnyObject & Sendable)?
   }
 
-  /// Opens the environment in `directory`. An environment that this process already has open is returned, with its own options.
+  /// Opens the environment in `directory`. If this process has it open, returns the open environment with its own options.
   ///
-  /// - Parameter fill: fills a new environment before any process can see it; not called for an existing environment.
+  /// - Parameter fill: writes the first records of a new environment before any process can see it; not called otherwise.
   package static func open(
     at directory: String, options: EnvironmentOptions,
     fill: (inout WriteTransaction) throws(LMDBError) -> Void
@@ -37,7 +37,7 @@ package import Synchronization
   /// Every environment that this process has open.
   package static var all: [Environment] { EnvironmentTable.all }
 
-  /// - Precondition: LMDB's `pointer` is open and not used elsewhere.
+  /// - Precondition: LMDB's `pointer` is open, and nothing else uses it.
   init(
     _ pointer: OpaquePointer, files paths: StoreFiles, locks: StoreLocks, databases: [Database],
     level: DurabilityLevel, options: EnvironmentOptions
@@ -63,7 +63,7 @@ package import Synchronization
     self.databases = databases
     databaseNames = options.databases
     writeGuard = WriteGuard(names: options.databases)
-    // Nothing throws from here on, so the timer thread always ends.
+    // After this line nothing throws, so the timer thread is always ended by ``close()``.
     let target = WeakReference()
     let timer = Self.startTimer(target)
     readerTable = ReaderTable(of: handle, timer: timer)
@@ -76,7 +76,7 @@ package import Synchronization
   }
 
   deinit {
-    // If a read or a write still runs, its map and slot stay until the process ends.
+    // If a read or a write is still running, the map and the slot that it uses stay until the process ends.
     if !closing.run() { _ = unsafe Unmanaged.passRetained(handle.readers) }
   }
 
@@ -88,39 +88,39 @@ package import Synchronization
     @inline(__always) get { handle.isOpen }
   }
 
-  /// Only valid while the environment is not open.
+  /// The reason why the environment is not open. Only valid if it is not open.
   package var phaseError: LMDBError { handle.phaseError }
 
   package var isForked: Bool { handle.isForked }
 
-  /// Whether the calling thread owns the writer lock, as inside ``write(waitingAtMost:ended:_:)``.
+  /// Whether the calling thread owns the writer lock. This is so inside ``write(waitingAtMost:ended:_:)``.
   package var isWriting: Bool { handle.writer.isMine }
 
-  /// Ends this process's use of the environment: waits for the current write and reads, then releases everything.
+  /// Ends this process's use of the environment: waits for the running write and the running reads, then releases everything.
   ///
-  /// Every new call throws ``LMDBError/closed`` at once. Does nothing in a forked child: the parent owns the environment.
+  /// Every later call throws ``LMDBError/closed``. In a forked child, does nothing, because the parent owns the environment.
   ///
-  /// - Returns: false if a read or a write did not end within the environment's lock timeout. The environment then stays
-  ///   mapped. The next call that closes or opens it finishes the work, or fails while the read or write continues.
+  /// - Returns: false if a read or a write did not end within the environment's lock timeout. Then the environment stays
+  ///   mapped. The next call that closes or opens it finishes the work, or fails if the read or write still runs.
   @discardableResult
   package func close() -> Bool { closing.run() }
 
   /// Replaces the data file by a compact copy and closes the environment. No other process may have the environment open, and
-  /// no process can open it meanwhile. Reads of this process may continue until the replacement; writes wait.
+  /// no process can open it during this call. Reads of this process may run until the replacement; writes wait.
   ///
-  /// A kill, a power failure or an error leaves either the old or the new file. After an error before the replacement the
-  /// environment stays open.
+  /// If the process is killed, the power fails or an error occurs, there is either the old or the new file. After an error
+  /// before the replacement the environment stays open.
   package func closeCompacting(
     _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
   ) throws(LMDBError) {
     try Compaction(environment: self).replace(shouldContinue)
   }
 
-  /// Creates a directory `path` with a copy of the environment's current records and no free pages. Other threads and processes
-  /// may read and write meanwhile.
+  /// Creates a directory `path` with a copy of the environment's current records, without free pages. Other threads and
+  /// processes may read and write during this call.
   ///
-  /// - Parameter shouldContinue: called with the number of copied records and the number of all records; false stops the copy
-  ///   with ``LMDBError/stopped``.
+  /// - Parameter shouldContinue: gets the number of copied records and the number of all records. If the result is false, the
+  ///   copy throws ``LMDBError/stopped``.
   package func copyCompacted(
     to path: String, _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
   ) throws(OpenError) {
@@ -133,7 +133,7 @@ extension Environment {
     let environment = Mutex(WeakAttachment())
   }
 
-  /// The timer thread; nil if the system allows no further thread: then the writes make the checkpoints.
+  /// The timer thread. Nil if the system allows no further thread; then the writes make the checkpoints.
   private static func startTimer(_ target: WeakReference) -> TimerThread? {
     try? TimerThread {
       let environment = target.environment.withLock { $0.object }
@@ -141,7 +141,7 @@ extension Environment {
     }
   }
 
-  /// At the requested times or earlier.
+  /// Called at the requested times or earlier.
   private func runTimer() {
     syncing.checkpoints?.makeIfDue()
     readerTable.sweepIfDue()
@@ -150,15 +150,15 @@ extension Environment {
 
 package struct EnvironmentOptions: Sendable {
   package var create = true
-  /// Never repairs, restores or empties the environment, and needs no permission to write its files.
+  /// If true, nothing repairs, restores or empties the environment, and no permission to write its files is necessary.
   package var readOnly = false
-  /// The required durability; nil accepts any durability, and gives a new environment ``DurabilityLevel/standard``.
+  /// The required durability. Nil accepts any durability, and then a new environment gets ``DurabilityLevel/standard``.
   package var durability: DurabilityLevel?
-  /// Changes the durability of an existing environment. No process may have the environment open.
+  /// If true, opening changes the durability of an existing environment. No process may have the environment open.
   package var changesDurability = false
-  /// At the level checkpointed, the time from a commit to the checkpoint that covers it.
+  /// At the level checkpointed, the time between a commit and the checkpoint that makes it durable.
   package var checkpointInterval = Duration.milliseconds(200)
-  /// Nil asks the system.
+  /// The current boot of the machine; nil asks the system.
   package var boot: BootIdentity?
 
   var currentBoot: BootIdentity {
@@ -169,16 +169,16 @@ package struct EnvironmentOptions: Sendable {
   }
 
   package var databases: [String] = []
-  /// The first size of the map, if the process has that much address space. The map grows when half of it is used.
+  /// The first size of the map, if the process has enough address space. The map grows when half of it is used.
   package var mapSize = 16 << 30
-  /// How long an open or a write waits for other processes.
+  /// How long an opening or a write waits for other processes.
   package var lockTimeout = Duration.seconds(10)
   package var foreignOwner = false
   package var networkFileSystem = false
   /// The key of a record in the main database that only Larder's files have.
   package var signature: [UInt8] = []
 
-  /// Called in an opening process while no other process can open the environment. `isAlone`: no other process has it open.
+  /// Called by an opening process while no process can open the environment. `isAlone` means that no other process has it open.
   package var opening: @Sendable (_ environment: Environment, _ isAlone: Bool) -> Void = { _, _ in }
 
   package init() {}

@@ -3,19 +3,19 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// LMDB's handle of an environment, with the parts that every use of the handle needs.
+/// LMDB's handle of an environment, with the objects that each use of the handle needs.
 @safe struct EnvironmentHandle: Sendable {
   nonisolated(unsafe) let pointer: OpaquePointer
   nonisolated(unsafe) private let phase: UnsafeMutablePointer<ForkState>
   let files: StoreFiles
   let locks: StoreLocks
   let meta: MetaPages
-  /// While a slot of this pool is taken, the map does not move.
+  /// The read transactions. While a slot of this pool is taken, the map does not move.
   let readers: ReaderPool
   let writer = WriterLock()
   let lockTimeout: Duration
 
-  /// - Precondition: `pointer` is open and not used elsewhere.
+  /// - Precondition: `pointer` is open, and nothing else uses it.
   init(
     _ pointer: OpaquePointer, files: StoreFiles, locks: StoreLocks, meta: MetaPages,
     options: EnvironmentOptions
@@ -38,7 +38,7 @@ import Synchronization
   var isForked: Bool { unsafe phase.pointee.current == ForkState.forked }
   var isClosed: Bool { unsafe phase.pointee.current == ForkState.closed }
 
-  /// Only valid while the environment is not open.
+  /// The reason why the environment is not open. Only valid if it is not open.
   var phaseError: LMDBError {
     switch unsafe phase.pointee.current {
     case ForkState.forked: .forked
@@ -52,10 +52,10 @@ import Synchronization
 
   func change(_ old: UInt32, to new: UInt32) -> Bool { unsafe phase.pointee.change(old, to: new) }
 
-  /// LMDB cannot continue: every later call throws, and the next opening opens the environment again.
+  /// Notes that LMDB cannot continue. Every later call throws until the environment is closed and opened again.
   func noteBroken() { _ = change(ForkState.open, to: ForkState.broken) }
 
-  /// Runs `body` while the map stays and the environment is not closed.
+  /// Runs `body` while the map does not move and the environment is not closed.
   func withMap<Result>(_ body: () throws(LMDBError) -> Result) throws(LMDBError) -> Result {
     while true {
       if !isOpen { throw phaseError }
@@ -83,17 +83,17 @@ import Synchronization
     guard writer.enter(ownerTimeout: writerTimeout) else { throw .writerKept }
   }
 
-  /// How long one write may keep other writes of this process waiting. With a short lock timeout, threads still take turns.
+  /// How long a write may let other writes of this process wait: long enough that threads take turns with a short timeout.
   var writerTimeout: Duration { max(lockTimeout, .milliseconds(100)) }
 
-  /// Begins a read transaction, which takes a slot of LMDB's reader table.
+  /// Begins a read transaction. It takes a slot of LMDB's reader table.
   func beginReading() throws(LMDBError) -> OpaquePointer {
     var transaction: OpaquePointer?
     try whileRegistering { unsafe mdb_txn_begin(pointer, nil, UInt32(MDB_RDONLY), &transaction) }
     return unsafe transaction!
   }
 
-  /// Frees the slots of processes that have ended; returns the number of slots.
+  /// Frees the slots of processes that have ended. Returns the number of freed slots.
   @discardableResult
   func clearDeadReaders() throws(LMDBError) -> Int {
     var dead: Int32 = 0
@@ -107,7 +107,7 @@ import Synchronization
     }
   }
 
-  /// A failed sync of any process ends the use of the environment: pages that this process reads may be lost.
+  /// If a sync of any process fails, this process stops using the environment, because pages that it reads may be lost.
   func sync(_ recovery: RecoveryFile) throws(LMDBError) {
     do throws(LMDBError) {
       try unsafe recovery.syncData(of: pointer)
@@ -117,7 +117,7 @@ import Synchronization
     }
   }
 
-  /// Nothing counts as synced any more: every later call throws, as after ``noteBroken()``.
+  /// Notes that a sync failed, so that nothing counts as synced. Every later call throws, as after ``noteBroken()``.
   func noteSyncFailure() { _ = change(ForkState.open, to: ForkState.unsynced) }
 }
 
@@ -129,7 +129,7 @@ func beginTransaction(
   return unsafe transaction!
 }
 
-/// Repeats a sync that a signal interrupted: such a sync has lost nothing.
+/// Syncs the file. A sync that a signal interrupts is repeated, because it has lost nothing.
 func syncFile(of handle: OpaquePointer) throws(LMDBError) {
   var code: Int32
   repeat { code = unsafe mdb_env_sync(handle, 1) } while code == EINTR

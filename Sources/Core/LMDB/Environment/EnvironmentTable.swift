@@ -2,19 +2,19 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The environments that this process has open, by the identity of their data files: a process may open each file once. Each
-/// use is inside `ProcessTable.exclusively`, so a forked child finds the table consistent. No use waits for a lock.
+/// The environments that this process has open, by the identity of their data files, because a process may open each file only
+/// once. Each use is inside `ProcessTable.exclusively`, so the table is complete in a forked child. No use waits for a lock.
 enum EnvironmentTable {
   private struct Entry {
     weak var environment: Environment?
     let lockIdentity: FileIdentity
-    /// The process that opened the environment: a forked child does not own the entries that it inherits.
+    /// The process that opened the environment. A forked child inherits the entries but does not own them.
     let process: pid_t
   }
 
   private struct Contents {
     var entries: [FileIdentity: Entry] = [:]
-    /// The directories in which a thread of a process opens an environment.
+    /// The directories in which a thread is opening an environment, each with the process of that thread.
     var opening: [FileIdentity: pid_t] = [:]
   }
 
@@ -41,7 +41,7 @@ enum EnvironmentTable {
     return made
   }
 
-  /// Waits until no other thread opens an environment in the directory.
+  /// Waits until no other thread is opening an environment in the directory.
   private static func reserve(
     _ directory: FileIdentity, _ files: StoreFiles, lockTimeout: Duration
   ) throws(OpenError) {
@@ -58,7 +58,7 @@ enum EnvironmentTable {
     }
   }
 
-  /// Waits for the end of an environment that is being closed, because that environment still holds LMDB's locks.
+  /// Finds the open environment. If it is being closed, waits until that is finished, because it still holds LMDB's locks.
   private static func find(
     _ files: StoreFiles, lockTimeout: Duration
   ) throws(OpenError) -> Environment? {
@@ -68,7 +68,7 @@ enum EnvironmentTable {
     while true {
       let mine = own
       guard let data, let entry = mine[data] else {
-        // With another data file but the same lock file, LMDB would clear the locks of the open environment.
+        // Another data file has the lock file of an open environment. LMDB would clear the locks of that environment.
         if let lock, mine.values.contains(where: { $0.lockIdentity == lock }) {
           throw OpenError(.replaced, path: files.directory)
         }
@@ -83,14 +83,14 @@ enum EnvironmentTable {
     }
   }
 
-  /// The entries of the environments that this process has opened itself.
+  /// The entries of the environments that this process itself has opened.
   private static var own: [FileIdentity: Entry] {
     update { $0.entries }.filter { $0.value.process == getpid() }
   }
 
   static var all: [Environment] { own.values.compactMap(\.environment) }
 
-  /// Called when LMDB has released the environment.
+  /// Called after LMDB has released the environment.
   static func forget(_ identity: FileIdentity) {
     update { $0.entries[identity] = nil }
   }

@@ -1,7 +1,7 @@
 import CLMDB
 package import LarderSystem
 
-/// Waits that took longer than the lock timeout, because another process holds the lock file.
+/// The errors of waits that took longer than the lock timeout because another process holds the lock file.
 extension LMDBError {
   package static let openingBusy = LMDBError(code: -31_021)
   package static let readersBusy = LMDBError(code: -31_022)
@@ -21,7 +21,7 @@ extension LMDBError {
 
   package var isBusy: Bool { busyLock != nil }
 
-  /// The words of the system or of LMDB, without the name of LMDB's error code at the beginning.
+  /// The text of the system or of LMDB. The name of LMDB's error code, which is at the beginning of LMDB's text, is removed.
   var systemWords: String {
     let words = unsafe String(cString: mdb_strerror(code))
     guard words.hasPrefix("MDB_"), let name = words.firstIndex(of: " ") else { return words }
@@ -30,7 +30,7 @@ extension LMDBError {
 }
 
 extension OpenError {
-  /// Runs `body`; its error becomes the cause of an error of the file at `path`.
+  /// Runs `body`. If it throws, throws an error for the file at `path` with that error as its cause.
   static func wrapping<Result: ~Copyable>(
     path: String, _ body: () throws(LMDBError) -> Result
   ) throws(OpenError) -> Result {
@@ -41,7 +41,7 @@ extension OpenError {
     }
   }
 
-  /// Like ``wrapping(path:_:)``, for a wait for a lock in `directory`.
+  /// Like ``wrapping(path:_:)``, for a `body` that waits for a lock in `directory`.
   static func wrapping<Result: ~Copyable>(
     in directory: String, _ body: () throws(LMDBError) -> Result
   ) throws(OpenError) -> Result {

@@ -14,7 +14,7 @@ extension SystemError: CustomStringConvertible {
   package static let pageNotFound = LMDBError(code: MDB_PAGE_NOTFOUND)
   static let versionMismatch = LMDBError(code: MDB_VERSION_MISMATCH)
 
-  // LMDB's own codes are -30799...-30780; the codes below are Larder's.
+  // LMDB's own codes are -30799...-30780. The codes below are Larder's codes.
   package static let closed = LMDBError(code: -31_001)
   package static let forked = LMDBError(code: -31_002)
   package static let lockMismatch = LMDBError(code: -31_004)
@@ -24,7 +24,7 @@ extension SystemError: CustomStringConvertible {
   package static let stopped = LMDBError(code: -31_008)
   package static let insideWrite = LMDBError(code: -31_009)
   package static let syncFailed = LMDBError(code: -31_020)
-  /// A thread kept this process's writer lock for the lock timeout; it may wait for the thread with this error.
+  /// Another thread has kept this process's writer lock for the lock timeout. It may wait for the thread that gets this error.
   package static let writerKept = LMDBError(code: -31_011)
 
   package var description: String {
@@ -97,7 +97,7 @@ extension LMDBError {
   static let syncFailedSuggestion =
     "check the disk and the system log, close the store in every process, then open it again: it returns to its last checkpoint, and at the level scratch it is emptied"
 
-  /// LMDB sees only a short write, so it reports a full disk, or a file at the size limit of the process, as an I/O error.
+  /// LMDB reports an I/O error for each incomplete write. This call finds out if the disk is full or the file is too large.
   func explained(writing file: String) -> LMDBError {
     guard self == .inputOutput else { return self }
     if let status = FileStatus.of(file), status.st_size >= larder_file_size_limit() {
@@ -236,6 +236,6 @@ package struct PageDamage: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension LMDBError {
-  /// Nothing was read from the page or written to it.
+  /// The page is damaged. Nothing was read from it or written to it.
   package static let damagedPage = LMDBError(code: -31_010)
 }

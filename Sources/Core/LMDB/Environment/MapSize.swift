@@ -3,18 +3,18 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The size of LMDB's map in this process, and when to change it.
+/// The size of LMDB's map in this process, and when this size changes.
 final class MapSize: Sendable {
   private static let smallest = 64 << 20
 
   private let handle: EnvironmentHandle
-  /// The map is at least this large unless the file limit is lower.
+  /// The map has at least this size, except if the file limit is lower.
   private let atOpening: Int
   private let mapped: Atomic<Int>
   private let limit = Atomic<Int>(.max)
-  /// A transaction found the map full: the next write grows the map at once.
+  /// Set if the map was full for a transaction. Then the next write immediately makes the map larger.
   private let isWanted = Atomic<Bool>(false)
-  /// After a failed attempt to grow, the time of the next attempt; until then writes use the space left.
+  /// If the map could not be made larger, the time of the next try. Until then, writes use the space that is left.
   private let nextTry = Atomic<Int64>(.min)
 
   init(_ size: Int, of handle: EnvironmentHandle) {
@@ -23,10 +23,10 @@ final class MapSize: Sendable {
     mapped = Atomic(size)
   }
 
-  /// The size to map at opening: `wanted` bytes, or less in a process with little address space. A small file takes at most
-  /// half of that space. To resize a map, all reads of the process must end, so a large map helps; only used pages take memory.
+  /// The size of the map at opening: `wanted` bytes, or less if there is little address space; for a small file, at most half
+  /// of that space. A large map is better: to resize it, all reads of the process must end. Only used pages need memory.
   static func initial(_ wanted: Int, fileSize: Int) -> Int {
-    // A sparse file may claim to be larger than any address space.
+    // A sparse file may seem to be larger than any address space.
     let fileSize = min(fileSize, 1 << 45)
     let needed = fileSize * 2
     var size = min(wanted, 1 << 46)
@@ -40,13 +40,13 @@ final class MapSize: Sendable {
   private var size: Int { mapped.load(ordering: .relaxed) }
   private var usedSize: Int { handle.meta.pages * handle.meta.pageSize }
 
-  /// The largest map that keeps the file within its limit. A file beyond the limit is mapped completely.
+  /// The largest map with which the file stays within its limit. A file that is already larger is mapped completely.
   private var largestSize: Int {
     let pageSize = handle.meta.pageSize
     return max(limit.load(ordering: .relaxed) / pageSize * pageSize, usedSize)
   }
 
-  /// The size that the map should have: all that the limit allows; without a limit, twice the size once half of it is used.
+  /// The size that the map should have. With a limit: all that the limit allows. Without: twice the size if half is used.
   private var usefulSize: Int {
     if fileLimit != nil { return largestSize }
     let isTight = isWanted.load(ordering: .relaxed) || usedSize > size / 2
@@ -61,15 +61,15 @@ final class MapSize: Sendable {
   func setFileLimit(_ bytes: Int?) {
     limit.store(bytes ?? .max, ordering: .relaxed)
     let useful = usefulSize
-    // After an error every later call throws the same error.
+    // An error is ignored here, because every later call throws the same error.
     if useful != size { _ = try? resize(toHold: useful, lockTimeout: .zero) }
   }
 
   func noteFull() { isWanted.store(true, ordering: .relaxed) }
 
-  /// A writer calls this function before it takes the locks between processes, so no other process waits for this process's
-  /// reads. If a read prevents a larger map, the write uses the space left. A write one second later tries again, or the next
-  /// write if little space is left. A smaller map is mandatory.
+  /// Called before a writer takes the locks between processes, so that no other process waits for the reads of this process. If
+  /// a read prevents a larger map, the write uses the space that is left. The next try is a write one second later, or the next
+  /// write if little space is left. If the map must become smaller and cannot, the write throws.
   func prepare() throws(LMDBError) {
     if size > largestSize { return try fit() }
     let useful = usefulSize
@@ -86,7 +86,7 @@ final class MapSize: Sendable {
     }
   }
 
-  /// Adapts the map to a file that another process has made larger, and to a changed limit. The caller holds `lock.write`.
+  /// Changes the map if another process has made the file larger, or if the limit has changed. The caller holds `lock.write`.
   func fit() throws(LMDBError) {
     guard usedSize > size || size > largestSize else { return }
     try checkUsedSize()
@@ -94,7 +94,7 @@ final class MapSize: Sendable {
     if try !resize(toHold: needed, lockTimeout: handle.lockTimeout) { throw .mapHeld }
   }
 
-  /// Lets a read see a file that another process has made larger. Returns false if reads of this process prevent remapping.
+  /// Makes the map larger if another process has made the file larger. False if reads of this process prevent that.
   func adopt(lockTimeout: Duration) throws(LMDBError) -> Bool {
     let used = usedSize
     if used <= size { return true }
@@ -102,17 +102,17 @@ final class MapSize: Sendable {
     return try resize(toHold: used * 2, lockTimeout: lockTimeout)
   }
 
-  /// Throws if the newest commit names more pages than its file can have: no map can hold them, and a wait would not help.
+  /// Throws if the newest commit has more pages than its file can have. No map can hold them, and waiting would not help.
   private func checkUsedSize() throws(LMDBError) {
     guard let size = FileStatus.of(handle.files.data).map({ Int($0.st_size) }) else { return }
     let pages = UInt64(size / handle.meta.pageSize)
     if handle.meta.pages > SnapshotPages.mostPages(inFileOf: pages) { throw .damagedPage }
   }
 
-  /// Makes the map `wanted` bytes large, but at most ``largestSize``. Returns false, and leaves the map unchanged, if address
-  /// space is missing or reads continue.
+  /// Gives the map a size of `wanted` bytes, but at most ``largestSize``. If there is too little address space, or if reads do
+  /// not end, returns false and does not change the map.
   private func resize(toHold wanted: Int, lockTimeout: Duration) throws(LMDBError) -> Bool {
-    // LMDB unmaps the file before it maps the file again, and cannot go back.
+    // LMDB unmaps the file before it maps the file again, and cannot go back. So the address space is checked first.
     if wanted > size, larder_check_address_space(min(wanted, largestSize)) != 0 { return false }
     let done: Void? = try handle.readers.withAllIdle(lockTimeout: lockTimeout) {
       () throws(LMDBError) -> Void in
@@ -126,7 +126,7 @@ final class MapSize: Sendable {
       }
       var info = unsafe MDB_envinfo()
       unsafe mdb_env_info(handle.pointer, &info)
-      // LMDB maps more if another process has just made the file larger.
+      // If another process has just made the file larger, LMDB maps more than was requested.
       mapped.store(unsafe info.me_mapsize, ordering: .relaxed)
     }
     return done != nil

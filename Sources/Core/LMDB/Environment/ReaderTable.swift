@@ -2,15 +2,15 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// LMDB's reader table. LMDB reuses no page that a snapshot in the table may need, so slots must not outlive their processes.
+/// LMDB's reader table. LMDB reuses no page that a snapshot in the table may need, so slots of ended processes must be freed.
 package final class ReaderTable: Sendable {
   static let size = 1022
-  /// In milliseconds. A slot that this process did not use for one to two intervals is released.
+  /// In milliseconds. A slot that this process has not used for one to two intervals is released.
   private static let sweepInterval: Int64 = 5000
 
   private let handle: EnvironmentHandle
   private let timer: TimerThread?
-  /// In milliseconds of the monotonic clock; 0 without a scheduled release.
+  /// The time of the next release, in milliseconds of the monotonic clock; 0 if none is scheduled.
   private let nextSweep = Atomic<Int64>(0)
 
   init(of handle: EnvironmentHandle, timer: TimerThread?) {
@@ -18,7 +18,7 @@ package final class ReaderTable: Sendable {
     self.timer = timer
   }
 
-  /// A slot in use: a process and the transaction of its snapshot; nil for a slot without a snapshot.
+  /// A slot in use: its process, and the transaction of its snapshot. The transaction is nil for a slot without a snapshot.
   package struct Reader: Sendable, Equatable {
     package var process: Int
     package var transaction: UInt64?
@@ -44,7 +44,7 @@ package final class ReaderTable: Sendable {
     }
   }
 
-  /// For messages: `12 (larder): 16, 13 (editor): 8`.
+  /// The processes with the most slots, for messages: `12 (larder): 16, 13 (editor): 8`.
   var description: String {
     do throws(LMDBError) {
       var counts: [Int: Int] = [:]
@@ -54,18 +54,18 @@ package final class ReaderTable: Sendable {
       let others = counts.count - most.count
       return words.joined(separator: ", ") + (others > 0 ? ", and \(others) other processes" : "")
     } catch {
-      // The environment was closed meanwhile: the message names no process.
+      // If the environment was closed meanwhile, the message names no process.
       return handle.isOpen ? "unknown" : ""
     }
   }
 
-  /// Frees the slots of processes that have ended: their snapshots keep LMDB from reusing pages. Returns the number of slots.
+  /// Frees the slots of ended processes, because their snapshots prevent LMDB from reusing pages. Returns the number of slots.
   @discardableResult
   package func clearDead() throws(LMDBError) -> Int {
     try handle.withMap { () throws(LMDBError) in try handle.clearDeadReaders() }
   }
 
-  /// See ``Environment/blockingReader()``. Nil unless there was such a reader during all of `time`: short reads block nothing.
+  /// See ``Environment/blockingReader()``. Nil if at any moment of `time` there is no such reader: short reads do not count.
   func blockingReader(for time: Duration) throws(LMDBError) -> Reader? {
     try clearDead()
     let deadline = ContinuousClock.now + time
@@ -84,12 +84,12 @@ package final class ReaderTable: Sendable {
     }
   }
 
-  /// Releases slots that were not used since the last call, so idle processes do not fill the table.
+  /// Releases slots that were not used after the last call, so that idle processes do not fill the table.
   package func releaseIdle() {
     if handle.readers.sweep() { scheduleSweep() }
   }
 
-  /// Called when a slot is taken.
+  /// Called when a slot is taken. Schedules the next release.
   func scheduleSweep() {
     let time = SystemTime.monotonicMilliseconds + Self.sweepInterval
     let isFirst = nextSweep.compareExchange(expected: 0, desired: time, ordering: .relaxed)

@@ -1,28 +1,28 @@
-/// The pages of trees that were checked, with the changes that the current write makes below them.
+/// The pages of trees that were already checked, with the changes that the current write makes to each page or below it.
 ///
-/// LMDB writes to no page of the last commit, and this process itself makes the new pages. So a checked page stays checked
-/// from one commit of this process to the next.
+/// A write never changes the pages of the last commit: LMDB writes changed pages to other places, and this process itself makes
+/// them. So after a commit of this process, a checked page is still checked.
 struct CheckedPages {
   struct Facts {
     var page: UInt64 = 0
-    /// The number of the last write that used the page; the following properties belong to that write.
+    /// The number of the last write that used the page. The properties below belong to that write.
     var write: UInt32 = 0
-    /// In bytes of this page's records.
+    /// The bytes of records that the write has added to this page; in `removed`, the bytes that it has removed.
     var added: Int32 = 0
     var removed: Int32 = 0
-    /// Removals below a branch page after which LMDB may merge the pages below it.
+    /// For a branch page: the number of removals below it after which LMDB may merge the pages below it.
     var removals: Int32 = 0
-    /// The number of pages below a branch page that LMDB may have merged.
+    /// For a branch page: the number of pages below it that LMDB may have merged.
     var drained: Int32 = 0
     var isDrained = false
-    /// Up to this distance, the neighbours of a drained page were checked.
+    /// For a drained page: its neighbours were checked up to this distance.
     var covered: Int32 = 0
-    /// Bytes used by all pages below; 0 unless all these pages were checked.
+    /// The number of used bytes on all pages below this page; 0 if not all of them were checked.
     var total: Int32 = 0
     var hasCheckedNext = false
-    /// For a leaf: its values on overflow pages.
+    /// For a leaf: whether its values on overflow pages were checked.
     var hasCheckedValues = false
-    /// Whether the page was compared with the lists of free pages, if there are lists.
+    /// Whether the page was compared with the lists of free pages, if the lists are known.
     var isCompared = false
     var reference: UInt = 0
   }
@@ -30,9 +30,9 @@ struct CheckedPages {
   private var slots: [Facts]
   private var count = 0
   private var write: UInt32 = 0
-  /// The number of pages of the last commit whose records the current write has changed.
+  /// The number of pages of the last commit on which the current write has changed records.
   private(set) var changed = 0
-  /// Whether the lists of free pages are known. Then a write compares each page with the lists once.
+  /// Whether the lists of free pages are known. If so, a write compares each page that it visits once with the lists.
   var hasLists = false
 
   init() { slots = [Facts](repeating: Facts(), count: 1024) }
@@ -57,15 +57,15 @@ struct CheckedPages {
   }
 
   enum Visit {
-    /// The first visit since the pages were forgotten.
+    /// The page was not visited before, or its visits were forgotten.
     case first
-    /// The first visit of this write through the same record as in an earlier write, or since the lists are known.
+    /// The first visit of this write, through the same record as in an earlier write; or the first since the lists are known.
     case same
-    /// This write has visited the page through the same record, and nothing is left to check.
+    /// This write has already visited the page through the same record, and nothing more must be checked.
     case again
-    /// In an earlier write another record led to the page.
+    /// In an earlier write, another record led to the page.
     case moved
-    /// Another record also leads to the page.
+    /// In this write, another record also leads to the page. Only damage can cause that.
     case twice
   }
 
@@ -103,7 +103,7 @@ struct CheckedPages {
     @inline(__always) _modify { yield &slots[place(of: page)] }
   }
 
-  /// Notes how many bytes of records the write adds to a page and removes from the page. The write has visited the page.
+  /// Notes the bytes of records that the write adds to a page and removes from it. The write must have visited the page before.
   mutating func note(added: Int, removed: Int, on page: UInt64) {
     let place = place(of: page)
     if slots[place].added == 0, slots[place].removed == 0 { changed += 1 }

@@ -1,11 +1,11 @@
-/// Reads the whole tree of free pages, with its lists. LMDB uses the pages of a list without a check. So each page must exist,
-/// be on one list only, and not belong to the tree of the lists. The time is proportional to the number of free pages.
+/// Reads the whole tree of free pages, with its lists. LMDB uses the pages of a list without a check. So this check makes sure
+/// that each page exists, is on only one list, and is not in the tree of the lists. O(free pages).
 struct FreeListCheck {
   let pages: SnapshotPages
   private(set) var free: PageSet
-  /// The pages of the tree, including the pages of long lists.
+  /// The pages of this tree, including the pages of lists that are too long for a leaf.
   private(set) var treePages: PageSet
-  /// Oldest first.
+  /// The lists, with the oldest list first.
   private(set) var lists: [KnownFreePages.List] = []
   private(set) var count: UInt64 = 0
 
@@ -25,7 +25,7 @@ struct FreeListCheck {
     }
   }
 
-  /// Throws unless the used pages, according to the records of the trees, and the free pages are all pages.
+  /// Throws if the used pages (from the records of the trees) and the free pages together are not exactly all pages.
   func compare(used: UInt64) throws(PageDamage) {
     guard used + count == pages.lastPage + 1 else {
       throw PageDamage(
@@ -35,7 +35,7 @@ struct FreeListCheck {
     }
   }
 
-  /// Reads one list: its length, and its pages in descending order.
+  /// Reads one list: its length, and its pages, which must be in descending order.
   private mutating func read(_ record: TreeCursor.Record) throws(PageDamage) {
     let leaf = unsafe pages.table.page(at: record.key)
     let list: KnownFreePages.List

@@ -1,11 +1,12 @@
-/// The lists of free pages of a commit. ``advance(to:)`` changes them to the lists of a later commit of any process.
+/// The lists of free pages in a commit. ``advance(to:)`` updates them to a later commit of any process.
 ///
-/// A commit takes pages from the oldest lists, the lowest page of a list first, and stores the rest of those lists again. It
-/// adds a list of the pages that it freed. So only the lists at both ends are read, and only the end of a shortened list.
+/// A commit takes pages from the oldest lists, the lowest page of a list first, and stores the rest of these lists again. It
+/// adds a list of the pages that it freed. So an update reads only the lists at both ends, and only the end of a shortened
+/// list.
 ///
-/// Memory keeps the lists: a process that was killed before its commit may have written over the pages of the older commit.
+/// The lists are in memory, because a process that was killed before its commit may have overwritten pages of the old commit.
 struct KnownFreePages {
-  /// A commit, and its freed pages in descending order.
+  /// One list: the number of a commit, and the pages that it has freed, in descending order.
   struct List {
     let commit: UInt64
     private(set) var pages: [UInt64]
@@ -21,14 +22,14 @@ struct KnownFreePages {
     }
   }
 
-  /// A queue of lists in two arrays: the last of `old` is the oldest list, the last of `young` the youngest.
+  /// A queue of lists in two arrays. The last element of `old` is the oldest list; the last element of `young` is the youngest.
   private var old: [List]
   private var young: [List] = []
   private var pages: PageSet
   private(set) var commit: UInt64
   private(set) var count: Int
 
-  /// - Parameter lists: all lists of the commit, oldest first; `pages` are the pages on these lists.
+  /// - Parameter lists: all lists of the commit, with the oldest list first; `pages` is the set of their pages.
   init(_ lists: [List], _ pages: PageSet, of commit: UInt64) {
     old = lists.reversed()
     self.pages = pages
@@ -38,13 +39,13 @@ struct KnownFreePages {
 
   func contains(_ page: UInt64) -> Bool { pages.contains(page) }
 
-  /// The number of pages that commits after `former` freed.
+  /// The number of pages that were freed by commits after the commit `former`.
   func count(after former: UInt64) -> Int {
     (old + young).reduce(0) { $0 + ($1.commit > former ? $1.pages.count : 0) }
   }
 
-  /// - Precondition: `next` is the last commit, and later than ``commit``.
-  /// - Returns: the number of pages that were freed since ``commit``.
+  /// - Precondition: `next` is the last commit, and is later than ``commit``.
+  /// - Returns: the number of pages that were freed after ``commit``.
   mutating func advance(to next: SnapshotPages) throws(PageDamage) -> Int {
     pages.grow(upTo: next.lastPage + 1)
     do throws(LMDBError) {
@@ -64,7 +65,7 @@ struct KnownFreePages {
     }
   }
 
-  /// The lists of later commits, youngest first.
+  /// The lists of later commits, with the youngest list first.
   private func added(_ cursor: inout TreeCursor) throws(LMDBError) -> [List] {
     var added: [List] = []
     var record = try cursor.last()
@@ -77,7 +78,7 @@ struct KnownFreePages {
     return added
   }
 
-  /// Replaces the oldest lists, which commits have changed, up to the first unchanged list.
+  /// Replaces the oldest lists, up to the first list that no commit has changed.
   private mutating func followTaken(_ cursor: inout TreeCursor) throws(LMDBError) {
     var changed: [(list: List, from: Int)] = []
     var isUnchanged = false
@@ -97,13 +98,13 @@ struct KnownFreePages {
         rest.replace(from: from, by: list)
         changed.append((rest, from))
       } else {
-        // LMDB divides the rest of a long list.
+        // LMDB may store the rest of a long list as several lists, so this list is new.
         changed.append((List(list), 0))
       }
       record = try cursor.next()
     }
     while !isUnchanged, oldestCommit != nil { remove(old.removeLast().pages[...]) }
-    // A page may have moved between lists, so all pages are removed before any page is inserted.
+    // A page may now be on another list. So all old pages are removed first, and then the new pages are inserted.
     while let (list, from) = changed.popLast() {
       insert(list.pages[from...])
       old.append(list)

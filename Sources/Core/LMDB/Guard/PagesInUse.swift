@@ -1,10 +1,10 @@
-/// The pages in use by the trees of a commit, found without reading all pages.
+/// The pages that the trees of a commit use. They are found without reading all of them.
 ///
-/// LMDB writes over the pages on its lists of free pages, and does not check these pages before. So a list that names a page
-/// in use would destroy that page. The branch pages name all other pages, except those of large values, which the leaves name.
-/// The leaves of a tree are read if the tree has large values and not too many leaves.
+/// LMDB overwrites the pages on its lists of free pages without any check. So if a list names a page that is in use, that page
+/// is destroyed. The numbers of pages in use are in the branch pages; only the pages of large values are named in the leaves.
+/// So the leaves of a tree are read only if the tree has large values, and not too many leaves.
 struct PagesInUse {
-  /// The largest number of leaves that are read in one tree: 64 MB.
+  /// The largest number of leaves of one tree that are read: 64 MB.
   static let mostLeaves: UInt64 = 16_384
 
   private let table: PageTable
@@ -20,9 +20,9 @@ struct PagesInUse {
     add(tree.root, level: 1, of: tree)
   }
 
-  /// A damaged page is skipped here: a write that uses the page fails, and reads find nothing below the page.
+  /// Skips a damaged page. That is safe: a write that uses the page fails, and reads find nothing below it.
   private mutating func add(_ number: UInt64, level: Int, of tree: Tree) {
-    // A damaged reference may lead back to a page above it.
+    // Stops at a page that was already added, because a damaged page number may lead back to a page above.
     if pages.contains(number) || !pages.insert(number) { return }
     let isLeaf = level == tree.depth
     if isLeaf, tree.overflowPages == 0 || tree.leafPages > Self.mostLeaves { return }

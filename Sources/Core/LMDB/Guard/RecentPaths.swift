@@ -1,8 +1,8 @@
-/// The two paths that a write took last in each tree: most writes come back to a known leaf. The paths lie in the trees of the
-/// last commit, which a write does not change, so a path stays valid until the write ends.
+/// The two paths that a write took last in each tree, because most writes use a leaf again. The paths are in the trees of the
+/// last commit. A write does not change these trees, so a path stays valid until the write ends.
 struct RecentPaths {
   private var paths: [TreePath] = []
-  /// A bit for each tree; a store has six trees. The bit is set if the second path of the tree is the newer path.
+  /// One bit for each tree; a store has six trees. If the bit is set, the second path of the tree is the newer one.
   private var isSecondNewer: UInt64 = 0
 
   mutating func forget() {
@@ -14,7 +14,7 @@ struct RecentPaths {
     @inline(__always) _modify { yield &paths[index] }
   }
 
-  /// The number of the path that leads to the leaf of `key`, moved to the last record not after `key`; nil without a path.
+  /// The number of the path to the leaf of `key`. Moves it to the last record that is not after `key`. Nil if there is none.
   @inline(__always)
   mutating func find(_ key: SearchKey, in database: Database, pageSize: Int) -> Int? {
     let newer = newer(in: database)
@@ -28,7 +28,7 @@ struct RecentPaths {
     return index
   }
 
-  /// The number of the older path in a tree; this path becomes the newer path.
+  /// The number of the older path in a tree. This path is then the newer path, and the caller fills it.
   mutating func reuseOlder(in database: Database, _ tree: Tree) -> Int {
     while paths.count < 2 * Int(database.handle) + 2 { paths.append(TreePath(.empty)) }
     isSecondNewer ^= 1 << UInt64(database.handle)

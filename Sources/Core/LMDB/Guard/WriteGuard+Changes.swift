@@ -1,16 +1,16 @@
 extension WriteGuard {
-  /// A leaf and the place in it where a key is or belongs.
+  /// A leaf, and the place in the leaf where a key is or should be inserted.
   private struct Place {
     var path: Int
     var leaf: TreePath.Level
-    /// The number of the parent page; 0 for a leaf that is the root.
+    /// The number of the parent page; 0 if the leaf is the root.
     var parent: UInt64
-    /// The bytes of the record and of its entry in the page's list; 0 if no record has the key.
+    /// The bytes of the record, including its entry in the page's list of records. 0 if no record has the key.
     var size: Int
   }
 
-  /// Checks the pages on the path and the stored value. Returns the record in the last commit if this write has changed
-  /// nothing in its leaf; otherwise nil, and LMDB must look the record up.
+  /// Checks the pages on the path and the stored value. If this write has changed nothing in the leaf, returns the record of
+  /// the last commit. Otherwise returns nil, and LMDB must look up the record.
   func willRead(_ key: PageCheck.Key, in database: Database) throws(PageDamage) -> PageLookup? {
     guard let place = try place(of: key, in: database) else { return nil }
     let leaf = place.leaf
@@ -22,29 +22,29 @@ extension WriteGuard {
     return pages.table.value(of: node, in: leaf.page)
   }
 
-  /// The two bytes of a record in its page's list, and one byte that makes its size even.
+  /// A record has two bytes in its page's list of records, and possibly one byte to make its size even.
   private static let entryAndPadding = 3
 
-  /// - Parameter appending: whether LMDB stores the record only behind all other records.
+  /// - Parameter appending: whether LMDB must store the record only if its key is greater than all other keys.
   func willStore(
     _ key: PageCheck.Key, count: Int, in database: Database, appending: Bool
   ) throws(PageDamage) {
     try checkFreeLists()
     guard let place = try place(of: key, in: database) else { return }
-    // The value of a larger record lies on overflow pages.
+    // A record has at most half a page in the leaf; the value of a larger record is on overflow pages.
     let inlineSize = min(PageTable.nodeHeaderSize + key.count + count, pageSize / 2)
     note(place, added: inlineSize + Self.entryAndPadding)
-    // To append, LMDB looks at the last leaf even if the key belongs elsewhere. Only the last leaf has no upper bound.
+    // To append, LMDB reads the last leaf even if the key belongs to another leaf. Only the last leaf has no upper bound.
     if appending, place.leaf.reference.high != nil {
       _ = try path(toLast: true, in: tree(of: database))
     }
   }
 
-  /// LMDB merges a leaf below 25 %. A needless check costs little; a missing check lets LMDB read a damaged page.
+  /// LMDB merges leaves that are less than 25 % full. The limit is higher here, because LMDB must not read an unchecked page.
   private static let sparsePercent = 30
 
-  /// LMDB (`mdb_rebalance`) merges a page that is less than a quarter full with a neighbour, or moves a record of the
-  /// neighbour to the page. For a branch page with one child, LMDB also needs the first leaf below.
+  /// LMDB (`mdb_rebalance`) merges a page that is less than a quarter full with a neighbour, or moves a record from the
+  /// neighbour to the page. For a branch page with only one child, LMDB also reads the first leaf below it.
   func willRemove(_ key: PageCheck.Key, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     guard let place = try place(of: key, in: database) else { return }
@@ -62,7 +62,7 @@ extension WriteGuard {
     if mayUnderflow { try willMerge(recentPaths[place.path]) }
   }
 
-  /// Checks the next leaf. LMDB's cursor may move there from the last record, or from any record of a changed leaf.
+  /// Checks the next leaf. LMDB's cursor may move to it from the last record of a leaf, or from any record of a changed leaf.
   private func checkNext(behind place: Place) throws(PageDamage) {
     let leaf = place.leaf
     let facts = checkedPages[leaf.number]
@@ -79,7 +79,7 @@ extension WriteGuard {
     checkedPages.note(added: 0, removed: place.size, on: place.parent)
   }
 
-  /// The place of `key`; nil for a tree without pages.
+  /// The place of `key`; nil if the tree has no pages.
   private func place(of key: PageCheck.Key, in database: Database) throws(PageDamage) -> Place? {
     let searched = unsafe key.searched
     guard let index = try unsafe path(to: searched, in: database) else { return nil }
@@ -96,9 +96,9 @@ extension WriteGuard {
   }
 }
 
-/// The checks for cursors of a write.
+/// The checks for the cursors of a write.
 extension WriteGuard {
-  /// Checks the pages that a cursor reads when it seeks the first record at or after `key`, or moves from `key`.
+  /// Checks the pages that a cursor reads when it moves from `key`, or searches for the first record at or after `key`.
   func willMove(
     from key: PageCheck.Key, forward: Bool, in database: Database
   ) throws(PageDamage) {
@@ -119,7 +119,7 @@ extension WriteGuard {
     if !tree.isEmpty { try checkValues(of: path(toLast: atLast, in: tree).leaf) }
   }
 
-  /// Checks the values of a leaf on overflow pages: a cursor leads LMDB to any of these values.
+  /// Checks the values of a leaf that are on overflow pages, because LMDB reads such a value when a cursor comes to its record.
   private func checkValues(of leaf: TreePath.Level) throws(PageDamage) {
     if checkedPages[leaf.number].hasCheckedValues { return }
     for index in 0..<leaf.page.count {
@@ -129,7 +129,7 @@ extension WriteGuard {
     checkedPages[leaf.number].hasCheckedValues = true
   }
 
-  /// Checks the pages of a value outside its leaf: LMDB frees these pages when the value is replaced or removed.
+  /// Checks the overflow pages of a value, because LMDB frees these pages when the value is replaced or removed.
   func checkValue(
     of node: TreePage.Node, at index: Int, in leaf: TreePath.Level
   ) throws(PageDamage) {

@@ -1,12 +1,12 @@
-/// Checks before a removal after which LMDB may merge pages. A merge removes a page, so the neighbour in the next merge below
-/// the same branch can lie one page further: after *n* removals it is at most *n* + 1 pages away.
+/// The checks before a removal after which LMDB may merge pages. Each merge removes a page, so the neighbour for the next merge
+/// below the same branch page can be one page further away. After *n* removals it is at most *n* + 1 pages away.
 extension WriteGuard {
-  /// From this removal below a branch on, all pages below the branch are checked, not only the neighbours.
+  /// The number of removals below a branch page from which all pages below it are checked, and not only the neighbours.
   private static let removalsBeforeAll = 4
-  /// LMDB keeps at least two children in a branch. A branch with fewer children than this may lose so many that it is merged.
+  /// LMDB keeps at least two children in a branch page. With fewer children than this, the branch page may be merged.
   private static let fewChildren = 3
 
-  /// Checks the pages that LMDB may merge with the leaf of `path`, and then with the branch pages above the leaf.
+  /// Checks the pages that LMDB may merge: neighbours of the leaf of `path`, and neighbours of the branch pages above the leaf.
   func willMerge(_ path: TreePath) throws(PageDamage) {
     let bottom = path.tree.depth - 1
     var level = bottom - 1
@@ -41,7 +41,7 @@ extension WriteGuard {
     }
   }
 
-  /// Whether the removals may leave a branch page so few children that LMDB merges it.
+  /// Whether the removals may leave so few children in a branch page that LMDB merges the page.
   private func isDrained(
     _ branch: TreePath.Level, level: Int, above: TreePath.Level, in tree: Tree
   ) throws(PageDamage) -> Bool {
@@ -50,12 +50,12 @@ extension WriteGuard {
     if level < tree.depth - 2 { return branch.page.count - Int(facts.drained) < Self.fewChildren }
     if branch.page.count - Int(facts.removals) >= Self.fewChildren { return false }
     try checkBelow(branch, in: tree, level: level)
-    // LMDB can merge this many pages into fewer if the records left below the branch fit into them.
+    // If the remaining records fit into this number of pages, LMDB can merge the pages below the branch page into fewer pages.
     let left = Int(checkedPages[branch.number].total) - Int(checkedPages[branch.number].removed)
     return left <= Self.fewChildren * (pageSize - PageTable.headerSize)
   }
 
-  /// Visits the pages on a level up to `distance` before and behind the path's page.
+  /// Visits the pages of a level that are up to `distance` pages before and after the path's page.
   private func checkBeside(
     _ path: TreePath, by distance: Int, level: Int,
     _ visit: (TreePath.Level) throws(PageDamage) -> Void
@@ -69,7 +69,7 @@ extension WriteGuard {
     }
   }
 
-  /// Checks all children of a branch page, and the first leaf below it.
+  /// Checks all children of a branch page, and the first leaf below the branch page.
   private func checkBelow(
     _ branch: TreePath.Level, in tree: Tree, level: Int
   ) throws(PageDamage) {

@@ -1,6 +1,6 @@
-/// The paths from a tree's root to a record. Each page on a path is checked once.
+/// The paths from the root of a tree to a record. Each page of a path is checked once.
 extension WriteGuard: PageOpener {
-  /// The number in ``recentPaths`` of the path to the last record not after `key`; nil for a tree without pages.
+  /// The index in ``recentPaths`` of the path to the last record that is not after `key`. Nil if the tree has no pages.
   @inline(__always)
   func path(to key: SearchKey, in database: Database) throws(PageDamage) -> Int? {
     if let known = unsafe recentPaths.find(key, in: database, pageSize: pageSize) { return known }
@@ -15,15 +15,15 @@ extension WriteGuard: PageOpener {
     return index
   }
 
-  /// For a tree that has pages.
+  /// The path to the first or last leaf. The tree must have pages.
   func path(toLast atLast: Bool, in tree: Tree) throws(PageDamage) -> TreePath {
     var path = TreePath(tree)
     try path.seekEnd(atLast: atLast, by: self)
     return path
   }
 
-  /// The page to which a record leads. Checks the page unless this was done before. A damaged page number may name a sound
-  /// page that is free or belongs elsewhere. LMDB would free that page twice.
+  /// The page to which a record leads. Checks the page if it is not checked yet. A damaged page number may name an undamaged
+  /// page that is free or belongs to another tree, and LMDB would then free that page twice.
   @inline(__always)
   func open(_ reference: PageReference, isLeaf: Bool) throws(PageDamage) -> TreePage {
     let number = reference.page

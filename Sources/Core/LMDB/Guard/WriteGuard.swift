@@ -1,7 +1,7 @@
 import LarderSystem
 import Synchronization
 
-/// Checks the pages of the last commit before LMDB touches them for a write, because LMDB does not check them.
+/// Checks pages of the last commit before LMDB uses them for a write, because LMDB itself does not check pages.
 ///
 /// LMDB reads the pages on the path to a key, the neighbours of a page that it may merge, and the lists of free pages. Pages
 /// that this write has made need no check. After damage this process refuses all writes. Used only under the writer lock.
@@ -11,12 +11,12 @@ final class WriteGuard: @unchecked Sendable {
   private let names: [String]
   private let nameKeys: [[UInt8]]
   let tiling = Tiling()
-  // Only the writer uses these properties, and never while they change. Without run-time checks a write is a tenth faster.
+  // Only the writer uses these properties, never during a change. Without run-time checks, a write needs a tenth less time.
   @exclusivity(unchecked) private var _pages = SnapshotPages.none
   @exclusivity(unchecked) private var _named: [Tree?] = []
   @exclusivity(unchecked) private var _checkedPages = CheckedPages()
   @exclusivity(unchecked) private var _recentPaths = RecentPaths()
-  /// Nil until the lists of free pages are checked.
+  /// Nil if the lists of free pages are not checked yet.
   @exclusivity(unchecked) private var _freePages: KnownFreePages?
   private(set) var pages: SnapshotPages {
     @inline(__always) _read { yield unsafe _pages }
@@ -38,21 +38,21 @@ final class WriteGuard: @unchecked Sendable {
     @inline(__always) _read { yield unsafe _freePages }
     @inline(__always) _modify { yield unsafe &_freePages }
   }
-  /// Once is enough: a process frees only pages that it has visited.
+  /// One comparison is enough, because afterwards this process frees only pages that it has visited and so compared.
   private var hasComparedUse = false
   private var writesRemembered = 0
-  /// The last commit of this process, and the ``WriteTransaction/serial`` of its write.
+  /// The last commit that this process made, and the ``WriteTransaction/serial`` of that write.
   private(set) var ownCommit: (id: UInt64, serial: UInt64) = (0, 0)
   private var writes: UInt64 = 0
-  /// The number of pages that commits of any process have freed since this process's first write.
+  /// The number of pages that commits of any process have freed after this process began its first write.
   private(set) var freedPageCount = 0
-  /// The last commit whose pages are among ``freedPageCount``.
+  /// The last commit whose freed pages are counted in ``freedPageCount``.
   private var lastCounted: UInt64?
   private(set) var listReadings = 0
   private var writesSinceReading = 0
-  /// Any thread reads this property and ``hasDamage``. All other properties belong to the writer.
+  /// Any thread may read this property and ``hasDamage``. Only the writer may use the other properties.
   private let firstDamage = Mutex<PageDamage?>(nil)
-  /// Every call of a write reads this flag.
+  /// True if ``firstDamage`` is not nil. Every call of a write reads this flag, because it is faster than the mutex.
   private let hasDamage = Atomic(false)
 
   init(names: [String]) {
@@ -81,7 +81,7 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.hasLists = freePages != nil
   }
 
-  /// The lists are read again after some writes, because they may have been damaged since; longer lists less often.
+  /// After some writes the lists are read again, because they may have been damaged meanwhile. Long lists are read less often.
   private func followFreePages() throws(PageDamage) {
     guard let (commit, count) = freePages.map({ ($0.commit, $0.count) }) else { return }
     writesSinceReading += 1
@@ -100,7 +100,7 @@ final class WriteGuard: @unchecked Sendable {
 
   func noteCommit(_ id: UInt64, serial: UInt64) { ownCommit = (id, serial) }
 
-  /// Before the first change, checks the lists from which LMDB takes pages.
+  /// Checks the lists from which LMDB takes pages. Does this before the first change.
   func checkFreeLists() throws(PageDamage) {
     if freePages != nil { return }
     let check = try readFreeLists()
@@ -111,14 +111,14 @@ final class WriteGuard: @unchecked Sendable {
       }
     try check.compare(used: trees.reduce(2 + pages.free.pages) { $0 + $1.pages })
     try compareUse(of: trees, with: check)
-    // This write has read pages that were not compared with the lists, so it must check these pages again.
+    // This write has already read pages that were not compared with the lists. So it must visit and check these pages again.
     named.removeAll(keepingCapacity: true)
     recentPaths.forget()
     checkedPages.hasLists = true
   }
 
-  /// Finds a list of free pages that names a page in use. The count misses such a list if the list also lacks a free page. The
-  /// guard may also miss a record that leads to a page of the tree of those lists, if the keys fit.
+  /// Finds a page that is in use and also on a list of free pages. Counting pages does not find it if the list lacks another
+  /// page. Other checks also do not find a record that leads to a page of the free lists' own tree, if the keys fit.
   private func compareUse(
     of trees: [Tree], with lists: FreeListCheck
   ) throws(PageDamage) {
@@ -134,7 +134,7 @@ final class WriteGuard: @unchecked Sendable {
     hasComparedUse = true
   }
 
-  /// Whether a page is free in the last commit. False until the lists of free pages are checked.
+  /// Whether a page is free in the last commit. False as long as the lists of free pages are not checked.
   func isFree(_ page: UInt64) throws(PageDamage) -> Bool {
     guard freePages?.contains(page) == true else { return false }
     return try readFreeLists().free.contains(page)
@@ -152,7 +152,7 @@ final class WriteGuard: @unchecked Sendable {
     return check
   }
 
-  /// Runs a check. If the check finds damage, the environment refuses writes from now on.
+  /// Runs a check. If it finds damage, this process refuses all later writes.
   @inline(__always)
   func checking<Result>(_ check: () throws(PageDamage) -> Result) throws(LMDBError) -> Result {
     if hasDamage.load(ordering: .relaxed) { throw .damagedPage }
@@ -177,7 +177,7 @@ final class WriteGuard: @unchecked Sendable {
     guard index < names.count else {
       throw PageDamage(page: 0, reason: "a database that was not opened")
     }
-    // The guard checks the pages on this path, because LMDB reads and writes the record of the database on them.
+    // This also checks the pages on the path, because LMDB reads and writes the record of the database on them.
     try unsafe nameKeys[index].withUnsafeBufferPointer { (bytes) throws(PageDamage) in
       guard let start = bytes.baseAddress else { return }
       let key = unsafe SearchKey(UnsafeRawPointer(start), count: bytes.count)
