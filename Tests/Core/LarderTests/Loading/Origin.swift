@@ -132,7 +132,7 @@ extension Store {
 }
 
 /// Settles the stores of a suite's fixtures at the end of each test.
-struct Settling: SuiteTrait, TestScoping {
+struct Settling: SuiteTrait, TestTrait, TestScoping {
   @TaskLocal static var fixtures: Shared<[StoreFixture]>?
 
   var isRecursive: Bool { true }
