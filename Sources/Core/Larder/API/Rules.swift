@@ -134,7 +134,7 @@ public struct Rules: Hashable, Sendable, Codable {
     /// The value in place of ``Rules/largestValue``.
     public var largestValue: Int?
 
-    /// Makes overrides. A rule without a value stays as declared.
+    /// Makes overrides. Where a rule has no value, the declared rule remains in force.
     public init(
       expires: Expiration? = nil, stale: Duration? = nil, jitter: Double? = nil,
       limits: Limits? = nil, eviction: Eviction? = nil, priority: Priority? = nil,
@@ -155,7 +155,7 @@ public struct Rules: Hashable, Sendable, Codable {
       case jitter, limits, eviction, priority, largestValue
     }
 
-    /// Whether every rule stays as declared.
+    /// Whether the overrides replace no declared rule.
     public var isEmpty: Bool { self == Overrides() }
 
     var inMilliseconds: Overrides {

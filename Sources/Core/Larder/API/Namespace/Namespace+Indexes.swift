@@ -51,7 +51,7 @@ extension Store.Namespace {
       let start = ends.compactMap(\.self).min { $0.lexicographicallyPrecedes($1) }
       var found: [[UInt8]] = []
       var cursor = try transaction.cursor(in: .entries)
-      // If `seek` finds no record, the cursor is behind the last record, so `previous` gives the last record.
+      // If `seek` finds no record, the cursor is after the last record, so `previous` gives the last record.
       if let start { _ = try cursor.seek(start.span) }
       var record = try start == nil ? cursor.last() : cursor.previous()
       while found.count < most, let next = record, next.key.starts(with: range.span) {

@@ -66,7 +66,7 @@ final class StoreEngine: Sendable {
     counted.removeAll()
   }
 
-  /// The handle of a namespace. In a forked child the lock may stay locked for ever, so the child gets a handle without it.
+  /// The handle of a namespace. In a forked child the lock may be locked for ever, so the child gets a handle without locking.
   func handle(for name: String) -> NamespaceHandle {
     if environment.isForked { return NamespaceHandle(name: name, listedIn: counted) }
     return handles.withLock { $0.handle(for: name) }

@@ -87,7 +87,7 @@ public final class Maintenance: Sendable {
   /// The outcome of this object's last run; nil before the first run.
   public var latest: Result<Report, LarderError>? { state.withLock { $0.latest } }
 
-  /// Whether the maintenance was started, and was not stopped since, by ``stop()`` or by an error that every run would get.
+  /// Whether the maintenance is started, and neither ``stop()`` nor an error that every run would get has stopped it.
   public var isRunning: Bool { state.withLock { $0.isOn } }
 
   /// Starts the maintenance. Does nothing if the maintenance is running.

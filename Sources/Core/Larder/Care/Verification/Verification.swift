@@ -84,7 +84,7 @@ extension Store {
   ///
   /// Reads everything in one snapshot, so LMDB cannot reuse freed pages before the check ends. O(entries).
   ///
-  /// - Throws: an error if LMDB cannot read the file or commit the write buffer. Damage is not an error, but in the result.
+  /// - Throws: an error if LMDB cannot read the file or commit the write buffer. The result reports damage.
   public func verify() throws(LarderError) -> Verification {
     try verify { _, _ in true }!
   }

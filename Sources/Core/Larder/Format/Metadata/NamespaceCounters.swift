@@ -52,7 +52,7 @@ struct NamespaceCounters: Equatable {
   /// A count is below the size of the address space that can map the file, so sums over many namespaces do not overflow.
   static let highestCount: UInt64 = 1 << 47
 
-  /// The seal, 7 numbers, and the numbers of removals, reads and the queue, with 8 bytes each.
+  /// The size in bytes: the seal, then 7 numbers, then the numbers of removals, reads and the queue, with 8 bytes each.
   static let recordSize =
     RecordSeal.size
     + 8

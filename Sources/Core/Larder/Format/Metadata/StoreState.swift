@@ -12,9 +12,10 @@ struct StoreState: Equatable {
   var entries: UInt64 = 0
   var bytes: UInt64 = 0
   var stored: UInt64 = 0
-  /// The time of the last write or purge whose time was not suspect, in milliseconds since 1970.
+  /// The time, in milliseconds since 1970, of the last write or purge that did not find the time suspect; see
+  /// ``Store/purge()``.
   var lastStamp: UInt64 = 0
-  /// The monotonic time plus 1 when a purge first found the time suspect (more than a day ahead); 0 if no time is suspect.
+  /// The monotonic time plus 1 at which a purge first found the time suspect; see ``Store/purge()``. 0 if no time is suspect.
   var suspectSince: UInt64 = 0
   /// The number of cleared namespace ids that still have entries.
   var garbage: UInt64 = 0

@@ -53,7 +53,7 @@ extension CacheLoad {
       switch options.policy {
       case .reload: turn.lookup.value = nil
       case .revalidate:
-        // If the entry has changed, another process has asked the origin since this load began, so its answer is enough.
+        // If the entry has changed, another process has asked the origin after this load began, so its answer is enough.
         turn.isAnswered = first.map { turn.lookup.found.isChanged(since: $0.found) } ?? false
       case .standard, .cacheElseLoad, .cacheOnly:
         // Another load of the key may have ended just before this load began, so the present value may be enough.

@@ -150,7 +150,7 @@ extension WriteBatch {
     return present.header.version == base.version
   }
 
-  /// Whether no clear has replaced the namespace since the load looked its key up.
+  /// Whether the namespace of the load's lookup still exists, and no clear has given it another id.
   mutating func isSameNamespace(
     _ base: BaseVersion, _ namespace: String
   ) throws(LarderError) -> Bool {

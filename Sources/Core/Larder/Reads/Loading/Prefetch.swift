@@ -106,7 +106,7 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
   /// Starts no further loads, and cancels running loads for which only the prefetch waits.
   public func cancel() { task.cancel() }
 
-  /// Waits until every key is done or the prefetch is cancelled.
+  /// Waits until every key is done or the prefetch is cancelled. Returns the numbers of keys by outcome.
   public func finish() async -> Summary { await task.value }
 }
 

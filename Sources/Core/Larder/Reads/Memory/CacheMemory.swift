@@ -70,7 +70,7 @@ public final class CacheMemory: Sendable {
       usage: usage, capacity: limits.capacity, counts: MemoryCounts(counters))
   }
 
-  /// Removes values until the rest costs at most `cost`: first values that were never used, then victims of the policy.
+  /// Removes values until the rest has at most this cost: first values that were never used, then victims of the policy.
   func trim(to cost: Int) {
     trim { _ in MemoryUsage(cost: max(0, cost), entries: .max) }
   }

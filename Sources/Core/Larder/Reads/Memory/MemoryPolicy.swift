@@ -5,7 +5,7 @@ struct MemoryPolicy: EvictionQueue {
   private(set) var queue = MemoryQueue()
   private var ghosts = MemoryGhosts()
   var policy = PolicyState()
-  /// The clock hand: a place in the queue, or ``MemoryQueue/end``.
+  /// The clock hand: the place in the queue where the search for the next victim begins, or ``MemoryQueue/end``.
   var clockHand = MemoryQueue.end
   /// The item whose frequency is halved next. Every eight insertions halve the frequency of one item.
   private var aging = MemoryQueue.end

@@ -26,7 +26,7 @@ final class MemoryRegistry: Sendable {
     static let fewest = 64
 
     var shared: [Place: [Shared]] = [:]
-    /// With this many places, unused memories are released. The limit becomes twice the remaining places: O(1) for a new place.
+    /// At this number of places, unused memories are released. The number becomes twice the rest: O(1) for each new place.
     var most = fewest
   }
 

@@ -1,8 +1,9 @@
 import LMDB
 import LarderSystem
 
-/// The result of a key's lookup in a snapshot, which lends the record. A lookup has no side effects. So after a read of the
-/// application, the caller calls `recordMiss` or `recordAccess` of ``EntryReader``; after an inspection, neither.
+/// The result of a key's lookup in a snapshot. The record is valid as long as the snapshot. A lookup has no side effects. So
+/// after a read of the application, the caller calls `recordMiss` or `recordAccess` of ``EntryReader``; after an inspection,
+/// neither.
 struct Lookup: ~Escapable {
   enum Outcome {
     case fresh
@@ -37,7 +38,7 @@ struct Lookup: ~Escapable {
     self.record = record
   }
 
-  /// Whether the value is in one piece and the entry has no fields that matter for a read.
+  /// Whether the value is in one piece and the entry has no field that a read needs.
   @inline(__always)
   var isPlain: Bool { header.flags.isSubset(of: .pinned) }
 
