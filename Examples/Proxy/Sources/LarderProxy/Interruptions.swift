@@ -6,7 +6,7 @@ import Dispatch
   import Darwin
 #endif
 
-/// Signals that ask the process to end. While this object waits for them, they do not end the process by themselves.
+/// Receives the signals that ask the process to end. The signals themselves no longer end the process: the program must end it.
 struct Interruptions {
   /// One element for each signal.
   let signals: AsyncStream<Void>
@@ -24,6 +24,6 @@ struct Interruptions {
     }
   }
 
-  /// Ends the wait for signals.
+  /// Stops receiving signals.
   func cancel() { for source in sources { source.cancel() } }
 }

@@ -5,7 +5,7 @@ import LarderHTTP
 import NIOPosix
 import ProxyServer
 
-/// A caching reverse proxy: works offline against a slow service, with a store that `larder` can show.
+/// A caching reverse proxy, which also answers if the service is slow or unreachable. `larder` can show its store.
 @main struct LarderProxy: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "larder-proxy",
@@ -122,7 +122,7 @@ import ProxyServer
       """
   }
 
-  /// Waits for requests under way, at most for `limit`, and at most until another signal.
+  /// Waits for requests under way, until `limit` has passed or another signal comes.
   static func stop(
     _ server: ProxyServer, within limit: Duration, orAt signals: AsyncStream<Void>
   ) async throws {

@@ -43,7 +43,7 @@ struct AnswerWriter: Sendable {
       return true
     }
     var framing = Framing(of: response, to: method)
-    // If the stated length differs from the body's, it was the length of another body.
+    // If the stated length differs from the body's, it was the length of another body, and is replaced.
     if let count = body.count, framing != .length(count) {
       response.headerFields[.contentLength] = String(count)
       framing = .length(count)
@@ -77,8 +77,8 @@ struct AnswerWriter: Sendable {
         guard let next = try await pieces.next() else { break }
         piece = next
       } catch {
-        // The origin has broken off or gone silent, or the stored body is gone. The client gets the bytes so far, without the
-        // end of the body.
+        // The origin broke the connection or sent nothing for too long, or the stored body is gone. The client gets the bytes so
+        // far, without the end of the body, so it can see that bytes are missing.
         if hasBegun { return false }
         return try await write(.failure(error), HTTPBody())
       }
@@ -87,7 +87,7 @@ struct AnswerWriter: Sendable {
         piece = await shortened(piece, &pieces).asChunk
         try await write(&pending, &piece)
       } else if let left = rest, piece.count > left {
-        // A connection that stays open must carry exactly the announced bytes. Otherwise the next response begins too late.
+        // A client would read surplus bytes as the next response, so exactly the announced bytes are written.
         piece = Array(piece.prefix(left))
         rest = 0
         try await write(&pending, &piece)
@@ -103,7 +103,7 @@ struct AnswerWriter: Sendable {
     return framing != .untilClose && (rest ?? 0) == 0
   }
 
-  /// A piece of a body that must be written whole. Shortens it if the proxy already holds many bytes and the body can go back.
+  /// A piece of a body that must be written whole. Shortens it if the proxy already holds many bytes and the body can rewind.
   private func shortened(_ piece: [UInt8], _ pieces: inout HTTPBody.Iterator) async -> [UInt8] {
     let size = connection.held.smallPiece
     guard piece.count > size, !connection.held.hasRoom,
@@ -117,7 +117,7 @@ struct AnswerWriter: Sendable {
     try await finish(&head, &piece, from: taken, count: head.count + piece.count - taken)
   }
 
-  /// Writes a piece. Returns most of it to the body if the client does not take it, no room is left, and the body can rewind.
+  /// Writes a piece. If the client does not take it, no room is left and the body can rewind, most of it goes back to the body.
   ///
   /// - Returns: the number of bytes that went back to the body.
   private func write(
@@ -134,7 +134,7 @@ struct AnswerWriter: Sendable {
     return surplus
   }
 
-  /// Waits until the client has taken `count` bytes behind the first `taken`, and holds only these bytes meanwhile.
+  /// Waits until the client has taken `count` bytes after the first `taken` bytes. Holds only these `count` bytes meanwhile.
   private func finish(
     _ head: inout [UInt8], _ piece: inout [UInt8], from taken: Int, count: Int
   ) async throws {

@@ -37,7 +37,7 @@ final class ByteSource: ChannelInboundHandler {
 
   /// The next piece that has already come; nil if there is none.
   func takeArrived() -> ByteBuffer? {
-    // The reader no longer uses the last piece.
+    // The reader no longer uses the last piece, so its bytes do not count any more.
     count(0)
     return arrived.isEmpty ? nil : counting(arrived.removeFirst())
   }
@@ -61,10 +61,10 @@ final class ByteSource: ChannelInboundHandler {
     if let bytes = takeArrived() { return reader.resume(returning: bytes) }
     if let end { return reader.resume(with: end) }
     if isEnding, isAtRequest { return reader.resume(returning: nil) }
-    // An upload still waits while its connection is drained, and has no use for the remaining bytes.
+    // While the connection is drained before its close, an upload may still wait. It fails, because it cannot use the bytes.
     waiting?.resume(throwing: MessageError.incomplete)
     waiting = reader
-    // A channel forgets requests for reads from before it is active.
+    // A channel that is not active yet would forget the request for a read, so `channelActive` makes the request.
     if let context, context.channel.isActive { context.read() }
   }
 
@@ -87,10 +87,10 @@ final class ByteSource: ChannelInboundHandler {
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
-    // The client takes the answer first; the next request is read after that.
+    // The next request is read only after the client has taken the answer.
     if responder?.isWriting == true { return }
-    // A read may have brought nothing, for example because it was interrupted. A connection whose reader asks for the next
-    // request at once stays registered for reads, which saves two system calls for each request.
+    // A read may have brought nothing, for example because it was interrupted. After a short piece the reader soon asks for the
+    // next request. If the connection stays registered for reads, each request needs two system calls less.
     if waiting != nil || wasShort && arrived.isEmpty && end == nil { context.read() }
   }
 
@@ -114,7 +114,7 @@ final class ByteSource: ChannelInboundHandler {
     self.context = nil
   }
 
-  /// Ends the connection before its next request. The connection's reader sees an end by the other side.
+  /// Ends the connection before its next request. For the reader of the connection, the other side has ended the connection.
   func endAtRequest() {
     isEnding = true
     guard isAtRequest, waiting != nil else { return }
@@ -133,7 +133,7 @@ final class ByteSource: ChannelInboundHandler {
     if case .failure(let error) = end, error as? MessageError == .timedOut { end = nil }
   }
 
-  /// From now on any bytes, and the end of the other side, close the connection. False if bytes or the end have already come.
+  /// From now on the connection is closed if any bytes or the end of the other side come. False if they have already come.
   func beginSilence() -> Bool {
     guard let context, context.channel.isActive, end == nil, arrived.isEmpty else { return false }
     count(0)

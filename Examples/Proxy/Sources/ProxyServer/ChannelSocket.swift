@@ -9,7 +9,7 @@ import NIOCore
 /// The socket of a channel, for calls that the channel itself does not have. Use it only on the event loop.
 final class ChannelSocket {
   private let channel: any Channel
-  /// The lookup happens once: it takes a twentieth of the time of an answer from the store.
+  /// Looked up only once, because the lookup takes a twentieth of the time of an answer from the store.
   private let core: (any NIOTransportAccessibleChannelCore<NIOBSDSocket.Handle>)?
 
   init(of channel: any Channel) {
@@ -17,10 +17,10 @@ final class ChannelSocket {
     core = channel._channelCore as? any NIOTransportAccessibleChannelCore<NIOBSDSocket.Handle>
   }
 
-  /// Writes bytes without a copy, as many as the system takes at once, and returns their number. No bytes may wait in the
-  /// channel, because waiting bytes come first.
+  /// Writes bytes without a copy, as many as the system takes now, and returns their number. No bytes may wait in the channel,
+  /// because they would have to be written first.
   ///
-  /// Most answers fit into the buffer of the system. A channel would copy them before it writes them.
+  /// Most answers fit into the buffer of the system. A channel would copy each answer before it writes the answer.
   func write(_ first: [UInt8], _ second: Span<UInt8>) throws -> Int {
     let taken = try core?.withUnsafeTransport { socket in
       unsafe first.withUnsafeBytes { first in
@@ -35,7 +35,7 @@ final class ChannelSocket {
         }
       }
     }
-    // After an error the channel writes and gets the same error, and then closes the connection.
+    // After an error the caller lets the channel write. The channel gets the same error, and closes the connection.
     return max(0, taken ?? 0)
   }
 

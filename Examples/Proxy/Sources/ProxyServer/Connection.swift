@@ -4,7 +4,7 @@ import LarderHTTP
 import NIOCore
 import NIOPosix
 
-/// One TCP connection. It reads bytes when a reader asks for them, and at most one piece ahead, after a short piece.
+/// One TCP connection. It reads bytes when a reader asks for them. After a short piece it already reads the next piece.
 struct Connection: Sendable {
   let channel: any Channel
   private let source: NIOLoopBound<ByteSource>
@@ -88,12 +88,12 @@ struct Connection: Sendable {
     if left > 0 { try await write(rest(of: first, second, from: taken, count: left)) }
   }
 
-  /// Writes as many bytes as the system takes at once, and returns their number: 0 outside of the event loop.
+  /// Writes as many bytes as the system takes now, and returns their number: 0 outside of the event loop.
   func writeSome(_ first: [UInt8], _ second: [UInt8]) throws -> Int {
     channel.eventLoop.inEventLoop ? try socket.value.write(first, second.span) : 0
   }
 
-  /// The bytes that the system has not taken at once, for ``write(_:)``.
+  /// The bytes that the system has not taken yet, for ``write(_:)``.
   func rest(of first: [UInt8], _ second: [UInt8], from taken: Int, count: Int) -> ByteBuffer {
     var rest = channel.allocator.buffer(capacity: count)
     rest.writeBytes(first.dropFirst(taken).prefix(count))
@@ -102,7 +102,7 @@ struct Connection: Sendable {
     return rest
   }
 
-  /// Writes the rest, and returns when the system has taken the bytes, within the time that the other side has for them.
+  /// Writes the rest, and returns when the system has taken the bytes. The other side has a time limit to take them.
   func write(_ rest: ByteBuffer) async throws {
     deadline.beginWrite()
     defer { deadline.clear(.read) }
@@ -128,7 +128,7 @@ struct Connection: Sendable {
     do {
       return try deadline.mayGoOn(untaken: socket.value.untakenBytes)
     } catch {
-      // The channel is closed.
+      // The channel is already closed.
       return false
     }
   }
@@ -171,7 +171,7 @@ struct Connection: Sendable {
     }
   }
 
-  /// Closes the connection at once.
+  /// Closes the connection immediately.
   func close() { channel.close(promise: nil) }
 
   /// Closes the connection after the other side has had a chance to read the last answer.

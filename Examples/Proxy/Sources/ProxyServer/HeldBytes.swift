@@ -4,7 +4,7 @@ import Synchronization
 /// The bytes of bodies that a proxy holds for slow readers on all connections, and their limit.
 ///
 /// Each connection may always hold a small piece, which does not count, so many slow readers keep no other client waiting.
-/// Larger pieces share the rest. Without room for them, stored bodies are read from the store again, and other bodies are
+/// Larger pieces share the rest. If the rest is used up, stored bodies are read from the store again later, and other bodies are
 /// received in small pieces.
 final class HeldBytes: Sendable {
   /// The bytes of a message that each connection may hold, whatever other connections hold.
@@ -14,14 +14,14 @@ final class HeldBytes: Sendable {
   private let held = Atomic(0)
 
   static let largestPiece = 1 << 16
-  /// The number of pieces that may be read at the same moment, before any of them counts: one for each event loop.
+  /// The number of pieces that may be read at the same time, before their bytes are counted: one for each event loop.
   private static let simultaneous = 8
 
   /// - Parameters:
   ///   - total: the limit on all held bytes, small pieces included.
   ///   - connections: the largest number of clients; each may have a connection to the origin.
   init(total: Int, connections: Int) {
-    // A small piece each for a request, its answer, and the origin's bytes for it.
+    // Each client needs three small pieces: for a request, for its answer, and for the bytes that the origin sends.
     smallPiece = max(256, min(4096, total / (12 * connections)))
     let always = 3 * connections * smallPiece + Self.simultaneous * Self.largestPiece
     limit = max(0, total - always)

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Connections to the origin that wait for another request, at most 32. The connection that was used last is used first.
 ///
-/// They carry only GET and HEAD without a body, and wait only after a whole response with a stated length. A connection that
-/// ends or sends bytes while it waits is closed: bytes before a request do not answer it.
+/// These connections carry only GET and HEAD without a body, and wait only after a whole response with a stated length. A
+/// connection that ends or sends bytes while it waits is closed, because bytes before a request are no answer to it.
 final class IdleConnections: Sendable {
   private static let most = 32
   private let connections = Mutex<[Connection]>([])

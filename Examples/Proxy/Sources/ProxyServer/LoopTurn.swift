@@ -11,10 +11,10 @@ import NIOCore
 /// A loop that always finds another request never sleeps, so the scheduler lets it run for milliseconds. Clients and other
 /// loops on its core wait all that time. So the loop yields after a batch of answers.
 ///
-/// A yield beside a thread that never sleeps costs milliseconds. So a loop that has waited that long runs as long before
-/// its next yield: it keeps at least half of the time.
+/// If another thread never sleeps, a yield may take milliseconds. So after a yield the loop runs at least as long as the yield
+/// took: it keeps at least half of the time.
 struct LoopTurn {
-  /// A smaller batch costs throughput, a larger one latency: see the decision on ready answers.
+  /// A smaller batch lowers the throughput, and a larger batch raises the latency: see the decision on ready answers.
   static let batch = 32
 
   private let now: () -> NIODeadline

@@ -49,7 +49,7 @@ struct MessageHead: Sendable, Equatable {
 
   /// The first line of a request. Bytes of its target beyond ASCII become percent-encoded.
   ///
-  /// As text, different bytes that are no UTF-8 would become one target.
+  /// In text, all bytes that are not UTF-8 become one character, so different targets would become one target.
   private static func encoded(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     guard line.contains(where: { $0 >= 0x80 }), let start = line.firstIndex(of: 0x20),
       let end = line.lastIndex(of: 0x20)
@@ -125,7 +125,7 @@ enum Framing: Sendable, Equatable {
     coding.elementsEqual("chunked".utf8) { $0 | 0x20 == $1 }
   }
 
-  /// Whether the end of a request is known, but not its content: chunks with another coding (RFC 9112, 6.1).
+  /// Whether a request has chunks with another coding: its end can be found, but its content cannot be read (RFC 9112, 6.1).
   static func hasUnknownCoding(_ fields: HTTPFields) -> Bool {
     let codings = codings(fields)
     guard !fields.contains(.contentLength), codings.count > 1, isChunked(codings[codings.count - 1])

@@ -17,7 +17,7 @@ struct MessageParser {
     case trailers(Int)
   }
 
-  /// Whether the other side is a client: other servers may read the same bytes. An origin is read leniently.
+  /// True for a client, because another server must not read its bytes in another way. An origin is read leniently.
   let isStrict: Bool
   private var buffer = ByteBuffer()
   /// The number of bytes of `buffer` that were searched without success.
@@ -128,7 +128,7 @@ struct MessageParser {
     }
   }
 
-  /// A step in a body in chunks; nil if the next step follows at once.
+  /// A step in a body in chunks; nil if the caller must take the next step.
   private mutating func chunkedStep() throws(MessageError) -> Step? {
     if case .chunk(let count) = place {
       guard let bytes = take(upTo: count) else { return .wait }

@@ -49,7 +49,7 @@ final class MessageReader: Sendable {
   ///
   /// - Parameters:
   ///   - isLenient: whether lines that are no fields are left out, as for an origin.
-  ///   - isFirst: whether the connection is new, so that it counts as slow and not as idle.
+  ///   - isFirst: whether the connection is new, so that the time limit is that of a head, not that of an idle connection.
   func head(isLenient: Bool, isFirst: Bool = false) async throws -> MessageHead? {
     defer { connection.deadline.clear(.send) }
     if let limits {

@@ -49,8 +49,8 @@ final class OpenConnections: Sendable {
     }
   }
 
-  /// Ends connections between two requests at once, and other connections after their answer. All end after `limit` at the
-  /// latest, or when the task is cancelled.
+  /// Ends connections between two requests immediately, and other connections after their answer. All connections end at the
+  /// latest after `limit`, or when the task is cancelled.
   func end(within limit: Duration) async {
     let open = state.withLock { state in
       ending.store(true, ordering: .relaxed)
@@ -99,7 +99,7 @@ final class Deadline: Sendable {
     /// The number of bytes that the other side had not taken at the last look.
     var untaken: Int?
   }
-  /// Both limits may run at once: the answer may come before the end of the request's body.
+  /// Both limits may run at the same time, because the answer may come before the end of the request's body.
   private let ends = Mutex<(send: Duration?, read: Reading?)>((nil, nil))
   /// The time between two looks at the bytes that the other side has taken.
   private let pause: Duration
@@ -134,7 +134,7 @@ final class Deadline: Sendable {
   /// Notes the number of bytes that the other side has not taken. False if it has taken nothing since the last look.
   func mayGoOn(untaken: Int) -> Bool {
     ends.withLock { ends in
-      // The write has ended since then.
+      // The write has ended since then, so the other side is not late.
       guard let last = ends.read else { return true }
       ends.read?.untaken = untaken
       return last.untaken.map { untaken < $0 } ?? true

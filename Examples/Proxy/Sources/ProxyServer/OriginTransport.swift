@@ -69,7 +69,7 @@ public struct OriginTransport: HTTPTransport {
   }
 
   static func response(_ head: MessageHead, to method: HTTPRequest.Method) throws -> HTTPResponse {
-    // Splits bytes: text would join a space and a combining mark after it.
+    // The line is split as bytes, because text joins a space and a combining mark after it into one character.
     let words = head.start.utf8
       .split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false).map(Substring.init)
     guard words.count >= 2, words[0].uppercased().hasPrefix("HTTP/1."), words[1].utf8.count == 3,

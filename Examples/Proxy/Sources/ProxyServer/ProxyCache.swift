@@ -27,7 +27,7 @@ public final class ProxyCache: Sendable {
   /// - Parameters:
   ///   - transport: sends requests to the origin.
   ///   - log: receives a line for each failure and each new opening of the store.
-  ///   - open: opens the store, at once and after a failure.
+  ///   - open: opens the store, first now and again after each failure of the store.
   public init(
     in namespace: String = "http", over transport: any HTTPTransport,
     policy: HTTPCachePolicy = HTTPCachePolicy(),
@@ -91,7 +91,7 @@ public final class ProxyCache: Sendable {
     }
   }
 
-  /// Opens the store again, at most once a second, after an error that this may help against.
+  /// If a new opening may remove the cause of the error, opens the store again, at most once a second.
   private func recover(from error: any Error) {
     guard let error = error as? LarderError else {
       log("background refresh failed: \(error)")

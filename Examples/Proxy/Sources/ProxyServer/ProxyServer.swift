@@ -60,7 +60,7 @@ public struct ProxyServer: Sendable {
       ready: ready)
   }
 
-  /// Stops the server. Connections between two requests end at once, and other connections after the answer to their request.
+  /// Stops the server. Connections between two requests end immediately, and others after the answer to their request.
   ///
   /// - Parameter limit: how long requests may still take. A cancellation of the task ends them, too.
   public func stop(within limit: Duration = .zero) async throws {

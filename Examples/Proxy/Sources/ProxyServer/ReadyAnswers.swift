@@ -3,7 +3,7 @@ import LarderHTTP
 import NIOCore
 import Synchronization
 
-/// The answers that one event loop can give at once.
+/// The answers that one event loop can give without the task of a connection.
 final class ReadyAnswers {
   /// An answer with its head as sent. The head changes each second.
   private final class Ready {
@@ -12,7 +12,7 @@ final class ReadyAnswers {
     var age: Int
     var head: [UInt8]
 
-    /// A generous estimate of the bytes in memory: a field also takes some space of its own.
+    /// An estimate of the bytes in memory. It is rather too high, because each field takes further memory.
     let cost: Int
 
     init(_ answer: ReadyAnswer, to request: HTTPRequest, age: Int, head: [UInt8]) {
@@ -74,7 +74,7 @@ final class ReadyAnswers {
     guard let target = request.path, target.utf8.count <= Self.longestTarget else { return }
     let recognizer = recognizer ?? PlainRequests(besides: cache.rules.decisiveFields)
     self.recognizer = recognizer
-    // Other requests cost only this look.
+    // For a request that is not plain, this test is all that the call does.
     guard recognizer.target(of: head.span) != nil else { return }
     if byTarget.count + byHead.count >= Self.most || cost > Self.largestCost {
       (byTarget, byHead, cost) = ([:], [:], 0)

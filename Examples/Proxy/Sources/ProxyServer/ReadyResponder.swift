@@ -1,7 +1,7 @@
 import LarderHTTP
 import NIOCore
 
-/// Gives ready answers on the event loop of a connection, at once: without the connection's task or a copy of the body.
+/// Gives ready answers on the event loop of a connection, without the connection's task and without a copy of the body.
 final class ReadyResponder {
   let answers: ReadyAnswers
   private let socket: ChannelSocket
@@ -33,7 +33,7 @@ final class ReadyResponder {
   /// - Parameter context: continues to read once the client has taken the answer.
   func answer(_ bytes: ByteBuffer, then context: ChannelHandlerContext) -> Bool {
     guard let (ready, head) = answers.answer(to: bytes.readableBytesUInt8Span) else { return false }
-    // Bytes that the client does not take at once are held. Without room for them, the task answers: it can read the body anew.
+    // Bytes that the client does not take now are held. If no room is left, the task answers, because it can read the body again.
     let size = ready.bodySize > held.smallPiece ? head.count + ready.bodySize : 0
     guard size == 0 || held.reserve(size) else { return false }
     var rest: ByteBuffer?
@@ -47,7 +47,7 @@ final class ReadyResponder {
         return false
       }
     } catch {
-      // The task meets the same error, and handles it.
+      // The task will get the same error and handle it.
       held.release(size)
       return false
     }

@@ -14,7 +14,7 @@ extension RequestHandling {
     guard words[2].hasPrefix("HTTP/1.") else { throw .unknownVersion }
     guard let method = HTTPRequest.Method(String(words[0])),
       hasHost(head.fields, isOptional: words[2] == "HTTP/1.0"),
-      // RFC 9112, 6.1: HTTP/1.0 with a transfer coding has a faulty framing.
+      // RFC 9112, 6.1: an HTTP/1.0 request with a transfer coding has a faulty framing, so it is refused.
       words[2] != "HTTP/1.0" || !head.fields.contains(.transferEncoding),
       let target = target(words[1], of: method)
     else { return nil }

@@ -7,7 +7,7 @@ struct RequestHandling: Sendable {
   let cache: ProxyCache
   let origin: Address
   let connections: OpenConnections
-  /// Receives the lines of the log; nil if nothing reads them, and then no lines are made.
+  /// Receives the lines of the log. If it is nil, no lines are made.
   let log: (@Sendable (String) -> Void)?
 
   /// Answers requests until either side ends the connection.
@@ -22,7 +22,7 @@ struct RequestHandling: Sendable {
         isBetweenRequests = false
         let isLast = try await !answer(head, reader, connection)
         if isLast || connections.isEnding {
-          // A client that does not know of the end may have sent another request.
+          // A client that does not expect the end may have sent another request. An immediate close could lose the answer then.
           if !isLast || !reader.isAtEnd { await connection.closeGracefully() }
           return
         }
@@ -81,7 +81,7 @@ struct RequestHandling: Sendable {
     }
     if Self.forwardsLeft(head.fields, of: request.method) == 0 {
       reader.begin(framing)
-      // The answer to a TRACE would repeat the request, with the credentials of its client.
+      // The answer to a TRACE would repeat the request with the credentials of its client, so a TRACE gets a 501.
       let isOptions = request.method == .options
       try await writer.write(isOptions ? .empty : .failure(501, "Not Implemented"))
       return reader.isAtEnd && isKept
@@ -112,10 +112,10 @@ struct RequestHandling: Sendable {
     let isRepeated = result.reason == .fresh && result.forwarded == nil && log == nil
     if isRepeated, request.method == .get { connection.keepReady(request, head, from: cache.cache) }
     let body = result.body
-    // Without this copy, the writer of the body can release pieces from memory.
+    // The result must not hold the body too, so that the writer can release each piece from memory.
     result.body = HTTPBody()
     let isWhole = try await writer.write(status.response, body)
-    // An answer may come before the end of its request. The rest of that request is no new request.
+    // If the answer came before the end of the request, the rest of the request must not be read as a new request.
     return isWhole && reader.isAtEnd && isKept
   }
 

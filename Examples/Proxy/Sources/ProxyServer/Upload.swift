@@ -12,10 +12,10 @@ final class Upload: Sendable {
     self.connection = connection
   }
 
-  /// Why the body could not be read to its end; nil if it could be.
+  /// The reason why the body could not be read to its end; nil without such a failure.
   var failure: (any Error)? { reason.withLock { $0 } }
 
-  /// Sends the head, and then the body: in a task of its own, unless the body is in memory and has at most 64 KB.
+  /// Sends the head, and then the body. A body in memory of at most 64 KB is sent now, any other body in a task of its own.
   func begin(after head: [UInt8]) async throws {
     if let whole = body.whole, whole.count <= 1 << 16 {
       try await connection.write(head, whole)
@@ -52,10 +52,10 @@ final class Upload: Sendable {
         }
       }
       if isChunked { try await connection.write(.lastChunk) }
-      // If a body is shorter than announced, the request is incomplete.
+      // If a body is shorter than announced, the request stays incomplete, so the connection is of no further use.
       if left > 0 { connection.close() }
     } catch {
-      // The origin reads no more. It may still have answered, for example with a 413.
+      // The origin reads no more. The error is ignored, because the origin may already have answered, for example with a 413.
     }
   }
 }

@@ -30,7 +30,7 @@ import Testing
       }, limits: limits)
   }
 
-  /// Clients that have read nothing, as soon as the proxy waits for each client. The system buffers little for these clients.
+  /// Connects clients that read nothing, and returns when bytes wait for each client. The system buffers little for these clients.
   private static func slowClients(_ bench: Bench) async throws -> [RawClient] {
     var clients: [RawClient] = []
     try await waitUntil { bench.server.connections.count == 0 }
