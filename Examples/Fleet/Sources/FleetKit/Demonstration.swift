@@ -134,7 +134,7 @@ public final class Demonstration {
     print(row.line)
   }
 
-  /// Lets all machines ask for the same new keys at once.
+  /// Lets all machines ask for the same new keys at the same time.
   private func rush() async throws {
     print("\n100 new keys, asked for by all machines at once:")
     for (word, name) in [("rush", "with leases"), ("alone", "without leases")] {

@@ -147,7 +147,7 @@ public struct Checker {
     }
   }
 
-  /// The number of losses before a call; nil if a loss overlaps it.
+  /// The number of losses before a call; nil if a loss overlaps the call.
   private func era(of call: Call) -> Int? {
     if losses.contains(where: { $0.lowerBound <= call.end && call.start <= $0.upperBound }) {
       return nil

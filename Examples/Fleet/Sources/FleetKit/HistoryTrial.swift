@@ -25,11 +25,11 @@ public final class HistoryTrial {
     case connectionsCut, hang, flush
     /// The server is killed and starts again, with or without its data.
     case killWithData, killWithoutData
-    /// A process is killed and replaced, or stops for a while.
+    /// A process is killed and replaced, or is stopped for a while.
     case processKilled, processStopped
     /// The process that reads the log for the first machine is killed and replaced.
     case readerKilled
-    /// The replica takes over.
+    /// The replica becomes the primary.
     case failover
   }
 

@@ -4,13 +4,13 @@ import LarderShared
 import LarderSharedTesting
 
 /// The instructions of a hit with and without a tier, which `valgrind --tool=callgrind` counts. Other work of the machine does
-/// not change them.
+/// not change these numbers.
 public enum HitCount {
   private static let rounds = 10_000
 
   /// Prints the instructions of one hit of each kind, and the ratios.
   public static func run() throws {
-    // Valgrind cannot read the debugging information of Swift programs.
+    // Valgrind cannot read the debugging information of Swift programs, so it runs a copy without that information.
     let program = NSTemporaryDirectory() + "/larder-count-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: program) }
     _ = try output(of: ["strip", "--strip-debug", "-o", program, CommandLine.arguments[0]])

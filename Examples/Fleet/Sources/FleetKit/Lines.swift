@@ -28,7 +28,7 @@ final class LineWriter: Sendable {
   init(_ file: FileHandle) { self.file = Mutex(file) }
 
   func write(_ text: String) {
-    // Ignores errors: the reader may have ended, and another wait notices that.
+    // An error means that the reader has ended. Another wait notices that, so the error is ignored.
     file.withLock { try? $0.write(contentsOf: Data((text + "\n").utf8)) }
   }
 }

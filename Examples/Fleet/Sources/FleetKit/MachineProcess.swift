@@ -13,7 +13,7 @@ public final class MachineProcess: Sendable {
     public var history: String
     /// The ports of the servers on 127.0.0.1.
     public var ports: [Int]
-    /// The index of the machine and the number of machines. A machine changes the keys with this index modulo the number.
+    /// The index of the machine and the number of machines. A machine changes each key for which `key % count` is `index`.
     public var machine: (index: Int, count: Int)
     /// The number of keys.
     public var keys: Int
@@ -115,7 +115,7 @@ public final class MachineProcess: Sendable {
   /// The process id.
   var identifier: Int32 { process.processIdentifier }
 
-  /// Ends the process at once, as a crash does.
+  /// Ends the process immediately, as a crash does.
   public func kill() {
     Foundation.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()

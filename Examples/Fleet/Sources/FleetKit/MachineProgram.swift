@@ -154,7 +154,7 @@ final class MachineProgram: Sendable {
         }
       } catch {
         kind = .attempt
-        // The tier may now have an older value than the origin.
+        // The tier may now have an older value than the origin, so the key is removed.
         do { try await cache.remove("\(key)") } catch {
           // The removal waits in the store.
         }
@@ -163,7 +163,7 @@ final class MachineProgram: Sendable {
     }
   }
 
-  /// Asks for new keys at once: through the cache, or through the tier alone, like a program without leases.
+  /// Asks for new keys at the same time: through the cache, or like a program without leases, which asks the tier and loads.
   private func rush(_ count: Int, isLeased: Bool, _ word: String) async {
     await withTaskGroup { group in
       for index in 0..<count {

@@ -4,12 +4,12 @@ import LarderRedis
 import LarderShared
 import LarderSharedTesting
 
-/// The cost of the tier relative to the plainest requests, over a Redis of its own: ratios of medians over alternating rounds.
+/// Compares the tier with the plainest requests, over a Redis server of its own. Ratios are of medians over alternating rounds.
 public struct Measurement {
   private static let key = SharedKey(namespace: "plain", bytes: Array("key".utf8))
   private static let value = TierValue(
     frame: Array(repeating: 7, count: 4096), lifetime: .minutes(10), tags: [])
-  /// Long timeouts: a busy machine is no fault.
+  /// The timeouts are long, so that no request fails on a busy machine.
   private static let patient = SharedOptions(readTimeout: .seconds(10), writeTimeout: .seconds(10))
 
   private let server: RedisServer
@@ -58,7 +58,7 @@ public struct Measurement {
     let shared = Shared(tier)
     let plain = store.cache(of: String.self, in: "local", memory: memory)
     let cache = store.cache(of: String.self, in: "shared", memory: memory, shared: shared)
-    // Short rounds: on a busy machine most of them are not interrupted.
+    // The rounds are short, so that most rounds are not interrupted even on a busy machine.
     for index in 0..<10 {
       try await plain.set("value", for: "\(index)")
       try await cache.set("value", for: "\(index)")
@@ -91,12 +91,12 @@ public struct Measurement {
     let tier = tier
     var (seen, made, trip) = (Times(), Times(), Times())
     var changes = store.changes(in: Self.key.namespace).makeAsyncIterator()
-    // A pause longer than the pace: the reader takes changes within its pace together.
+    // The reader takes changes within its pace together, so the pause between two changes is longer than the pace.
     let pause = SharedOptions().pace * 2
     for _ in 0..<200 {
       try await Self.until {
         try await cache.result(for: "key") { "loaded" }.isConfirmed
-          // A value that waits for its commit may not be stored, and then its removal would be no change.
+          // A value that is not committed yet may not be stored at all, and then its removal would be no change.
           && cache.local.contains("key")
       }
       try await Task.sleep(for: pause)
@@ -108,7 +108,7 @@ public struct Measurement {
         }
       }
       made.append(try await change)
-      // The same pause comes before this request, because a resting processor wakes up slowly.
+      // An idle processor wakes up slowly, so the same pause comes before this request.
       try await Task.sleep(for: pause)
       try await trip.add { _ = try await sender.run("GET", "nothing") }
     }
@@ -116,7 +116,7 @@ public struct Measurement {
     report("change seen by another machine / GET", seen, trip, goal: 3)
   }
 
-  /// The cost of a record with an absent key: first with its transfer and parsing, then of its application alone.
+  /// The cost of a record whose key is absent: first with the transfer and the parsing, then only of applying it.
   private func records() async throws {
     let read = try await RecordCost.measure(on: tier, records: 30_000, Self.patient)
     report("a record of an absent key, read and applied / lookup", read.record, read.lookup)

@@ -46,7 +46,7 @@ struct Steady {
     for rank in 1...Self.keys {
       let share = pow(Double(rank), -Self.exponent) / sum
       let (read, change) = (Self.reads * share, changes * share)
-      // A value ends by its lifetime or by a change. The next read by any machine loads it again.
+      // A value ends when its lifetime has passed or its key changes. The next read by any machine loads it again.
       let ended = -expm1(-change * lifetime) / change
       let cycle = ended + 1 / (fleet * read)
       let loads = 1 / cycle
@@ -153,7 +153,7 @@ struct Disturbance {
         if kind == .replayed || kind == .down {
           for key in missed {
             for machine in 0..<machines { copies[key][machine].end = 0 }
-            // These removals had to wait: the tier still has the old values.
+            // These removals waited while the tier was down, so until now the tier had the old values.
             if kind == .down { shared[key].end = 0 }
           }
         } else if kind == .dropped {

@@ -8,7 +8,7 @@ import Synchronization
 /// The error of a server that does not start.
 struct NoServer: Error, CustomStringConvertible { var description: String }
 
-/// A redis-server of this process, on a free loopback port. It ends with the last reference to this object.
+/// A redis-server of this process, on a free loopback port. It ends when the last reference to this object is released.
 public final class RedisServer: Sendable {
   /// The path of the program: `REDIS_SERVER` in the environment, or else the installed program; nil if there is no program.
   public static let program =
@@ -70,13 +70,13 @@ public final class RedisServer: Sendable {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// Ends the server at once, as a crash does.
+  /// Ends the server immediately, as a crash does.
   public func kill() {
     Foundation.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 
-  /// Stops the server without an end of its connections, like a machine that hangs.
+  /// Stops the server, as if its machine hangs. Its connections stay open.
   public func suspend() { Foundation.kill(process.processIdentifier, SIGSTOP) }
   /// Continues the server after ``suspend()``.
   public func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }
@@ -94,7 +94,7 @@ public final class RedisServer: Sendable {
     throw NoServer(description: "redis-server does not listen on port \(port)")
   }
 
-  /// A free port. The nodes of a cluster also use the port with a number higher by 10,000.
+  /// A free port of at most 55,000, because the nodes of a cluster also use the port whose number is 10,000 higher.
   private static func freePort() async throws -> Int {
     while true {
       let port = try await anyFreePort()

@@ -80,7 +80,7 @@ public enum ServerCost {
   }
 }
 
-/// A machine that counts the changes of which the server tells it. Hundreds of these machines need little of the processor.
+/// A machine that counts the changes of which the server tells it. Hundreds of these machines take little processor time.
 private final class CountingMachine: Sendable {
   let changes = Atomic(0)
   /// The number of messages about changes.
@@ -113,7 +113,7 @@ extension ChannelInboundHandler where OutboundOut == ByteBuffer {
   }
 }
 
-/// Reads the log like the reader of a store: at once after a single change, otherwise with the usual pace.
+/// Reads the log like the reader of a store: immediately after a single change, otherwise with the usual pace.
 private final class LogHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer

@@ -104,7 +104,7 @@ struct Cluster {
             try await one.1.set("\(to)-\(index)", for: "\(index)")
             return true
           } catch let error as LarderError {
-            // For a moment the keys of one script are on two nodes.
+            // For a moment the keys of one script are on two nodes, so the server refuses the script.
             #expect([.unreachable, .unanswered].contains(error.code))
             return false
           }

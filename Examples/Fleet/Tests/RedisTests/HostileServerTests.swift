@@ -57,7 +57,7 @@ import Testing
       to: ServerAddress("127.0.0.1", server.port), Login(words: [Array("PING".utf8)], tls: nil),
       onClose: { _ in events.withLock { $0.append("closed") } },
       completion: { result in
-        // Leaves time for the end of the connection to come first.
+        // Gives the connection the time to end first, so that the test finds a wrong order of the two events.
         for _ in 0..<200 where events.withLock({ $0.isEmpty }) {
           Thread.sleep(forTimeInterval: 0.001)
         }
@@ -68,13 +68,13 @@ import Testing
     try await server.close()
   }
 
-  /// The reply comes byte by byte, without an end: the caller stops at its limit, and the connection is given up.
+  /// The reply comes byte by byte and never ends. The caller stops waiting at its time limit, and the connection is closed.
   @Test func aReplyThatTricklesInIsGivenUp() async throws {
     let server = try await HostileServer(trickles: true) { text in
       text.contains("PING") ? "+PONG\r\n" : "$1000000\r\n"
     }
     let sender = try RedisSender(host: "127.0.0.1", port: server.port)
-    // The short limit is only for the answer: on a busy machine the connection takes longer.
+    // Connects first. On a busy machine the connection takes longer than the 300 ms of the next command.
     _ = try await sender.send("PING")
     let error = await #expect(throws: LarderError.self) {
       try await sender.send(Command([Array("GET".utf8), [1]], timeout: .milliseconds(300)))

@@ -66,7 +66,7 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     tls.trustRoots = .file(server.folder + "/cert.pem")
     let sender = try RedisSender(host: "localhost", port: server.port, tls: tls)
     #expect(try await sender.send("ECHO", "a") == .bytes([97]))
-    // The certificate lacks the address.
+    // The certificate is not for this address, so the client must refuse it.
     let other = try RedisSender(host: "127.0.0.1", port: server.port, tls: tls)
     await #expect(throws: LarderError.self) { try await other.send("ECHO", "a") }
     let distrusting = try RedisSender(
@@ -103,7 +103,7 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
 }
 
 extension SharedOptions {
-  /// Long timeouts: the tests run beside other tests, and a busy machine is no fault.
+  /// Long timeouts, because requests take long on a machine that is busy with other tests.
   static let patient = SharedOptions(readTimeout: .seconds(10), writeTimeout: .seconds(10))
 }
 
