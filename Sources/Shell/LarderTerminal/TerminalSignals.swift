@@ -122,7 +122,8 @@ enum TerminalSignals {
     default: continuations.add(1, ordering: .relaxed)
     }
     var byte: UInt8 = 0
-    _ = unsafe write(selfPipeWriter.load(ordering: .relaxed), &byte, 1)  // a full pipe also ends the wait, so errors are ignored
+    // An error is ignored, because a full pipe also ends the wait.
+    _ = unsafe write(selfPipeWriter.load(ordering: .relaxed), &byte, 1)
     errno = before
   }
 
