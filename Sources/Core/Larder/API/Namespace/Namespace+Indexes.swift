@@ -21,7 +21,7 @@ extension Store.Namespace {
     }
   }
 
-  /// The keys of the entries that a purge would check by `end`; nil if the index is damaged or has more than `most` such keys.
+  /// The keys of the entries whose deadline is `end` or earlier. Nil if the index is damaged or has more than `most` such keys.
   package func keys(endingBy end: Timestamp, atMost most: Int) throws(LarderError) -> [[UInt8]]? {
     try inSnapshot { id, transaction throws(LMDBError) in
       let prefix = id.prefix

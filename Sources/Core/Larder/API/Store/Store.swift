@@ -14,9 +14,9 @@ import Synchronization
 /// environment closes when its last handle is released, or with ``close()``.
 ///
 /// Without ``close()``, the release of the last handle writes the access times, removals and counts that reads have left. The
-/// end of the process, by `exit` or by a return from `main`, does the same for open stores, such as globals of `main.swift`,
-/// and removes temporary stores. Each of these writes waits for other writers for at most 100 ms, and reports no errors. An
-/// error loses only these access times, removals and counts. Call ``close()`` to see errors.
+/// end of the process, by `exit` or by a return from `main`, does the same for stores that are still open, such as globals of
+/// `main.swift`. It also removes temporary stores. Each of these writes waits for other writers for at most 100 ms, and reports
+/// no errors. An error loses only these access times, removals and counts. Call ``close()`` to see errors.
 public struct Store: Sendable {
   let engine: StoreEngine
   /// Whether every change through this handle throws ``LarderError/Code/readOnly``.
@@ -62,7 +62,7 @@ public struct Store: Sendable {
     package var keepsWriteBuffer = false
     /// Whether to give an existing store the requested durability. No other process may have the store open.
     var changesDurability = false
-    /// Whether commits are flushed to the disk; off only for temporary stores.
+    /// Whether commits are flushed to the disk; false only for temporary stores.
     package var flushes = true
     package var hooks = TestHooks()
 

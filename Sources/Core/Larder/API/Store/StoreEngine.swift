@@ -11,7 +11,7 @@ final class StoreEngine: Sendable {
   /// Whether this process has had a handle for writing. If not, closing the store writes no access times, removals or counts.
   let isWritable = Atomic(false)
   let opened: (now: Timestamp, monotonic: Duration)
-  /// The minute of the last failure to resize the access table.
+  /// The minute of the last failure to resize the access table. Resizing is not tried again in the same minute.
   let accessFailure = Atomic<Int64>(.min)
   let writes = Writes()
   let loads: Loads

@@ -73,8 +73,8 @@ public struct Statistics: Sendable {
     public var size: Tier
     /// How often this process has committed entries from the buffer.
     public var commits: Int
-    /// How often a single write of this process that fits into the buffer still needed a transaction, for example because the
-    /// buffer was full, a limit was near, or a commit was running. Writes with tags, long keys or large values are not counted.
+    /// How often a single write of this process fitted into the buffer but still needed a transaction. For example, the buffer
+    /// was full, a limit was near, or a commit was running. Writes with tags, long keys or large values are not counted.
     public var bypasses: Int
     /// The number of entries in the buffer that this process could not commit because a page of the data file is damaged.
     public var lost: Int

@@ -30,10 +30,10 @@ extension Span<UInt8> {
   var namespaceID: NamespaceID { NamespaceID(rawValue: bigEndian(at: 0)) }
 }
 
-/// The form of a key in the databases: at most 255 bytes for a key of up to 64 KiB, in the order that ``StoreKey`` promises.
+/// The form of a key in the databases. It has at most 255 bytes, and sorts as ``StoreKey`` promises.
 ///
 /// A key of at most 250 bytes is stored with a byte 0 after it. A longer key is stored as its first 238 bytes, a hash of the
-/// whole key, and a byte 1; a field of the entry has the whole key. This field decides if two stored forms are equal.
+/// whole key, and a byte 1. A field of the entry then has the whole key, and decides if two keys have the same stored form.
 struct StoredKey: Hashable, Sendable {
   /// The number of bytes of a long key's stored form. No stored form is longer.
   static let longest = 255

@@ -31,7 +31,8 @@ extension TransformPipeline {
   }
 
   /// Like `readable`, for a write that replaces some of these fields. Throws ``LarderError/Code/unreadable`` if the write would
-  /// lose the other fields, or if this process lacks a transform of the value that may have to change the new fields.
+  /// lose the other fields. Also throws if this process lacks a transform of the value, which may have to change the new
+  /// fields.
   func changeable(
     _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> EntryFields {

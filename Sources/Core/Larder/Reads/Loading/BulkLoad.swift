@@ -29,7 +29,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
     self.source = source
   }
 
-  // The load of each key waits for this load. So a closure of this load that asks for one of these keys gets an error.
+  // The loads of the keys depend on this load, so its closure gets an error if it asks for a load of one of these keys.
   var callers: Int { 0 }
   var isComplete: Bool { false }
 

@@ -24,10 +24,10 @@ extension Cache {
   /// Each key follows the rules of a load of one key. Other callers of the key share the load. After a write or removal during
   /// the load, the value is not stored. All options apply. A commit has at most 1,000 values of a call or 8 MB.
   ///
-  /// - Parameter load: gets the keys that are missing or too old and that no other caller is loading, with their stored values,
-  ///   in the order of `keys` and without duplicates. Later calls get only keys that another process was loading but has not
-  ///   stored. The closure returns an answer for each key, in any order. A key without an answer is absent. If the closure
-  ///   throws, each key of the call has that error. ``Loaded/failed(_:)`` is the error of one key.
+  /// - Parameter load: gets the keys that are missing or too old, except keys that another caller is loading. The keys come with
+  ///   their stored values, in the order of `keys` and without duplicates. Later calls get only keys that another process was
+  ///   loading but has not stored. The closure returns an answer for each key, in any order. A key without an answer is absent.
+  ///   If the closure throws, each key of the call has that error. ``Loaded/failed(_:)`` is the error of one key.
   /// - Returns: the results in the order of the keys; nil for a key without a value.
   /// - Throws: `CancellationError` if the task is cancelled.
   public func results<Name: StoreKey & Sendable>(

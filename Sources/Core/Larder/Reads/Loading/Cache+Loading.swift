@@ -2,9 +2,10 @@ import LarderSystem
 
 /// Reads that load a missing or stale value.
 ///
-/// `value` returns the value. `result` returns a ``CacheResult``, which also has the source and age of the value, and an error
-/// if the value replaces a failed load or could not be stored. Both functions take a closure that returns a value, or a closure
-/// that gets the stored value and returns a ``Loaded``. The closures of `values` and `results` load many keys.
+/// `value` returns the value. `result` returns a ``CacheResult``, which also has the source and the age of the value. Its error
+/// says why a stored value replaces a failed load, or why a loaded value could not be stored. Both functions take a closure
+/// that returns a value, or a closure that gets the stored value and returns a ``Loaded``. The closures of `values` and
+/// `results` load many keys.
 ///
 /// Tasks of this process that ask for a key at the same time share one load and its outcome. A cancelled task stops waiting. If
 /// all waiting tasks are cancelled, the load is cancelled, too. All waiting tasks get an error of the load, which is not

@@ -107,7 +107,7 @@ class MemoryItem: @unchecked Sendable {
     set { storedPlace.store(newValue, ordering: .relaxed) }
   }
 
-  /// The access statistics of an item, in seven bits: clock, frequency, and whether a read has used the item.
+  /// The access statistics in seven bits: the clock (2 bits), the frequency (4 bits), and whether a read has used the item.
   private final var word: UInt8 {
     get { storedStats.load(ordering: .relaxed) }
     set { storedStats.store(newValue, ordering: .relaxed) }

@@ -1,8 +1,8 @@
 import LarderSystem
 import Synchronization
 
-/// How scarce memory is. On Linux the facts come from the pressure stall information of the process's control group, or of the
-/// machine, and from the part of the group's memory that cannot be reclaimed. On macOS the system tells the pressure.
+/// How scarce memory is. Linux tells for how much of the time processes wait for memory (pressure stall information), and which
+/// part of the memory of the process's control group cannot be reclaimed. macOS tells the pressure itself.
 package enum MemoryPressure: Int, Sendable, Comparable {
   case normal
   /// Tasks wait for memory 10 % of the time, or 90 % of the limit is used. Half of the decoded values are dropped.

@@ -1,9 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The result of a key's lookup in a snapshot. The record is valid as long as the snapshot. A lookup has no side effects. So
-/// after a read of the application, the caller calls `recordMiss` or `recordAccess` of ``EntryReader``; after an inspection,
-/// neither.
+/// The result of a key's lookup in a snapshot. The record is valid as long as the snapshot. A lookup has no side effects. After
+/// a read of the application, the caller calls `recordMiss` or `recordAccess` of ``EntryReader``; otherwise neither.
 struct Lookup: ~Escapable {
   enum Outcome {
     case fresh

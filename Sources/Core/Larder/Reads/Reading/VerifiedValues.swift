@@ -18,8 +18,7 @@ struct VerifiedValues {
 
   func insert(_ mark: UInt64) { marks[Int(truncatingIfNeeded: mark & 0xFFFF)] = mark }
 
-  /// A mark that changes with each second of the clock, so the value is verified again. The mark of a very large value stays
-  /// equal.
+  /// A mark for one second of the clock, so the value is verified again in the next second. A very large value has one mark.
   static func limited(_ mark: UInt64, ofSize size: Int, at now: Int64) -> UInt64 {
     size > largestRepeated ? mark : mark ^ UInt64(bitPattern: now / validity) &<< 16
   }
