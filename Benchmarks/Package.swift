@@ -16,22 +16,22 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    // The entries for every store in C.
+    // The entries of a run, for the C targets.
     .target(name: "BenchData"),
-    // LMDB as a C program would use it: the reference for all other stores.
+    // LMDB as a C program would use it. The times of all other stores are compared with it.
     .target(name: "RawLMDB", dependencies: ["BenchData"], linkerSettings: [.linkedLibrary("lmdb")]),
     // SQLite as a C program would use it.
     .target(
       name: "RawSQLite", dependencies: ["BenchData"], linkerSettings: [.linkedLibrary("sqlite3")]),
-    // RocksDB and LevelDB, which the program looks for when it runs.
+    // RocksDB and LevelDB. The program looks for their libraries at run time.
     .target(
       name: "LSMStores", dependencies: ["BenchData"],
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-    // libmdbx and tkrzw, which the program also looks for when it runs.
+    // libmdbx and tkrzw. The program also looks for their libraries at run time.
     .target(
       name: "FoundStores", dependencies: ["BenchData"],
       linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-    // Compares Larder with stores that could replace Larder. The target calls C, so it is not memory-safe in the strict sense.
+    // Compares Larder with stores that a program could use instead. The target calls C, so it cannot use strict memory safety.
     .executableTarget(
       name: "LarderBench",
       dependencies: [
@@ -42,7 +42,7 @@ let package = Package(
       ],
       resources: [.copy("Resources/diskcache.py")],
       swiftSettings: plain),
-    // Replays access traces through simulated cache policies and through the store.
+    // Replays traces of accesses through simulated cache policies and through the store.
     .executableTarget(
       name: "TraceBench",
       dependencies: [

@@ -20,7 +20,7 @@ struct Place: ParsableArguments {
   func withDirectory(_ body: (String) throws -> Void) throws {
     try FileManager.default.removeItemIfPresent(directory)
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    // Temporary stores then lie on the same disk as all other stores.
+    // Some workloads make temporary stores. With this setting, these stores are on the same disk as all other stores.
     setenv("TMPDIR", directory, 1)
     defer {
       do { try FileManager.default.removeItem(atPath: directory) } catch {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Measures how the cost of work grows with the number of stored entries.
+/// Measures how the time of operations grows with the number of stored entries.
 struct GrowthCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "growth",

@@ -6,7 +6,7 @@ struct PeersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "peers", abstract: "Every peer at every workload; one table.")
 
-  /// A part of the run: stores that are filled once and go through several workloads.
+  /// A part of the run. The stores of a part are filled once, and then all workloads of the part use them.
   enum Part: String, CaseIterable, ExpressibleByArgument {
     case reads, writes, durable, typed
   }
@@ -26,7 +26,7 @@ struct PeersCommand: ParsableCommand {
     do {
       try place.withDirectory { directory in try measure(kinds, directory, report) }
     } catch {
-      // Saves the results so far, because they took long.
+      // A run takes long, so its results so far are saved before the error ends it.
       try output.write(report) { Chart(report.rows)?.svg() }
       throw error
     }
@@ -55,9 +55,9 @@ struct PeersCommand: ParsableCommand {
     _ report: Report
   ) throws {
     var settings = report.settings
-    // Long rounds take minutes in a large store.
+    // In a large store a long round takes minutes, so there is only one.
     if scenario.isLarge { settings.longRounds = 1 }
-    // Enough for the new entries of every round, and for expired entries, half as many as are stored.
+    // Enough spare entries for the inserts of each round, and for expired entries, which are half as many as the stored entries.
     let spare = part == .reads ? 0 : max(scenario.entries / 2, (settings.rounds + 2) * 20_000)
     let bench = try Bench(
       scenario, kinds: kinds, level: { part.level(of: $0) }, spare: spare,
@@ -73,7 +73,7 @@ struct PeersCommand: ParsableCommand {
       try bench.opening()
       try bench.memory()
     case .writes:
-      // Inserts make a small store many times larger, so they come after the workloads that need a small store.
+      // Inserts make a small store many times larger. So the workloads that need a small store come before the inserts.
       try bench.mixed()
       try bench.refreshes()
       try bench.singles()
@@ -100,7 +100,7 @@ struct PeersCommand: ParsableCommand {
 }
 
 extension PeersCommand.Part {
-  /// The level at which a peer takes part; nil if it does not.
+  /// The durability level at which a peer takes part; nil if the peer does not take part.
   fileprivate func level(of kind: PeerKind) -> Level? {
     switch self {
     case .reads, .typed: kind.readLevel

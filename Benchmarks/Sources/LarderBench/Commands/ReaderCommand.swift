@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// The second process of a measurement. It opens an existing store, and reads when the first process tells it to.
+/// The second process of a measurement. It opens an existing store, and reads when the first process sends a command.
 struct ReaderCommand: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "reader", shouldDisplay: false)
 
@@ -12,7 +12,7 @@ struct ReaderCommand: ParsableCommand {
   @Option var valueSize: Int
   @Flag(help: "Say how much memory a hundred thousand reads take, and end.") var weighs = false
 
-  /// Starts this program again as a reader of the contender's store.
+  /// Starts this program again, as a process that reads the store of the contender.
   static func start(_ contender: Contender, weighs: Bool = false) throws -> ChildProcess {
     let site = contender.site
     let helper = try ChildProcess(
@@ -30,7 +30,7 @@ struct ReaderCommand: ParsableCommand {
     guard let kind = PeerKind.named(peer), let level = Level(rawValue: level) else {
       throw ValidationError("no such peer or level")
     }
-    // `missing` also loads a library that is found at run time.
+    // Some peers need a library that is found at run time. The call of `missing` also loads this library.
     if let reason = kind.missing() { throw Failure(reason) }
     let data = Dataset(count: entries, valueSize: valueSize)
     let order = Orders.random(data, distinct: data.count)

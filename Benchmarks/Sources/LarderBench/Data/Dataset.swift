@@ -2,11 +2,11 @@ import BenchData
 
 /// The entries of a run. Every peer gets the same keys and values.
 ///
-/// An entry is an index. Some entries stay stored, some are stored and have expired, some are never stored, and some
-/// are for the workloads that insert.
+/// Each index is one entry. Some entries always stay in the store. Other entries are expired there, or never are in the store,
+/// or are free for workloads that insert.
 struct Dataset: Sendable {
   static let keySize = 13
-  /// The number of different values; entry `i` has value `i % span`.
+  /// The number of different values. Entry `i` has the value number `i % span`.
   static let span = 1024
 
   let count: Int
@@ -14,15 +14,15 @@ struct Dataset: Sendable {
   let absent: Range<UInt32>
   let expired: Range<UInt32>
   let spare: Range<UInt32>
-  /// The keys, by index.
+  /// The keys by their index.
   let keys: [String]
-  /// The values, by index modulo ``span``.
+  /// The values by their index modulo ``span``.
   let values: [[UInt8]]
   /// The keys and values for C.
   let raw: Shared<bench_data>
   private let sums: [UInt64]
 
-  /// - Parameter spare: how many entries the workloads may insert beside the stored entries.
+  /// - Parameter spare: The number of entries that workloads may insert in addition to the stored entries.
   init(count: Int, valueSize: Int, spare: Int = 0) {
     self.count = count
     self.valueSize = valueSize
@@ -41,13 +41,13 @@ struct Dataset: Sendable {
         end += 1
       }
     }
-    // The values cannot be compressed, so every store has to store all bytes.
+    // Random values cannot be compressed, so that every store must write all bytes.
     let noise = UnsafeMutablePointer<UInt8>.allocate(capacity: Self.span * valueSize)
     var generator = SplitMix(state: 7)
     for index in 0..<Self.span * valueSize {
       noise[index] = UInt8.random(in: 0...255, using: &generator)
     }
-    // The keys and the values stay until the process ends.
+    // This memory is never freed, because C code uses it until the process ends.
     raw = Shared(
       bench_data(
         keys: flat, key_size: Self.keySize, noise: noise, span: Self.span, value_size: valueSize))
@@ -58,7 +58,7 @@ struct Dataset: Sendable {
     sums = values.map { value in value.withUnsafeBytes { Touch.sum($0) } }
   }
 
-  /// Keys of 13 characters in random order, so that successive reads do not meet neighbours in a file.
+  /// Keys of 13 characters in random order, so that entries that are read one after the other are not neighbours in a file.
   private static func key(_ index: Int) -> String {
     let text = String(UInt64(index) &* 0x9E37_79B9_7F4A_7C15, radix: 36)
     return String(repeating: "0", count: keySize - text.utf8.count) + text
@@ -66,7 +66,7 @@ struct Dataset: Sendable {
 
   func value(_ index: UInt32) -> [UInt8] { values[Int(index) % Self.span] }
 
-  /// The tally of reads of these entries if all are stored.
+  /// The tally of reads of these entries, provided that all of them are stored.
   func expected(_ order: Order) -> Tally {
     var tally = Tally()
     for index in order { tally.sum &+= sums[Int(index) % Self.span] }
@@ -74,11 +74,11 @@ struct Dataset: Sendable {
     return tally
   }
 
-  /// The bytes of the key and the value of one entry.
+  /// The bytes of one entry: the key and the value.
   var entrySize: Int { Self.keySize + valueSize }
 }
 
-/// The indices of the entries to work on, in order.
+/// The indices of entries, in the order in which a workload uses them.
 typealias Order = ArraySlice<UInt32>
 
 /// The result of reads: the number of values, and the sum of the touched bytes.
@@ -87,7 +87,7 @@ struct Tally: Equatable {
   var sum: UInt64 = 0
 }
 
-/// Touches one byte of each cache line of a value, which brings the whole value into the cache.
+/// Reads one byte of each cache line of a value, so that the processor must load the whole value.
 enum Touch {
   @inline(__always)
   static func sum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
@@ -97,7 +97,7 @@ enum Touch {
   }
 }
 
-/// Handles and memory of C libraries that any thread may use, according to their manuals.
+/// Handles and memory of C libraries. The manuals of these libraries say that any thread may use them.
 struct Shared<Value>: @unchecked Sendable {
   let value: Value
 

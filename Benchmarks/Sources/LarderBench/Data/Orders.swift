@@ -1,10 +1,10 @@
 import Foundation
 
-/// The orders of the entries to work on. They are equal for every peer and in every run.
+/// The orders in which workloads use the entries. The orders are the same for every peer and in every run.
 enum Orders {
   static let length = 1 << 20
 
-  /// Random draws, with repetition, from `distinct` of the stored entries.
+  /// Random draws from `distinct` of the stored entries. An entry may be drawn several times.
   static func random(_ data: Dataset, distinct: Int, length: Int = length) -> [UInt32] {
     var generator = SplitMix(state: 42)
     let stride = data.count / distinct
@@ -13,23 +13,23 @@ enum Orders {
     }
   }
 
-  /// Every index of the range once, shuffled.
+  /// Every index of the range once, in random order.
   static func once(_ range: Range<UInt32>) -> [UInt32] {
     var generator = SplitMix(state: 43)
     return range.shuffled(using: &generator)
   }
 
-  /// Stored entries by Zipf's law with exponent 0.99, as in YCSB: a few come very often, most hardly ever.
+  /// Stored entries by Zipf's law with exponent 0.99, as in YCSB: a few entries occur very often, most hardly ever.
   static func zipf(_ data: Dataset, length: Int = length) -> [UInt32] {
     var zipf = Zipf(count: data.count, exponent: 0.99)
     var generator = SplitMix(state: 44)
-    // Spreads popular entries over the store.
+    // The popular entries must not be neighbours, so their ranks are scattered over the store.
     return (0..<length).map { _ in
       UInt32(zipf.next(using: &generator) &* 2_654_435_761 % data.count)
     }
   }
 
-  /// A part of an order. Each round begins at another place, unless `count` takes the whole order.
+  /// A part of an order with `count` entries. The parts of different rounds begin at different places.
   static func piece(of order: [UInt32], round: Int, count: Int) -> Order {
     let count = min(count, order.count)
     let start = round &* 100_003 % (order.count - count + 1)

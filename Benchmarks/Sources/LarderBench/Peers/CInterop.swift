@@ -6,11 +6,11 @@ extension Tally {
 }
 
 extension Lifetime {
-  /// The deadline in milliseconds since 1970.
+  /// The time of expiry in milliseconds after 1970.
   var deadline: UInt64 { self == .day ? bench_now() + 86_400_000 : 1 }
 }
 
-/// A flag that is set once.
+/// A flag that is set once and stays set.
 final class Latch: Sendable {
   private let value = Atomic(false)
 

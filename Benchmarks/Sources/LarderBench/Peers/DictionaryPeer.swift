@@ -72,7 +72,7 @@ private struct DictionarySession: Session {
     let deadline = lifetime.deadline
     peer.set(
       order.map { index in
-        // Copies the value, as if it came from another place.
+        // Copies the value, because an application would have it from another place.
         (
           data.keys[Int(index)],
           .init(value: data.value(index).map { $0 }, deadline: deadline)

@@ -16,7 +16,7 @@ extension PeerKind {
     open: { site in try DiskcachePeer(site) })
 }
 
-/// A Python program that obeys commands, one a line, and reports their times.
+/// A Python program that reads commands, each on its own line, and reports the time of each command.
 final class DiskcachePeer: Peer {
   private let process: ChildProcess
   private let lock = Mutex(())
@@ -24,7 +24,7 @@ final class DiskcachePeer: Peer {
 
   var server: Int32? { process.id }
 
-  /// An interpreter with the package: from the benchmark's packages script, or from the system.
+  /// A Python interpreter with the package: from the script that installs packages for the benchmark, or from the system.
   static let python: String? = {
     let own = FileManager.default.currentDirectoryPath + "/.build/python/bin/python3"
     return ([own] + [Programs.path(of: "python3")].compactMap { $0 }).first { program in
@@ -63,7 +63,7 @@ final class DiskcachePeer: Peer {
     return DiskcacheSession(peer: self)
   }
 
-  /// Sends a command. The answer has three numbers: nanoseconds, the number of values, and the sum of the touched bytes.
+  /// Sends a command. The answer has the nanoseconds, the number of values, and the sum of the touched bytes.
   fileprivate func call(_ command: String, _ order: Order = []) throws -> (Double, Tally) {
     try lock.withLock { _ in
       try process.send(command + " " + order.map(String.init).joined(separator: ","))
@@ -92,7 +92,7 @@ private final class DiskcacheSession: Session {
   }
 
   func write(_ order: Order, lifetime: Lifetime) throws {
-    // Each write of an expired entry would also remove ten expired entries.
+    // With each write, this store removes ten expired entries. So expired entries cannot be written in a large number.
     if lifetime == .over { throw Unsupported("removes ten expired entries with each write") }
     ownTime = try peer.call("write", order).0
   }

@@ -60,7 +60,7 @@ final class FilesPeer: Peer {
 
   func close() {}
 
-  /// The file of a key, named by two 64-bit FNV-1a hashes.
+  /// The file of a key. Two 64-bit FNV-1a hashes of the key are its name.
   func path(of key: String) -> String {
     var (left, right): (UInt64, UInt64) = (0xCBF2_9CE4_8422_2325, 0x9E37_79B9_7F4A_7C15)
     for byte in key.utf8 {
@@ -145,7 +145,7 @@ extension Tally {
 }
 
 extension stat {
-  /// The expiry in milliseconds since 1970.
+  /// The time of expiry in milliseconds after 1970.
   fileprivate var expiry: Int {
     #if canImport(Darwin)
       st_mtimespec.tv_sec * 1000 + st_mtimespec.tv_nsec / 1_000_000

@@ -34,13 +34,13 @@ extension PeerKind {
     open: { site in try LMDBPeer(site, form: .mapped) })
 }
 
-/// Runs the loops of the C target, which contain no Swift code.
+/// Runs the loops of the C target. These loops contain no Swift code.
 final class LMDBPeer: Peer {
   enum Form {
     case plain, indexed, checked, mapped
   }
 
-  /// The number of entries that a purge or an eviction removes in a transaction.
+  /// The number of entries that a purge or an eviction removes in one transaction.
   private static let atOnce = 500
 
   private let store: Shared<OpaquePointer>

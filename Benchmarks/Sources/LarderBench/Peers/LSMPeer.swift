@@ -22,7 +22,7 @@ extension PeerKind {
     open: { site in try LSMPeer(site, kind: lsm_leveldb) })
 }
 
-/// RocksDB or LevelDB, with loops in C.
+/// RocksDB or LevelDB. The loops are in C.
 final class LSMPeer: Peer {
   private static let cacheSize = 512 << 20
   private static let purgedPerWrite = 1000

@@ -1,21 +1,21 @@
-/// The promise of a write that has returned.
+/// Which failures a write survives after the call has returned.
 enum Level: String, Codable, Sendable {
   /// The write survives a power failure of the machine.
   case durable
-  /// The write survives a kill of the process. For a power failure see the peer's ``PeerKind/promise``.
+  /// The write survives a kill of the process. The peer's ``PeerKind/promise`` says whether it survives a power failure.
   case unsynced = "no sync"
-  /// The write does not survive the process.
+  /// The write is lost when the process ends.
   case memory
 }
 
 /// The lifetime of an entry that a workload writes.
 enum Lifetime {
   case day
-  /// The entry is expired from the start.
+  /// The entry is already expired when it is written.
   case over
 }
 
-/// A store under measurement.
+/// A store that the benchmark measures.
 protocol Peer: Sendable {
   /// A new session for one thread.
   func session() throws -> any Session
@@ -25,14 +25,14 @@ protocol Peer: Sendable {
   func purge() throws -> Int
   /// Removes every entry of the namespace.
   func clear() throws
-  /// Sets the store's limit to its current contents, so that each new entry evicts another.
+  /// Sets the limit of the store to its present size, so that each new entry evicts an entry.
   func limit() throws
-  /// Evicts `count` entries that the store chooses, in steps, so that other work can run between them.
+  /// Evicts `count` entries, which the store chooses. Works in steps, so that other operations can run between the steps.
   func evict(_ count: Int) throws
-  /// Writes each piece in a task of its own, entry by entry. Returns the nanoseconds until all tasks are done.
+  /// Writes each piece in its own task, entry by entry. Returns the nanoseconds until all tasks have ended.
   func writeInTasks(_ pieces: [Order]) throws -> Double
   func close() throws
-  /// The process id of the peer's server; nil if the peer runs in this process.
+  /// The process id of the server of the peer; nil if the peer needs no server.
   var server: Int32? { get }
 }
 
@@ -47,13 +47,13 @@ extension Peer {
   var server: Int32? { nil }
 }
 
-/// One thread's use of a peer.
+/// The use of a peer by one thread.
 protocol Session {
-  /// Reads entries one by one, and touches the bytes of fresh entries.
+  /// Reads entries one by one. Touches the bytes of each entry that has not expired.
   func read(_ order: Order) throws -> Tally
-  /// Writes entries in one transaction, or in the nearest equivalent.
+  /// Writes entries in one transaction, or in a similar way if the peer has no transactions.
   func write(_ order: Order, lifetime: Lifetime) throws
-  /// The nanoseconds of the last call, as a peer in another language measures them; nil for other peers.
+  /// The nanoseconds of the last call, measured by a peer in another language; nil for other peers.
   var ownTime: Double? { get }
 }
 
@@ -61,7 +61,7 @@ extension Session {
   var ownTime: Double? { nil }
 }
 
-/// The error of an operation that a peer does not have, or not in this case. The report has the reason.
+/// The error of an operation that a peer does not have, or that it lacks in this case. The report shows the reason.
 struct Unsupported: Error {
   let reason: String
 

@@ -2,40 +2,40 @@ import Foundation
 
 /// A kind of store, and how the benchmark opens it.
 struct PeerKind: Sendable {
-  /// The name on the command line.
+  /// The name in the options of the program.
   let id: String
   let name: String
-  /// How the benchmark uses the store.
+  /// The way in which the benchmark uses the store.
   let usage: String
-  /// The promise at each of its levels.
+  /// The failures that a write survives, for each level of the peer.
   let promise: [Level: String]
   /// The level at which its reads are measured.
   var readLevel = Level.unsynced
-  /// The level of writes that wait for no disk; nil for a peer that only reads.
+  /// The level of writes that do not wait for the disk; nil for a peer that only reads.
   var writeLevel: Level? {
     readsOnly ? nil : promise[.unsynced] != nil ? .unsynced : .memory
   }
-  /// Whether the peer only reads, because its writes equal the writes of another peer.
+  /// Whether only reads are measured, because the writes are the same as the writes of another peer.
   var readsOnly = false
   /// Whether a transaction can hold many writes.
   var hasBatches = true
-  /// Whether the peer loads fastest with sorted keys and large batches.
+  /// Whether loading is fastest with sorted keys and large batches.
   var loadsSorted = false
-  /// Whether the peer still writes after a write has returned.
+  /// Whether the peer continues to write in the background after a write has returned.
   var worksInBackground = false
-  /// The largest number of entries; more would take too long.
+  /// The largest number of entries. With more entries, the peer would take too long.
   var largestCount = Int.max
   /// Whether a second process can use the store at the same time.
   var isShared = true
-  /// The reason why the peer cannot be measured here; nil if there is none.
+  /// The reason why the peer cannot be measured on this machine; nil if it can.
   var missing: @Sendable () -> String? = { nil }
   var open: @Sendable (Site) throws -> any Peer
 
-  /// The id of the peer whose times are the base of ratios.
+  /// The id of the peer with which the times of all peers are compared.
   static let reference = "lmdb"
 }
 
-/// The place of a peer's store, with its level and data.
+/// The directory of the store of a peer, with the level and the data.
 struct Site: Sendable {
   var directory: String
   var level: Level
@@ -43,7 +43,7 @@ struct Site: Sendable {
   /// Whether another process already has the store open.
   var isAttached = false
 
-  /// The bytes of the store on the disk.
+  /// The number of bytes that the store takes on the disk.
   var bytesOnDisk: Int {
     let files = FileManager.default.enumerator(
       at: URL(fileURLWithPath: directory), includingPropertiesForKeys: [])

@@ -15,7 +15,7 @@ extension PeerKind {
     open: { site in try RawSQLitePeer(site, isBare: true) })
 }
 
-/// Runs the loops of the C target; each session has a connection of its own.
+/// Runs the loops of the C target. Each session has its own connection.
 final class RawSQLitePeer: Peer {
   private let directory: String
   private let options: sql_options

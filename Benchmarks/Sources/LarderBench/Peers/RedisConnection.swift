@@ -1,6 +1,6 @@
 import Foundation
 
-/// A minimal client of Redis over loopback. It can send many commands before it reads their replies.
+/// A minimal client of Redis on this machine. It can send many commands before it reads the replies.
 final class RedisConnection {
   private let socket: Int32
   private var out: [UInt8] = []
@@ -34,7 +34,7 @@ final class RedisConnection {
 
   deinit { Foundation.close(socket) }
 
-  /// Adds a command to the commands that wait to be sent.
+  /// Adds a command to the commands that are sent together later.
   func append(_ parts: [UInt8]...) { append(parts: parts) }
 
   func append(parts: [[UInt8]]) {
@@ -64,7 +64,7 @@ final class RedisConnection {
     out.removeAll(keepingCapacity: true)
   }
 
-  /// The next reply. Read the bytes of ``Reply/bytes(_:)`` through ``withBytes(_:_:)`` before the next call.
+  /// The next reply. If it is ``Reply/bytes(_:)``, read the bytes by ``withBytes(_:_:)`` before the next call.
   func reply() throws -> Reply {
     let line = try self.line()
     let rest = String(decoding: input[line.lowerBound + 1..<line.upperBound], as: UTF8.self)
@@ -142,7 +142,7 @@ private func loopback(_ port: UInt16) -> sockaddr_in {
 }
 
 extension RedisConnection {
-  /// A port that no program uses now.
+  /// A port that no program uses at this moment.
   static func freePort() throws -> UInt16 {
     let socket = Foundation.socket(AF_INET, streamType, 0)
     defer { Foundation.close(socket) }

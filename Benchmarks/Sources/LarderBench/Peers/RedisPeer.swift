@@ -13,7 +13,7 @@ extension PeerKind {
     open: { site in try RedisPeer(site) })
 }
 
-/// A `redis-server` that the benchmark starts, and a minimal client.
+/// A `redis-server` that the benchmark starts, with a minimal client.
 final class RedisPeer: Peer {
   private let port: UInt16
   private let process: ChildProcess?
@@ -46,7 +46,7 @@ final class RedisPeer: Peer {
     try waitUntilReady()
   }
 
-  /// Waits for the server: it loads existing data before it answers.
+  /// Waits until the server answers. If data exist, it loads them first.
   private func waitUntilReady() throws {
     let deadline = ContinuousClock.now + .seconds(60)
     while true {
@@ -153,7 +153,7 @@ extension Tally {
 }
 
 extension RedisConnection {
-  /// The answer to SCAN: the next cursor and some keys.
+  /// The answer to SCAN. Sets `cursor` to the next cursor, and returns some keys.
   fileprivate func scanned(_ cursor: inout String) throws -> [[UInt8]] {
     guard case .list(2) = try reply(), case .bytes(let next) = try reply() else {
       throw Failure("Redis sent no cursor")

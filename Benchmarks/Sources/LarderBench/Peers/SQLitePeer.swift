@@ -31,7 +31,7 @@ final class SQLitePeer: Peer {
 
   init(_ site: Site, lookupsPerRead: Int) throws {
     var configuration = Configuration()
-    // Another process also writes, so a writer waits for its turn.
+    // Another process may be writing, so a writer waits for up to 60 s.
     configuration.busyMode = .timeout(60)
     configuration.prepareDatabase { database in
       try database.execute(
@@ -50,7 +50,7 @@ final class SQLitePeer: Peer {
     try synchronize(fully: site.level == .durable)
   }
 
-  /// Sets the synchronous mode of the writer: GRDB makes it NORMAL, whatever the configuration says.
+  /// Sets the synchronous mode of the writer. GRDB always sets it to NORMAL, whatever the configuration says.
   private func synchronize(fully: Bool) throws {
     try pool.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA synchronous = \(fully ? "FULL" : "NORMAL")")
@@ -60,7 +60,7 @@ final class SQLitePeer: Peer {
   }
 
   private func makeTable() throws {
-    // Small rows are in the tree of the key, and one descent finds them. Large rows would make that tree deep.
+    // Small rows can be in the tree of the keys, so that one descent finds the row. Large rows would make this tree deep.
     let form = data.valueSize <= 400 ? "WITHOUT ROWID" : ""
     try pool.write { database in
       try database.execute(

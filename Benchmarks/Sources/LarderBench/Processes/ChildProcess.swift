@@ -1,6 +1,6 @@
 import Foundation
 
-/// A child process of the benchmark. If the system has `setpriv`, the child ends with the benchmark.
+/// A child process of the benchmark. If the system has `setpriv`, the child cannot outlive the benchmark.
 final class ChildProcess: Sendable {
   private let process: Shared<Process>
   private let input: Shared<FileHandle>
@@ -12,7 +12,7 @@ final class ChildProcess: Sendable {
     let process = Process()
     let input = Pipe()
     let output = Pipe()
-    // The kernel ends the child even if the benchmark is killed.
+    // With `setpriv`, the kernel ends the child even if the benchmark is killed.
     if let wrapper = Programs.path(of: "setpriv") {
       process.executableURL = URL(fileURLWithPath: wrapper)
       process.arguments = ["--pdeathsig", "KILL", program] + arguments
@@ -43,7 +43,7 @@ final class ChildProcess: Sendable {
   }
 }
 
-/// Reads lines from a descriptor as they come.
+/// Reads lines from a descriptor when they arrive.
 final class LineReader {
   private let descriptor: Int32
   private let owner: AnyObject
@@ -68,7 +68,7 @@ final class LineReader {
   }
 }
 
-/// The programs of the system.
+/// The programs that the system has.
 enum Programs {
   static func path(of name: String) -> String? {
     let path = (ProcessInfo.processInfo.environment["PATH"] ?? "") + ":/usr/sbin"

@@ -2,7 +2,7 @@ import Foundation
 
 /// Figures of a process from Linux; nil on other systems.
 enum ProcessFigures {
-  /// The bytes of resident memory: the process's own, and pages of mapped files.
+  /// The bytes of resident memory: memory of the process itself, and pages of mapped files.
   static func memory(of process: Int32) -> (own: Int, mapped: Int)? {
     guard let own = number("RssAnon", in: "/proc/\(process)/status"),
       let mapped = number("RssFile", in: "/proc/\(process)/status")
@@ -10,7 +10,8 @@ enum ProcessFigures {
     return (own * 1024, mapped * 1024)
   }
 
-  /// The bytes that the process has passed to `write`, and the bytes of page cache that the kernel accounts to it as dirtied.
+  /// The bytes that the process has passed to `write`, and the bytes of page cache that it has changed, as the kernel counts
+  /// them.
   static func written(by process: Int32) -> (handed: Int, accounted: Int)? {
     guard let handed = number("wchar", in: "/proc/\(process)/io"),
       let accounted = number("write_bytes", in: "/proc/\(process)/io")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A drawing in SVG, with colours for light and for dark pages.
+/// A drawing in SVG. Its colours fit light and dark pages.
 struct Canvas {
   private var body = ""
 

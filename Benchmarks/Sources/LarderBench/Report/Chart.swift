@@ -1,6 +1,6 @@
 import Foundation
 
-/// A bar chart of the largest stores: each peer's time relative to LMDB in C, on a logarithmic scale.
+/// A bar chart for the largest stores. A bar is the time of a peer relative to LMDB in C, on a logarithmic scale.
 struct Chart {
   private static let panelWidth = 440.0
   private static let barHeight = 17.0
@@ -16,7 +16,7 @@ struct Chart {
   private let scenario: Scenario
   private let panels: [Panel]
 
-  /// Nil if no time with values of 200 bytes has a ratio to LMDB in C.
+  /// Nil if no time of values with 200 bytes can be compared with LMDB in C.
   init?(_ rows: [Line]) {
     let small = rows.filter {
       $0.ratio != nil && $0.unit == .nanoseconds && $0.scenario.valueSize == 200
@@ -32,7 +32,7 @@ struct Chart {
           $0.workload == row.workload && $0.scenario == scenario
             && $0.peer == PeerKind.reference
         }.map(\.level))
-      // Writes may be measured at two levels.
+      // Writes may be measured at two levels. If so, the title of the panel names the level.
       let level = row.level == .durable ? "durable" : "no sync"
       let title = row.workload + (levels.count > 1 ? " (\(level))" : "")
       if let index = groups.firstIndex(where: { $0.title == title }) {

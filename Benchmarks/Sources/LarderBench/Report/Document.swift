@@ -6,7 +6,7 @@ struct Document: Codable {
     var id: String
     var name: String
     var usage: String
-    /// The failures that a write survives, for each durability level.
+    /// For each durability level, the failures that a write survives.
     var promise: [String: String]
   }
 

@@ -3,7 +3,7 @@ struct Goals {
   private struct Goal {
     var work: String
     var goal: String
-    /// The reached value (nil if the run lacks it), and its upper or lower bound.
+    /// The measured value, or nil if the run does not contain it. Below it, the upper or lower bound of the value.
     var reached: Double?
     var bound: Bound
     var unit = "x"
@@ -193,12 +193,12 @@ struct Goals {
     row(work, peer, scenario, level)?.figure?.median
   }
 
-  /// Larder's time divided by the time of LMDB in C.
+  /// The time of Larder divided by the time of LMDB in C.
   private func ratio(_ work: String, _ scenario: Scenario) -> Double? {
     row(work, "larder", scenario, nil)?.ratio?.median
   }
 
-  /// Larder's rate divided by the rate of another peer, at the first level of the writes.
+  /// The rate of Larder divided by the rate of another peer. For writes, at the first level.
   private func over(_ work: String, _ peer: String, _ scenario: Scenario) -> Double? {
     divided((work, peer), (work, "larder"), scenario)
   }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A chart of one workload's time by the number of entries, with a line for each peer and two logarithmic scales.
+/// A chart of the time of one workload by the number of entries. Each peer has a line, and both scales are logarithmic.
 struct GrowthChart {
   private static let width = 760.0
   private static let height = 420.0
@@ -53,7 +53,7 @@ struct GrowthChart {
   private func draw(on canvas: inout Canvas, x: (Int) -> Double, y: (Double) -> Double) {
     var names: [String] = []
     for row in rows where !names.contains(row.name) { names.append(row.name) }
-    // Puts labels at the ends of the lines, and moves overlapping labels apart.
+    // Each label is at the end of its line. Labels that would overlap are moved apart.
     var labels: [(name: String, y: Double)] = []
     for (index, name) in names.enumerated() {
       let line = rows.filter { $0.name == name }.sorted {

@@ -3,7 +3,7 @@ struct Scenario: Codable, Hashable, CustomStringConvertible {
   var entries: Int
   var valueSize: Int
 
-  /// Whether the stores take long to fill. Durable writes are then left out: they wait for the disk, whatever is stored.
+  /// Whether it takes long to fill the stores. Durable writes are then omitted, because the disk alone decides their time.
   var isLarge: Bool { entries >= 500_000 }
 
   var description: String { "\(grouped(entries)) entries of \(grouped(valueSize)) bytes" }
@@ -11,14 +11,14 @@ struct Scenario: Codable, Hashable, CustomStringConvertible {
 
 /// The unit of a figure.
 enum Unit: String, Codable {
-  /// The time of one operation, or of a whole piece of work.
+  /// The time of one operation, or of a whole workload.
   case nanoseconds
   /// A ratio of two numbers.
   case factor
   case bytes
 }
 
-/// The median of several rounds, and the range of their middle three fifths.
+/// The median of several rounds, and the range of the middle 60 % of the rounds.
 struct Figure: Codable {
   var median: Double
   var low: Double
@@ -32,18 +32,18 @@ struct Figure: Codable {
   }
 }
 
-/// The result of one peer in one workload, or the reason why there is none.
+/// The result of one peer in one workload, or the reason why there is no result.
 struct Line: Codable {
   var scenario: Scenario
   var workload: String
-  /// The peer's ``PeerKind/id`` and name.
+  /// The id (``PeerKind/id``) and the name of the peer.
   var peer: String
   var name: String
   var level: Level
   var unit: Unit
   var rounds = 0
   var figure: Figure?
-  /// The ratio to LMDB in C, round by round.
+  /// The ratio of this peer to LMDB in C, calculated for each round.
   var ratio: Figure?
   var reason: String?
 }

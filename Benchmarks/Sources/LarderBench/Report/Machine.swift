@@ -4,7 +4,7 @@ import GRDB
 import LSMStores
 import RawLMDB
 
-/// The machine and the software of a run.
+/// The machine on which a run took place, and its software.
 struct Machine: Codable {
   var processor: String
   var cores: Int
@@ -51,7 +51,7 @@ struct Machine: Codable {
 }
 
 extension Programs {
-  /// The output of a program; nil if it fails.
+  /// The output of a program; nil if the program fails.
   static func output(of program: String, _ arguments: [String]) -> String? {
     let process = Process()
     let pipe = Pipe()

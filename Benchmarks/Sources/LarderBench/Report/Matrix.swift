@@ -1,4 +1,4 @@
-/// A run as Markdown: a table for each size, with a line for each workload and a column for each peer.
+/// A run as Markdown. Each size has a table, with a line for each workload and a column for each peer.
 struct Matrix {
   private struct Work: Hashable {
     var name: String
@@ -35,7 +35,7 @@ struct Matrix {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// The line of a row. A workload of writes has a line for each level; a workload of reads has one line.
+  /// The table line of a row. A workload of writes has one line for each level, a workload of reads only one.
   private func work(_ row: Line, in rows: [Line]) -> Work {
     let levels = Set(
       rows.filter { $0.workload == row.workload && $0.peer == PeerKind.reference }.map(\.level))

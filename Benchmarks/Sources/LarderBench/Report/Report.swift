@@ -1,6 +1,6 @@
 import Foundation
 
-/// Collects the measurements, and prints each as it comes.
+/// Collects the measurements, and prints each one when it is finished.
 final class Report {
   let settings: Settings
   let kinds: [PeerKind]
@@ -17,7 +17,7 @@ final class Report {
     say(Table.text(rows))
   }
 
-  /// Adds a line for a peer that does not take part, once for each scenario.
+  /// Adds a line for a peer that does not take part. Does this only once for each scenario.
   func leaveOut(_ kind: PeerKind, level: Level, in scenario: Scenario, reason: String) {
     var row = Line(
       scenario: scenario, workload: "everything", peer: kind.id, name: kind.name, level: level,
@@ -36,5 +36,5 @@ final class Report {
   }
 }
 
-/// Prints a line at once, also into a pipe.
+/// Prints a line immediately, without a buffer, even into a pipe.
 func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The rows of one workload as text.
+/// The rows of one workload as a table of text.
 enum Table {
   static func text(_ rows: [Line]) -> String {
     guard let first = rows.first else { return "" }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// The lengths of a run.
+/// How long a run measures.
 struct Settings: Sendable {
-  /// The number of rounds of quick work, such as reads.
+  /// The number of rounds of quick workloads, such as reads.
   var rounds: Int
-  /// The number of rounds of work that takes a second or more, such as loading.
+  /// The number of rounds of workloads that take a second or more, such as loading.
   var longRounds: Int
-  /// The nanoseconds of a round of quick work.
+  /// The nanoseconds of one round of a quick workload.
   var roundTime: Double
-  /// The clock for work of a single thread that waits for no disk.
+  /// The clock for workloads that use only one thread and do not wait for the disk.
   var clock = RunClock.wall
-  /// Runs only workloads with one of these texts in their names; an empty list runs all.
+  /// Only workloads whose names contain one of these texts run. If the list is empty, all workloads run.
   var only: [String] = []
 
   func wants(_ workload: String) -> Bool {
@@ -18,7 +18,7 @@ struct Settings: Sendable {
   }
 }
 
-/// Peers side by side, with the same entries in their stores.
+/// The stores of several peers with the same entries. A workload measures all of them.
 final class Bench {
   let scenario: Scenario
   let data: Dataset
@@ -26,7 +26,7 @@ final class Bench {
   let report: Report
   private(set) var contenders: [Contender] = []
 
-  /// Opens a store for each peer and fills it. A peer that cannot take part becomes a line with the reason.
+  /// Opens and fills a store for each peer. If a peer cannot take part, adds a line with the reason to the report.
   init(
     _ scenario: Scenario, kinds: [PeerKind], level: (PeerKind) -> Level?, spare: Int,
     directory: String, settings: Settings, report: Report
@@ -64,7 +64,7 @@ final class Bench {
     try measure([(workload, unit)], rounds: rounds) { [try body($0, $1)] }
   }
 
-  /// Runs several workloads that one measurement covers.
+  /// Runs one measurement that gives the results of several workloads.
   func measure(
     _ workloads: [(name: String, unit: Unit)], rounds: Int,
     _ body: (Contender, Int) throws -> [Double]
@@ -86,7 +86,7 @@ final class Bench {
     }
   }
 
-  /// Measures a workload of reads: as many as fit the time of a round. Verifies each round by its tally.
+  /// Measures a workload of reads, with as many reads as fit the time of a round. The tally of each round must be as expected.
   func measureReads(
     _ workload: String, order: [UInt32], expecting: (Order) -> Tally,
     unless reason: (Contender) -> Unsupported? = { _ in nil }
@@ -105,7 +105,7 @@ final class Bench {
     }
   }
 
-  /// The nanoseconds of an operation, over as many as fit the time of a round. The first round determines that number.
+  /// The nanoseconds of one operation. As many operations run as fit the time of a round; the first round finds their number.
   func fit(
     _ contender: Contender, in counts: inout [String: Int], least: Int, most: Int = Orders.length,
     time: Double? = nil, _ run: (Int) throws -> (time: Double, count: Int)
@@ -115,7 +115,7 @@ final class Bench {
     while counts[id] == nil {
       let probe = try run(count)
       let fitting = min(most, max(least, Int(time / probe.time * Double(probe.count))))
-      // Cold caches make a run slow that is much too short.
+      // If caches are cold, a short run is slow, so its number is only used if it is not far above the number of this run.
       if fitting < 2 * count { counts[id] = fitting }
       count = fitting
     }
@@ -132,7 +132,7 @@ final class Bench {
     }
   }
 
-  /// Adds the peer and the work to errors.
+  /// Adds the name of the peer and of the workload to errors.
   func naming<Result>(_ contender: Contender, _ work: String, _ body: () throws -> Result) throws
     -> Result
   {
@@ -145,7 +145,7 @@ final class Bench {
     }
   }
 
-  /// Closes and removes every store.
+  /// Closes the stores and removes them.
   func end() throws {
     for contender in contenders {
       try contender.close()

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The kinds of time.
+/// The clocks by which a workload can be measured.
 enum RunClock: String, Codable {
   /// Elapsed time.
   case wall
-  /// The processor time of the calling thread, which is better on a busy machine. The time does not include work in another
-  /// process, so peers with a server are always timed by the wall clock.
+  /// The processor time of the calling thread. On a busy machine, this time is more exact than the elapsed time. It does not
+  /// include work in another process, so peers with a server are always timed by the wall clock.
   case processor
 
   /// The nanoseconds of `body`.

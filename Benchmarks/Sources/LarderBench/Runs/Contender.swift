@@ -15,7 +15,7 @@ final class Contender {
     session = try peer.session()
   }
 
-  /// Writes entries, up to 10,000 entries and 16 MB in a transaction, without a measurement.
+  /// Writes entries without measuring. A transaction has up to 10,000 entries and 16 MB.
   func fill(_ entries: Range<UInt32>, lifetime: Lifetime = .day) throws {
     let durable = site.level == .durable
     if durable, !kind.hasBatches { try reopen(at: .unsynced) }
@@ -34,7 +34,7 @@ final class Contender {
     session = try peer.session()
   }
 
-  /// Closes the store and leaves its files.
+  /// Closes the store. Does not remove its files.
   func close() throws {
     session = Closed()
     try peer.close()
@@ -45,23 +45,23 @@ final class Contender {
     session = try peer.session()
   }
 
-  /// Removes the store and begins an empty one.
+  /// Removes the store and creates an empty one.
   func startOver() throws {
     try close()
     try FileManager.default.removeItemIfPresent(site.directory)
     try open()
   }
 
-  /// The nanoseconds of `body`, by the peer's own measurement if it has one.
+  /// The nanoseconds of `body`. If the peer measures the time itself, that time is the result.
   func time(on clock: RunClock = .wall, _ body: (any Session) throws -> Void) throws -> Double {
     let time = try self.clock(clock).time { try body(session) }
     return session.ownTime ?? time
   }
 
-  /// The clock to use: the time of this thread does not include the work of a server.
+  /// The clock to use. The processor time of this thread does not include the work of a server, so a server needs the wall clock.
   func clock(_ wanted: RunClock) -> RunClock { peer.server == nil ? wanted : .wall }
 
-  /// The nanoseconds of a write, by the wall clock if it waits for the disk.
+  /// The nanoseconds of a write. The wall clock is used if the write waits for the disk.
   func timeWrite(on clock: RunClock, _ order: Order) throws -> Double {
     try time(on: site.level == .durable ? .wall : clock) { try $0.write(order, lifetime: .day) }
   }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Runs `body` on `count` threads that begin together. Returns nanoseconds until the last thread is done.
+/// Runs `body` on `count` threads that begin at the same time. Returns the nanoseconds until the last thread has ended.
 ///
 /// `prepare` runs on each thread before the clock starts.
 func onThreads<State>(

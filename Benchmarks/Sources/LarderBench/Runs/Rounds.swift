@@ -1,15 +1,15 @@
-/// The outcome of one participant's rounds.
+/// The results of one participant in all rounds.
 struct Outcome {
-  /// The figures of each round; several if a round measures several workloads.
+  /// The figures of each round. A round has several figures if it measures several workloads.
   var figures: [[Double]] = []
   /// The reason why the participant did not take part.
   var reason: String?
 }
 
 enum Rounds {
-  /// Runs every participant once in each round. Each round has an order of its own, so a disturbance can hit any of them.
+  /// Runs every participant once in each round. Each round has another order, so that a disturbance can affect any participant.
   ///
-  /// `body` runs one round of one participant and returns its figures. A participant that throws ``Unsupported`` stops there.
+  /// `body` runs one round of one participant and returns its figures. If `body` throws ``Unsupported``, this participant stops.
   static func run(
     of participants: Int, rounds: Int, seed: String, _ body: (Int, Int) throws -> [Double]
   ) throws -> [Outcome] {
@@ -30,7 +30,7 @@ enum Rounds {
 }
 
 extension Line {
-  /// The line of an outcome, with its ratio to the reference. `part` is the index of the workload's figure in a round.
+  /// The line of an outcome, with the ratio to the reference. `part` is the index of the workload among the figures of a round.
   init(
     _ scenario: Scenario, _ workload: String, peer: String, name: String, level: Level, unit: Unit,
     outcome: Outcome, reference: Outcome?, part: Int = 0

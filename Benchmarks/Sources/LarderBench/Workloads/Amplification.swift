@@ -1,11 +1,11 @@
 import Foundation
 
 extension Bench {
-  /// The bytes that reach the disk when entries are overwritten, at one batch size.
+  /// The bytes that are written to the disk when entries are overwritten, for one batch size.
   ///
-  /// There are two figures, because each has an error. The bytes that the process passes to `write` are too few: a few bytes of
-  /// a log cost a page of the disk. The bytes that the kernel accounts to the process are too many: a large page of its cache
-  /// counts as a whole even if only a part was touched.
+  /// There are two figures, because each has an error. The bytes that the process passes to `write` are too few: for a few
+  /// bytes of a log, the disk writes a whole page. The bytes that the kernel counts for the process are too many: a large page
+  /// of its cache counts as a whole even if only a part was changed.
   func amplification(batch: Int) throws {
     let order = Orders.random(data, distinct: data.count)
     let commits = batch == 1 ? 50 : 10
@@ -37,12 +37,12 @@ extension Bench {
 }
 
 extension Contender {
-  /// The bytes that the process behind the peer has written.
+  /// The bytes that the process of the peer has written.
   var written: (handed: Int, accounted: Int)? {
     ProcessFigures.written(by: peer.server ?? getpid())
   }
 
-  /// Waits, for about 10 s at most, until the peer writes no more: its background work must not disturb the next measurement.
+  /// Waits, at most about 10 s, until the peer writes no more. Otherwise its background work would disturb the next measurement.
   func settle() {
     guard kind.worksInBackground, var last = written else { return }
     for _ in 0..<200 {

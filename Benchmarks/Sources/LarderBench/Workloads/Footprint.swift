@@ -1,7 +1,7 @@
 import Foundation
 
 extension Bench {
-  /// The time to open a store and read one entry.
+  /// The time to open a store and to read one entry.
   func opening() throws {
     let order = Orders.random(data, distinct: data.count)
     try measure("open and read one", rounds: settings.rounds) { contender, round in
@@ -20,7 +20,7 @@ extension Bench {
     }
   }
 
-  /// The bytes on the disk for each entry of the filled store.
+  /// The bytes on the disk, divided by the number of entries of the filled store.
   func space() throws {
     try measure("bytes on disk, per entry", unit: .bytes, rounds: 1) { contender, _ in
       if contender.kind.readLevel == .memory { throw Unsupported("writes no file") }
@@ -29,7 +29,7 @@ extension Bench {
     }
   }
 
-  /// The bytes of memory after the store was opened and read.
+  /// The bytes of memory after the store was opened and entries were read.
   func memory() throws {
     try measure(
       [
@@ -43,7 +43,7 @@ extension Bench {
     }
   }
 
-  /// The memory of a new process that has opened the store and read from it, or of the peer's server.
+  /// The memory of a new process that has opened the store and read from it. For a peer with a server, the memory of the server.
   private func weight(of contender: Contender) throws -> (own: Int, mapped: Int)? {
     if let server = contender.peer.server { return ProcessFigures.memory(of: server) }
     if ProcessFigures.memory(of: getpid()) == nil { return nil }

@@ -1,9 +1,9 @@
 import Foundation
 
 extension Bench {
-  /// Loads all entries into an empty store as fast as the peer can, and then clears the store at once.
+  /// Loads all entries into an empty store as fast as the peer can, and then removes all of them in one operation.
   ///
-  /// Peers with a B-tree sort the keys first and use long transactions. The time of the sort counts.
+  /// Peers with a B-tree sort the keys first and use long transactions. The time of sorting is a part of the result.
   func loading() throws {
     let order = Orders.once(0..<UInt32(data.count))
     try measure(
@@ -44,7 +44,7 @@ extension Bench {
 }
 
 extension Dataset {
-  /// Sorts the indices by key: by the first eight bytes as a number, and then by the rest.
+  /// Sorts the indices by key. Compares the first eight bytes as a number, and the rest only if these numbers are equal.
   func sortedByKey(_ order: [UInt32]) -> [UInt32] {
     var pairs = order.map { index in
       var first: UInt64 = 0

@@ -2,7 +2,7 @@ import Dispatch
 import Larder
 import Synchronization
 
-/// Purges of a store with commits that are synced to the disk.
+/// Purges of a store that syncs each commit to the disk.
 struct MaintenanceBench {
   let store: Store
   let data: Dataset
@@ -24,13 +24,13 @@ struct MaintenanceBench {
     }
   }
 
-  /// Purges all entries while nothing else runs; returns nanoseconds.
+  /// Purges all entries while no other thread runs. Returns the nanoseconds.
   func alone() throws -> Double {
     try fill("due", count: data.count, expires: .after(.zero))
     return try purge()
   }
 
-  /// Purges all entries beside a thread that writes; returns the nanoseconds of the purge, and of each commit of the writer.
+  /// Purges all entries while another thread writes. Returns the nanoseconds of the purge, and of each commit of that thread.
   func besideWriter() throws -> (whole: Double, waits: [Double]) {
     try fill("due", count: data.count, expires: .after(.zero))
     let isDone = Latch()
@@ -54,7 +54,7 @@ struct MaintenanceBench {
     return (whole, try waits.withLock { try $0.get() })
   }
 
-  /// The nanoseconds of purges with nothing due, and of a purge of 1,000 entries beside many due entries of another namespace.
+  /// The nanoseconds of purges without due entries, and of a purge of 1,000 entries while another namespace has many due entries.
   func little() throws -> (idle: [Double], one: Double) {
     try fill("due", count: data.count, expires: .after(.hours(24)))
     let idle = try (0..<31).map { _ in try nanoseconds { try store.purge() } }

@@ -1,7 +1,7 @@
 import Foundation
 import Larder
 
-/// The hit ratio of a cache's memory over a recorded sequence of accesses, compared with LRU.
+/// The hit ratio of the memory of a cache for a recorded sequence of accesses, compared with the policy LRU.
 struct MemoryTrace {
   private let name: String
   private let requests: [Int]
@@ -42,7 +42,7 @@ struct MemoryTrace {
     }
     try store.close()
     for percent in percent {
-      // Opens the store anew, so that the memory is empty at the start.
+      // A new store object has an empty memory, so each measurement opens the store again.
       let store = try Store(at: path)
       let capacity = Int(Double(keys) * percent / 100)
       let cache = store.cache(

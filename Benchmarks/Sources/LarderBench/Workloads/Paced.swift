@@ -1,6 +1,6 @@
 extension Bench {
-  /// Writes stored entries again at a steady rate, each by itself. The time of a write begins when the write is due, so a write
-  /// that waits behind a slow write counts as slow, too.
+  /// Writes stored entries again, one by one at a steady rate. The time of a write begins when the write is due. So if a write
+  /// must wait for a slow write before it, this wait counts, too.
   func paced() throws {
     let order = Orders.random(data, distinct: data.count)
     let (rate, name) = (50_000, "write at 50,000 a second")

@@ -6,7 +6,7 @@ extension Bench {
     data.spare.lowerBound..<data.spare.lowerBound + UInt32(max(1, data.count / 2))
   }
 
-  /// Removes expired entries, half as many as the store has fresh entries.
+  /// Removes expired entries. Their number is half of the number of entries that have not expired.
   func purging() throws {
     try measure("purge, per expired entry", rounds: settings.longRounds) { contender, _ in
       defer { contender.settle() }
@@ -18,8 +18,8 @@ extension Bench {
     }
   }
 
-  /// The 99.9th percentile of random hits during a purge and during an eviction of half as many entries as are stored,
-  /// compared with the same hits while nothing else runs.
+  /// The 99.9th percentile of random hits while a purge or an eviction runs. It removes half as many entries as are stored. The
+  /// result is compared with the same hits while nothing else runs.
   func readsBesideRemovals() throws {
     try readsBeside("a purge", filling: .over) { [due] peer in
       let removed = try peer.purge()
@@ -51,7 +51,7 @@ extension Bench {
     }
   }
 
-  /// The 99.9th percentile of single reads while `work` runs on another thread. An evicted entry counts as a miss.
+  /// The 99.9th percentile of the times of single reads while `work` runs on another thread. An evicted entry counts as a miss.
   private func latencies(
     _ contender: Contender, _ order: [UInt32], _ round: Int,
     while work: @escaping @Sendable (any Peer) throws -> Void
@@ -68,7 +68,7 @@ extension Bench {
     var times: [Double] = []
     times.reserveCapacity(1 << 20)
     var at = round * 1009
-    // In a small store, `work` may end before the first read.
+    // In a small store, `work` may end before the first read, so at least 1,000 reads are timed.
     while !isDone.isSet || times.count < 1000 {
       at = (at + 1) % order.count
       let one = order[at...at]
@@ -86,7 +86,7 @@ extension Bench {
     return times[Int(Double(times.count) * 0.999)]
   }
 
-  /// Inserts new entries into a store at its limit, so that each evicts another.
+  /// Inserts new entries into a store that is at its limit, so that each insert evicts an entry.
   func evictions() throws {
     let refusals = contenders.reduce(into: [String: Unsupported]()) { refusals, contender in
       do { try contender.peer.limit() } catch {

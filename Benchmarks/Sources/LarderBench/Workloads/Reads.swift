@@ -1,9 +1,9 @@
 import BenchData
 
 extension Bench {
-  /// Hits of a thousand hot keys and of random keys, misses, expired entries, and a scan of the namespace.
+  /// Hits of a thousand hot keys, hits of random keys, misses, reads of expired entries, and a scan of the namespace.
   func reads() throws {
-    // The scan comes first, because it maps and caches all pages.
+    // The scan is first, because it loads all pages into memory. The workloads after it then find the same state.
     try scan()
     try measureReads(
       "hit, hot keys", order: Orders.random(data, distinct: min(1000, data.count)),
@@ -42,7 +42,7 @@ extension Bench {
       "expired", order: order, expecting: { _ in Tally() }, unless: { cannot[$0.kind.id] })
   }
 
-  /// The first read of each entry after opening: it costs more for values that are verified only once.
+  /// The first read of each entry after opening. This read is slower if a store verifies a value only at its first read.
   func firstReads() throws {
     let order = Orders.once(0..<UInt32(data.count))
     try measure("hit, first read after opening", rounds: settings.longRounds) { contender, _ in
@@ -50,7 +50,7 @@ extension Bench {
         throw Unsupported("forgets everything when it closes")
       }
       try contender.reopen()
-      // Reads of absent keys map the pages again, without a read of any entry.
+      // Reads of absent keys load the index pages, but no entry.
       _ = try contender.session.read(Orders.once(data.absent)[...].prefix(1000))
       var tally = Tally()
       let time = try contender.time(on: settings.clock) {

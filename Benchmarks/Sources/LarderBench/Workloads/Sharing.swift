@@ -1,5 +1,5 @@
 extension Bench {
-  /// Random hits by two threads: their rate divided by the rate of one thread, in the same round.
+  /// Random hits by two threads. The result is their rate divided by the rate of one thread in the same round.
   func threads() throws {
     let order = Orders.random(data, distinct: data.count)
     var counts: [String: Int] = [:]
@@ -23,7 +23,7 @@ extension Bench {
     }
   }
 
-  /// Random hits by two processes: their rate divided by the rate of one process.
+  /// Random hits by two processes. The result is their rate divided by the rate of one process.
   func processes() throws {
     let order = Orders.random(data, distinct: data.count)
     var helpers: [String: ChildProcess] = [:]

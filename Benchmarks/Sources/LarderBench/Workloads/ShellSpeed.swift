@@ -1,13 +1,13 @@
 import Foundation
 import Larder
 
-/// The program `larder` in a large store: the processor time and the memory of single commands, each in its own process.
+/// The processor time and the memory of single commands of the program `larder` in a large store. Each command is a process.
 struct ShellSpeed {
   /// The resources that a command used.
   struct Use {
     /// The processor time in nanoseconds.
     let time: Double
-    /// The most bytes of own memory that were seen; 0 if the system does not report them.
+    /// The most bytes of its own memory that the process used. 0 if the system does not report this.
     let memory: Double
   }
 
@@ -15,7 +15,7 @@ struct ShellSpeed {
   private let directory: String
   private var store: String { directory + "/store" }
 
-  /// Makes the store: values of 200 bytes that never expire, and a few with a tag, a few that expire soon and a few expired.
+  /// Makes the store: values of 200 bytes that never expire, a few with a tag, a few that expire soon, and a few expired ones.
   init(program: String, count: Int, few: Int, in directory: String) throws {
     self.program = program
     self.directory = directory
@@ -45,12 +45,12 @@ struct ShellSpeed {
     try store.close()
   }
 
-  /// The median of some runs. The first run fills the page cache and does not count.
+  /// The median of `rounds` runs. An additional first run fills the page cache and does not count.
   func run(_ words: [String], rounds: Int) throws -> Use {
     try Self.run([program, store] + words, rounds: rounds)
   }
 
-  /// The processor time of the library for a look at each entry without its value.
+  /// The processor time in which the library reads the facts of each entry without its value.
   func headers() throws -> Double {
     let namespace = try Store(at: store).namespace("large")
     return try RunClock.processor.time {
@@ -59,7 +59,7 @@ struct ShellSpeed {
     }
   }
 
-  /// The cost of a C program that opens the store with LMDB alone and reads one key; nil without a compiler.
+  /// The time and memory of a C program that opens the store with LMDB and reads one key; nil if there is no compiler.
   func readInC(rounds: Int) throws -> Use? {
     guard let compiler = Programs.path(of: "cc") else { return nil }
     let (source, program) = (directory + "/get.c", directory + "/get")
@@ -70,7 +70,7 @@ struct ShellSpeed {
     return try Self.run([program, store], rounds: rounds)
   }
 
-  /// The cost of an empty Swift program that links Foundation like the shell; nil without a compiler.
+  /// The time and memory of an empty Swift program that links Foundation, as the shell does; nil if there is no compiler.
   func emptySwift(rounds: Int) throws -> Use? {
     guard let compiler = Programs.path(of: "swiftc") else { return nil }
     let (source, program) = (directory + "/empty.swift", directory + "/empty")
@@ -110,7 +110,7 @@ struct ShellSpeed {
       time: Figure(uses.map(\.time)).median, memory: Figure(uses.map(\.memory)).median)
   }
 
-  /// Runs a program without its output. Returns the exit status and the resources that the program used.
+  /// Runs a program and discards its output. Returns the exit status, and the resources that the program used.
   private static func spawn(_ words: [String]) throws -> (status: Int32, use: Use) {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)

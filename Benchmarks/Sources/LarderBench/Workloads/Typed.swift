@@ -3,7 +3,7 @@ import GRDB
 import Larder
 import Synchronization
 
-/// A value of an application, with about 200 bytes as JSON.
+/// A value of an application. As JSON, it has about 200 bytes.
 struct Part: Codable, Sendable {
   var number: String
   var name: String
@@ -22,12 +22,12 @@ struct Part: Codable, Sendable {
   }
 }
 
-/// A store of decoded values. Reads return the sum of the categories.
+/// A store of decoded values. Reads return the sum of the categories of the values.
 protocol TypedPeer: Sendable {
   func read(_ order: Order, _ keys: [String]) throws -> Int
 }
 
-/// Reads through a `Cache`, with or without its memory.
+/// Reads through a `Cache`, with or without decoded values in memory.
 struct LarderTyped: TypedPeer {
   let cache: Cache<Part>
   let store: Store
@@ -45,7 +45,7 @@ struct LarderTyped: TypedPeer {
     }
   }
 
-  /// Makes a commit in another namespace: values in memory must then be checked again.
+  /// Commits a write in another namespace. After this, values in memory must be checked again.
   func commitElsewhere() throws { try store.namespace("other").set(Array("value".utf8), for: 1) }
 
   func scan(_ visit: (Part) -> Void) throws {
@@ -59,7 +59,7 @@ struct LarderTyped: TypedPeer {
   }
 }
 
-/// The entity cache that many applications write: rows with JSON, decoded at each read.
+/// The entity cache that many applications write themselves: rows with JSON, which each read decodes.
 struct SQLiteTyped: TypedPeer {
   let pool: DatabasePool
   let decoder: Shared<JSONDecoder> = Shared(JSONDecoder())
@@ -116,7 +116,7 @@ final class DictionaryTyped: TypedPeer {
   }
 }
 
-/// Decoded values in sixteen dictionaries, each behind a lock of its own.
+/// Decoded values in sixteen dictionaries. Each dictionary has its own lock.
 final class ShardedTyped: TypedPeer {
   private let shards: [DictionaryTyped]
 
@@ -138,14 +138,14 @@ final class ShardedTyped: TypedPeer {
   }
 }
 
-/// Foundation's cache, which evicts values and needs objects.
+/// `NSCache` of Foundation. It may evict values, and its values must be objects.
 final class NSCacheTyped: TypedPeer, @unchecked Sendable {
   private final class Object {
     let part: Part
 
     init(_ part: Part) { self.part = part }
   }
-  // According to its manual, any thread may use the cache.
+  // The manual says that any thread may use an `NSCache`.
   private let cache = NSCache<NSString, Object>()
 
   init(_ keys: [String]) {

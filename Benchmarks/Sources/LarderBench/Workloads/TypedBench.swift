@@ -1,13 +1,13 @@
 import Foundation
 import Larder
 
-/// Hits of decoded values for a thousand hot keys, compared with a hit of as many bytes in C.
+/// Hits of decoded values for a thousand hot keys, compared with hits of values of the same size in C.
 struct TypedBench {
   private struct Participant {
     var id: String
     var name: String
     var level: Level
-    /// Reads entries and returns nanoseconds.
+    /// Reads these entries and returns the nanoseconds.
     var read: (Order) throws -> Double
   }
 
@@ -108,7 +108,7 @@ struct TypedBench {
     try raw.close()
   }
 
-  /// The nanoseconds for calls of `ask` with each key.
+  /// The nanoseconds in which `ask` is called with each key.
   private func counted(_ order: Order, _ ask: (String) throws -> Bool) throws -> Double {
     var count = 0
     let time = try settings.clock.time {
@@ -118,7 +118,7 @@ struct TypedBench {
     return time
   }
 
-  /// The nanoseconds for as many entries as `order` has, measured by scans of all entries.
+  /// The nanoseconds for the number of entries in `order`, estimated from scans of all entries.
   private func repeated(_ order: Order, _ scan: ((Part) -> Void) throws -> Void) throws -> Double {
     let scans = max(1, order.count / data.count)
     var sum = 0

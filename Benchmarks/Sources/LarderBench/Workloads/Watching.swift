@@ -1,6 +1,6 @@
 import Larder
 
-/// The cost of watchers for a writer: in a store that was never watched, in a store that was watched once, and in a store
+/// The time that watchers add to writes: in a store that was never watched, in a store that was watched before, and in a store
 /// that is watched now.
 struct Watching {
   enum State: String, CaseIterable {
@@ -20,7 +20,7 @@ struct Watching {
     self.changes = state == .watched ? changes : nil
   }
 
-  /// The nanoseconds of one overwrite, with `size` overwrites in a transaction.
+  /// The nanoseconds of one overwrite. A transaction has `size` overwrites.
   func overwrite(_ count: Int, batch size: Int) throws -> Double {
     let time = try nanoseconds {
       for _ in 0..<count / size {

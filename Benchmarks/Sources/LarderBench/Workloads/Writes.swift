@@ -1,7 +1,7 @@
 extension Bench {
   static let batch = 1000
 
-  /// Inserts new entries at random places, a thousand in a transaction; the time of one entry.
+  /// Inserts new entries at random places, a thousand entries in each transaction. The result is the time of one entry.
   func inserts(
     _ workload: String = "insert, batches of 1,000",
     unless reason: (Contender) -> Unsupported? = { _ in nil }
@@ -19,7 +19,7 @@ extension Bench {
     }
   }
 
-  /// Writes stored entries again with a later expiry, a thousand in a transaction; the time of one entry.
+  /// Writes stored entries again with a later expiry, a thousand in each transaction. The result is the time of one entry.
   func refreshes() throws {
     let order = Orders.random(data, distinct: data.count)
     var counts: [String: Int] = [:]
@@ -32,7 +32,7 @@ extension Bench {
     }
   }
 
-  /// The nanoseconds of an entry in batches of writes, over as many as fit a round.
+  /// The nanoseconds of one entry in batches. As many batches run as fit a round.
   private func batches(
     _ contender: Contender, _ counts: inout [String: Int], _ next: () -> Order
   ) throws -> Double {
@@ -50,14 +50,14 @@ extension Bench {
     } / Double(Self.batch)
   }
 
-  /// Writes stored entries again, one by one and few at a time, which shows the writes of a program that pauses between them.
+  /// Writes stored entries again, one by one, with only a few writes in a round: like a program that pauses between its writes.
   func singles() throws {
     try singles("single write", most: 5000, time: settings.roundTime, on: settings.clock)
   }
 
-  /// Writes stored entries again, one by one and without a pause, so the time includes the work that stores postpone.
+  /// Writes stored entries again, one by one and without a pause. So the time includes work that stores do later.
   func singlesWithoutPause() throws {
-    // Other threads do a part of the work.
+    // The stores do a part of this work on other threads, so the wall clock is used.
     try singles(
       "single writes without a pause", most: Orders.length, time: longRoundTime, on: .wall)
   }
@@ -74,10 +74,10 @@ extension Bench {
     }
   }
 
-  /// A time long enough to include the work that stores do in the background.
+  /// A time that is long enough for the work that stores do in the background.
   private var longRoundTime: Double { settings.roundTime * 10 }
 
-  /// The nanoseconds of writes of entries one by one.
+  /// The nanoseconds in which the entries are written one by one.
   private func one(_ contender: Contender, _ order: Order, on clock: RunClock) throws -> Double {
     var time = 0.0
     for at in order.indices {
@@ -86,7 +86,7 @@ extension Bench {
     return time
   }
 
-  /// 64 threads write entries, each thread one by one.
+  /// 64 threads write at the same time. Each thread writes its entries one by one.
   func crowd() throws {
     let threads = 64
     let order = Orders.random(data, distinct: data.count)
@@ -118,7 +118,7 @@ extension Bench {
     }
   }
 
-  /// Repeats 19 reads and one write, with keys by Zipf's law.
+  /// Repeats 19 reads and one write. The keys follow Zipf's law.
   func mixed() throws {
     let order = Orders.zipf(data)
     var counts: [String: Int] = [:]
