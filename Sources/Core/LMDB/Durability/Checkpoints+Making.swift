@@ -2,20 +2,20 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// LMDB never syncs at the level checkpointed; a checkpoint makes one commit durable, as the recovery point:
+/// At the level checkpointed, LMDB never syncs. Instead, a checkpoint makes one commit durable, the recovery point:
 ///
-/// 1. Under `lock.write`, begin a read of the newest commit (the pin) and copy the commit's meta page.
-/// 2. Sync the data file. Writers continue meanwhile.
-/// 3. Write the copied meta page to the file `recovery` and sync it.
-/// 4. End the read of the previous checkpoint.
+/// 1. Under `lock.write`, begin a read of the newest commit (the pin), and copy the meta page of this commit.
+/// 2. Sync the data file. Meanwhile writers continue.
+/// 3. Write the copied meta page to the file `recovery`, and sync this file.
+/// 4. End the read of the checkpoint before (its pin).
 ///
-/// LMDB reuses a page only if a commit older than the oldest snapshot freed it. So a pin at or before the recovery point keeps
-/// every page of the recovery point as it was synced, with the free lists. Each writing process has a pin of its own. The
-/// recovery point only moves forward, so a valid pin stays valid.
+/// LMDB reuses a page only if it was freed by a commit that is older than the oldest snapshot. So a pin at the recovery point,
+/// or at an earlier commit, keeps every page of the recovery point as it was synced, including the free lists. Each writing
+/// process has its own pin. The recovery point is only replaced by later commits, so a valid pin stays valid.
 extension Checkpoints {
-  /// Writers wait only while the checkpoint begins.
+  /// Makes a checkpoint. Writers wait only at its beginning.
   ///
-  /// - Parameter lockTimeout: how long this call waits for other processes: at most once as it begins, and once as it ends.
+  /// - Parameter lockTimeout: how long this call waits for other processes: once at its beginning and once at its end.
   func make(lockTimeout: Duration) throws(LMDBError) {
     guard handle.locks.isWritable else { return }
     let begun = try handle.withWriter { () throws(LMDBError) in
@@ -24,26 +24,26 @@ extension Checkpoints {
     try finish(begun, lockTimeout: lockTimeout)
   }
 
-  /// Before each write: ensures a pin, and the interval if the timer thread is late. The caller owns only the writer lock.
+  /// Before each write: makes a checkpoint if there is no pin or the timer is late. The caller owns only the writer lock.
   func prepareWrite(lockTimeout: Duration) throws(LMDBError) {
     let (hasPin, since, pages) = state.withLock { ($0.pin != nil, $0.unsavedSince, $0.pages) }
     if hasPin {
       let age = since.map { SystemTime.monotonicMilliseconds - $0 } ?? 0
-      // Pages freed since the last checkpoint make no writer wait: they only let the file grow.
+      // Writers do not wait if pages were freed after the last checkpoint, because then the file only grows.
       let growth = (handle.meta.pages - pages) * handle.meta.pageSize
       if age <= 2 * interval, growth < 2 * Self.mostUnusable { return }
     }
     try finish(begin(lockTimeout: lockTimeout), lockTimeout: lockTimeout)
   }
 
-  /// After each write: without a timer thread the write itself makes the checkpoint. The caller owns the writer lock.
+  /// Called after each write. If there is no timer thread, the write makes the checkpoint. The caller owns the writer lock.
   func makeWithoutTimer() {
     guard timer == nil else { return }
-    // After an error the next write makes the checkpoint first and throws the error.
+    // An error is ignored here: the next write first makes the checkpoint and throws the error.
     try? finish(begin(lockTimeout: handle.lockTimeout), lockTimeout: handle.lockTimeout)
   }
 
-  /// Makes a checkpoint of this process's commits since its last checkpoint. The caller owns the writer lock.
+  /// Makes a checkpoint of the commits that this process made after its last checkpoint. The caller owns the writer lock.
   func makeForClosing() throws(LMDBError) {
     guard hasCommitted.load(ordering: .relaxed) else { return }
     waitForOther()
@@ -51,7 +51,7 @@ extension Checkpoints {
     try finish(begin(lockTimeout: handle.lockTimeout), lockTimeout: handle.lockTimeout)
   }
 
-  /// In the last process, which is alone. Work is left only if a process was killed before its last checkpoint.
+  /// Called in the last process, which is alone. Does something only if a process was killed before its last checkpoint.
   func saveNewest() throws(LMDBError) {
     let newest = handle.meta.image(of: handle.meta.lastTransaction)
     if let known = try file.readSynced(), !known.isFailed, known.recoveryPoint == newest { return }
@@ -71,7 +71,7 @@ extension Checkpoints {
     let unsavedSince: Int64?
   }
 
-  /// Step 1. The caller owns the writer lock; this thread owns the checkpoint lock until ``finish(_:lockTimeout:)``.
+  /// Step 1. The caller owns the writer lock. From here to ``finish(_:lockTimeout:)`` this thread owns the checkpoint lock.
   private func begin(lockTimeout: Duration) throws(LMDBError) -> Checkpoint {
     lock.enter()
     do throws(LMDBError) {
@@ -85,7 +85,7 @@ extension Checkpoints {
   private func pinNewest(lockTimeout: Duration) throws(LMDBError) -> Checkpoint {
     try handle.locks.write.wait(lockTimeout: lockTimeout)
     defer { handle.locks.write.release() }
-    // A recovery point of the former file would damage the file that replaced it.
+    // The data file was replaced. A recovery point of the old file would damage the new file.
     if files.isDataReplaced { throw .replaced }
     let pin = try beginPin()
     let recoveryPoint = handle.meta.image(of: pin.id)
@@ -104,9 +104,9 @@ extension Checkpoints {
     return Checkpoint(pin: pin, recoveryPoint: recoveryPoint, unsavedSince: since)
   }
 
-  /// Also clears the pins of killed processes. The caller owns the writer lock.
+  /// Begins the pin. First clears the pins of killed processes. The caller owns the writer lock.
   private func beginPin() throws(LMDBError) -> Pin {
-    // LMDB reads a meta page through its map. An opening with a limit, or a read, may move the map without the writer lock.
+    // LMDB reads a meta page through its map. An opening or a read may move the map, because they need no writer lock.
     handle.readers.enterWriter()
     defer { handle.readers.leaveWriter() }
     try handle.clearDeadReaders()
@@ -135,8 +135,8 @@ extension Checkpoints {
     setPin(checkpoint.pin)
   }
 
-  /// Waits for `lock.checkpoint`, or until a checkpoint of another process covers `checkpoint`: on a slow disk, other
-  /// processes may hold the lock nearly all the time. Returns whether this process holds the lock.
+  /// Waits for `lock.checkpoint`. Stops waiting if a checkpoint of another process covers `checkpoint`, because on a slow disk
+  /// other processes may hold the lock nearly all the time. Returns whether this process now holds the lock.
   private func lockUnlessCovered(
     _ checkpoint: Checkpoint, lockTimeout: Duration
   ) throws(LMDBError) -> Bool {
@@ -149,7 +149,7 @@ extension Checkpoints {
     return true
   }
 
-  /// Whether the recovery point on the disk is this commit or a later commit. The pin of `checkpoint` protects both.
+  /// Whether the recovery point on the disk is the commit of `checkpoint` or later. The pin of `checkpoint` protects both.
   private func isCovered(_ checkpoint: Checkpoint) throws(LMDBError) -> Bool {
     guard let known = try file.readSynced(), known.boot == boot,
       let point = known.recoveryPoint

@@ -2,36 +2,36 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// When the next checkpoint of this process is due, at the level checkpointed: a fixed interval after the first commit that
-/// the last checkpoint does not cover. `Checkpoints+Making` makes the checkpoints.
+/// When this process must make its next checkpoint, at the level checkpointed. That is a fixed interval after the first commit
+/// that the last checkpoint does not cover. `Checkpoints+Making` makes the checkpoints.
 final class Checkpoints: Sendable {
   let handle: EnvironmentHandle
   let files: OpenFiles
   let file: RecoveryFile
   let boot: BootIdentity
   let writeGuard: WriteGuard
-  /// Nil if the system allowed no further thread.
+  /// Nil if the system allowed no further thread for the timer.
   let timer: TimerThread?
-  /// Milliseconds from a commit to the checkpoint that covers it.
+  /// The time in milliseconds between a commit and the checkpoint that covers it.
   let interval: Int64
-  /// Held by the thread of this process that makes a checkpoint; taken after the environment's writer lock.
+  /// Owned by the thread of this process that makes a checkpoint. Taken after the writer lock of the environment.
   let lock = WriterLock()
   let state = Mutex(State())
   let hasCommitted = Atomic(false)
 
-  /// The number of bytes that causes an early checkpoint: bytes by which the file has grown, or bytes of freed pages. LMDB
-  /// cannot reuse these freed pages while the pin stays.
+  /// If the file has grown by this number of bytes, or if pages with this number of bytes were freed, a checkpoint is made
+  /// early. LMDB cannot reuse the freed pages as long as the old pin stays.
   static let mostUnusable = 16 << 20
 
   struct State: Sendable {
-    /// While a pin exists, no process overwrites the pages of the last checkpoint.
+    /// The pin of this process. As long as it exists, no process overwrites the pages of the last checkpoint.
     var pin: Pin?
-    /// When this process made the first commit after the last checkpoint.
+    /// The time of this process's first commit after the last checkpoint.
     var unsavedSince: Int64?
-    /// The pages of the file at the last checkpoint; `freedPageCount` is ``WriteGuard/freedPageCount`` at that time.
+    /// The number of pages at the last checkpoint; `freedPageCount` is ``WriteGuard/freedPageCount`` at that time.
     var pages = 0
     var freedPageCount = 0
-    /// Writes freed many pages or the file has grown, so a checkpoint is due at once.
+    /// Writes have freed many pages, or the file has grown a lot, so a checkpoint must be made immediately.
     var isUrgent = false
   }
 
@@ -48,7 +48,7 @@ final class Checkpoints: Sendable {
     self.interval = max(1, interval.waitMilliseconds)
   }
 
-  /// A read transaction that is held only for its slot in LMDB's reader table. The slot stays when another process ends.
+  /// A read transaction that is used only for its slot in LMDB's reader table. The slot stays if another process ends.
   @safe struct Pin: Sendable {
     nonisolated(unsafe) let transaction: OpaquePointer
     let id: UInt64
@@ -61,7 +61,7 @@ final class Checkpoints: Sendable {
     func release() { unsafe mdb_txn_abort(transaction) }
   }
 
-  /// Waits for a checkpoint of another thread. The caller owns the writer lock, so no further checkpoint begins.
+  /// Waits until another thread has finished its checkpoint. The caller owns the writer lock, so no new checkpoint begins.
   func waitForOther() {
     lock.enter()
     lock.leave()
@@ -72,7 +72,7 @@ final class Checkpoints: Sendable {
     setPin(nil)
   }
 
-  /// The former pin is released last, so that a pin always exists.
+  /// Replaces the pin. The old pin is released last, so that there is always a pin.
   func setPin(_ pin: Pin?) {
     let former = state.withLock { state in
       let former = state.pin
@@ -82,7 +82,7 @@ final class Checkpoints: Sendable {
     former?.release()
   }
 
-  /// The caller owns the writer lock.
+  /// Notes a commit and schedules its checkpoint. The caller owns the writer lock.
   func noteCommit() {
     hasCommitted.store(true, ordering: .relaxed)
     let delay = state.withLock { state -> Int64? in
@@ -97,15 +97,15 @@ final class Checkpoints: Sendable {
     if let delay { timer?.schedule(in: delay) }
   }
 
-  /// The bytes by which the file has grown since the last checkpoint, or the bytes of freed pages if these are more.
+  /// The bytes by which the file has grown after the last checkpoint, or the bytes of freed pages if this is more.
   private func unusableBytes(since last: State) -> Int {
     max(handle.meta.pages - last.pages, writeGuard.freedPageCount - last.freedPageCount)
       * handle.meta.pageSize
   }
 
-  /// At opening: schedules a checkpoint for commits that a killed process left unsaved, as if they were made now.
+  /// Called at opening. If a killed process has left commits without a checkpoint, schedules a checkpoint as for new commits.
   func noteFormerCommits() {
-    // After an error the checkpoint meets the same error, and the next write throws it.
+    // An error is ignored here: the checkpoint gets the same error, and then the next write throws it.
     if let known = try? file.readSynced(), known.boot == boot,
       known.recoveryPoint?.transaction == handle.meta.lastTransaction
     {
@@ -130,7 +130,7 @@ final class Checkpoints: Sendable {
       return
     }
     do throws(LMDBError) {
-      // While this checkpoint waits, writers of this process wait, too: at most for their own timeout.
+      // While this checkpoint waits for a lock, writers of this process also wait, but only for their own timeout.
       try make(lockTimeout: min(.milliseconds(interval), handle.lockTimeout))
       releaseIdlePin()
     } catch {
@@ -139,7 +139,7 @@ final class Checkpoints: Sendable {
     }
   }
 
-  /// Releases the pin of a process that stopped writing: the pin would keep LMDB from reusing pages that other processes free.
+  /// Releases the pin after this process has stopped writing, because the pin prevents the reuse of pages that others free.
   private func releaseIdlePin() {
     guard handle.writer.tryEnter() else { return }
     defer { handle.writer.leave() }
@@ -151,6 +151,6 @@ final class Checkpoints: Sendable {
     return pin < handle.meta.lastTransaction
   }
 
-  /// How long other processes may take to move or release their pins.
+  /// The time that other processes may need to replace or release their pins.
   var timeForOthers: Duration { .milliseconds(3 * interval) }
 }

@@ -1,12 +1,12 @@
 import CLarderSystem
 import LarderSystem
 
-/// Two numbers that identify a data file, in the last bytes of its first page. LMDB writes only the beginning of that page.
-/// The file `recovery` names the stamp of the data that it belongs to. A byte copy of the data has the stamp, too.
+/// Two numbers that identify a data file. They are the last bytes of its first page, of which LMDB writes only the beginning.
+/// The file `recovery` has the stamp of the data to which it belongs. A copy of the data file has the same stamp.
 struct DataStamp: Equatable {
-  /// A data file made from this file has the same number; 0 in files of earlier versions.
+  /// The number of the store. A data file that is made from this file has the same number. 0 in files of earlier versions.
   var store: UInt64
-  /// A new random number for each built file, and whenever the level scratch begins to change a file.
+  /// A random number. It is new for each data file that is made, and each time that the level scratch begins to change a file.
   var file: UInt64
 
   static let size = 16
@@ -19,7 +19,7 @@ extension DataStamp {
 
   static var new: DataStamp { DataStamp(store: .random(in: 1...UInt64.max), file: 0).renewed }
 
-  /// A stamp for another data file of the same store.
+  /// The stamp for another data file of the same store.
   var renewed: DataStamp { DataStamp(store: store, file: .random(in: 1...UInt64.max)) }
 
   var encoded: [UInt8] {
@@ -28,14 +28,14 @@ extension DataStamp {
     return bytes
   }
 
-  /// ``none`` if the file is too short for a stamp.
+  /// The result is ``none`` if the file is too short for a stamp.
   init(of path: String) throws(LMDBError) {
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
     let bytes = try file.contents(at: Self.place(in: file), count: Self.size)
     self = bytes.count == Self.size ? DataStamp(bytes) : .none
   }
 
-  /// Does not sync the file.
+  /// Writes the stamp but does not sync the file.
   func write(to path: String) throws(LMDBError) {
     let file = try FileDescriptor(opening: path, O_RDWR | O_NOFOLLOW)
     try file.write(encoded, at: Self.place(in: file))

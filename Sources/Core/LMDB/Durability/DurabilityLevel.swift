@@ -1,27 +1,27 @@
 import CLMDB
 import LarderSystem
 
-/// The promise of an environment about a power failure. The environment stores the level. A killed process loses no commit at
-/// any level.
+/// The commits of an environment that survive a power failure. The level is stored in the environment. If only a process is
+/// killed, no commit is lost at any level.
 package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
-  /// Every commit that returned survives.
+  /// Every commit survives whose call has returned.
   case durable = 0
-  /// The commits up to the last checkpoint survive. The next checkpoint is due a fixed interval after the first later commit.
+  /// All commits up to the last checkpoint survive. The next checkpoint is made a fixed interval after the first later commit.
   case checkpointed = 1
-  /// The state at the last close or sync survives if nothing was written since; otherwise nothing survives.
+  /// If nothing was written after the last close or sync, the state at that time survives. Otherwise nothing survives.
   case scratch = 2
-  /// Nothing survives, and damage is not detected: for environments that no other process uses later.
+  /// Nothing survives, and damage is not detected. For environments that no process uses later.
   case temporary = 3
 
   package static let standard = DurabilityLevel.checkpointed
 
-  /// The key of the level's record in the main database. A namespace never has the id 0.
+  /// The key of the level's record in the main database. It is not the key of a namespace, because no namespace has the id 0.
   static let record: [UInt8] = [0, 0, 0, 0, UInt8(ascii: "D")]
 
-  /// Whether the environment has the file `recovery`, which says how far its commits are on the disk.
+  /// Whether the environment has the file `recovery`, which says which of its commits are on the disk.
   var hasRecoveryFile: Bool { self == .checkpointed || self == .scratch }
 
-  /// The level of the environment in `file`; durable, the strongest level, if the record of the level is lost.
+  /// The level of the environment in `file`. If the record of the level is lost, the strongest level, durable.
   package init(of file: borrowing SalvageFile) throws {
     var level = DurabilityLevel.durable
     _ = try file.forEachRecord { key, value in
@@ -31,10 +31,10 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
     self = level
   }
 
-  /// LMDB's flags. At all levels but durable, this layer syncs instead of LMDB.
+  /// LMDB's flags. At every level except durable, this layer syncs, and LMDB does not.
   var flags: UInt32 { self == .durable ? 0 : UInt32(MDB_NOSYNC) }
 
-  /// The level of an environment; durable if it has no record.
+  /// The level of an environment. If it has no record of the level, durable.
   static func read(from handle: OpaquePointer) throws(LMDBError) -> DurabilityLevel {
     let transaction = try unsafe beginTransaction(in: handle, UInt32(MDB_RDONLY))
     defer { unsafe mdb_txn_abort(transaction) }

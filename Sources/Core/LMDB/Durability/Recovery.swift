@@ -1,20 +1,20 @@
 import CLarderSystem
 import LarderSystem
 
-/// Restores the last state on the disk after a power failure or a failed sync. The caller is alone. The record that asks for
-/// recovery is replaced last, so the next opening repeats an interrupted recovery.
+/// Restores the last state on the disk after a power failure or a failed sync. The caller is alone. The record that demands the
+/// recovery is replaced last. So if a recovery is interrupted, the next opening repeats it.
 struct Recovery {
   let files: StoreFiles
   let options: EnvironmentOptions
 
-  /// - Parameter fill: fills an environment that has to be created again.
+  /// - Parameter fill: writes the first records of an environment that must be created again.
   func run(_ fill: Opening.Filling) throws(OpenError) {
     guard let (file, record) = try recorded() else { return }
     let (data, newest): (DataStamp, MetaImage)
     do throws(LMDBError) {
       (data, newest) = (try DataStamp(of: files.data), try MetaImage.newest(of: files.data))
     } catch {
-      // The check of the data file reports the error.
+      // The later check of the data file reports this error.
       return
     }
     guard record.data.store == data.store else { return try refuseUnlessDurable() }
@@ -29,7 +29,7 @@ struct Recovery {
         try system { () throws(LMDBError) in try restore(point) }
       }
     } else {
-      // Other data of the store: a restored backup, or the result of a compaction.
+      // The store has other data than the record: a restored backup, or the result of a compaction.
       try QuickCheck.run(files, options)
       if options.readOnly { return }
       next.recoveryPoint = nil
@@ -38,7 +38,7 @@ struct Recovery {
       next.data = try DataStamp(of: files.data)
       next.boot = try options.currentBoot
       (next.isDirty, next.failure) = (false, 0)
-      // The data file may have come to its name by a rename that is not on the disk yet.
+      // The data file may have got its name by a rename that is not on the disk yet.
       try FileDescriptor(opening: files.data, O_RDWR | O_NOFOLLOW).sync()
       try FileStatus.syncDirectory(files.directory)
       try file.replace(next)
@@ -56,13 +56,13 @@ struct Recovery {
     return (file, record)
   }
 
-  /// The record of another store does not tell whether the data are whole. At the level durable the data are whole.
+  /// The record belongs to another store, so it does not say whether the data are complete. Only at the level durable they are.
   private func refuseUnlessDurable() throws(OpenError) {
     if try QuickCheck(path: files.data).durability() == .durable { return }
     throw OpenError(.otherRecovery, path: files.recovery)
   }
 
-  /// Whether a sync failed, or the data file may differ from the file that an earlier boot synced.
+  /// Whether recovery is necessary: a sync has failed, or the data file may differ from the state that an earlier boot synced.
   private func asksForRecovery(_ record: RecoveryRecord) throws(LMDBError) -> Bool {
     if record.isFailed { return true }
     if try record.boot == options.currentBoot { return false }
@@ -70,7 +70,7 @@ struct Recovery {
     return try !isAt(point)
   }
 
-  /// Whether LMDB would choose the recovery point. Then no later commit reached the meta pages or changed the point's pages.
+  /// Whether LMDB would choose the recovery point. If so, no later commit has changed the meta pages or the point's pages.
   private func isAt(_ point: MetaImage) throws(LMDBError) -> Bool {
     let file = try FileDescriptor(opening: files.data, O_RDONLY | O_NOFOLLOW)
     let own = try file.contents(at: point.place, count: MetaImage.size)

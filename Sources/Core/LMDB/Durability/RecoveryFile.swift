@@ -1,15 +1,15 @@
 import CLarderSystem
 import LarderSystem
 
-/// The file `recovery` beside the data.
+/// The file `recovery` in the directory of the environment.
 ///
 ///     byte     0  a record, 512 bytes
 ///           4096  a record, 512 bytes
 ///           8192  u64: how many records were written
 ///           8200  u64: the sequence number of the last record that was synced
 ///
-/// The two places get records in turn, so a torn record leaves the other record whole. The writing process holds
-/// `lock.checkpoint` at the level checkpointed and `lock.write` at the level scratch, or is alone.
+/// Records are written to the two places in turn, so if a write is interrupted, the other record is still complete. The writing
+/// process holds `lock.checkpoint` at the level checkpointed or `lock.write` at the level scratch, or it is alone.
 final class RecoveryFile: Sendable {
   private static let place = 4096
   private static let changes = 2 * place
@@ -22,7 +22,7 @@ final class RecoveryFile: Sendable {
     file = try FileDescriptor(opening: path, (readOnly ? O_RDONLY : O_RDWR) | O_NOFOLLOW)
   }
 
-  /// Creates the file, with all of its blocks and a first record; replaces an existing file.
+  /// Creates the file with all of its blocks and a first record. Replaces an existing file.
   static func create(_ path: String, _ record: RecoveryRecord) throws(LMDBError) {
     try FileStatus.remove(path)
     let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
@@ -34,7 +34,7 @@ final class RecoveryFile: Sendable {
 
   func isAt(_ path: String) -> Bool { FileStatus.isFile(file.number, at: path) }
 
-  /// The newest valid record.
+  /// The newest valid record, even if it was not synced.
   func read() throws(LMDBError) -> RecoveryRecord? {
     var newest: RecoveryRecord?
     for index in 0...1 {
@@ -45,7 +45,7 @@ final class RecoveryFile: Sendable {
     return newest
   }
 
-  /// The newest valid record; nil if its writer was killed before the sync.
+  /// The newest valid record. Nil if its writer was killed before the sync.
   func readSynced() throws(LMDBError) -> RecoveryRecord? {
     guard let record = try read(),
       try word(at: Self.synced) == record.sequence
@@ -53,13 +53,13 @@ final class RecoveryFile: Sendable {
     return record
   }
 
-  /// Throws ``LMDBError/syncFailed`` after a failed sync of the data file, until the environment is recovered.
+  /// Throws ``LMDBError/syncFailed`` if a sync of the data file has failed and the environment was not recovered after that.
   func checkSynced() throws(LMDBError) {
     if try read()?.isFailed == true { throw .syncFailed }
   }
 
-  /// After a failed sync a later sync proves nothing: the system may have dropped the pages that it could not write, and counts
-  /// these pages as written. So the record tells every process of the failure, and only ``Recovery`` clears it.
+  /// After a failed sync, a later successful sync proves nothing: the system may have dropped pages that it could not write,
+  /// and counts them as written. So the record tells every process about the failure, and only ``Recovery`` removes that note.
   @unsafe func syncData(of handle: OpaquePointer) throws(LMDBError) {
     try checkSynced()
     do throws(LMDBError) {
@@ -74,14 +74,14 @@ final class RecoveryFile: Sendable {
     }
   }
 
-  /// Writes `record` as the newest record, after a sync of the data file. If an earlier sync failed, that sync proves nothing.
+  /// Writes `record` as the newest record after a sync of the data file. Throws if an earlier sync failed.
   func write(_ record: RecoveryRecord) throws(LMDBError) {
     try checkSynced()
     try replace(record)
   }
 
   /// Writes `record` as the newest record, even after a failed sync. Throws ``LMDBError/replaced`` if the file was deleted.
-  /// The number of records increases first: after a kill, other processes only read the file once more than necessary.
+  /// First increases the number of records. After a kill, other processes then only read the file once more than necessary.
   func replace(_ record: RecoveryRecord) throws(LMDBError) {
     if file.status?.st_nlink == 0 { throw .replaced }
     var record = record
@@ -92,10 +92,10 @@ final class RecoveryFile: Sendable {
     try file.write([UInt8](littleEndian: record.sequence), at: Self.synced)
   }
 
-  /// How many records were written; one system call.
+  /// The number of records that were ever written. Makes one system call.
   func changes() throws(LMDBError) -> UInt64 { try word(at: Self.changes) }
 
-  /// 0 if the file ends before `offset`.
+  /// The number at `offset`; 0 if the file ends before it.
   private func word(at offset: Int) throws(LMDBError) -> UInt64 {
     let bytes = try file.contents(at: offset, count: 8)
     return bytes.count == 8 ? bytes.u64(0) : 0

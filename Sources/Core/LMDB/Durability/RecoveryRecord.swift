@@ -1,32 +1,32 @@
 import LarderSystem
 
-/// A record of the file `recovery`: the boot that wrote to the environment, and the state to restore after its end.
+/// A record of the file `recovery`: the boot that changed the environment, and the state to restore after the end of that boot.
 struct RecoveryRecord: Equatable {
   static let size = 512
   private static let mark = Array("larderbt".utf8)
   private static let stampPlace = 56 + MetaImage.size
-  /// Records of version 1 have no stamp of the data and no failure.
+  /// Records of version 1 have neither a stamp of the data nor a failure.
   private static let version: UInt64 = 2
 
   var level: DurabilityLevel
-  /// The newer of the two records in the file has the higher number.
+  /// The newer of the two records in the file has the larger number.
   var sequence: UInt64 = 0
   var boot: BootIdentity
-  /// At the level scratch: commits were made after the last sync.
+  /// At the level scratch: whether commits were made after the last sync.
   var isDirty = false
-  /// The data file that the record is about.
+  /// The data file to which the record belongs.
   var data: DataStamp
-  /// At the level checkpointed: everything up to this commit is on the disk, and no later commit has changed its pages.
+  /// At the level checkpointed: this commit and all earlier commits are on the disk, and no later commit has changed its pages.
   var recoveryPoint: MetaImage?
-  /// The error code of a failed sync; 0 if no sync failed.
+  /// The error code of a failed sync; 0 if no sync has failed.
   var failure: Int32 = 0
 
-  /// No boot has this value. It marks a failed sync and makes the next opening restore the recovery point.
+  /// No real boot has this value. It marks a failed sync, and so the next opening restores the recovery point.
   static let noBoot = BootIdentity(0, 0)
 
   var isFailed: Bool { boot == Self.noBoot }
 
-  /// A data file of the record has no commit older than the recovery point: its meta page was synced first.
+  /// Whether the record belongs to this data file. Then its newest commit is not older than the synced recovery point.
   func isAbout(_ data: DataStamp, newest: MetaImage) -> Bool {
     guard self.data == data else { return false }
     guard let point = recoveryPoint else { return true }
@@ -73,7 +73,7 @@ extension RecoveryRecord {
     return bytes
   }
 
-  /// FNV-1a; it tells a torn record from a whole record.
+  /// FNV-1a. With this checksum an incomplete record is detected.
   private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
     bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
   }

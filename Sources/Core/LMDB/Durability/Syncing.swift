@@ -2,7 +2,7 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// Syncs the data file of an environment to the disk whenever its durability level requires that.
+/// Syncs the data file of an environment to the disk when its durability level requires that.
 struct Syncing: Sendable {
   let level: DurabilityLevel
   let recovery: RecoveryFile?
@@ -37,8 +37,8 @@ struct Syncing: Sendable {
   func sync() throws(LMDBError) {
     if let checkpoints { return try checkpoints.make(lockTimeout: handle.lockTimeout) }
     guard handle.locks.isWritable else { return }
-    // The writer lock excludes commits. If this sync failed during a commit, the sync of the commit could succeed without the
-    // lost pages.
+    // The writer lock prevents commits during this sync. Otherwise, if this sync failed during a commit, the sync of the commit
+    // could succeed although pages are lost.
     try handle.withWriter { () throws(LMDBError) in
       try handle.locks.write.wait(lockTimeout: handle.lockTimeout)
       defer { handle.locks.write.release() }
@@ -46,7 +46,7 @@ struct Syncing: Sendable {
     }
   }
 
-  /// Why a sync of the data file failed, in any process; nil if no sync failed.
+  /// The reason why a sync of the data file has failed, in any process. Nil if no sync has failed.
   var failure: LMDBError? {
     do throws(LMDBError) {
       guard let record = try recovery?.read(), record.failure != 0 else { return nil }
@@ -56,21 +56,21 @@ struct Syncing: Sendable {
     }
   }
 
-  /// A record for a data file that is completely on the disk: a recovery has nothing to restore.
+  /// A record for a data file that is completely on the disk. With this record a recovery has nothing to restore.
   func cleanRecord(of data: DataStamp) -> RecoveryRecord? {
     guard let boot = checkpoints?.boot ?? scratch?.boot else { return nil }
     return RecoveryRecord(level: level, boot: boot, data: data)
   }
 
-  /// While other processes may continue. The caller owns the writer lock, and the environment was open.
+  /// Flushes while other processes may continue. The caller owns the writer lock, and the environment was open.
   func flushForClosing() throws(LMDBError) {
     if isReadOnly { return }
     try recovery?.checkSynced()
     try checkpoints?.makeForClosing()
   }
 
-  /// Flushes before another data file, which is on the disk, replaces this file. After a power failure either file is
-  /// complete. The caller holds `lock.opening`, is alone, and no write is possible any more.
+  /// Flushes before another data file, which is already on the disk, replaces this file. So after a power failure either file
+  /// is complete. The caller holds `lock.opening` and is alone, and no write is possible any more.
   func flushForReplacing() throws(LMDBError) {
     if level == .temporary { return }
     guard let recovery, let record = cleanRecord(of: handle.meta.stamp) else {
@@ -80,7 +80,7 @@ struct Syncing: Sendable {
     try recovery.write(record)
   }
 
-  /// The caller holds `lock.opening` and is alone.
+  /// Flushes in the last process. The caller holds `lock.opening` and is alone.
   func flushAsLastProcess() throws(LMDBError) {
     if isReadOnly { return }
     try scratch?.flush()
@@ -88,12 +88,12 @@ struct Syncing: Sendable {
   }
 }
 
-/// The record in the file `recovery`, at the level scratch, that says whether a power failure makes the data file worthless.
+/// At the level scratch, the record in the file `recovery`. It says whether a power failure makes the data file worthless.
 final class ScratchMark: Sendable {
   private let file: RecoveryFile
   let boot: BootIdentity
   private let handle: EnvironmentHandle
-  /// ``RecoveryFile/changes()`` when this process last saw the environment marked as dirty.
+  /// The ``RecoveryFile/changes()`` at the time when this process last saw the environment marked as dirty.
   private let markedAt = Mutex<UInt64?>(nil)
 
   init(file: RecoveryFile, boot: BootIdentity, handle: EnvironmentHandle) {
@@ -102,7 +102,7 @@ final class ScratchMark: Sendable {
     self.handle = handle
   }
 
-  /// Marks the environment as dirty before the first change after a sync or close. The caller holds `lock.write`.
+  /// Marks the environment as dirty before the first change after a sync or a close. The caller holds `lock.write`.
   func markDirty() throws(LMDBError) {
     let changes = try file.changes()
     if markedAt.withLock({ $0 == changes }) { return }
@@ -112,7 +112,7 @@ final class ScratchMark: Sendable {
     markedAt.withLock { $0 = now }
   }
 
-  /// First gives the file, which is on the disk, a new stamp: otherwise recovery would empty an earlier copy of the file.
+  /// First gives the data file, which is on the disk, a new stamp. Otherwise recovery would empty an earlier copy of the file.
   private func mark() throws(LMDBError) {
     do throws(LMDBError) {
       try file.checkSynced()
@@ -125,7 +125,7 @@ final class ScratchMark: Sendable {
     try write(isDirty: true)
   }
 
-  /// Syncs the file unless the file is certainly marked as clean. The caller holds `lock.write` or is alone.
+  /// Syncs the file, if it is not certainly marked as clean. The caller holds `lock.write` or is alone.
   func flush() throws(LMDBError) {
     if try file.readSynced()?.isDirty == false { return }
     try handle.sync(file)

@@ -1,18 +1,18 @@
 import CLMDB
 import LarderSystem
 
-/// A position in a database's key order. A write transaction cannot change anything while a cursor exists.
+/// A position in a database, in the order of the keys. A write transaction cannot change anything while a cursor exists.
 @safe package struct Cursor: ~Copyable, ~Escapable {
-  /// Nil in a read transaction.
+  /// LMDB's cursor; nil in a read transaction.
   private let handle: OpaquePointer?
   private var pages: TreeCursor?
-  /// Nil in a read transaction.
+  /// Nil in a read transaction, because reads check their pages themselves.
   private let writeGuard: WriteGuard?
   private let database: Database
-  /// Of the record at LMDB's cursor.
+  /// The key of the record at LMDB's cursor.
   private var current = unsafe MDB_val()
 
-  /// A record; its bytes are valid until the transaction ends or changes something.
+  /// A record. Its bytes are valid until the transaction ends or changes something.
   package struct Record: ~Escapable {
     package let key: Span<UInt8>
     package let value: Span<UInt8>
@@ -46,7 +46,7 @@ import LarderSystem
 
   deinit { if let handle = unsafe handle { unsafe mdb_cursor_close(handle) } }
 
-  /// After a move beyond an end, the operation of a move back: LMDB's cursor stays on its record, which a move would skip.
+  /// After a move beyond an end: the operation to move back. LMDB's cursor is still on a record, and a move would skip it.
   private var beyond: MDB_cursor_op?
 
   @_lifetime(copy self)
@@ -73,7 +73,7 @@ import LarderSystem
     return try unsafe move(MDB_LAST, from: MDB_val(), end: MDB_FIRST)
   }
 
-  /// The record after the last returned record, or the first record at the beginning; nil at the end, also when repeated.
+  /// The record after the last returned record; at the beginning, the first record. At the end nil, also for repeated calls.
   @_lifetime(copy self)
   @inline(__always)
   package mutating func next() throws(LMDBError) -> Record? {
@@ -82,7 +82,7 @@ import LarderSystem
     return try unsafe move(beyond ?? MDB_NEXT, from: MDB_val(), end: MDB_LAST)
   }
 
-  /// The record before the last returned record; the last record at the beginning and after a seek or move beyond the end.
+  /// The record before the last returned record. At the beginning, and after a seek or move beyond the end, the last record.
   @_lifetime(copy self)
   package mutating func previous() throws(LMDBError) -> Record? {
     if pages != nil { return try lend(pages!.previous()) }
@@ -90,7 +90,7 @@ import LarderSystem
     return try unsafe move(beyond ?? MDB_PREV, from: MDB_val(), end: MDB_FIRST)
   }
 
-  /// - Parameter end: the operation of the following move back if this move finds no record.
+  /// - Parameter end: if this move finds no record, the operation that a following move back must use.
   @_lifetime(copy self)
   private mutating func move(
     _ operation: MDB_cursor_op, from start: MDB_val, end: MDB_cursor_op
@@ -119,7 +119,7 @@ import LarderSystem
       default:
         let from = unsafe operation == MDB_SET_RANGE ? start : current
         guard let key = unsafe PageCheck.Key(from) else {
-          // Without a current record LMDB goes to one of the ends.
+          // LMDB's cursor is on no record, so LMDB moves to the first or last record.
           return try writeGuard.willMove(toLast: operation == MDB_PREV, in: database)
         }
         try writeGuard.willMove(from: key, forward: operation != MDB_PREV, in: database)
@@ -136,17 +136,17 @@ import LarderSystem
   }
 }
 
-/// The cursors with which a write changes the first four of its databases; most writes need no more. A cursor on the right leaf
-/// saves LMDB the search from the root. Changes by other calls keep a cursor valid; the end of the transaction closes it.
+/// The cursors with which a write changes four of its databases; most writes need no more. With a cursor on the right leaf,
+/// LMDB need not search from the root. A cursor stays valid after changes by other calls. The end of the transaction closes it.
 struct ChangeCursors {
   @safe struct Place {
     let database: Database
     let cursor: OpaquePointer
-    /// Whether the cursor is on the record that was looked up last, and nothing has changed that record since.
+    /// Whether the cursor is on the record that was looked up last, and nothing has changed that record after the lookup.
     var isLocated = false
   }
 
-  // Four properties need no allocation, unlike an array.
+  // Four properties need no allocation; an array would need one.
   private var first: Place?
   private var second: Place?
   private var third: Place?
@@ -165,7 +165,7 @@ struct ChangeCursors {
     }
   }
 
-  /// - Precondition: a property is free, and the database has no cursor yet.
+  /// - Precondition: one of the properties is nil, and the database has no cursor yet.
   mutating func add(_ place: Place) {
     if first == nil {
       first = place

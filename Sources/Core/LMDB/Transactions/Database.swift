@@ -1,23 +1,23 @@
 import CLMDB
 import LarderSystem
 
-/// A handle to one of the environment's databases, opened together with the environment.
+/// A handle of one of the environment's databases. It is opened together with the environment.
 package struct Database: Sendable, Equatable {
   @usableFromInline let handle: UInt32
 
   @usableFromInline init(handle: UInt32) { self.handle = handle }
 
-  /// The database that every environment has. It also holds the records with the roots of the named databases.
+  /// The database that every environment has. It also has the records with the roots of the named databases.
   @inlinable package static var main: Database { Database(handle: 1) }
 
-  /// The first of ``EnvironmentOptions/databases``: LMDB numbers the databases in that order.
+  /// The first of ``EnvironmentOptions/databases``. LMDB numbers the databases in that order.
   @inlinable package static var firstNamed: Database { Database(handle: 2) }
 
-  /// LMDB's free lists: page numbers under the number of the transaction that freed the pages.
+  /// LMDB's free lists. The key is the number of the transaction that freed the pages; the value has the page numbers.
   static var free: Database { Database(handle: 0) }
 }
 
-/// The numbers of a database's pages and records; constant time.
+/// The numbers of a database's pages and records. Reading them takes constant time.
 package struct DatabaseStatistics: Sendable, Equatable {
   package var pageSize: Int
   package var depth: Int
@@ -49,7 +49,7 @@ extension DatabaseStatistics {
   }
 }
 
-/// Looks up `key` with LMDB itself; nil without a value, or for an impossible key.
+/// Looks up `key` with LMDB itself. Nil if there is no value, or if no record can have this key.
 @inline(__always)
 func lookUp(
   _ key: Span<UInt8>, in database: Database, of transaction: OpaquePointer
@@ -63,7 +63,7 @@ func lookUp(
   throw LMDBError(code: result)
 }
 
-/// The place of bytes in LMDB's map. ``ReadTransaction/bytes(of:)`` lends the bytes until the transaction ends.
+/// The place of some bytes in LMDB's map. ``ReadTransaction/bytes(of:)`` lends these bytes until the transaction ends.
 @safe @usableFromInline package struct Region {
   @usableFromInline let start: UnsafePointer<UInt8>?
   @usableFromInline package let count: Int
@@ -80,12 +80,12 @@ func lookUp(
     self.count = count
   }
 
-  /// The address of the first byte, for tests that prove that nothing is copied.
+  /// The address of the first byte. Tests compare addresses to prove that nothing is copied.
   package var address: UInt { unsafe UInt(bitPattern: start) }
 }
 
 extension MDB_val {
-  /// - Precondition: the call that gets the result reads the bytes only during the lifetime of `bytes`.
+  /// - Precondition: the function that gets the result reads the bytes only during the lifetime of `bytes`.
   @inline(__always)
   init(_ bytes: Span<UInt8>) {
     unsafe self = bytes.withUnsafeBufferPointer {
@@ -95,7 +95,7 @@ extension MDB_val {
 }
 
 extension Span<UInt8> {
-  /// - Precondition: the caller ties the result to the lifetime of the transaction.
+  /// - Precondition: the caller makes sure that the result is not used after the end of the transaction.
   @inline(__always)
   @unsafe @_lifetime(immortal)
   init(_ value: MDB_val) {

@@ -3,7 +3,7 @@ import LarderSystem
 import Synchronization
 
 extension Environment {
-  /// Needs no lock, allocation or system call once the pool is filled. The caller keeps the environment alive during the read.
+  /// Begins a read: without lock, allocation or system call if the pool is filled. The caller keeps the environment alive.
   @inline(__always)
   package func beginRead() throws(LMDBError) -> ReadTransaction {
     if !handle.isOpen { throw handle.phaseError }
@@ -20,15 +20,15 @@ extension Environment {
     return try beginReadSlowly()
   }
 
-  /// The number of the newest commit of any process, in about 2 ns and without a transaction. 0 after closing.
+  /// The number of the newest commit of any process; 0 after closing. Takes about 2 ns and no transaction.
   ///
-  /// A snapshot that begins after this call may be one commit older until the writer publishes the commit, or until the next
-  /// write if the writer was killed just before that. ``ReadTransaction/id`` is the commit that a snapshot shows.
+  /// A snapshot that begins after this call may be older by one commit, until the writer publishes its commit. If the writer
+  /// was killed just before that, this lasts until the next write. ``ReadTransaction/id`` is the commit that a snapshot shows.
   package var lastTransaction: UInt64 {
     @inline(__always) get { handle.isOpen ? handle.meta.lastTransaction : 0 }
   }
 
-  /// Begins a read if the slot has no transaction, the map is smaller than the file, or the reader table is full.
+  /// Begins a read in uncommon cases: the slot has no transaction, the map is smaller than the file, the reader table is full.
   @inline(never)
   private func beginReadSlowly() throws(LMDBError) -> ReadTransaction {
     let deadline = ContinuousClock.now + handle.lockTimeout
@@ -41,7 +41,7 @@ extension Environment {
         hasCleared = true
         try readerTable.clearDead()
       } catch .mapResized {
-        // A writer of this process may resize the map at the same time, so this loop tries again and does not wait.
+        // A writer of this process may also be resizing the map, so this call waits only briefly, and the loop tries again.
         if try !mapSize.adopt(lockTimeout: .milliseconds(10)) {
           if ContinuousClock.now > deadline { throw .mapHeld }
           backOff()
@@ -53,16 +53,16 @@ extension Environment {
     }
   }
 
-  /// Nil while the pool is closed to readers.
+  /// Nil if the pool of read transactions is closed now.
   private func beginReadOnce() throws(LMDBError) -> ReadTransaction? {
     if !handle.isOpen { throw handle.phaseError }
     guard let slot = unsafe handle.readers.acquire() else { return nil }
     do throws(LMDBError) {
-      // While the slot is held, no thread can close the environment.
+      // No thread can close the environment while this slot is taken. So the check must be repeated here.
       if !handle.isOpen { throw handle.phaseError }
       let transaction = try unsafe renew(slot)
-      // A snapshot newer than the file's newest commit: another program changed lock.mdb, and writers may overwrite its pages.
-      // An older snapshot is consistent: the newest commit is not published yet, or its writer was killed before that.
+      // If the snapshot is newer than the file's newest commit, another program has changed lock.mdb, and writers may overwrite
+      // its pages. An older snapshot is consistent: the newest commit is not yet published, or its writer was killed.
       if unsafe UInt64(truncatingIfNeeded: mdb_txn_id(transaction)) > handle.meta.lastTransaction {
         throw LMDBError.lockMismatch
       }
@@ -87,16 +87,16 @@ extension Environment {
 }
 
 extension Environment {
-  /// Runs `body` in the environment's only write transaction and commits the transaction; an error from `body` rolls it back.
+  /// Runs `body` in the environment's only write transaction and then commits. If `body` throws, rolls the transaction back.
   ///
-  /// Waits for other writers of this process until one of them has kept the lock for the environment's lock timeout, then for
-  /// writers of other processes, at most for that timeout. The same thread may read meanwhile; a write there throws
-  /// ``LMDBError/insideWrite``. After ``LMDBError/mapFull`` a repeated write may succeed: each write first adapts the map.
+  /// First waits for other writers of this process, until one of them has kept the lock for the environment's lock timeout.
+  /// Then waits for writers of other processes, at most for that timeout. The same thread may read meanwhile; another write
+  /// throws ``LMDBError/insideWrite``. After ``LMDBError/mapFull`` a new try may succeed: each write first adapts the map.
   ///
   /// - Parameters:
-  ///   - bound: a lock timeout for this write; it also limits the wait for this process's other writers.
-  ///   - ended: called with the newest commit after the transaction has ended, while no other process can begin one. If it
-  ///     returns true, `body` runs again, in a transaction of its own, before any other writer.
+  /// - bound: a lock timeout only for this write. It also limits the wait for other writers of this process.
+  /// - ended: called after the transaction, with the newest commit, before another process can begin a transaction. If the
+  ///   result is true, `body` runs again in another transaction, before any other writer.
   package func write<Result>(
     waitingAtMost bound: Duration? = nil, ended: (UInt64) -> Bool = { _ in false },
     _ body: (inout WriteTransaction) throws -> Result
@@ -114,7 +114,7 @@ extension Environment {
     return result
   }
 
-  /// The caller owns the writer lock.
+  /// Runs the write. The caller owns the writer lock.
   private func writeLocked<Result>(
     lockTimeout: Duration, _ ended: (UInt64) -> Bool,
     _ body: (inout WriteTransaction) throws -> Result
@@ -131,7 +131,7 @@ extension Environment {
     }
   }
 
-  /// The caller owns `lock.write`, too.
+  /// Runs one transaction. The caller owns the writer lock and `lock.write`.
   private func runTransaction<Result>(
     _ ended: (UInt64) -> Bool, _ body: (inout WriteTransaction) throws -> Result
   ) throws -> (Result, runsAgain: Bool) {
@@ -159,38 +159,38 @@ extension Environment {
     let (id, serial) = (transaction.id, transaction.serial)
     try beginGuarding(id, fileSize: fileSize)
     let result = try body(&transaction)
-    // A child that `body` forked also returns here and must not commit.
+    // If `body` has forked, the child also comes to this line, and it must not commit.
     if isForked { throw LMDBError.forked }
-    // `body` may have caught the error.
+    // A change has found damage and thrown an error, but `body` may have caught that error.
     if writeGuard.damage != nil { throw LMDBError.damagedPage }
     do throws(LMDBError) {
       try transaction.commit()
     } catch {
       throw error.explained(writing: handle.files.data)
     }
-    // A transaction without changes makes no commit. Then another process may make the commit with this number.
+    // If nothing has changed, LMDB makes no commit, and then another process may make the commit with this number.
     if handle.meta.lastTransaction == id { writeGuard.noteCommit(id, serial: serial) }
     return result
   }
 
   private func beginWrite() throws(LMDBError) -> WriteTransaction {
-    // Only damage since the opening can make the number so large.
+    // A number that large is possible only if the file was damaged after the opening.
     guard handle.meta.lastTransaction <= Int64.max else { throw .damagedPage }
     let expected = handle.meta.lastTransaction + 1
     var transaction: OpaquePointer?
     let code = unsafe mdb_txn_begin(handle.pointer, nil, 0, &transaction)
-    // The map was adapted to the file, and no other process can make the file larger now.
+    // The map was already adapted to the file, and no other process can make the file larger now. So the file is damaged.
     if code == MDB_MAP_RESIZED { throw .damagedPage }
     try check(code)
     let begun = unsafe WriteTransaction(handle: transaction!, environment: self)
-    // No other process commits while this process holds `lock.write`. Any other number means that the lock file lost its
-    // contents or that a program writes without Larder's locks. (If a writer was killed before it published its commit, LMDB
-    // notices the death and takes the number from the data file.)
+    // While this process holds `lock.write`, no other process commits. So if the number is different, the lock file has lost
+    // its contents, or another program writes without Larder's locks. (If a writer was killed before it published its commit,
+    // LMDB finds that out and takes the number from the data file.)
     if begun.id != expected { throw .lockMismatch }
     return begun
   }
 
-  /// Gives the guard the commit on which write `id` begins. No other write can begin or end meanwhile.
+  /// Gives the guard the commit on which the write `id` is based. During this call no other write can begin or end.
   private func beginGuarding(_ id: UInt64, fileSize: Int) throws(LMDBError) {
     guard let pages = try snapshots.pages(of: id - 1, fileSize: fileSize) else {
       return try writeGuard.checking { () throws(PageDamage) in

@@ -1,13 +1,13 @@
 import CLarderSystem
 import LarderSystem
 
-/// One record of LMDB's free lists: the pages that one commit freed.
+/// One record of LMDB's free lists: the pages that one commit has freed.
 struct FreeList: ~Escapable {
   let transaction: UInt64
   let count: Int
   private let words: Span<UInt8>
 
-  /// LMDB does not check these lengths.
+  /// Throws if the lengths are impossible, because LMDB does not check them.
   @_lifetime(copy list)
   init(_ key: Span<UInt8>, _ list: Span<UInt8>) throws(LMDBError) {
     guard key.count == 8, list.count >= 8 else { throw .corrupted }
@@ -20,13 +20,13 @@ struct FreeList: ~Escapable {
 
   func page(_ index: Int) -> UInt64 { words.word(at: 8 + 8 * index) }
 
-  /// Whether the list is as long as `pages`, with the same first and last page.
+  /// Whether this list and `pages` have the same length, the same first page and the same last page.
   func hasSameEnds(as pages: [UInt64]) -> Bool {
     count == pages.count
       && (count == 0 || page(0) == pages[0] && page(count - 1) == pages[count - 1])
   }
 
-  /// The number of equal pages at the beginning of both lists, or 0 if pages in the middle differ.
+  /// The number of equal pages at the beginning of both lists. May be 0 if the pages in the middle differ.
   func commonCount(with pages: [UInt64]) -> Int {
     var (low, high) = (0, min(count, pages.count))
     while low < high {
@@ -43,7 +43,7 @@ struct FreeList: ~Escapable {
 }
 
 extension ReadTransaction {
-  /// The number of free pages in the file. The cost is proportional to the number of free lists.
+  /// The number of free pages in the file. O(free lists).
   package func freePages() throws(LMDBError) -> Int {
     var total = 0
     var cursor = try cursor(in: .free)
@@ -52,7 +52,7 @@ extension ReadTransaction {
   }
 }
 
-/// A set of page numbers, with one bit for each page of the file.
+/// A set of page numbers, as one bit for each page of the file.
 struct PageSet {
   private var end: UInt64
   private var words: [UInt64]
@@ -64,7 +64,7 @@ struct PageSet {
     words = [UInt64](repeating: 0, count: end / 64 + 1)
   }
 
-  /// False if the file has no such page.
+  /// Inserts a page; false if the file has no such page.
   mutating func insert(_ page: UInt64) -> Bool {
     guard page < end else { return false }
     let word = Int(page / 64)
@@ -82,7 +82,7 @@ struct PageSet {
     self.end = end
     let missing = Int(end / 64) + 1 - words.count
     guard missing > 0 else { return }
-    // Adds half of the present size, so that a growing file does not cost a copy with each commit.
+    // Adds at least half of the present size. Otherwise each commit of a growing file would copy the whole set.
     words.append(contentsOf: repeatElement(0, count: max(missing, words.count / 2)))
   }
 
@@ -97,7 +97,7 @@ struct PageSet {
     return nil
   }
 
-  /// False if the set is empty.
+  /// Removes the lowest page; false if the set is empty.
   fileprivate mutating func removeLowest() -> Bool {
     while lowest < words.count, words[lowest] == 0 { lowest += 1 }
     guard lowest < words.count else { return false }
@@ -126,18 +126,18 @@ struct PageSet {
   }
 }
 
-/// Searches the free lists for a run of pages in the same way as LMDB's `mdb_page_alloc`.
+/// Searches the free lists for consecutive pages (a run) in the same way as LMDB's `mdb_page_alloc`.
 ///
-/// LMDB reads list after list until the pages of these lists contain a run. Once LMDB has read as many pages as the run has,
-/// LMDB reads at most `60 * pages` more lists. LMDB takes single pages from the lists that it has read, lowest first, and reads
-/// the next list when no page is left.
+/// LMDB reads one list after another until the pages of these lists contain a run. After it has read as many pages as the run
+/// needs, it reads at most `60 * pages` more lists. LMDB takes single pages from the lists that it has already read, the lowest
+/// page first. It reads the next list when no such page is left.
 struct RunSearch {
   private let pages: Int
   private var known: PageSet
   private var found = 0
   private var lists = 0
   private var lastList = Int.max
-  /// The number of single pages that the lists read so far do not supply.
+  /// The number of single pages that are still missing after the lists that were read.
   private(set) var missing: Int
 
   init(pages: Int, singles: Int, fileEnd: Int) {
@@ -146,7 +146,7 @@ struct RunSearch {
     known = PageSet(upTo: fileEnd)
   }
 
-  /// The transaction may need fewer single pages than `singles`. Then LMDB reads no more lists than without single pages.
+  /// Whether to read another list. LMDB may need fewer single pages than `singles`, so no list is read only for single pages.
   var shouldContinue: Bool { lists < lastList }
 
   mutating func add(_ list: borrowing FreeList) throws(LMDBError) {

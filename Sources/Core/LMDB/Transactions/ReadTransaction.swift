@@ -2,19 +2,19 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// A snapshot of the environment, with a slot of the reader pool. Lent bytes cannot outlive the transaction.
+/// A snapshot of the environment. It has a slot of the reader pool. Bytes that it lends cannot be used after its end.
 @safe package struct ReadTransaction: ~Copyable {
   let slot: UnsafeMutablePointer<ReaderSlot>
   let handle: OpaquePointer
   package let id: UInt64
-  /// A stripe of ``StripedCounters``.
+  /// The stripe of ``StripedCounters`` that this read uses.
   package let stripe: Int
-  /// See ``overlay(_:count:_:)``.
+  /// Bytes that replace a record of the snapshot; see ``overlay(_:count:_:)``.
   private var overlaid: (hash: UInt64, region: Region)?
-  /// A part of ``moment`` that distinguishes the states of the bytes laid over the snapshot.
+  /// A part of ``moment``: it differs for each state of the bytes that replace records of the snapshot.
   package var stamp: UInt64 = 0
 
-  /// - Precondition: the caller owns the slot and has renewed its transaction.
+  /// - Precondition: the caller owns the slot and has renewed the transaction of the slot.
   @inline(__always)
   init(slot: UnsafeMutablePointer<ReaderSlot>, handle: OpaquePointer) {
     unsafe self.slot = slot
@@ -29,12 +29,12 @@ import Synchronization
     unsafe ReaderPool.release(slot)
   }
 
-  /// Names the state that the reads of this transaction see; the number grows with each change of the store.
+  /// A number for the state of the store that this transaction sees. Each change of the store increases the number.
   package var moment: UInt64 {
     @inline(__always) get { id &+ stamp }
   }
 
-  /// Lays bytes over the snapshot, under the hash of their key. The bytes live as long as the transaction.
+  /// Replaces a record of the snapshot by other bytes, for the key with this hash. The bytes stay until the transaction ends.
   package mutating func overlay(
     _ hash: UInt64, count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void
   ) {
@@ -47,7 +47,7 @@ import Synchronization
     return overlaid.region
   }
 
-  /// The key consists of `prefix` (big-endian), `key` and `suffix`, together at most 511 bytes; no allocation.
+  /// Looks up the key `prefix` (big-endian), `key`, `suffix`, together at most 511 bytes. Needs no allocation.
   @inline(__always)
   package func find(
     prefix: UInt32, key: Span<UInt8>, suffix: UInt8, in database: Database
@@ -97,7 +97,7 @@ import Synchronization
     throw .damagedPage
   }
 
-  /// Nil if the root cannot be reached.
+  /// The root of a database. Nil if the root cannot be reached.
   func tree(of database: Database) -> Tree? {
     if database == .main { return unsafe slot.pointee.snapshot.pages.main }
     if database == .free { return unsafe slot.pointee.snapshot.pages.free }
@@ -125,25 +125,25 @@ import Synchronization
   }
 }
 
-/// A reusable read transaction with the flag that tells whether a thread uses the transaction. Slots are 384 bytes apart, a
-/// multiple of 128, so two reading threads do not share a pair of cache lines.
+/// A read transaction that is used again and again, and a flag that says whether a thread uses it now. Slots are 384 bytes
+/// apart, a multiple of 128, so that two reading threads never share a pair of cache lines.
 @safe struct ReaderSlot: ~Copyable {
   static let stride = 384
   static let idle: UInt32 = 0
   static let busy: UInt32 = 1
-  /// The slot was idle since the last sweep; the next sweep ends its transaction.
+  /// The slot was not used after the last sweep. The next sweep ends its transaction.
   static let resting: UInt32 = 2
 
   let index: Int
-  /// Not at the beginning of the slot, where ThreadSanitizer notes each change of ``snapshot``.
+  /// This is not the first property: at the beginning of the slot, ThreadSanitizer would note each change of ``snapshot``.
   let state: Atomic<UInt32>
   var transaction: OpaquePointer?
-  /// A struct of its own: a mutating call on the whole slot would overlap with another thread's read of ``state``.
+  /// A separate struct, because a mutating call on the whole slot would overlap with another thread's read of ``state``.
   var snapshot: Snapshot
   var scratch = Scratch()
-  /// The phase of the store: a forked child must not end an inherited snapshot.
+  /// The phase of the store, because a forked child must not end a snapshot that it has inherited.
   let shared: UnsafeMutablePointer<ForkState>
-  /// The number of slots outside the pool; nil for a slot of the pool.
+  /// The number of slots outside the pool, which counts this slot; nil for a slot of the pool.
   let extra: UnsafeMutablePointer<Atomic<Int>>?
 
   init(
@@ -170,7 +170,7 @@ import Synchronization
 }
 
 extension ReaderSlot {
-  /// Memory for bytes that a read copies; allocated at the first use.
+  /// Memory for bytes that a read copies. It is allocated at the first use.
   @safe struct Scratch: ~Copyable {
     private var bytes: UnsafeMutableBufferPointer<UInt8>?
 
@@ -193,7 +193,7 @@ extension ReaderSlot {
 
   struct Snapshot {
     private(set) var pages = SnapshotPages.none
-    /// The root that most reads need; nil before the first lookup in this snapshot.
+    /// The root of the database that most reads use; nil before the first lookup in this snapshot.
     private(set) var firstNamed: Tree?
     private var named: [Tree?] = []
     private let names: [String]
@@ -206,7 +206,7 @@ extension ReaderSlot {
       named.removeAll(keepingCapacity: true)
     }
 
-    /// Nil if the root cannot be reached.
+    /// The root of a named database. Nil if the root cannot be reached.
     mutating func named(_ database: Database) -> Tree? {
       let index = Int(database.handle) - 2
       if index < named.count, let tree = named[index] { return tree }

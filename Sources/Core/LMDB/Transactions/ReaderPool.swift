@@ -2,19 +2,19 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// Read transactions that are renewed instead of created: a read needs no lock, no allocation and no system call.
+/// Read transactions that are renewed, not created each time, so that a read needs no lock, no allocation and no system call.
 ///
-/// A thread starts at a home slot derived from its identity. When all slots are busy, the read gets a transaction of its own,
-/// which ends with the read. The map does not move while any slot is taken, also the writer's own slot.
+/// A thread begins its search at a slot that depends on its identity. If all slots are busy, the read gets a separate
+/// transaction, which ends with the read. While any slot is taken, even the slot of the writer, the map does not move.
 @safe final class ReaderPool: Sendable {
   static let slotCount = 16
   private static let writerSlot = slotCount
 
   nonisolated(unsafe) private let slots: UnsafeMutableRawPointer
-  /// The number of current reads outside the pool; negative while ``withAllIdle(lockTimeout:_:)`` excludes such reads.
+  /// The number of running reads outside the pool; negative while ``withAllIdle(lockTimeout:_:)`` prevents such reads.
   nonisolated(unsafe) private let extras: UnsafeMutablePointer<Atomic<Int>>
   private static let shut = -1_000_000
-  /// Keeps alive the state to which the slots point.
+  /// Keeps the memory allocated to which the slots point.
   private let owner: ForkGuard
 
   private let names: [String]
@@ -51,7 +51,7 @@ import Synchronization
       || slot.pointee.change(ReaderSlot.resting, to: ReaderSlot.busy)
   }
 
-  /// A slot for the caller until it is released; nil while the pool is closed.
+  /// A slot, which the caller owns until it releases the slot. Nil while the pool is closed.
   @inline(__always)
   func acquire() -> UnsafeMutablePointer<ReaderSlot>? {
     let home = Int(truncatingIfNeeded: (threadIdentity &* 0x9E37_79B9_7F4A_7C15) &>> 60)
@@ -76,7 +76,7 @@ import Synchronization
     return unsafe made
   }
 
-  /// Releases a slot whose transaction was reset.
+  /// Releases a slot whose transaction is already reset.
   @inline(__always)
   static func release(_ slot: UnsafeMutablePointer<ReaderSlot>) {
     if unsafe slot.pointee.extra == nil {
@@ -86,7 +86,7 @@ import Synchronization
     }
   }
 
-  /// Releases a slot after a read that failed at any point.
+  /// Releases the slot of a read that failed, at any point of the read.
   func abandon(_ slot: UnsafeMutablePointer<ReaderSlot>) {
     if let transaction = unsafe slot.pointee.transaction { unsafe mdb_txn_reset(transaction) }
     unsafe Self.release(slot)
@@ -101,7 +101,7 @@ import Synchronization
     unsafe extra?.pointee.subtract(1, ordering: .releasing)
   }
 
-  /// Keeps the map in its place during a write. The caller owns the writer lock. Waits while the map moves.
+  /// Prevents that the map moves during a write. If the map is moving, waits. The caller owns the writer lock.
   func enterWriter() {
     while !(unsafe Self.take(slot(Self.writerSlot))) { backOff() }
   }
@@ -112,7 +112,7 @@ import Synchronization
 }
 
 extension ReaderPool {
-  /// Frees the slots of transactions that were not used since the last sweep. Returns whether transactions are left.
+  /// Frees the slots of transactions that were not used after the last sweep. Returns whether any transaction is left.
   func sweep() -> Bool {
     var anyIsOpen = false
     for index in 0..<Self.slotCount {
@@ -132,7 +132,7 @@ extension ReaderPool {
     return anyIsOpen
   }
 
-  /// Called only inside ``withAllIdle(lockTimeout:_:)``.
+  /// Ends all transactions. Called only inside ``withAllIdle(lockTimeout:_:)``.
   func abortAll() {
     for index in 0..<Self.slotCount { unsafe end(slot(index)) }
   }
@@ -142,8 +142,8 @@ extension ReaderPool {
     unsafe slot.pointee.transaction = nil
   }
 
-  /// Runs `body` while this process has no read transaction and none can begin; nil if transactions remain after
-  /// `lockTimeout`. Of two callers one waits at the first slot, so only one caller excludes the reads outside the pool.
+  /// Runs `body` while this process has no read transaction and none can begin. Nil if a read has not ended after
+  /// `lockTimeout`. If two threads call this function, one waits for the first slot; only the other excludes the other reads.
   func withAllIdle<Result, Failure: Error>(
     lockTimeout: Duration, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result? {

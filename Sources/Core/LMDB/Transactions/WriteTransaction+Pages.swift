@@ -1,7 +1,7 @@
 import CLMDB
 import LarderSystem
 
-/// The checks that every call of a write makes first: may LMDB touch the pages of the change?
+/// Each call of a write first makes these checks: is every page undamaged that LMDB will use for the call?
 extension WriteTransaction {
   /// See ``WriteGuard/willRead(_:in:)``.
   func willRead(_ key: Span<UInt8>, in database: Database) throws(LMDBError) -> PageLookup? {
@@ -20,13 +20,13 @@ extension WriteTransaction {
     }
   }
 
-  /// Removes a value before a shorter value with fewer overflow pages replaces the value. LMDB would keep all pages of a value
-  /// that this transaction stored: ``WriteGuard`` could not tell whether a superfluous page comes from damage.
+  /// If a shorter value with fewer overflow pages replaces a value, first removes the old value. Otherwise LMDB would keep all
+  /// pages of a value that this transaction stored, and ``WriteGuard`` could not distinguish the unneeded pages from damage.
   mutating func removeLonger(
     _ key: Span<UInt8>, count: Int, in database: Database
   ) throws(LMDBError) {
     defer { largestStored = max(largestStored, count) }
-    // A value of 496 bytes fits into one page even if the page is the smallest that LMDB has.
+    // A value of 496 bytes needs only one page, even if pages have the smallest size that LMDB has.
     guard largestStored > count, largestStored > 496, let table = guarding?.pages.table,
       table.overflowPages(for: largestStored) > table.overflowPages(for: count),
       let former = try unsafe lookUp(key, in: database, of: live)?.mv_size,
@@ -35,7 +35,7 @@ extension WriteTransaction {
     try remove(key, from: database)
   }
 
-  /// Checks the record with the page number of the database's root.
+  /// Checks the record that has the page number of the database's root.
   func willOpen(_ database: Database) throws(LMDBError) {
     guard let guarding else { return }
     try guarding.checking { () throws(PageDamage) in _ = try guarding.tree(of: database) }
@@ -52,17 +52,17 @@ extension WriteTransaction {
 }
 
 extension PageCheck.Key {
-  /// Nil without bytes.
+  /// Nil if there are no bytes.
   init?(_ value: MDB_val) {
     guard let start = unsafe value.mv_data, unsafe value.mv_size > 0 else { return nil }
     unsafe self.init(start: UnsafeRawPointer(start), count: value.mv_size)
   }
 }
 
-/// Counts the pages that this transaction can allocate, as of its beginning.
+/// Counts the pages that this transaction could allocate when it began.
 ///
-/// LMDB takes single pages from the free lists, oldest list first, and then from the end of the file; a run of pages from
-/// either. Commit `n + 2` and later commits can reuse the pages that commit `n` freed, once every reader has a later snapshot.
+/// LMDB takes single pages from the free lists, oldest list first, and then from the end of the file; a run (consecutive pages)
+/// from either. When every reader has a later snapshot, commit `n + 2` and later commits can reuse pages that commit `n` freed.
 extension WriteTransaction {
   package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
     try willOpen(database)
@@ -71,8 +71,8 @@ extension WriteTransaction {
     return DatabaseStatistics(statistics)
   }
 
-  /// The pages of `databases`, of the main database and of the free lists, and the two meta pages. After a commit, all other
-  /// pages are free. O(databases).
+  /// The number of pages of `databases`, of the main database and of the free lists, and the two meta pages. After a commit,
+  /// all other pages are free. O(databases).
   package func usedPages(of databases: [Database]) throws(LMDBError) -> Int {
     var pages = try 2 + statistics(of: .main).pages + statistics(of: .free).pages
     for database in databases where database != .main {
@@ -81,9 +81,9 @@ extension WriteTransaction {
     return pages
   }
 
-  /// How many single pages this transaction can allocate within a file of `limit` bytes.
+  /// The number of single pages that this transaction can allocate if the file may have `limit` bytes.
   ///
-  /// The commit itself needs some of these pages. Counting stops at `enough` or more.
+  /// The commit itself also needs some of these pages. Counting stops when the result is `enough` or more.
   package func availablePages(upTo enough: Int, limit: Int) throws(LMDBError) -> Int {
     let tail = try pagesBehindLast(limit: limit)
     if tail >= enough { return tail }
@@ -97,8 +97,8 @@ extension WriteTransaction {
     return available
   }
 
-  /// Whether LMDB surely finds a run of `pages` pages within a file of `limit` bytes, even after it has allocated up to
-  /// `singles` single pages. False may be wrong.
+  /// Whether LMDB certainly finds a run of `pages` pages if the file may have `limit` bytes, even if it allocates up to
+  /// `singles` single pages before. If the result is false, LMDB may still find a run.
   package func hasRun(
     of pages: Int, afterTaking singles: Int = 0, limit: Int
   ) throws(LMDBError) -> Bool {
@@ -113,25 +113,25 @@ extension WriteTransaction {
     return search.hasRun || tail >= pages + search.missing
   }
 
-  /// The number of pages for a value outside a leaf. A leaf has no room for a key and a value of more than about half a page.
+  /// The number of overflow pages of a value. A leaf has no room for a key and a value that need more than about half a page.
   package func pages(forValueOf bytes: Int) throws(LMDBError) -> Int {
     try (PageTable.headerSize + bytes - 1) / statistics(of: .free).pageSize + 1
   }
 
-  /// LMDB does not use the free lists with this number or a later number (`mdb_find_oldest`).
+  /// LMDB does not use free lists with this number or a higher number (`mdb_find_oldest`).
   private var oldestReader: UInt64 {
     min(id - 1, unsafe clmdb_oldest_reader(mdb_txn_env(live)).transaction)
   }
 
-  /// The length of the run of pages between the last page of the last commit and the limit; constant time. Each page that this
-  /// transaction allocates anywhere shortens the run by at most one.
+  /// The number of unused pages between the last page of the last commit and the limit; constant time. Each page that this
+  /// transaction allocates, at any place, reduces this number by at most one.
   package func pagesBehindLast(limit: Int) throws(LMDBError) -> Int {
     var info = unsafe MDB_envinfo()
     try check(unsafe mdb_env_info(mdb_txn_env(live), &info))
     let pageSize = try statistics(of: .free).pageSize
-    // LMDB never uses the last page of the map.
+    // LMDB never uses the last page of its map.
     let end = min(limit / pageSize, unsafe info.me_mapsize / pageSize - 1)
-    // The meta page may have been damaged since the transaction began, so the number is cut to the most pages of any file.
+    // The meta page may be damaged by now. So the number is limited to the largest number of pages that any file has.
     let lastPage = Int(min(UInt(bitPattern: unsafe info.me_last_pgno), 1 << 40))
     return max(end - lastPage - 1, 0)
   }
@@ -145,8 +145,8 @@ extension WriteTransaction {
     return pages
   }
 
-  /// Visits the lists of the last commit, which are the lists that this transaction uses, until `visit` returns false. LMDB
-  /// allows no cursor on the free lists in a write transaction.
+  /// Visits the lists of the last commit, until `visit` returns false. This transaction uses these lists. They are read in a
+  /// read transaction, because LMDB allows no cursor on the free lists in a write transaction.
   private func forEachReusableList(
     before oldest: UInt64, _ visit: (borrowing FreeList) throws(LMDBError) -> Bool
   ) throws(LMDBError) {

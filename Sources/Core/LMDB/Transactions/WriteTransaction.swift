@@ -1,26 +1,26 @@
 import CLMDB
 import LarderSystem
 
-/// The only write transaction of the environment: all of its changes become visible together, or no change does. Without
-/// ``commit()``, the transaction is rolled back at the end of its scope. It belongs to the thread that began it.
+/// The only write transaction of the environment. Either all of its changes become visible together, or none does. If
+/// ``commit()`` is not called, it is rolled back at the end of its scope. It belongs to the thread that began it.
 @safe package struct WriteTransaction: ~Copyable {
   private var handle: OpaquePointer?
 
-  /// The number of the commit.
+  /// The number of the commit that this transaction makes.
   package let id: UInt64
 
-  /// Counts the writes of this environment in this process, including failed writes; 0 while the environment is created.
+  /// The number of this write among all writes of this process, including failed writes; 0 while the environment is created.
   package let serial: UInt64
 
-  /// The serial number of the write that made the last commit; nil if another process made that commit.
+  /// The serial number of the write that made the last commit. Nil if another process made that commit.
   package let formerSerial: UInt64?
 
-  /// Nil while the environment is being created.
+  /// Nil while the environment is created.
   let environment: Environment?
 
   let guarding: WriteGuard?
 
-  /// The number of calls that store or remove a record.
+  /// The number of calls that have stored or removed a record.
   package private(set) var changes = 0
 
   /// The number of pages of the last commit whose records this transaction has changed. LMDB copies them and the pages above.
@@ -28,7 +28,7 @@ import LarderSystem
 
   private var cursors = ChangeCursors()
 
-  /// In bytes.
+  /// The size in bytes of the largest value that was stored.
   var largestStored = 0
 
   init(handle: OpaquePointer, environment: Environment?) {
@@ -48,7 +48,7 @@ import LarderSystem
 
   var live: OpaquePointer { unsafe handle! }
 
-  /// The value of `key`, valid until the next change; nil without a record.
+  /// The value of `key`, which is valid until the next change. Nil if there is no record.
   @_lifetime(borrow self)
   package func value(for key: Span<UInt8>, in database: Database) throws(LMDBError) -> Span<UInt8>?
   {
@@ -60,7 +60,7 @@ import LarderSystem
     return unsafe _overrideLifetime(Span(value), borrowing: self)
   }
 
-  /// Like ``value(for:in:)``. If LMDB has found the record, a following change of the record needs no second search.
+  /// Like ``value(for:in:)``. If LMDB finds the record, a change that follows needs no second search.
   @_lifetime(&self)
   package mutating func locate(
     _ key: Span<UInt8>, in database: Database
@@ -84,7 +84,7 @@ import LarderSystem
     return unsafe _overrideLifetime(Span(value), mutating: &self)
   }
 
-  /// Nil if all cursors belong to other databases.
+  /// The cursor for changes of a database. Nil if all cursors belong to other databases.
   private mutating func cursor(
     forChanging database: Database
   ) throws(LMDBError) -> OpaquePointer? {
@@ -106,7 +106,7 @@ import LarderSystem
     return unsafe place.cursor
   }
 
-  /// After a change the cursor is no longer on the record that it found.
+  /// Counts a change. After a change the cursor may be on another record.
   private mutating func changing(_ database: Database) {
     changes &+= 1
     cursors.setLocated(false, in: database)
@@ -127,7 +127,7 @@ import LarderSystem
     }
   }
 
-  /// Without a search. Stores nothing and returns false unless the key is greater than all existing keys.
+  /// Stores a record without a search. If the key is not greater than all existing keys, stores nothing and returns false.
   package mutating func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
   ) throws(LMDBError) -> Bool {
@@ -142,7 +142,7 @@ import LarderSystem
     return true
   }
 
-  /// Reserves `count` bytes under `key`; `fill` writes the bytes in place.
+  /// Reserves `count` bytes under `key`. `fill` writes the bytes directly into LMDB's page.
   ///
   /// - Precondition: `fill` writes exactly `count` bytes.
   package mutating func put(
@@ -170,7 +170,7 @@ import LarderSystem
     precondition(written == count, "a value of another length than was reserved")
   }
 
-  /// Removes `key`; returns false if the key was absent.
+  /// Removes `key`. Returns false if there was no such key.
   @discardableResult
   package mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LMDBError)
     -> Bool
@@ -207,7 +207,7 @@ import LarderSystem
     return unsafe _overrideLifetime(cursor, borrowing: self)
   }
 
-  /// Commits the changes. The transaction ends even after an error.
+  /// Commits the changes. The transaction ends even if this call throws.
   consuming func commit() throws(LMDBError) {
     let handle = unsafe live
     unsafe self.handle = nil
