@@ -1,11 +1,11 @@
-/// Loops and scans that a seed generates: simple policies fail on them.
+/// Generated loops and scans, on which simple policies have few hits. The same seed gives the same requests.
 enum Patterns {
-  /// Each pattern for a cache of `capacity` entries.
+  /// All patterns for a cache of `capacity` entries.
   static func all(capacity: Int, seed: UInt64) -> [Trace] {
     loops(capacity: capacity, seed: seed) + scans(capacity: capacity, seed: seed)
   }
 
-  /// Loops slightly larger than the cache, 40 rounds each: pure, and with 30 % of requests for keys that never return.
+  /// Loops over a few more keys than the cache can hold, in 40 rounds. In half of the loops, 30 % of requests are for new keys.
   static func loops(capacity: Int, seed: UInt64) -> [Trace] {
     [0, 30].flatMap { percent in
       [1.02, 1.1, 1.25, 1.5].map { factor in
@@ -22,7 +22,7 @@ enum Patterns {
     }
   }
 
-  /// Scans of five times the cache, each followed by ten rounds over some of its keys, which fit; each scan comes twice.
+  /// Scans of five times the capacity, each twice. After a scan, ten rounds request some of its keys, which fit into the cache.
   static func scans(capacity: Int, seed: UInt64) -> [Trace] {
     let length = 5 * capacity
     return [false, true].flatMap { isLast in
@@ -46,7 +46,7 @@ enum Patterns {
   }
 }
 
-/// Numbers keys in the order of their first request, for a trace.
+/// Gives the keys of a trace numbers in the order of their first request.
 private struct DenseKeys {
   private var numbers: [Int: Int32] = [:]
   private var count: Int32 = 0
@@ -61,7 +61,7 @@ private struct DenseKeys {
     requests.append(number)
   }
 
-  /// Requests a key that never returns.
+  /// Requests a key that is not requested again.
   mutating func requestNew() {
     requests.append(count)
     count += 1
@@ -74,7 +74,7 @@ private struct DenseKeys {
   }
 }
 
-/// Random numbers that a seed repeats (SplitMix64).
+/// Random numbers (SplitMix64). The same seed gives the same numbers.
 struct SplitMix64: RandomNumberGenerator {
   var state: UInt64
 

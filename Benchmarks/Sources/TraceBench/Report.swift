@@ -1,6 +1,6 @@
 import Foundation
 
-/// Prints cells as tables for people and as JSON for programs.
+/// Prints the cells of a study: as tables for people, and as JSON for programs.
 struct Report {
   private let cells: [Study.Cell]
   private let policies: [String]
@@ -12,17 +12,17 @@ struct Report {
     self.traces = traces
   }
 
-  /// The means over all cells of one policy. A cell is a trace at a capacity.
+  /// The means over all cells of one policy. A cell is the replay of one trace at one capacity.
   struct Summary: Codable {
     var policy: String
     var cells: Int
     var hitRatio: Double
     var pointsBelowOPT: Double?
-    /// The smallest difference to LRU in points of hit ratio, over the cells of the policy.
+    /// The smallest difference to LRU in percentage points of the hit ratio, over all cells of the policy.
     var worstAgainstLRU: Double?
     var worstTrace: String?
     var worstPercent: Double?
-    /// The mean over the cells of traces with sizes.
+    /// The mean over those cells whose traces have sizes.
     var byteHitRatio: Double?
   }
 
@@ -55,7 +55,7 @@ struct Report {
       .joined(separator: "\n\n")
   }
 
-  /// A table with a row for each trace that is replayed at one capacity, and a column for each policy.
+  /// A table with a row for each trace that has only one capacity, and a column for each policy.
   var patterns: String {
     let rows = traces.map { trace in
       [trace]
@@ -67,20 +67,20 @@ struct Report {
     return markdown([["hit %"] + policies] + rows)
   }
 
-  /// The comparison of one policy with another, in the cells that have both.
+  /// One policy compared with another policy, over the cells that both have.
   struct Comparison: Codable {
     var policy: String
     var against: String
     var cells: Int
     var hitRatio: Double
-    /// The difference in points of hit ratio: the mean, and the smallest of a cell.
+    /// The mean difference in percentage points of the hit ratio, and the smallest difference of a cell.
     var points: Double
     var worst: Double
     var worstTrace: String
     var worstPercent: Double
   }
 
-  /// The store compared with its simulated policy, and a restarted store compared with the store.
+  /// The store is compared with its simulated policy. A restarted store is compared with the store.
   var comparisons: [Comparison] {
     let simulated = Adaptive<TaggedTable>.name
     let undisturbed = StoreReplay.Variant.undisturbed.name
@@ -173,7 +173,7 @@ struct Report {
     return "\(summaries.first?.cells ?? 0) cells of a trace and a capacity\n" + markdown(rows)
   }
 
-  /// Whether the row is of the store: such a row may have fewer cells, so its mean cannot be compared.
+  /// Whether the row belongs to the store. Such a row may have fewer cells, so its mean cannot be compared with other rows.
   private func isStore(_ policy: String) -> Bool {
     StoreReplay.Variant(rawValue: policy) != nil
   }
@@ -213,7 +213,7 @@ private func points(_ value: Double) -> String { String(format: "%.2f", value) }
 
 private func number(_ value: Double) -> String { String(format: "%g", value) }
 
-/// A Markdown table with columns of equal width.
+/// A table in Markdown. Its columns are padded with spaces.
 private func markdown(_ rows: [[String]]) -> String {
   let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
   func line(_ row: [String]) -> String {

@@ -1,10 +1,10 @@
 import Foundation
 import Larder
 
-/// Replays traces with the store itself: a namespace with a limit of entries and the store's access table, a read for
-/// each request, and a write for each miss.
+/// Replays traces with the store itself. A namespace has a limit of entries and the access table of the store. Each request is
+/// a read, and each miss is also a write.
 struct StoreReplay: Sendable {
-  /// The event in the middle of a replay.
+  /// What happens to the store in the middle of a replay.
   enum Variant: String, CaseIterable, Sendable {
     case undisturbed = "store"
     case restarted = "store, restarted"
@@ -13,13 +13,13 @@ struct StoreReplay: Sendable {
     var name: String { rawValue }
   }
 
-  /// The most misses that are written together; a small cache writes each miss at once. The evictions for misses come with the
-  /// writes. A miss is written before its key is requested again.
+  /// The most misses that are written in one batch. In a small cache, each miss is a batch. Evictions take place in these
+  /// writes. A miss is always written before the next request of its key.
   private static func mostWaiting(capacity: Int) -> Int { min(max(capacity / 30, 1), 16) }
-  /// The time between requests, equal in every run: uses age as in a day's traffic.
+  /// The time between two requests, so that uses become as old as in the traffic of a day. The time is the same in every run.
   private static let timeBetweenRequests = Duration.milliseconds(100)
 
-  /// The directory of the stores: in memory if possible, because each commit is flushed.
+  /// The directory of the stores. Each commit is flushed, so a directory in memory is better.
   var directory: String
 
   static var usualDirectory: String {
@@ -27,7 +27,7 @@ struct StoreReplay: Sendable {
     return FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory()
   }
 
-  /// Replays each variant in each cell, at most `jobs` at once, with long traces first.
+  /// Replays each variant in each cell. At most `jobs` replays run at the same time. Long traces are first.
   func cells(
     of traces: [Trace], percents: [Double], leastCapacity: Int,
     variants: [Variant] = Variant.allCases, jobs: Int

@@ -6,9 +6,9 @@ struct Study: Sendable {
     FIFO.self,
   ]
 
-  /// The capacities as percentages of a trace's distinct keys.
+  /// The capacities, as percentages of the number of different keys in a trace.
   var percents = [0.1, 1, 3, 10, 30]
-  /// Smaller caches are left out, because with few entries chance decides.
+  /// Smaller caches are omitted, because with few entries the result depends on chance.
   var leastCapacity = 50
   var policies = Self.policies
 
@@ -20,7 +20,7 @@ struct Study: Sendable {
     var tally: Tally
   }
 
-  /// Runs every cell in a task, at most `jobs` at once. Long traces come first, so that no core waits at the end.
+  /// Runs each cell in a task, at most `jobs` at the same time. Long traces are first, so that no core waits long at the end.
   func cells(of traces: [Trace], jobs: Int) async throws -> [Cell] {
     let work = traces.sorted { $0.requests.count > $1.requests.count }.flatMap { trace in
       trace.capacities(percents, least: leastCapacity).flatMap { percent, capacity in
@@ -36,14 +36,14 @@ struct Study: Sendable {
 }
 
 extension Trace {
-  /// The capacities for a trace, as percentages of its distinct keys and as entries.
+  /// The capacities for a trace: as percentages of its number of different keys, and as entries.
   func capacities(_ percents: [Double], least: Int) -> [(percent: Double, entries: Int)] {
     if let capacity { return [(100 * Double(capacity) / Double(max(1, keys)), capacity)] }
     return percents.map { ($0, Int(Double(keys) * $0 / 100)) }.filter { $0.1 >= least }
   }
 }
 
-/// The results of `body` in the order of `items`. At most `jobs` calls run at once.
+/// The results of `body`, in the order of `items`. At most `jobs` calls run at the same time.
 func limited<Item: Sendable, Result: Sendable>(
   _ items: [Item], jobs: Int, _ body: @escaping @Sendable (Item) throws -> Result
 ) async throws -> [Result] {

@@ -1,15 +1,15 @@
 import Foundation
 
-/// A sequence of requests with dense keys: numbers in the order of their first request.
+/// A sequence of requests. Keys are numbers, given in the order of their first request.
 struct Trace: Sendable {
   var name: String
   var keys = 0
   var requests: [Int32] = []
-  /// The size of each request in bytes; empty if the trace has no sizes.
+  /// The size of each request in bytes. Empty if the trace does not contain sizes.
   var sizes: [Int32] = []
-  /// The capacity for which the trace is made; nil if it is replayed at several capacities.
+  /// The capacity for which the trace was made; nil if several capacities are to be tried.
   var capacity: Int?
-  /// The position of the next request of the same key for each request, or `Request.never`.
+  /// For each request, the position of the next request of the same key, or `Request.never`.
   private(set) var nextRequests: [Int32] = []
 
   init(name: String, requests: [Int32], sizes: [Int32] = []) {
@@ -25,7 +25,7 @@ struct Trace: Sendable {
     }
   }
 
-  /// Reads a trace with `key` or `key size` on each line, plain or compressed with gzip.
+  /// Reads a trace from a file, which may be compressed by gzip. Each line has `key` or `key size`.
   init(contentsOf file: URL) throws {
     var lines = LineParser()
     try TraceFile(file).read { chunk in try lines.parse(chunk) }
@@ -39,7 +39,7 @@ struct Trace: Sendable {
       sizes: lines.sizes)
   }
 
-  /// A part of the trace as a trace of its own.
+  /// A part of the trace, as a new trace.
   func slice(_ range: Range<Int>, named name: String) -> Trace {
     var dense: [Int32: Int32] = [:]
     let part = requests[range].map { key in
@@ -56,7 +56,7 @@ struct TraceError: Error, CustomStringConvertible {
   var description: String { text }
 }
 
-/// Splits chunks of bytes into lines and numbers the keys.
+/// Splits blocks of bytes into lines, and gives numbers to the keys.
 struct LineParser {
   private(set) var requests: [Int32] = []
   private(set) var sizes: [Int32] = []
@@ -77,7 +77,7 @@ struct LineParser {
     rest += chunk[start...]
   }
 
-  /// Reads a last line without a line end.
+  /// Reads the last line if it does not end with a newline.
   mutating func finish() throws {
     let line = rest
     rest = []

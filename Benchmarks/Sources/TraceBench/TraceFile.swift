@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file read in chunks, through the system's gzip if it is compressed.
+/// A file that is read in blocks. If it is compressed, the program `gzip` of the system decompresses it.
 struct TraceFile {
   private let file: URL
   private static let chunk = 1 << 18

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Larder
 
-/// The cost of a hit when the store notes its use, and when the use extends the entry's life, compared with a hit without both.
+/// The time of a hit if the store notes the use, or if the use moves the expiry, compared with a hit without both.
 struct UsesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "uses", abstract: "What a hit pays for the accounting of uses.",
@@ -12,10 +12,10 @@ struct UsesCommand: ParsableCommand {
       """)
 
   enum Kind: String, CaseIterable, ExpressibleByArgument {
-    /// Reads through a handle that only reads, so that the store notes nothing.
+    /// Reads through a handle that is read-only, so that the store notes no use.
     case silent
     case noted
-    /// Reads of an entry that stays for a while after its last use.
+    /// Reads of an entry whose expiry moves with each use.
     case kept
   }
 
@@ -40,15 +40,15 @@ struct UsesCommand: ParsableCommand {
 
 private struct Uses {
   private let keys: [String]
-  /// Namespaces with all keys.
+  /// Namespaces that contain all keys.
   private let large: [UsesCommand.Kind: Store.Namespace]
-  /// Namespaces with only the hot keys, so that nothing else differs.
+  /// Namespaces that contain only the hot keys. Apart from this, they are like the large namespaces.
   private let small: [UsesCommand.Kind: Store.Namespace]
-  /// The number of hot keys, which are read again and again.
+  /// The number of hot keys, which are read many times.
   let hot: Int
 
   init(count: Int, path: String) throws {
-    // Keys in random order, so that successive reads do not meet neighbours in a file.
+    // Keys in random order, so that keys that are read one after the other are not neighbours in a file.
     let keys = (0..<count).map { number in
       String(UInt64(number) &* 0x9E37_79B9_7F4A_7C15, radix: 36)
     }
@@ -112,7 +112,7 @@ private struct Uses {
     precondition(sum == 118 * order.count, "a key was not found")
   }
 
-  /// The nanoseconds of a read of each kind.
+  /// For each kind, the nanoseconds of one read.
   private func times(
     _ kinds: [UsesCommand.Kind], in spaces: [UsesCommand.Kind: Store.Namespace], distinct: Int,
     _ rounds: Int, _ operations: Int
@@ -120,7 +120,7 @@ private struct Uses {
     let order = order(of: distinct, operations * rounds)
     var times = kinds.map { _ in [Double]() }
     for round in 0..<rounds {
-      // Each kind reads each key, in rounds far apart, so no kind profits from reads of another kind.
+      // Each kind reads the same keys, but in rounds that are far apart. So no kind profits from cached pages of another kind.
       for (index, kind) in kinds.enumerated() {
         let part = (round + index * rounds / kinds.count) % rounds
         let keys = Array(order[part * operations..<(part + 1) * operations])

@@ -2,48 +2,48 @@ import Testing
 
 @testable import TraceBench
 
-/// Sequences whose outcomes were computed by hand.
+/// Sequences of requests whose hits were found by hand.
 struct SequenceTests {
   @Test func `LRU evicts what was not used for longest`() {
-    // A is used, so C evicts B; then B evicts A.
+    // A was used, so C evicts B. Then B evicts A.
     #expect(outcome(LRU.self, capacity: 2, "ABACABB") == "..H.H.H")
     #expect(outcome(LRU.self, capacity: 2, "ABACBA") == "..H...")
   }
 
   @Test func `FIFO evicts what was written first, used or not`() {
-    // C evicts A although A was used.
+    // C evicts A, although A was used.
     #expect(outcome(FIFO.self, capacity: 2, "ABACBA") == "..H.H.")
   }
 
   @Test func `CLOCK gives a used entry a second chance at the back of the queue`() {
-    // C: A was used and goes behind B, B leaves. Queue A C. B: A leaves, its chance is gone. Queue C B.
+    // C: A was used, so it goes to the back and B leaves; queue A C. B: A has had its chance and leaves; queue C B.
     #expect(outcome(CLOCK.self, capacity: 2, "ABACBCA") == "..H..H.")
-    // D: A was used, so B leaves; queue C A D. E: C leaves; queue A D E. F: A leaves, since no use followed.
+    // D: A was used, so B leaves; queue C A D. E: C leaves; queue A D E. F: A leaves, because it was not used again.
     #expect(outcome(CLOCK.self, capacity: 3, "ABCADEFA") == "...H....")
   }
 
   @Test func `SIEVE leaves a used entry where it is and its hand beyond`() {
-    // D: the hand passes A (used), evicts B, rests at C. E: evicts C, rests at D. F: evicts D. A is still there.
+    // D: the hand passes A (used), evicts B and stops at C. E: evicts C, stops at D. F: evicts D. So A is still cached.
     #expect(outcome(SIEVE.self, capacity: 3, "ABCADEFA") == "...H...H")
-    // As above up to F. Then A E F: E and F (new) and A (used again) are cached.
+    // The same up to F. Then A, E and F are hits: E and F are new, and A was used again.
     #expect(outcome(SIEVE.self, capacity: 3, "ABCADEFAEFD") == "...H...HHH.")
   }
 
   @Test func `S3-FIFO evicts one-hit wonders first and takes ghosts into main`() {
-    // Small holds 1 of 10. A fills small, B to J go to main while it fills. K: small evicts A to the ghosts.
-    // A: a ghost, evicts K from small into the ghosts and enters main, which now has 10 entries.
-    // L: main is over its 9, so B leaves without a ghost. B: main has 9, so small evicts L; small holds B.
+    // The small queue may hold 1 of 10 entries. A fills it, so B to J go to main. K: small evicts A, which becomes a ghost. A:
+    // because of its ghost, A enters main, which now has 10 entries; small evicts K. L: main has more than its 9 entries, so B
+    // leaves without a ghost. B: main has 9 entries, so small evicts L and then holds B.
     let letters = "ABCDEFGHIJ" + "K" + "A" + "L" + "C" + "B" + "A" + "L" + "C"
     #expect(outcome(S3FIFO.self, capacity: 10, letters) == ".........." + "..." + "H" + ".H" + ".H")
   }
 
   @Test func `S3-FIFO promotes an entry used twice in the small queue`() {
-    // A, used twice, is promoted when K comes; small is then empty, so main evicts B. A stays.
+    // K comes: A was used twice, so A goes to main. The small queue is then empty, so main evicts B and A stays.
     #expect(
       outcome(S3FIFO.self, capacity: 10, "ABCDEFGHIJ" + "AA" + "K" + "AB") == ".........." + "HH"
         + "."
         + "H.")
-    // An entry used once leaves.
+    // A was used only once, so A leaves.
     #expect(
       outcome(S3FIFO.self, capacity: 10, "ABCDEFGHIJ" + "A" + "K" + "BA") == ".........." + "H"
         + "."
@@ -51,25 +51,25 @@ struct SequenceTests {
   }
 
   @Test func `ARC keeps what was seen twice and learns from its ghosts`() {
-    // A is in T2, so C evicts B from T1 to B1. D evicts C to B1. A is a hit.
+    // A is in T2, so C evicts B from T1, and B becomes a ghost in B1. D evicts C in the same way. So A is a hit.
     #expect(outcome(ARC.self, capacity: 2, "AABCDA") == ".H...H")
-    // B, a ghost of B1, raises T1's target to 1; T1 = D is not above it, so A leaves T2. B enters T2 and D stays.
+    // B is a ghost of B1, so the target of T1 becomes 1. T1 holds only D and is not above its target, so A leaves T2.
     #expect(outcome(ARC.self, capacity: 2, "AABCBCA") == ".H..." + "H.")
   }
 
   @Test func `OPT evicts what comes back last and declines what never does`() {
-    // With room for two: C is needed after A and B and is declined, so A and B hit.
+    // With room for two, C is declined, because A and B are requested before C. So A and B are hits.
     #expect(outcome(OPT.self, capacity: 2, "ABCABC") == "...HH.")
     #expect(outcome(OPT.self, capacity: 1, "ABBA") == "..H.")
     #expect(outcome(OPT.self, capacity: 1, "ABCA") == "...H")
   }
 
   @Test func `adaptive lets an entry in over an unused one only if it was used`() {
-    // The window aims at less than 1 of 5. A to E fill the cache; F pushes E out of the window. E is unused and leaves at once.
+    // The window may hold less than 1 of 5 entries. F pushes E out of the window. E was not used, so E leaves the cache.
     #expect(
       outcome(Adaptive<ExactTable>.self, capacity: 5, "ABCDEF" + "ABCDF") == "......"
         + "HHHHH")
-    // E was used: it stays, and A, unused and under the hand, leaves.
+    // E was used, so E stays. A was not used and is at the hand, so A leaves.
     #expect(
       outcome(Adaptive<ExactTable>.self, capacity: 5, "ABCDEEF" + "BCDEFA") == ".....H."
         + "HHHHH.")

@@ -1,13 +1,13 @@
 @testable import TraceBench
 
-/// Letters as keys: `Trace(letters: "ABA")`.
+/// Makes a trace whose keys are letters: `Trace(letters: "ABA")`.
 extension Trace {
   init(letters: String) {
     self.init(name: letters, requests: letters.utf8.map { Int32($0) - 65 })
   }
 }
 
-/// H for a hit and . for a miss, request by request.
+/// The outcome of each request: H for a hit, . for a miss.
 func outcome<P: Policy>(_ type: P.Type, capacity: Int, _ letters: String) -> String {
   let trace = Trace(letters: letters)
   var policy = P(capacity: capacity, keys: trace.keys)
@@ -19,7 +19,7 @@ func outcome<P: Policy>(_ type: P.Type, capacity: Int, _ letters: String) -> Str
     })
 }
 
-/// Random requests in one of several shapes: skewed, in loops, or drifting.
+/// Random requests with one of several shapes: skewed, in loops, or drifting.
 func randomTrace(seed: UInt64) -> Trace {
   var random = SplitMix64(state: seed)
   let keys = Int.random(in: 5...400, using: &random)

@@ -1,6 +1,6 @@
-/// Two LRU lists, of keys requested once and of keys requested again. Hits on evicted keys of a list enlarge its share.
+/// Two LRU lists: keys requested once, and keys requested again. A request for an evicted key makes the list of this key larger.
 ///
-/// Megiddo, Modha: ARC, a Self-Tuning, Low Overhead Replacement Cache (FAST 2003). T1 and T2 are cached, B1 and B2 are ghosts.
+/// Megiddo, Modha: ARC, a Self-Tuning, Low Overhead Replacement Cache (FAST 2003). B1 and B2 have evicted keys of T1 and T2.
 struct ARC: Policy {
   static let name = "ARC"
   private static let t1 = 0
@@ -10,7 +10,7 @@ struct ARC: Policy {
 
   private let capacity: Int
   private var lists: Lists
-  /// The intended size of T1.
+  /// The size that T1 should have.
   private var target = 0.0
 
   init(capacity: Int, keys: Int) {
@@ -43,7 +43,7 @@ struct ARC: Policy {
     return false
   }
 
-  /// Makes room for an unknown key: T1 and B1 together hold at most `capacity`, and all four lists at most twice as many.
+  /// Makes room for a new key. T1 and B1 together hold at most `capacity` keys, all four lists at most twice as many.
   private mutating func makeRoom() {
     if lists.counts[Self.t1] + lists.counts[Self.b1] == capacity {
       if lists.counts[Self.t1] < capacity {

@@ -1,8 +1,8 @@
-/// The access statistics of a cached entry.
+/// The access statistics of a cached entry, which `adaptive` uses.
 struct AccessStats: Equatable {
-  /// From 0 to 15, halved from time to time.
+  /// The number of recent uses, from 0 to 15. It is halved at times.
   var frequency = 0
-  /// From 0 to 3, lowered when the clock hand passes.
+  /// From 0 to 3. The value decreases when the clock hand passes the entry.
   var clock = 0
 
   static let mostFrequency = 15
@@ -24,19 +24,19 @@ enum Part: Int {
   var other: Part { self == .window ? .main : .window }
 }
 
-/// The record of an evicted entry.
+/// The record of an evicted entry, which `adaptive` uses if the key returns.
 struct Ghost: Equatable {
-  /// The number of evictions since the eviction of the entry.
+  /// The number of evictions after the eviction of this entry.
   var age: Int
   var part: Part
   var frequency: Int
 }
 
-/// How many ghosts there are for each entry, and for how many evictions per entry a ghost lives.
+/// The number of ghosts for each entry of the cache. A ghost also stays alive for as many evictions per entry.
 let ghostsPerEntry = 4
 
-/// The statistics of `adaptive` beside its queue, for cached and for evicted entries. A table may forget: a forgotten key
-/// has empty statistics and no ghost.
+/// The statistics that `adaptive` has for cached and evicted entries. A table may lose the record of a key. The key then has
+/// empty statistics and no ghost.
 protocol AccessTable: SendableMetatype {
   static var name: String { get }
 
@@ -47,8 +47,8 @@ protocol AccessTable: SendableMetatype {
   mutating func removeStats(of key: Int)
   mutating func halveFrequencies()
 
-  /// Removes and returns the ghost if it is alive: evicted fewer than `ghostsPerEntry * entries` evictions ago.
+  /// Removes and returns the ghost of a key. A ghost is dead after `ghostsPerEntry * entries` evictions; the result is then nil.
   mutating func takeGhost(of key: Int) -> Ghost?
-  /// Stores a ghost. The call counts as an eviction.
+  /// Stores a ghost. Each call counts as one eviction.
   mutating func putGhost(of key: Int, part: Part, frequency: Int)
 }

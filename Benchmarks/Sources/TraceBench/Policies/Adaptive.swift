@@ -1,7 +1,7 @@
-/// The store's policy: a queue, a window boundary and a clock hand. A hit changes only the statistics; entries never
-/// move.
+/// The policy of the store: a queue, a boundary between window and main part, and a clock hand. A hit changes only statistics.
+/// Entries never move.
 ///
-/// This implementation is independent of the store's, to compare both. `Docs/Internals/Eviction.md` has the rules.
+/// This code does not use the code of the store, so that both can be compared. `Docs/Internals/Eviction.md` has the rules.
 struct Adaptive<Table: AccessTable>: Policy {
   static var name: String { "adaptive, \(Table.name)" }
 
@@ -10,19 +10,19 @@ struct Adaptive<Table: AccessTable>: Policy {
   private var queue: Lists
   private var sequences: [Int]
   private var nextSequence = 0
-  /// Entries with this sequence or a later one are in the window; older entries are in main.
+  /// An entry whose sequence is at least this number is in the window. All other entries are in main.
   private var windowBoundary = 0
-  /// The oldest entry of the window. Without it, `windowBoundary` alone would need a search here.
+  /// The oldest entry of the window, so that it need not be searched.
   private var firstInWindow: Int?
   private var windowCount = 0
-  /// The number of newest entries in the window whose uses do not count, as of the last insertion.
+  /// Uses of this many newest entries in the window do not count. The number is from the last insertion.
   private var recentCount = 0
-  /// The entry under the clock hand; nil after the newest entry.
+  /// The entry at the clock hand; nil if the hand is after the newest entry.
   private var clockHand: Int?
   private var target: WindowTarget
   private var inserts = 0
   private var evictions = 0
-  /// Moving averages over insertions: the share of ghost hits, and the share of keys with a ghost of any age.
+  /// Moving averages over insertions: the share of ghost hits, and the share of keys that have a ghost of any age.
   private var ghostHits = 0.0
   private var returns = 0.0
   private var isLooping = false
@@ -58,7 +58,7 @@ struct Adaptive<Table: AccessTable>: Policy {
     recentCount = (windowCount - 1) / 4
     inserts += 1
     if inserts.isMultiple(of: 8 * capacity) { table.halveFrequencies() }
-    // An insertion never promotes its own entry: a value just written can be read.
+    // The new entry itself is never promoted, because its reader may need it immediately.
     while Double(windowCount) > target.entries, let x = firstInWindow, x != key {
       promote(x)
       compete(x)
@@ -88,14 +88,14 @@ struct Adaptive<Table: AccessTable>: Policy {
     return stats
   }
 
-  /// While the cache exceeds its capacity, either the promoted entry leaves or the entry under the clock hand.
+  /// While the cache is too large, evicts either the promoted entry or the entry at the clock hand.
   private mutating func compete(_ x: Int) {
     let own = table.stats(of: x)
     while count > capacity {
       guard let v = victim(sparing: x) else { return evict(x, from: .window) }
       var other = table.stats(of: v)
       guard own.clock > 0 || own.frequency > max(1, other.frequency) else {
-        // A returning key that loses against an idle entry lowers that entry's frequency, unless many keys return.
+        // A returning key that loses against an unused entry lowers the frequency of this entry, except if many keys return.
         if own.frequency > 1, other.clock == 0, returns <= 0.3 {
           other.frequency = max(1, other.frequency - 1)
           table.setStats(other, of: v)
@@ -107,7 +107,7 @@ struct Adaptive<Table: AccessTable>: Policy {
     }
   }
 
-  /// The first unused entry of main from the clock hand on, or the entry that the hand reaches after `mostSteps`.
+  /// The first unused entry of main from the clock hand on. After `mostSteps` steps, the entry that the hand has reached.
   private mutating func victim(sparing x: Int?) -> Int? {
     guard var v = main(from: clockHand, sparing: x) else { return nil }
     var steps = 0
@@ -124,7 +124,7 @@ struct Adaptive<Table: AccessTable>: Policy {
     return v
   }
 
-  /// The first entry of main at or after `key`, without `x`. After the newest entry comes the oldest.
+  /// The first entry of main at or after `key`, but not `x`. After the newest entry, the search continues at the oldest.
   private func main(from key: Int?, sparing x: Int?) -> Int? {
     if let key, let found = main(at: key, sparing: x) { return found }
     return queue.oldest(of: 0).flatMap { main(at: $0, sparing: x) }
@@ -166,13 +166,13 @@ struct Adaptive<Table: AccessTable>: Policy {
   }
 }
 
-/// The number of entries that the window may have. A ghost hit enlarges the part from which its key was evicted. Successive
-/// hits of one part make the steps larger, and a new cache makes them larger still.
+/// The number of entries that the window may have. A ghost hit enlarges the part (window or main) from which its key was
+/// evicted. The steps are larger after several hits for the same part, and in a new cache.
 struct WindowTarget {
   private let capacity: Double
   private(set) var entries: Double
   private var run = (count: 0, part: Part.window)
-  /// The number of evictions from each part. Older evictions count less.
+  /// The number of evictions from each part. Recent evictions count more than old ones.
   private var evictions = [0.0, 0.0]
 
   private var first: Double { 0.10 * capacity }
@@ -191,7 +191,7 @@ struct WindowTarget {
     entries = min(max(entries + (part == .window ? step : -step), 0.01 * capacity), 0.80 * capacity)
   }
 
-  /// Moves the target back a little: a ghost hit in a loop says nothing about the parts.
+  /// Moves the target a little towards its first value, because a ghost hit in a loop does not show which part is too small.
   mutating func relax() {
     if entries > first { entries = max(entries - 0.5, first) }
   }

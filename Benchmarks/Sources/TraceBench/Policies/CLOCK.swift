@@ -1,4 +1,4 @@
-/// FIFO with a second chance: an entry that was used since its last turn goes to the back of the queue.
+/// A queue with a second chance: an entry that was used goes to the back of the queue once instead of being evicted.
 struct CLOCK: Policy {
   static let name = "CLOCK"
   private let capacity: Int

@@ -1,5 +1,5 @@
-/// An access table with a slot for every key. It is the reference for the tagged table, and the table of the memory
-/// tier.
+/// An access table with a slot for every key. The tagged table is compared with it. The memory tier of the store uses such a
+/// table.
 struct ExactTable: AccessTable {
   static let name = "exact"
   private let lifetime: Int

@@ -1,6 +1,6 @@
-/// The recent frequency of keys: counters of 4 bits in four rows, halved after every `10 * capacity` increments.
+/// The recent frequency of keys, in four rows of 4-bit counters. After each `10 * capacity` increments, all counters are halved.
 struct FrequencySketch {
-  /// A word has sixteen counters, four for each row.
+  /// Each word has sixteen counters, four for each row.
   private var words: [UInt64]
   private let mask: Int
   private let sample: Int
@@ -59,7 +59,7 @@ struct FrequencySketch {
   }
 }
 
-/// A number whose bits all depend on all bits of `value` (the last steps of splitmix64).
+/// Mixes the bits of `value` (the last steps of splitmix64), so that each bit of the result depends on all bits of `value`.
 func scatter(_ value: UInt64) -> UInt64 {
   var z = value &+ 0x9e37_79b9_7f4a_7c15
   z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9

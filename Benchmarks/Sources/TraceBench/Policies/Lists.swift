@@ -1,4 +1,4 @@
-/// Doubly linked lists of keys. A key is in at most one list; everything except `init` is O(1).
+/// Doubly linked lists of keys. A key is in at most one list. The time of every function except `init` is O(1).
 struct Lists {
   private var newer: [Int32]
   private var older: [Int32]
@@ -8,7 +8,7 @@ struct Lists {
 
   private static let none = UInt8.max
 
-  /// The node `keys + i` closes the list at index i to a ring.
+  /// The node `keys + i` joins the ends of list `i`, so that the list is a ring.
   init(_ count: Int, keys: Int) {
     self.keys = keys
     newer = (0..<Int32(keys + count)).map { $0 }

@@ -1,12 +1,12 @@
-/// Belady's MIN, which may also decline an entry. It sees the future, so no policy can have more hits.
+/// Belady's MIN, which may also decline to store an entry. It knows all future requests, so no policy can have more hits.
 struct OPT: Policy {
   static let name = "OPT"
   private let capacity: Int
   private var cached: [Bool]
   private(set) var count = 0
   private var position = 0
-  /// The next request and the key of every cached entry, farthest first. The heap also holds past requests. Past requests are
-  /// nearer than any request of a cached entry, so they are never at the top.
+  /// The next request and the key of every cached entry, the farthest request first. The heap also holds past requests. These
+  /// are nearer than the next request of any cached entry, so they are never at the top.
   private var heap: [UInt64] = []
 
   init(capacity: Int, keys: Int) {

@@ -1,20 +1,20 @@
-/// One access of a trace: a dense key, and the position at which the key returns, which only OPT may read.
+/// One access of a trace: the number of the key, and the position of the next request of this key, which only OPT may read.
 struct Request {
   var key: Int
-  /// The position of the key's next request, or `never`.
+  /// The position of the next request of this key, or `never`.
   var next: Int
 
   static let never = Int(Int32.max)
 }
 
-/// A cache of `capacity` entries with its own choice of victims. Caches share no state, so cells can run side by side.
+/// A cache of `capacity` entries that chooses which entries to evict. Caches share no state, so replays can run in parallel.
 protocol Policy: SendableMetatype {
   static var name: String { get }
 
-  /// An empty cache for the keys `0..<keys`.
+  /// Makes an empty cache for the keys `0..<keys`.
   init(capacity: Int, keys: Int)
 
-  /// Serves a request and returns whether it was a hit. Afterwards at most `capacity` entries are cached.
+  /// Serves a request. Returns whether the key was cached. After the call, at most `capacity` entries are cached.
   mutating func access(_ request: Request) -> Bool
 
   /// The number of cached entries.
@@ -37,7 +37,7 @@ extension Policy {
   }
 }
 
-/// The result of a replay.
+/// The result of the replay of a trace.
 struct Tally: Equatable, Codable {
   var requests = 0
   var hits = 0
@@ -56,6 +56,6 @@ struct Tally: Equatable, Codable {
   /// The percentage of requests that were hits.
   var hitRatio: Double { requests == 0 ? 0 : 100 * Double(hits) / Double(requests) }
 
-  /// The percentage of requested bytes that were hits; nil if the trace has no sizes.
+  /// The percentage of requested bytes that were hits. Nil if the trace does not contain sizes.
   var byteHitRatio: Double? { bytes == 0 ? nil : 100 * Double(hitBytes) / Double(bytes) }
 }

@@ -1,4 +1,4 @@
-/// A queue in which nothing moves: a hand passes over entries used since its last turn, and evicts the first unused entry.
+/// A queue in which no entry moves. A hand passes entries that were used after its last pass, and evicts the first unused entry.
 ///
 /// Zhang, Yang, Yue, Vigfusson, Rashmi: SIEVE is Simpler than LRU (NSDI 2024).
 struct SIEVE: Policy {

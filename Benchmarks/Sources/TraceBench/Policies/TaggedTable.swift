@@ -1,5 +1,5 @@
-/// The access table as the store maps it: for each entry two words of 32 bits for statistics and four for ghosts, without keys.
-/// Keys with an equal bucket and tag share a word; a full bucket forgets.
+/// An access table in the form of the store: for each entry two words of 32 bits for statistics and four for ghosts, without
+/// keys. Keys with the same bucket and tag share a word. A full bucket loses records.
 struct TaggedTable: AccessTable {
   static let name = "tagged"
   private var touches: [AccessSlot]
@@ -7,7 +7,7 @@ struct TaggedTable: AccessTable {
   private let touchBuckets: UInt64
   private let ghostBuckets: UInt64
   private let lifetime: Int
-  /// The number of evictions in one unit of a ghost's age. A ghost is dead before its age wraps.
+  /// The number of evictions in one unit of the age of a ghost. The age wraps only after the ghost is dead.
   private let tick: Int
   private var evictions = 0
 
@@ -93,7 +93,7 @@ struct TaggedTable: AccessTable {
   }
 }
 
-/// Tag 10 bits (0 in an empty word), frequency 4, clock 2, last use 16. A trace has no clock, so the last use stays 0 here.
+/// Bits: tag 10 (0 in an empty word), frequency 4, clock 2, last use 16. A trace has no times, so the last use stays 0.
 struct AccessSlot: Equatable {
   private let bits: UInt32
 
@@ -109,7 +109,7 @@ struct AccessSlot: Equatable {
   }
 }
 
-/// Fingerprint 16 bits (0 in an empty word), age 11, list 1, frequency 4. The age is the time of the eviction, which wraps.
+/// Bits: fingerprint 16 (0 in an empty word), age 11, list 1, frequency 4. The age is the time of the eviction, and it wraps.
 struct GhostSlot: Equatable {
   private let bits: UInt32
 

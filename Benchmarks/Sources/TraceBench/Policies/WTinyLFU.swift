@@ -1,5 +1,5 @@
-/// A small LRU window before a segmented LRU. A candidate enters the segmented LRU only if it was requested more often than
-/// the victim. Einziger, Friedman, Manes: TinyLFU (ACM Transactions on Storage, 2017). Window 1 %, 80 % of the rest protected.
+/// A small LRU window before a segmented LRU, which accepts an entry only if its key was requested more often than the victim.
+/// Einziger, Friedman, Manes: TinyLFU (ACM Transactions on Storage, 2017). Window 1 %, protected segment 80 % of the rest.
 struct WTinyLFU<Climbing: WindowClimbing>: Policy {
   static var name: String { Climbing.policyName }
   private static var window: Int { 0 }
@@ -64,7 +64,7 @@ struct WTinyLFU<Climbing: WindowClimbing>: Policy {
     }
   }
 
-  /// Moves entries between the lists; they stay cached.
+  /// Moves entries between the lists. No entry is evicted.
   private mutating func resizeWindow(by change: Int) {
     let quota = min(max(change, 1 - windowCapacity), protectedCapacity)
     windowCapacity += quota

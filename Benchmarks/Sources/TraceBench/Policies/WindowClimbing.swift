@@ -1,8 +1,8 @@
-/// The rule by which the window of W-TinyLFU changes its size.
+/// The rule by which the window of W-TinyLFU grows and shrinks.
 protocol WindowClimbing: SendableMetatype {
   static var policyName: String { get }
   init(capacity: Int)
-  /// Call it after each request. Returns by how many entries the window grows; nil if the window keeps its size.
+  /// Called after each request. Returns by how many entries the window grows (negative: shrinks), or nil for no change.
   mutating func change(hit: Bool) -> Int?
 }
 
@@ -12,11 +12,11 @@ struct FixedWindow: WindowClimbing {
   mutating func change(hit: Bool) -> Int? { nil }
 }
 
-/// Keeps its direction while the hit ratio grows, and turns when the ratio falls. The steps shrink until the ratio jumps.
+/// Keeps its direction while the hit ratio rises, turns when the ratio falls. Steps become smaller until the ratio changes much.
 ///
-/// The first step grows the window, because a window of 1 % cannot shrink.
+/// The first step makes the window larger, because a window of 1 % cannot become smaller.
 ///
-/// Einziger, Eytan, Friedman, Manes: Adaptive Software Cache Management (Middleware 2018), with Caffeine's constants.
+/// Einziger, Eytan, Friedman, Manes: Adaptive Software Cache Management (Middleware 2018). The constants are those of Caffeine.
 struct HillClimbing: WindowClimbing {
   static let policyName = "W-TinyLFU, climbing"
   private let capacity: Int
