@@ -1,7 +1,6 @@
 import CLarderSystem
 
-/// An `errno` value. It is one number, so throwing it is fast on the read path. The LMDB target adds negative codes and all
-/// texts.
+/// An `errno` value in one number, so throwing it is fast on the read path. The LMDB target adds negative codes and messages.
 @usableFromInline package struct SystemError: Error, Equatable {
   @usableFromInline package let code: Int32
 

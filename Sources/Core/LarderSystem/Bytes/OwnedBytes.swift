@@ -33,7 +33,6 @@
 }
 
 extension OwnedBytes {
-  /// Compares eight bytes at a time.
   @inlinable @inline(__always)
   static func isSame(_ start: UnsafeMutablePointer<UInt8>, _ other: Span<UInt8>) -> Bool {
     let count = other.count

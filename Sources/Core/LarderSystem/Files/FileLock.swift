@@ -49,10 +49,9 @@ package struct FileLock: Sendable {
     }
   }
 
-  /// Whether the lock file was deleted, so that other processes lock a new file and both locks succeed. Makes one system call.
+  /// Whether the lock file was deleted. Then other processes lock a new file, and this lock excludes nobody. One system call.
   package var isDeleted: Bool { index != nil && FileStatus.of(descriptor)?.st_nlink == 0 }
 
-  /// Whether the lock file is still at `path`.
   package func isAt(_ path: String) -> Bool {
     index == nil || FileStatus.isFile(descriptor, at: path)
   }
@@ -105,11 +104,10 @@ package struct QueuedFileLock: Sendable {
   private let lock: FileLock
   private let queue: FileLock
 
-  /// Microseconds between two tries of the first process to take `lock`, and between two checks of the queue by other
-  /// processes.
+  /// Microseconds between two tries of the first process to take `lock`, and between two checks of the queue by others.
   private static let firstDelay: UInt32 = 50
   private static let otherDelay: UInt32 = 150
-  /// If the first process leaves the free lock for this number of milliseconds, it was stopped, and other processes pass it.
+  /// A first process that does not take the free lock for this number of milliseconds has been stopped, so others pass it.
   private static let longestWait: Int64 = 30
 
   package init(_ lock: FileLock, queue: FileLock) {
@@ -117,7 +115,7 @@ package struct QueuedFileLock: Sendable {
     self.queue = queue
   }
 
-  /// Throws ``SystemError/busy`` when the time is over.
+  /// Waits for the lock. Throws ``SystemError/busy`` when the time is over.
   package func wait(lockTimeout: Duration) throws(SystemError) {
     if larder_is_locked(queue.descriptor, 0, 0) != 1, try lock.take() { return }
     let place = enterQueue()

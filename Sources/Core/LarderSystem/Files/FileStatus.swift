@@ -20,7 +20,7 @@ package enum FileStatus {
     return FileIdentity(open) == FileIdentity(named)
   }
 
-  /// The first symbolic link among the parts of `path` whose target does not exist; nil if there is no such link.
+  /// The first part of `path` that is a symbolic link whose target does not exist; nil if there is no such link.
   package static func danglingLink(on path: String) -> DanglingLink? {
     var end = path.startIndex
     while end < path.endIndex {
@@ -92,7 +92,7 @@ package struct DanglingLink: Hashable, Sendable {
   package let target: String
 }
 
-/// Identifies a file independently of the path that led to it.
+/// Identifies a file, independently of its path.
 package struct FileIdentity: Hashable, Sendable {
   package let device: UInt64
   package let inode: UInt64

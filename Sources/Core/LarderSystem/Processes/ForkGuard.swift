@@ -3,7 +3,7 @@ public import Synchronization
 
 /// The phase and the lock files of one open store.
 ///
-/// If a forked child used LMDB, it would free the parent's reader slots and share the parent's write lock. So a fork handler
+/// If a forked child used LMDB, LMDB would free the parent's reader slots and share the parent's write lock. So a fork handler
 /// marks the store as forked in the child and closes its lock files, because an open lock file would keep the parent's locks.
 /// Such a handler may call only few functions: it only stores to atomics and closes descriptors.
 @safe package final class ForkGuard: Sendable {
@@ -70,7 +70,7 @@ public import Synchronization
   package static let forked: UInt32 = 3
   /// After an error LMDB cannot continue. The store works only after it is closed and opened again.
   package static let broken: UInt32 = 4
-  /// Like ``broken``; the error was that the disk refused pages that had been written.
+  /// Like ``broken``, because the disk has refused pages that this process had already written.
   package static let unsynced: UInt32 = 5
 
   @usableFromInline package let phase = Atomic<UInt32>(ForkState.closed)

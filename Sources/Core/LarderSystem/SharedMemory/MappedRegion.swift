@@ -7,24 +7,24 @@ public import Synchronization
 ///            8  layout (u32), 0
 ///           16  the store's identity, 16 bytes
 ///           32  the number of 32-bit words
-///           40  1 once another file has replaced this file
-///           64  eight u64 for the owner's use
+///           40  1 after another file has replaced this file
+///           64  eight u64 for the owner of the table
 ///          128  the words
 ///
-/// Other processes can write to the header, so bytes 0 to 39 are read only when the file is opened. Each access is checked
-/// against the bounds stored in this object.
+/// Other processes can write to the header at any time, so bytes 0 to 39 are read only once, when the file is opened. Each
+/// access is checked against the bounds in this object.
 @safe @usableFromInline struct MappedRegion: ~Copyable {
   @inlinable static var headerSize: Int { 128 }
   @inlinable static var supersededOffset: Int { 40 }
   static let superseded: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0]
 
   @usableFromInline let words: UnsafeMutablePointer<UInt32>
-  /// The number of mapped bytes; 0 if there is no file and the header is allocated memory.
+  /// The number of mapped bytes. If there is no file, 0, and the header is allocated memory.
   private let length: Int
   @usableFromInline let count: Int
   @usableFromInline let isWritable: Bool
   let file: FileIdentity?
-  /// Another file replaced this file but could not be mapped: this file stays in use.
+  /// Set if another file has replaced this file but could not be mapped, so that this file stays in use.
   @usableFromInline let isDetached = Atomic(false)
 
   private init(
@@ -44,7 +44,7 @@ public import Synchronization
       MappedRegion(start: header, length: 0, count: 0, isWritable: false, file: nil))
   }
 
-  /// Maps a file of `headerSize + 4 * count` bytes; nil if the system refuses.
+  /// Maps a file of `headerSize + 4 * count` bytes; nil if the system cannot map the file.
   static func map(
     _ file: borrowing FileDescriptor, count: Int, isWritable: Bool
   ) -> UnsafeMutablePointer<MappedRegion>? {
@@ -77,7 +77,7 @@ public import Synchronization
     unsafe region.deallocate()
   }
 
-  /// False if mapping the other file has failed.
+  /// Whether another file has replaced this file and must be mapped. False if mapping that file has failed.
   @inlinable var isSuperseded: Bool {
     unsafe supersededMark.pointee.load(ordering: .relaxed) != 0
       && !isDetached.load(ordering: .relaxed)
@@ -105,7 +105,7 @@ extension SharedTable.Format {
     Array("larder".utf8) + [0, UInt8(MappedFile.allCases.firstIndex(of: file)! + 1)]
   }
 
-  /// Nil if the file is not usable.
+  /// The number of words in a file with this header and size; nil if this store or this build does not accept the file.
   func count(header: [UInt8], size: Int) -> Int? {
     let count = (size - MappedRegion.headerSize) / 4
     guard count > 0, count % 2 == 0, size == MappedRegion.headerSize + 4 * count,

@@ -1,7 +1,7 @@
 import CLarderSystem
 import Synchronization
 
-/// The number of this process among the processes that have a directory open. With it, others can test whether the process
+/// A number of this process, unique in the directory of a store. With it, other processes can test whether this process lives.
 /// lives.
 ///
 /// The process locks the byte of a file whose offset is the number. The system releases the lock when the process ends, but

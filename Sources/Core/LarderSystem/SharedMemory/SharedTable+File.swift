@@ -141,8 +141,7 @@ extension SharedTable {
           header: try file.contents(at: 0, count: format.header(count: 0).count), size: size),
         case let kept = keptCount.load(ordering: .relaxed), kept == 0 || kept == count
       else { return nil }
-      // The missing blocks are allocated before the map is written: on a full disk, a write to a page without a block raises
-      // SIGBUS.
+      // The missing blocks are allocated before the map is written: on a full disk, a write to a missing block raises SIGBUS.
       if writable, status.st_blocks * 512 < status.st_size {
         try file.allocate(Int(status.st_size))
       }
@@ -152,14 +151,14 @@ extension SharedTable {
     }
   }
 
-  /// Whether the file is regular, has one link, belongs to the owner of the directory, and is closed to all other users.
+  /// Whether the file is regular, has one link, belongs to the owner of the directory, and gives rights only to its owner.
   private func isOurs(_ status: stat) -> Bool {
     let isFile = status.isRegularFile && status.st_nlink == 1
     guard let directory = FileStatus.of(directory) else { return false }
     return isFile && status.st_uid == directory.st_uid && status.st_mode & 0o077 == 0
   }
 
-  /// The file that is replaced, of any store or layout. Nil if its header does not begin with the mark of this kind of file.
+  /// The file that will be replaced, of any store or layout. Nil if its header does not begin with the mark of such files.
   private func predecessor() -> FileDescriptor? {
     let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
     guard let file = try? FileDescriptor(opening: path(format.file.rawValue), flags),

@@ -1,6 +1,6 @@
 public import CLarderSystem
 
-/// A number that differs between the threads of this process.
+/// The number of the calling thread. No two running threads of this process have the same number.
 @inlinable @inline(__always)
 package var threadIdentity: UInt64 {
   #if canImport(Darwin)

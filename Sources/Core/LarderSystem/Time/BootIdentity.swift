@@ -1,7 +1,6 @@
 import CLarderSystem
 
-/// Identifies one boot of the machine. Until the next boot, data that is written but not yet flushed to the disk stays
-/// readable.
+/// Identifies one boot of the machine. Data that is written but not yet flushed to the disk stays readable until the next boot.
 package struct BootIdentity: Equatable, Sendable {
   package let high: UInt64
   package let low: UInt64

@@ -1,7 +1,7 @@
 struct AccessStats: Equatable {
   /// The frequency of use, 0 to 15. ``AccessTable/sweep()`` halves this number from time to time.
   var frequency: UInt32 = 0
-  /// The clock of an entry, 0 to 3. Each time that the clock hand of the policy passes the entry, it lowers this number by one.
+  /// The clock of an entry, 0 to 3. Each time that the policy's clock hand passes the entry, this number decreases by one.
   var clock: UInt32 = 0
 
   static let mostFrequency: UInt32 = 15
@@ -15,8 +15,8 @@ struct AccessStats: Equatable {
   }
 }
 
-/// Statistics of an entry in one word of the access table: tag 10 bits (0 in an empty slot), frequency 4 bits, clock 2 bits,
-/// minute of the last use 16 bits.
+/// Statistics of an entry in one word of the access table: tag 10 bits (0 in an empty slot), frequency 4, clock 2, and 16 bits
+/// for the minute of the last use.
 struct AccessSlot: Equatable {
   let bits: UInt32
 

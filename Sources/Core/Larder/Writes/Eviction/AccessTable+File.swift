@@ -60,7 +60,7 @@ extension AccessTable {
 }
 
 extension SharedTable.View {
-  /// Takes over the slots of `old`, whose epoch was `minutes` minutes earlier; nil if that difference is unknown.
+  /// Takes over the slots of `old`, whose epoch was `minutes` earlier; `minutes` is nil if that difference is unknown.
   ///
   /// A smaller table uses fewer bits of the hash to choose a bucket. So each bucket of `old` is copied to every new bucket in
   /// which its entries may be looked up. Nobody uses the other copies, so they are the first to be replaced in a full bucket.

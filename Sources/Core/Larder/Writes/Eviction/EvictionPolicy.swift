@@ -31,7 +31,7 @@ protocol EvictionQueue: ~Copyable {
   mutating func promote() throws(Failure) -> Entry?
   /// The first entry of the window, but not `spared`.
   mutating func oldestInWindow(sparing spared: Entry?) throws(Failure) -> Entry?
-  /// The first entry of main at a position or after it, but not `spared`. If none follows, the oldest entry.
+  /// The first entry of main at a position or after it, but not `spared`. If none follows, the oldest entry of main.
   mutating func main(from position: Position, sparing spared: Entry?) throws(Failure) -> Entry?
   func position(of entry: Entry) -> Position
   func position(after entry: Entry) -> Position
@@ -61,7 +61,7 @@ extension EvictionQueue where Self: ~Copyable {
 ///
 /// Entries after the boundary are the window, where new entries prove their use; older entries are main. If the cache is full,
 /// an entry that moves to main must be used or frequent to stay; then an entry that the clock hand finds unused is evicted. If
-/// many keys return soon after their eviction, the size of the window changes. See `Docs/Internals/Eviction.md`.
+/// many keys return soon after their eviction, the size of the window changes. `Docs/Internals/Eviction.md` has all rules.
 extension EvictionQueue where Self: ~Copyable {
   /// The most entries that move to main, and the most steps of the clock hand, in one insertion.
   private static var mostSteps: Int { 64 }

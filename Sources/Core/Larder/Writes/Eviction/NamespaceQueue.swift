@@ -153,7 +153,7 @@ extension Limits {
     exceeded(by: session.ledger.expectedUsage(id)) != nil
   }
 
-  /// Whether the limit of which less is left, in relation to its size, is the limit of bytes. Nil without limits.
+  /// Whether the limit of which the smaller share is left is the limit of bytes. Nil without limits.
   func countsBytes(_ usage: Usage) -> Bool? {
     switch (entries, bytes) {
     case (nil, nil): nil

@@ -83,7 +83,7 @@ struct PendingChanges {
     if count > 0 { feed.publish(first + count) }
   }
 
-  /// Makes room for other changes in the ring, after the batch was rolled back.
+  /// Drops the changes, after the batch was rolled back.
   func discard() {
     if count > 0 { feed.ring.discard(first + count) }
   }

@@ -79,13 +79,13 @@ public struct EntryAttributes: Sendable {
     set { change { $0.idle = newValue } }
   }
 
-  /// The entity tag (RFC 9110, section 8.8.3) of the response that contained the value, without any change of its bytes.
+  /// The entity tag (RFC 9110, section 8.8.3), byte for byte as in the response that contained the value.
   public var entityTag: [UInt8]? {
     get { box?.content.entityTag }
     set { change { $0.entityTag = newValue } }
   }
 
-  /// The modification date (RFC 9110, section 8.8.2) of the response that contained the value, without any change of its bytes.
+  /// The modification date (RFC 9110, section 8.8.2), byte for byte as in the response that contained the value.
   public var lastModified: [UInt8]? {
     get { box?.content.lastModified }
     set { change { $0.lastModified = newValue } }

@@ -125,8 +125,8 @@ struct Ledger {
     Int64(bitPattern: store.lastStamp) == now.milliseconds && store.suspectSince == 0
   }
 
-  /// Records the time of a trusted clock. This may be an earlier time than the recorded time: after a clock that was wrong and
-  /// too late, the next jump of the clock must be detected as well.
+  /// Records the time of a trusted clock, even if the recorded time is later. Otherwise, after a clock that was ahead of the
+  /// true time, the next jump would not be detected.
   mutating func recordTime(_ now: Timestamp) {
     store.lastStamp = UInt64(bitPattern: max(now.milliseconds, 0))
     store.suspectSince = 0

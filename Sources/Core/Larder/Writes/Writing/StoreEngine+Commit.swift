@@ -107,7 +107,7 @@ extension StoreEngine {
     var thrown: (any Error)?
     var (isOverdrawn, pages) = (false, 0)
     var buffered = BufferHold(reader.buffer, without: lost)
-    // Set if a transaction only stores the records of the write buffer: its number. The next transaction then runs the body.
+    // The number of a transaction that only stores records of the write buffer, or nil. Then the next transaction runs `body`.
     var recordsID: UInt64?
     func end(_ newest: UInt64) -> Bool {
       buffered.end(newest: newest, in: environment, keepsFrozen: recordsID != nil)
@@ -167,7 +167,7 @@ extension StoreEngine {
       while left > 0,
         case .committed(let now) = try attempt(.withoutCleanup, { $0.session.state.orphans })
       {
-        // The old count does not include what the transaction itself removed.
+        // `now` was read before the transaction removed its share. So the last transaction finds 0 and ends the loop.
         left = now
       }
     } catch {

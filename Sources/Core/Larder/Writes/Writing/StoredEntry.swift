@@ -12,7 +12,7 @@ struct StoredEntry {
     header.flags.contains(.chunked) ? recordCount + valueCount : recordCount
   }
 
-  /// Nil if the index keys of the record are unknown: it is damaged, has later flags, or its long key has another entry key.
+  /// Nil if the record's keys in the indexes are unknown: damage, unknown flags, or a long key that has another entry key.
   init?(entryKey: [UInt8], record: Span<UInt8>) {
     guard let header = EntryHeader(record), header.flags.isSubset(of: .readable),
       let fields = EntryFields(record.extracting(header.fieldsRange)),

@@ -20,7 +20,7 @@ extension WriteBatch {
     let owners = attributes.awaitsOwners ? [] : try resolve(attributes.owners)
     let terms = PutTerms(attributes: attributes, owners: owners, lifetime: lifetime)
     if session.engine.transforms.isEmpty { return try put(value, for: key, in: name, known, terms) }
-    // A transform needs the namespace id and the version of the entry, and may throw. So both are not taken yet.
+    // A transform needs the namespace id and the version of the entry, and may throw. So both are read here and taken later.
     let id = if let known { known.id } else { try session.nextID() }
     let entry = TransformContext(
       key.copied, in: id, version: try nextVersion(in: known), reader: session.engine.reader)

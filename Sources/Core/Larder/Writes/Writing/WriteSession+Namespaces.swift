@@ -52,7 +52,7 @@ extension WriteSession {
     return id
   }
 
-  /// The id for the next new namespace. Neither a namespace nor the remaining entries of a cleared namespace use this id.
+  /// The id for the next new namespace. Neither a namespace nor a stored entry of a cleared namespace uses this id.
   mutating func nextID() throws(LarderError) -> NamespaceID {
     var next = ledger.store.nextID
     for _ in 0..<NamespaceID.limit {
