@@ -3,27 +3,27 @@ import Service
 import Synchronization
 
 extension ArticleReader {
-  /// An article from the store, unless it is missing there or edited. Then one of the tasks and processes that open the article
-  /// fetches it and, if there is room, stores it, and later its images. If the fetch of an edited article fails, the result
-  /// is the stored version.
+  /// An article from the store. If the article is missing there, or if the service has a newer version, it is fetched instead:
+  /// by only one of the tasks and processes that open it. The fetched article is stored if there is room, and then its images.
+  /// If the fetch fails, the result is the stored version.
   public func article(_ id: String) async throws -> Article {
     _ = try await ifRoom { try applySettings() }
     let loaded = try await load(id) { [readeck] in try await readeck.bookmark(id).value }
     let stored = try storedArticle(id)?.bookmark
-    // Without room nothing is stored.
+    // If there was no room, the article was not stored, so the store cannot give the bookmark.
     let bookmark = if let stored { stored } else { try await readeck.bookmark(id).value }
     var article = Article(bookmark: bookmark, html: loaded.value)
     if loaded.source != .loaded {
       article.error = loaded.error
       return article
     }
-    // A removal of all articles during the load is no error; the article is then not stored.
+    // The articles may have been removed during the load. This is no error, but the article is then not stored.
     article.isKept = loaded.error == nil && stored != nil
     if let error = loaded.error, try settings().limit > 0 { report(error) }
     guard article.isKept else { return article }
     let task = Task(priority: .background) { [self] in
       do { _ = try await fetchImages(of: id) } catch {
-        // A sign-out cancels the fetch of images.
+        // A sign-out cancels this task. This is no failure of an image, so it is not reported.
         if !(error is CancellationError) { report(error) }
       }
     }
@@ -31,11 +31,11 @@ extension ArticleReader {
     return article
   }
 
-  /// The HTML of an article, with an error if it cannot be stored.
+  /// The HTML of an article. If the HTML cannot be stored, the result also has an error.
   ///
   /// - Parameters:
-  ///   - listed: the articles that must not be removed for this one.
-  ///   - requested: the time before the bookmark was requested; nil for now.
+  /// - listed: The articles that must not be removed to make room for this one.
+  /// - requested: The time just before the request for the bookmark; nil for now.
   func load(
     _ id: String, keeping listed: Set<String> = [], since requested: Timestamp? = nil,
     _ bookmark: @escaping @Sendable () async throws -> Bookmark
@@ -46,10 +46,10 @@ extension ArticleReader {
       let requested = requested ?? store.now
       var article = StoredArticle(bookmark: try await bookmark(), requested: requested)
       let body = try await readeck.body(of: id, stored: stored)
-      // If only other fields were edited, such as the reading progress, only the metadata is new.
+      // If only other fields have changed, such as the reading progress, the service sends no HTML, and only the metadata is new.
       let html = body?.html ?? stored?.value ?? ""
       article.images = ImageAddresses.all(in: html, from: readeck.address(of: id))
-      // If the images did not fit before, they would not fit now.
+      // The same images would not fit this time either, so the known limit stays.
       if article.images == known?.images { article.imageLimit = known?.imageLimit }
       if known == nil { try await makeRoom(keeping: listed) }
       let validators = body?.validators ?? stored?.validators
@@ -58,7 +58,7 @@ extension ArticleReader {
     guard let loaded else { throw ArticlesError.ended }
     readeck.service.note(id, in: articles.name, loaded)
     if loaded.source == .loaded, loaded.error == nil, let known, !known.images.isEmpty {
-      // The new version may lack some of the images.
+      // The new version may show fewer images, so the article no longer owns the others.
       _ = try await ifRoom { try settle(known, imageLimit: known.imageLimit) }
     }
     return loaded
@@ -69,13 +69,13 @@ extension ArticleReader {
     guard limit > 0, try articles.count() >= limit,
       let oldest = try storedArticles().last(where: { !listed.contains($0.bookmark.id) })
     else { return }
-    // If this removal finds no room, the article cannot be stored either, and its error is reported.
+    // If there is no room even for this removal, the article cannot be stored either. That later error is reported.
     _ = try await ifRoom { try await articles.remove(oldest.bookmark.id) }
   }
 
-  /// Fetches the missing images of an article, four at a time and at background priority; returns the number of fetched images.
+  /// Fetches the missing images of an article, four at a time and at background priority. Returns the number of fetched images.
   ///
-  /// An image that fails does not stop the others. If the images do not fit, the article stays without images.
+  /// If one image fails, the others are still fetched. If the images do not fit into their limit, the article gets no images.
   func fetchImages(of id: String) async throws -> Int {
     let limit = try settings().imageBytes
     guard let article = try storedArticle(id), limit > article.imageLimit ?? 0 else { return 0 }
@@ -96,7 +96,8 @@ extension ArticleReader {
     }
     var failure: (any Error)?
     for await step in prefetch {
-      // The next sync tries a failed request again. The article may have been removed meanwhile.
+      // The next sync tries a failed request again, and the article may have been removed meanwhile, so both do not stop the
+      // rest.
       guard case .failed(let error) = step.outcome, !(error is ServiceError),
         (error as? LarderError)?.code != .noSuchOwner
       else { continue }
@@ -105,7 +106,7 @@ extension ArticleReader {
     }
     _ = await prefetch.finish()
     let isTooLarge = [.full, .overLimit].contains((failure as? LarderError)?.code)
-    // Another article may have waited for the same loads, and the article may have changed meanwhile.
+    // The article may have changed meanwhile, and another article may share its images. So the owners are set again.
     try settle(article, imageLimit: isTooLarge ? limit : nil)
     try Task.checkCancellation()
     if isTooLarge { return 0 }
@@ -113,12 +114,12 @@ extension ArticleReader {
     return fetched.load(ordering: .relaxed)
   }
 
-  /// The image; nil if the service refuses it, or if the answer is empty, too large or broken. Throws for other content.
+  /// The image. Nil if the service refuses it, or if the answer is empty, too large or damaged. Throws for other content.
   private func fetchImage(at address: String) async throws -> [UInt8]? {
     do {
       for pause in pauses {
         do { return try await readeck.image(at: address) } catch let error as ServiceError {
-          // An equal request may succeed a little later.
+          // After these errors, the same request may succeed a little later.
           let status = error.status ?? 0
           guard error.isOffline || status >= 500 || [408, 429].contains(status) else { throw error }
           try await Task.sleep(for: pause)

@@ -2,9 +2,9 @@ import Larder
 import Service
 import Synchronization
 
-/// A sync stores the newest unread articles, each as soon as it is fetched. After any end, even a kill, the next sync continues.
+/// A sync stores the newest unread articles one by one. If a sync is stopped, even by a kill, the next sync continues its work.
 extension ArticleReader {
-  /// Begins a sync, or returns the sync under way. A sync sends the user's changes first.
+  /// Starts a sync, or returns the sync that already runs. A sync sends the user's changes first.
   public func sync(priority: TaskPriority = .utility) throws -> SyncRun {
     try work.withLock { work in
       if let run = work.sync { return run }
@@ -22,8 +22,8 @@ extension ArticleReader {
     }
   }
 
-  /// For the start of a program: a sync in the background if the last sync was more than four hours ago, or never. No sync after
-  /// a time in the future, which comes from a wrong clock.
+  /// For the start of a program: starts a sync in the background if the last sync was more than four hours ago, or if there was
+  /// none. If the time of the last sync is in the future, the clock was wrong, and no sync starts.
   public func syncIfDue() throws -> SyncRun? {
     let age = try usage().lastSync?.duration(to: store.now)
     guard try settings().isOn, age.map({ $0 > .hours(4) }) ?? true else { return nil }
@@ -42,7 +42,7 @@ extension ArticleReader {
       result.reason = error is CancellationError ? "it was ended" : "\(error)"
     }
     do {
-      // The user may have archived or deleted some articles meanwhile.
+      // The user may have archived or deleted some of these articles during the sync, so they are not counted.
       let edits = try edits()
       wanted.removeAll { edits.applied(to: $0, since: requested) == nil }
       result.total = wanted.count
@@ -59,8 +59,8 @@ extension ArticleReader {
   /// Without `async`, because the task of a cancelled sync runs this function, too.
   private func noteSync() throws { try syncs.set([store.now], for: "last sync") }
 
-  /// The articles to store. Removes stored articles that a whole list lacks, but no article that was fetched since the request,
-  /// or that has a change that may not have arrived.
+  /// The articles to store. If the list is complete, removes stored articles that it does not contain. Two kinds of article
+  /// stay: those that were fetched after the request, and those with a change that the service may not have yet.
   private func list(
     since requested: Timestamp, _ result: inout SyncResult
   ) async throws -> [Bookmark] {
@@ -108,14 +108,14 @@ extension ArticleReader {
     reports.yield((wanted.count, wanted.count))
   }
 
-  /// Fetches and stores an article that is not stored, and removes older articles for it; false if nothing was fetched.
+  /// Fetches and stores an article that is not stored. If needed, removes older articles. Returns false if nothing was fetched.
   private func fetch(
     _ bookmark: Bookmark, since requested: Timestamp, keeping listed: Set<String>
   ) async throws -> Bool {
     while true {
       let loaded = try await load(bookmark.id, keeping: listed, since: requested) { bookmark }
       guard let error = loaded.error else { return loaded.source == .loaded }
-      // Removals of articles do not help if other data fill the store.
+      // An old article is removed only if this frees enough room: other data may fill the store.
       guard (error as? LarderError)?.code == .full,
         let oldest = try storedArticles().last, bookmark.isNewer(than: oldest.bookmark),
         try articles.namespace.info()?.bytes ?? 0 >= loaded.value.utf8.count
@@ -124,7 +124,7 @@ extension ArticleReader {
     }
   }
 
-  /// Whether the sync cannot continue. If the service lists articles, a failure of one request concerns only its article.
+  /// Whether the error ends the sync. If the service can still list articles, a failed request affects only its own article.
   private func isFinal(_ error: any Error) async -> Bool {
     if let error = error as? ServiceError {
       guard error.isOffline || error.refusesReader else { return error.status == 429 }
@@ -135,17 +135,17 @@ extension ArticleReader {
   }
 }
 
-/// A sync under way. Any number of tasks can wait for its result or cancel it.
+/// A running sync. Any number of tasks can wait for its result or cancel it.
 public struct SyncRun: Sendable {
   public typealias Step = (done: Int, total: Int)
 
-  /// The progress, which can be iterated once.
+  /// The progress. Only one task can iterate over it, and only once.
   public let steps: AsyncStream<Step>
   let task: Task<SyncResult, Never>
 
   public func result() async -> SyncResult { await task.value }
 
-  /// Ends the sync; stored articles stay.
+  /// Stops the sync. The articles that it has stored stay.
   public func cancel() { task.cancel() }
 }
 
@@ -155,24 +155,24 @@ public struct SyncResult: Sendable, Hashable {
     case nothingNew = "nothing new"
   }
 
-  /// The articles that were fetched, or confirmed as unchanged.
+  /// The number of articles that were fetched, or were found unchanged.
   public var stored = 0
   public var skipped = 0
   public var failures: [String] = []
   public var failed: Int { failures.count }
-  /// The articles in the service's list, without those that the user archived or deleted meanwhile.
+  /// The number of articles in the list of the service, without those that the user archived or deleted during the sync.
   public var total = 0
-  /// Those of them that are stored at the end.
+  /// The number of these articles that are stored at the end.
   public var kept = 0
-  /// The stored articles that were removed because the service no longer lists them.
+  /// The number of stored articles that were removed because the service no longer lists them.
   public var removed = 0
   public var images = 0
-  /// The listed bookmarks that cannot be decoded, and why.
+  /// The listed bookmarks that could not be decoded, with the reasons.
   public var unreadable: [String] = []
   public var edits = OutboxReport()
-  /// Why the sync ended early; nil if it did not.
+  /// The reason why the sync ended early; nil if it did not.
   public var reason: String?
-  /// Whether the service refused the user or the list.
+  /// Whether the service refused the user, or refused to send the list.
   public var isRefused = false
 
   public var outcome: Outcome {
@@ -184,6 +184,6 @@ public struct SyncResult: Sendable, Hashable {
     }
   }
 
-  /// `18 of 20 articles: partial`.
+  /// Words such as `18 of 20 articles: partial`.
   public var text: String { "\(kept) of \(total) articles: \(outcome.rawValue)" }
 }

@@ -8,13 +8,13 @@ import Synchronization
 public final class ArticleReader: Sendable {
   struct Work {
     var sync: SyncRun?
-    /// The tasks that fetch images of opened articles.
+    /// The tasks that fetch the images of opened articles.
     var images: [Task<Void, Never>] = []
   }
 
   let store: Store
   let realm: Realm
-  /// The service's lists, which follow the rules of HTTP.
+  /// The lists of the service, stored by the rules of HTTP.
   let answers: Store.Namespace
   let readeck: Readeck
   let work = Mutex(Work())
@@ -22,11 +22,11 @@ public final class ArticleReader: Sendable {
   let pauses: [Duration]
 
   /// - Parameters:
-  ///   - base: `https://readeck.example.com/api`.
-  ///   - token: the user's token. Each user of each server has data of its own.
-  ///   - log: called for every lookup and request.
-  ///   - report: called with the reason why an opened article, or its images, could not be stored.
-  ///   - pauses: the pauses before an image is requested again.
+  ///   - base: The address of the API, such as `https://readeck.example.com/api`.
+  ///   - token: The user's token. Each user of each server has separate data.
+  ///   - log: Called for every lookup and every request.
+  ///   - report: Called with the error if an opened article or its images cannot be stored.
+  ///   - pauses: The pauses before an image is requested again.
   public init(
     in store: Store, at base: String, token: String, over transport: any HTTPTransport,
     log: (@Sendable (String) -> Void)? = nil,
@@ -36,7 +36,7 @@ public final class ArticleReader: Sendable {
     (self.store, self.report, self.pauses) = (store, report, pauses)
     realm = store.realm(of: "\(Service.base(base)) \(token)")
     answers = realm.namespace("articles.http")
-    // Without a network, an old list must not replace the list of stored articles.
+    // Without a network, the stored articles replace the list, so an old list must not be served.
     let policy = HTTPCachePolicy(whenDisconnected: .zero)
     let cache = HTTPCache(in: answers, over: transport, policy: policy)
     var service = Service(at: base, over: cache)
@@ -49,19 +49,19 @@ public final class ArticleReader: Sendable {
   /// The name of the namespace of articles.
   public var name: String { articles.name }
 
-  /// Changes the settings at once, also for a sync under way, which ends if offline reading is off.
+  /// Changes the settings immediately. This also affects a running sync, which ends if offline reading is switched off.
   public func change(_ settings: OfflineSettings) async throws {
     try await settingsCache.set(settings, for: "offline")
     try applySettings()
     if !settings.isOn { try clear(syncs.namespace) }
   }
 
-  /// The newest unread articles of the service. Without a network, the list has the stored articles, and says so.
+  /// The newest unread articles of the service. Without a network, the list has the stored articles, and `isOffline` is true.
   public func unread(limit: Int = 50) async throws -> ArticleList {
     let requested = store.now
     do {
       let listed = try await readeck.unread(limit: limit)
-      // If there is no room to mark articles as edited, the next sync compares the dates again.
+      // If there is no room for these marks, nothing is lost: the next sync compares the dates again.
       _ = try await ifRoom { try await noteEdits(in: listed, before: requested) }
       return listed
     } catch let error as ServiceError where error.isOffline {
@@ -71,8 +71,8 @@ public final class ArticleReader: Sendable {
     }
   }
 
-  /// Marks stored articles that the service has changed as stale, except articles fetched since the request. The service's times
-  /// may go back, after its clock was set or a backup restored.
+  /// Makes stored articles stale if the service has changed them, except articles that were fetched after the request. Dates
+  /// are only compared for equality, because the service's times go back if its clock was set or a backup was restored.
   func noteEdits(in listed: ArticleList, before requested: Timestamp) async throws {
     for bookmark in listed.bookmarks {
       guard let known = try storedArticle(bookmark.id), !known.isEdited,
@@ -82,7 +82,7 @@ public final class ArticleReader: Sendable {
     }
   }
 
-  /// The stored articles as the user has changed them, newest first. Reads no HTML.
+  /// The stored articles with the user's changes, newest first. Does not read the HTML.
   public func stored() throws -> [StoredArticle] {
     let edits = try edits()
     return try storedArticles().compactMap { article -> StoredArticle? in
@@ -93,7 +93,7 @@ public final class ArticleReader: Sendable {
     }
   }
 
-  /// Whether the article can be read without a network. Reads no HTML, counts no read and writes nothing.
+  /// Whether the article can be read without a network. Does not read the HTML, counts no read and writes nothing.
   public func hasCachedArticle(_ id: String) throws -> Bool { try storedArticle(id) != nil }
 
   public func usage() throws -> ArticleUsage {
@@ -104,7 +104,7 @@ public final class ArticleReader: Sendable {
       imageBytes: images?.bytes ?? 0, lastSync: try syncs.value(for: "last sync")?.last)
   }
 
-  /// Waits for the sync and for the images of opened articles. Call it before you close the store.
+  /// Waits for a running sync, and for the images of opened articles. Call this before you close the store.
   public func finish() async {
     let (sync, images) = work.withLock { work in
       defer { work.images = [] }
@@ -114,7 +114,7 @@ public final class ArticleReader: Sendable {
     for task in images { await task.value }
   }
 
-  /// Removes all data of the user, also unsent changes, but not the settings. A sync under way ends, in any process.
+  /// Removes all data of the user except the settings, even changes that were not sent. This ends a running sync in any process.
   public func signOut() async throws {
     try clear(
       articles.namespace, images.namespace, answers, outbox.namespace, syncs.namespace)

@@ -4,8 +4,8 @@ import Larder
 import LarderHTTP
 public import Service
 
-/// The part of readeck's API that a reader needs, through an HTTP cache. The cache does not store articles and images, which are
-/// entries of their own, nor bookmarks, whose dates show which change is later.
+/// The part of readeck's API that a reader needs, through an HTTP cache. Articles and images are not in this cache, because
+/// they have entries of their own. Bookmarks are not either, because their dates must be new.
 struct Readeck: Sendable {
   let service: Service
   let isDisconnected: Bool
@@ -15,24 +15,24 @@ struct Readeck: Sendable {
   }
   private static func path(_ id: String) -> String { "/bookmarks/\(id.percentEscaped)" }
 
-  /// The articles that are not archived, newest first. Opened articles stay in this list.
+  /// The articles that are not archived, newest first. An article stays in this list after the user has opened it.
   func unread(limit: Int) async throws -> ArticleList {
     let path = "/bookmarks?is_archived=false&type=article&sort=-created&limit=\(limit)"
     let fields: HTTPFields = [.accept: "application/json", .cacheControl: "no-cache"]
     let reply = try service.checked(await service.send(path, fields: fields))
     let page = try await service.decoded(LenientList<Bookmark>.self, from: reply)
     let count = page.elements.count + page.skipped.count
-    // If an article moved while the service made the list, the list has it twice.
+    // If an article moved while the service made the list, the list may contain the article twice.
     var seen: Set<String> = []
     let bookmarks = page.elements.filter { seen.insert($0.id).inserted }
-    // A list without its length may be incomplete.
+    // Without `Total-Count`, the list may be incomplete, so `isWhole` is false.
     let total = HTTPField.Name("Total-Count").flatMap { reply.fields[$0] }.flatMap { UInt($0) }
     return ArticleList(
       bookmarks: bookmarks.sorted { $0.isNewer(than: $1) }, unreadable: page.skipped,
       isWhole: page.skipped.isEmpty && total.map { count >= min(UInt(limit), $0) } ?? false)
   }
 
-  /// Whether the service lists articles. A proxy may answer every request with 404 while the service is down.
+  /// Whether the service can list articles. If not, a 404 may come from a proxy in front of a service that is down.
   func lists() async -> Bool { (try? await unread(limit: 1)) != nil }
 
   func bookmark(_ id: String) async throws -> (value: Bookmark, reply: Reply) {
@@ -41,7 +41,7 @@ struct Readeck: Sendable {
     return (try await service.decoded(Bookmark.self, from: reply), reply)
   }
 
-  /// Sends new values for fields of a bookmark; nil deletes the bookmark.
+  /// Sends new values for fields of a bookmark. If `fields` is nil, deletes the bookmark.
   func change(_ id: String, _ fields: [String: JSON]?) async throws {
     _ = try own(
       await service.send(
@@ -50,8 +50,8 @@ struct Readeck: Sendable {
         fields: [.contentType: "application/json", .accept: "application/json"]))
   }
 
-  /// A good answer about one bookmark. Proxies, firewalls and login pages answer too, with any status: a refusal in another form
-  /// than the service's does not come from the service.
+  /// The answer about one bookmark if it is good. A proxy, a firewall or a login page can also answer, with any status. So a
+  /// refusal counts only if it has the form of the service's refusals.
   private func own(_ reply: Reply) throws(ServiceError) -> Reply {
     let json = reply.json
     let isOwn =
@@ -65,8 +65,8 @@ struct Readeck: Sendable {
 
   func address(of id: String) -> String { service.base + Self.path(id) + "/article" }
 
-  /// The article's HTML fragment and its validators; nil if the stored HTML is unchanged. The service's tag is no quoted string,
-  /// and is compared byte for byte; its 304 has no validators.
+  /// The article as a piece of HTML, with its validators; nil if the stored HTML is unchanged. The service's tag has no quotes,
+  /// so it is stored and sent as it came. A 304 of the service has no validators.
   func body(
     of id: String, stored: CachedValue<String>?
   ) async throws -> (html: String, validators: Validators)? {
@@ -75,14 +75,14 @@ struct Readeck: Sendable {
     let reply = try await service.send(Self.path(id) + "/article", fields: fields)
     if reply.status == 304, stored != nil { return nil }
     let good = try service.checked(reply)
-    // `text` replaces bytes that are not UTF-8 by U+FFFD.
+    // `text` replaces bytes that are not UTF-8 by U+FFFD, so the HTML is valid.
     let html = good.text
     let start = String(html.prefix(200)).trimmingBlanks.lowercased()
-    // The service sends a fragment, so a whole page comes from another server.
+    // The service sends only a piece of HTML, so a whole page comes from another server.
     let isPage = ["<!doctype", "<html", "<head", "<body"].contains(where: start.hasPrefix)
     let type = isPage ? "a web page" : good.contentType ?? "text/html"
     if !type.hasPrefix("text/") { throw ServiceError.wrongContent(path: good.path, type: type) }
-    // A body that was cut before its compression arrives without an error.
+    // If the service compressed a body that was already cut, no error shows this. So the end of the article is checked.
     let isArticle = start.hasPrefix("<section")
     if start.isEmpty || isArticle && !html.trimmingBlanks.hasSuffix("</section>") {
       throw ServiceError.undecodable(path: good.path, reason: "its end is missing")

@@ -2,14 +2,14 @@ import Foundation
 import Larder
 import Service
 
-/// The images of a piece of HTML: the images of `src` and all candidates of `srcset`, in their order, each once.
+/// The images of a piece of HTML, in their order and without repetitions: those of `src`, and all candidates of `srcset`.
 ///
-/// Addresses are absolute. Schemes other than HTTP are left out, such as `data:` URLs. The HTML may be malformed.
+/// The addresses are absolute. Addresses that are not HTTP are omitted, such as `data:` URLs. The HTML may be malformed.
 enum ImageAddresses {
-  /// - Parameter address: the URL of the HTML, the base of relative addresses.
+  /// - Parameter address: The URL of the HTML. Relative addresses begin there.
   static func all(in html: String, from address: String) -> [String] {
     let opening = /<([a-zA-Z][a-zA-Z0-9]*)/
-    // A name, which a stray `=` may begin, and a value: in quotes of either kind, or without quotes.
+    // A name, which may begin with a wrong `=`, and a value: in double quotes, in single quotes, or without quotes.
     let attribute = /[\s\/]*(=?[^\s=\/>]*)(?:\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s>]*)))?/
     var found: [String] = []
     var rest = html[...]
@@ -30,7 +30,7 @@ enum ImageAddresses {
         default: break
         }
       }
-      // The content of these elements is text.
+      // The content of these elements is text, not HTML, so it is skipped.
       let isRaw = ["script", "style", "textarea", "title", "iframe"].contains(tag)
       if isRaw { rest = rest.behind("</" + tag) }
     }
@@ -39,8 +39,8 @@ enum ImageAddresses {
     return found.compactMap { absolute($0, base) }.filter { seen.insert($0).inserted }
   }
 
-  /// The addresses of a `srcset`. A comma ends a candidate after its descriptor, or after an address without a descriptor; any
-  /// other comma is part of the address.
+  /// The addresses of a `srcset`. A comma ends a candidate if it follows a descriptor such as `2x`, or if it is the last
+  /// character of an address. Any other comma is a part of the address.
   private static func candidates(of set: String) -> [String] {
     var addresses: [String] = []
     var rest = Substring(set)
@@ -55,14 +55,14 @@ enum ImageAddresses {
     }
   }
 
-  /// The absolute address without its fragment, which is no part of the resource; nil for schemes other than HTTP, and for
-  /// an address that is too long.
+  /// The absolute address. It has no fragment, because all fragments belong to the same image. Nil if the address is not HTTP
+  /// or is too long.
   private static func absolute(_ text: String, _ base: URL?) -> String? {
     let text = text.trimmingBlanks
-    // Letters beyond ASCII in a host have an encoding of their own.
+    // A host with letters outside ASCII needs another encoding than escapes, so the host is left out here.
     let host = text.prefixMatch(of: /([^\/?#]*:)?\/\/[^\/?#]*/)?.output.0 ?? ""
-    // As in browsers, escapes stay, and characters that may not be in an address (RFC 3986, 2.2) become escapes. Foundation
-    // alone would also escape `%` if it escapes anything.
+    // As in browsers, escapes stay, and characters that an address must not contain (RFC 3986, 2.2) become escapes. Foundation
+    // would also escape the `%` of existing escapes if it had to escape any other character.
     let rest = text.dropFirst(host.count).replacing(
       /%(?![0-9A-Fa-f]{2})|[^A-Za-z0-9\-._~:\/?#\[\]@!$&'()*+,;=%]/
     ) { String($0.output).percentEscaped }
@@ -73,7 +73,7 @@ enum ImageAddresses {
     return address.utf8.count <= Key.longest ? address : nil
   }
 
-  /// The text with HTML character references such as `&amp;` and `&#x26;` resolved. An unknown name, as in `&b;`, stays.
+  /// The text with character references decoded, such as `&amp;` and `&#x26;`. An unknown name, as in `&b;`, stays.
   private static func resolved(_ text: Substring) -> String {
     let named: [Substring: String] = ["amp": "&", "quot": "\"", "apos": "'", "lt": "<", "gt": ">"]
     return String(text).replacing(
@@ -87,7 +87,7 @@ enum ImageAddresses {
 }
 
 extension Substring {
-  /// The text behind the next occurrence of `end`, in lower or upper case; empty if there is none.
+  /// The text after the next `end`, in lower or upper case. Empty if there is no `end`.
   fileprivate func behind(_ end: String) -> Substring {
     range(of: end, options: .caseInsensitive).map { self[$0.upperBound...] } ?? ""
   }

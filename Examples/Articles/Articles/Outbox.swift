@@ -3,19 +3,19 @@ import LarderHTTP
 import Service
 import Synchronization
 
-/// A change by the user. It stays for a while after it was sent.
+/// A change by the user. The change stays in the store for a while after it was sent.
 public struct PendingEdit: Codable, Sendable, Hashable {
   public enum Kind: String, Codable, Sendable, CaseIterable {
     case archive, unarchive, mark, unmark, read, unread, delete
 
-    /// The field of the bookmark and its value; nil for a deletion.
+    /// The field of the bookmark that changes, with its new value; nil if the bookmark is deleted.
     var field: (name: String, value: JSON)? {
       switch self {
       case .archive: ("is_archived", .bool(true))
       case .unarchive: ("is_archived", .bool(false))
       case .mark: ("is_marked", .bool(true))
       case .unmark: ("is_marked", .bool(false))
-      // In percent. A read article stays in the list of unread articles until it is archived.
+      // In percent. A read article stays unread in the service's list until the user archives it.
       case .read: ("read_progress", .number(100))
       case .unread: ("read_progress", .number(0))
       case .delete: nil
@@ -23,38 +23,38 @@ public struct PendingEdit: Codable, Sendable, Hashable {
     }
   }
 
-  /// The place in the order of all changes, and the key of the entry.
+  /// The number of the change, which gives the order of all changes. The number is also the key of the entry.
   var number: Int
   public var article: String
   public var title: String
   public var kind: Kind
   public var made: Timestamp
-  /// The `updated` of the bookmark that the user saw before the change; after the sending, the `updated` with the change.
+  /// The `updated` of the bookmark that the user saw. After the change was sent, the `updated` that includes the change.
   var base: String
-  /// When the change was sent; nil if the service does not have the change yet.
+  /// The time at which the change was sent; nil if the service does not have the change yet.
   var sent: Timestamp?
 
   var key: String { "\(number)" }
-  /// `archive "The ferry"`.
+  /// Words such as `archive "The ferry"`.
   public var text: String { "\(kind.rawValue) \"\(title)\"" }
 }
 
 public struct OutboxReport: Sendable, Hashable {
   public var sent = 0
-  /// Changes that were dropped because the service has a later change, or refuses them.
+  /// Changes that were dropped, because the service has a later change or refuses them.
   public var conflicts: [String] = []
-  /// Changes that wait for a network, or for a usable answer.
+  /// The number of changes that still wait for a network, or for a usable answer of the service.
   public var left = 0
-  /// Why changes wait although the service answered.
+  /// Why changes still wait, although the service answered.
   public var reasons: [String] = []
   public var isRefused = false
 }
 
-/// The user sees an article as the service's answer, plus the changes that this answer lacks.
+/// The user sees an article as the service sent it, with the changes that the service did not have at that time.
 extension [PendingEdit] {
-  /// An article as the user sees it; nil if the user has deleted or archived it.
+  /// An article as the user sees it. Nil if the user has deleted or archived the article.
   ///
-  /// - Parameter requested: the time before the bookmark was requested.
+  /// - Parameter requested: The time just before the request for the bookmark.
   func applied(to bookmark: Bookmark, since requested: Timestamp) -> Bookmark? {
     var seen = bookmark
     for edit in changes(of: bookmark.id, since: requested) {
@@ -64,17 +64,17 @@ extension [PendingEdit] {
     return seen.isArchived && !bookmark.isArchived ? nil : seen
   }
 
-  /// The changes of an article that the answer to the request may lack.
+  /// The changes of an article that are possibly not in the answer to the request.
   func changes(of id: String, since requested: Timestamp) -> [PendingEdit] {
     filter { $0.article == id && $0.sent.map { $0 >= requested } ?? true }
   }
 }
 
-/// The user's changes, stored until the service has them, and sent in their order. A change that is sent twice, as after a kill,
-/// has the effect of one change. A later change at the service wins, and the report says so.
+/// The user's changes. They are stored until the service has them, and are sent in their order. After a kill a change may be
+/// sent twice, which has the same effect as once. If the service has a later change, that change wins, and the report says so.
 extension ArticleReader {
-  /// Changes an article here at once, and at the service as soon as the service can be reached. Asks the service about an
-  /// article that is not known here.
+  /// Changes an article, for the user immediately, and at the service as soon as it can be reached. If the article is not known
+  /// in this store, first asks the service for the article.
   public func edit(_ id: String, _ kind: PendingEdit.Kind) async throws -> OutboxReport {
     let edits = try edits()
     let earlier = edits.last { $0.article == id }
@@ -85,7 +85,7 @@ extension ArticleReader {
       title: earlier?.title ?? bookmark?.name ?? id, kind: kind, made: store.now,
       base: bookmark?.updated ?? earlier?.base ?? "")
     try store.write { batch in
-      // Another process may have taken the number.
+      // Another process may have used this number for its change.
       repeat {
         edit.number += 1
       } while try batch.entry(for: edit.key, in: outbox.namespace) != nil
@@ -94,7 +94,7 @@ extension ArticleReader {
     return try await sendEdits()
   }
 
-  /// The changes in their order. Leaves out a change that another version of this program made and this version cannot decode.
+  /// The changes in their order. Omits changes of another version of this program that this version cannot decode.
   func edits() throws -> [PendingEdit] {
     var edits: [PendingEdit] = []
     try outbox.entries().visit { edits.append($1) }
@@ -104,13 +104,13 @@ extension ArticleReader {
   /// The changes that the service does not have yet, in their order.
   public func pendingEdits() throws -> [PendingEdit] { try edits().filter { $0.sent == nil } }
 
-  /// Sends the changes until the service is unreachable, throttles requests, or refuses the credential. A change without a
-  /// usable answer waits, with the later changes of its article. One process sends at a time.
+  /// Sends the changes. Stops if the service is unreachable, throttles requests, or refuses the user. If a change gets no
+  /// usable answer, this change and the later changes of its article wait. Only one process sends at a time.
   public func sendEdits() async throws -> OutboxReport {
     let sent = Mutex<OutboxReport?>(nil)
-    // Without a network, a caller does not wait for a process that sends.
+    // Without a network the loop ends, so that a caller does not wait for another process that sends.
     while try !pendingEdits().isEmpty, !readeck.isDisconnected, sent.withLock({ $0 == nil }) {
-      // The turn is the lease of a load that never has a value. Another task of this process may have the turn.
+      // Only the process that holds the lease of this load may send. The load never stores a value. Another task may do the load.
       _ = try await syncs.result(for: "outbox") { [self] _ in
         let report = try await sendAll()
         sent.withLock { $0 = report }
@@ -132,7 +132,7 @@ extension ArticleReader {
         } else {
           report.sent += 1
           edit.sent = store.now
-          // The change stays until the article has been fetched again.
+          // An old answer may not contain the change, so the change stays until the article was fetched again.
           let kept: Void? = try await ifRoom { [edit] in
             try await outbox.set(edit, for: edit.key, expires: .after(.days(30)))
           }
@@ -150,7 +150,7 @@ extension ArticleReader {
     return report
   }
 
-  /// Sends a change. Returns why the change must be dropped; nil if the service has it.
+  /// Sends a change. Returns the reason if the change must be dropped, or nil if the service has the change.
   private func send(_ edit: inout PendingEdit) async throws -> String? {
     let article = edit.article
     let own = try edits().last { $0.article == article && $0.sent != nil }
@@ -159,18 +159,18 @@ extension ArticleReader {
       do {
         (current, reply) = try await readeck.bookmark(article)
       } catch let error as ServiceError where error.status == 404 {
-        // The article counts as deleted only if the service lists articles.
+        // A 404 may come from a proxy. So the article only counts as deleted if the service can list articles.
         guard await readeck.lists() else { throw error }
         try await articles.remove(article)
         return edit.kind == .delete ? nil : "the article was deleted"
       }
-      // The service may have the change from now, or from before a kill.
+      // The service has the change: it was sent just now, or by a process that was killed before it could record this.
       if let field = edit.kind.field, current.fields[field.name] == field.value {
         edit.base = current.updated
         return nil
       }
       if isSent { break }
-      // Others have changed nothing if the date is the date that the user has seen, or that of the user's own last change.
+      // If the date is the one that the user saw, or that of the user's own last change, nobody else has changed the article.
       let isSeen = [edit.base, own?.base].contains(current.updated)
       if !isSeen, isLater(current, than: edit, in: reply) {
         return "the service has a later change of the article"
@@ -185,8 +185,8 @@ extension ArticleReader {
     throw ServiceError.undecodable(path: article, reason: "it does not have the change")
   }
 
-  /// Whether a change of others is later than the user's change, by the service's clock: the answer's `Date` shows how far both
-  /// clocks differ. A change of others wins if it is in the same second, or if a time is unknown.
+  /// Whether a change by others is later than the user's change, by the clock of the service. The `Date` of the answer shows
+  /// how far the two clocks differ. The change by others also wins in the same second, or if a time is unknown.
   private func isLater(_ current: Bookmark, than edit: PendingEdit, in reply: Reply) -> Bool {
     let now = store.now
     guard let date = reply.date(at: now), let changed = current.changed else { return true }

@@ -2,21 +2,21 @@ import Larder
 import LarderHTTP
 import Service
 
-/// The stored data of one user of one server, with their rules.
+/// The stored data of one user of one server, with the rules of their namespaces.
 extension ArticleReader {
   static let ever = Duration.days(36_500)
 
-  /// The HTML of articles; the metadata is a ``StoredArticle``. An edited article is stale: opening fetches it, and serves
-  /// the stored version if the fetch fails.
+  /// The HTML of articles. The metadata of an entry is a ``StoredArticle``. If the service has changed an article, its entry is
+  /// stale: it is fetched when the user opens it, and the stored version is served if the fetch fails.
   var articles: Cache<String> {
     store.cache(TextCodec(), in: realm.name(of: "articles"), memory: MemoryLimits.off)
   }
-  /// Images. All articles that show an image own it: the removal of the last owner also removes the image, in one transaction.
+  /// Images. Each article that shows an image owns it. The removal of the last owner also removes the image, in one transaction.
   var images: Cache<[UInt8]> {
     realm.cache(of: [UInt8].self, in: "articles.images", memory: MemoryLimits.off)
   }
   var outbox: Cache<PendingEdit> { userData("outbox") }
-  /// One entry: the time of the last sync, if any. The removal of the entry ends a sync under way, in any process.
+  /// One entry: the time of the last sync, or no time if there was none. Its removal ends a running sync in any process.
   var syncs: Cache<[Timestamp]> { userData("sync") }
   var settingsCache: Cache<OfflineSettings> { userData("settings") }
 
@@ -24,13 +24,13 @@ extension ArticleReader {
     realm.cache(of: Value.self, in: "articles." + name, rules: .userData)
   }
 
-  /// The settings. Another process may change them at any time, so they are read before each use.
+  /// The settings. Another process may change them at any time, so read them before each use.
   public func settings() throws -> OfflineSettings {
     try settingsCache.value(for: "offline") ?? OfflineSettings()
   }
 
-  /// Declares the limits of the settings, and removes the oldest articles and images beyond them. The store itself evicts
-  /// nothing: an eviction of one image would break its article.
+  /// Declares the limits of the settings, and removes the oldest articles and images that exceed them. The store must not evict
+  /// by itself, because the eviction of one image would leave an article with missing images.
   func applySettings() throws {
     let settings = try settings()
     let rules = Rules(
@@ -53,19 +53,19 @@ extension ArticleReader {
     try store.declare(imageRules, for: images.name)
   }
 
-  /// A stored article; nil if it is absent. Reads no HTML, counts no read and writes nothing.
+  /// A stored article; nil if the article is not stored. Does not read the HTML, counts no read and writes nothing.
   func storedArticle(_ id: String) throws -> StoredArticle? {
     try articles.entry(for: id).flatMap(StoredArticle.init)
   }
 
-  /// All stored articles, newest first. Reads no HTML.
+  /// All stored articles, newest first. Does not read the HTML.
   func storedArticles() throws -> [StoredArticle] {
-    // One page has room for the largest limit of articles.
+    // At most 100 articles are stored, so one page contains all of them.
     try articles.namespace.page(limit: 1_000).items.compactMap(StoredArticle.init)
       .sorted { $0.bookmark.isNewer(than: $1.bookmark) }
   }
 
-  /// Clears the namespaces in one transaction. Loads under way, in any process, store nothing afterwards.
+  /// Clears the namespaces in one transaction. Loads that run at this time, in any process, then store nothing.
   func clear(_ namespaces: Store.Namespace...) throws {
     try store.write { batch in
       for namespace in namespaces { _ = try batch.clear(namespace) }
@@ -74,13 +74,13 @@ extension ArticleReader {
 
   func owner(_ id: String) -> Owner { Owner(Key(id), in: articles.name) }
 
-  /// Notes the limit that an article's images exceed, if any. The article then owns the images that its stored version shows,
-  /// or none under a limit. An image without owners is removed.
+  /// Notes the limit that the images of an article exceed, if any. Then the article owns no images; without such a limit, it
+  /// owns the images of its stored version. An image without an owner is removed.
   func settle(_ article: StoredArticle, imageLimit limit: Int?) throws {
     let id = article.bookmark.id
     try store.write { batch in
       var stored = try batch.entry(for: id, in: articles.namespace).flatMap(StoredArticle.init)
-      // Another version may be stored meanwhile.
+      // Another version of the article may have been stored meanwhile, and its images may fit. So nothing is noted then.
       if stored?.images == article.images, stored?.imageLimit != limit {
         stored?.imageLimit = limit
         try batch.setMetadata(stored?.encoded(), of: id, in: articles.namespace)

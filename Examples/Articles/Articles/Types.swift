@@ -6,13 +6,13 @@ public import Service
 public enum ArticlesError: String, Error, CustomStringConvertible {
   case off = "offline reading is switched off"
   case nothingStored = "there is no network, and no article is stored"
-  /// The user signed out or switched offline reading off during the call.
+  /// The user has signed out, or has switched offline reading off, during the call.
   case ended = "the stored articles were removed meanwhile"
 
   public var description: String { rawValue }
 }
 
-/// An article in a list of readeck's API, with all fields of its JSON. Null, absent and malformed fields are empty.
+/// An article in a list of readeck's API, with all fields of its JSON. A field that is null, absent or malformed counts as empty.
 public struct Bookmark: Codable, Sendable, Hashable {
   public internal(set) var fields: JSON
   public let id: String
@@ -34,23 +34,23 @@ public struct Bookmark: Codable, Sendable, Hashable {
   private func flag(_ field: String) -> Bool { fields[field]?.isTrue ?? false }
 
   public var url: String { text("url") }
-  /// As text, the times of one service sort in order.
+  /// The time of saving as text. Texts of one service sort like times.
   public var created: String { text("created") }
-  /// The time of the last change, also of the reading progress.
+  /// The time of the last change. Progress in reading is also a change.
   public var updated: String { text("updated") }
   public var isMarked: Bool { flag("is_marked") }
   public var isArchived: Bool { flag("is_archived") }
   public var isRead: Bool { fields["read_progress"]?.number == 100 }
   var hasArticle: Bool { fields["has_article"]?.isTrue ?? true }
 
-  /// The title; without a title the address, and without an address the id.
+  /// The title. If there is no title, the address; if there is no address either, the id.
   public var name: String {
     [text("title"), url].lazy.map { $0.trimmingBlanks }.first { !$0.isEmpty } ?? id
   }
 
   func isNewer(than other: Bookmark) -> Bool { created > other.created }
 
-  /// The time of the last change, without the fraction of a second; nil for text in another form.
+  /// The time of the last change in whole seconds. Nil if the text has another form.
   var changed: Timestamp? {
     let zone = updated.dropFirst(19).drop { $0 == "." || $0.isNumber }
     return (try? Date(String(updated.prefix(19) + zone), strategy: .iso8601)).map { Timestamp($0) }
@@ -61,29 +61,29 @@ public struct Article: Sendable {
   public var bookmark: Bookmark
   public var html: String
   public var isKept = true
-  /// Why the service's newer version could not be fetched; nil if the article is the newest version.
+  /// The reason why the newer version of the service could not be fetched. Nil if this is the newest version.
   public var error: (any Error)?
 }
 
 public struct ArticleList: Sendable, Hashable {
   public var bookmarks: [Bookmark]
-  /// Whether there is no network: the list then has the stored articles.
+  /// Whether there is no network. The list then has the stored articles.
   public var isOffline = false
   public var unreadable: [String] = []
-  /// Whether the list has as many articles as were requested, or all that there are.
+  /// Whether the list has as many articles as were requested, or all articles that the service has.
   var isWhole = false
 }
 
-/// A stored article without its HTML: the metadata of its entry.
+/// A stored article without its HTML. It is the metadata of the entry.
 public struct StoredArticle: Codable, Sendable, Hashable {
   private enum CodingKeys: CodingKey { case bookmark, requested, images, imageLimit }
 
-  /// The bookmark from the fetch of the HTML, with the changes that the user has made since.
+  /// The bookmark that was fetched with the HTML, with the later changes of the user.
   public internal(set) var bookmark: Bookmark
-  /// The time before the bookmark was requested: it may lack changes since then.
+  /// The time just before the request for the bookmark. The bookmark may lack changes after this time.
   var requested: Timestamp
   public internal(set) var images: [String] = []
-  /// The limit that the images exceed, so that the article has no images. Under a higher limit they are fetched again.
+  /// The limit that the images exceed; the article has no images then. With a higher limit, they are fetched again.
   var imageLimit: Int?
   /// Whether the service has a newer version.
   public internal(set) var isEdited = false
@@ -94,7 +94,7 @@ public struct StoredArticle: Codable, Sendable, Hashable {
 }
 
 extension StoredArticle {
-  /// Nil for an expired entry, and for an entry without an article's metadata.
+  /// Nil if the entry has expired, or if its metadata is not that of an article.
   init?(_ entry: Store.Entry) {
     guard entry.state != .expired, let metadata = entry.metadata,
       var article = try? JSONDecoder().decode(Self.self, from: Data(metadata))
@@ -104,17 +104,17 @@ extension StoredArticle {
   }
 }
 
-/// The user's settings for reading without a network.
+/// The user's settings for reading without a network (offline reading).
 public struct OfflineSettings: Codable, Sendable, Hashable {
-  /// Whether articles are stored.
+  /// Whether articles are stored for offline reading.
   public let isOn: Bool
   /// The largest number of stored articles: 0, 10, 20, ... 100.
   public let articles: Int
   public let keepsImages: Bool
-  /// The room for images in megabytes: 50 to 1,200.
+  /// The size of all images in megabytes: 50 to 1,200.
   public let imageMegabytes: Int
 
-  /// Replaces other numbers by the nearest possible numbers, and nil by the value of other settings or by the default.
+  /// Replaces an impossible number by the nearest possible one. If an argument is nil, uses the value of `other`, or the default.
   public init(
     isOn: Bool? = nil, articles: Int? = nil, keepsImages: Bool? = nil, imageMegabytes: Int? = nil,
     over other: OfflineSettings? = nil
@@ -126,7 +126,7 @@ public struct OfflineSettings: Codable, Sendable, Hashable {
     self.imageMegabytes = min(max(imageMegabytes ?? other?.imageMegabytes ?? 200, 50), 1_200)
   }
 
-  /// Settings of an earlier version may lack a field.
+  /// Settings from an earlier version of the program may lack a field.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -145,10 +145,10 @@ public struct ArticleUsage: Sendable, Hashable {
   public var htmlBytes: Int
   public var images: Int
   public var imageBytes: Int
-  /// The last sync that stored something, or found that nothing is missing.
+  /// The time of the last sync that stored an article, or found all articles stored.
   public var lastSync: Timestamp?
 
-  /// `20 articles, 1.2 MB of HTML and 34 MB of images`.
+  /// Words such as `20 articles, 1.2 MB of HTML and 34 MB of images`.
   public var text: String {
     let sizes = [htmlBytes, imageBytes].map {
       $0.formatted(.byteCount(style: .file, spellsOutZero: false))

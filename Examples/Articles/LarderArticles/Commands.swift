@@ -15,7 +15,7 @@ struct ListArticles: AsyncParsableCommand {
   func run() async throws {
     try await account.show(closing: ["keys @ --limit 5", "namespaces"]) { reader in
       let list = online ? try await reader.unread() : nil
-      // Reads the stored articles after the list, because the list marks edited articles.
+      // The list marks articles that the service has changed, so the stored articles are read after the list.
       let stored = try reader.stored()
       for reason in list?.unreadable ?? [] { Console.complain("left out: \(reason)") }
       if list?.isOffline == true {
@@ -52,7 +52,7 @@ struct ShowArticle: AsyncParsableCommand {
       if let error = article.error {
         Console.complain("this is the stored version; a newer one cannot be fetched now: \(error)")
       }
-      // Prints the article before its images are fetched.
+      // The article is printed first, because its images may take long.
       try Output.write(document: article.html)
       if let error = article.error as? ServiceError, error.refusesReader {
         throw ExitCode(Failure.Code.refused.rawValue)
@@ -102,7 +102,7 @@ extension OutboxReport {
     if isRefused { Console.complain("hint: give a valid credential: --token or READECK_TOKEN") }
   }
 
-  /// Throws if the service refuses the user, or changes were dropped.
+  /// Throws if the service has refused the user, or if a change was dropped.
   func check() throws {
     if isRefused || !conflicts.isEmpty { throw ExitCode(Failure.Code.refused.rawValue) }
   }

@@ -43,13 +43,13 @@ struct Account: ParsableArguments {
       """)
   var token: String?
 
-  /// Opens the store, prints the rows of `body`, waits for the images of opened articles, and closes the store. In the `larder`
-  /// commands `@` stands for the namespace of articles.
+  /// Opens the store and prints the rows of `body`. Then waits for the images of opened articles, and closes the store. In the
+  /// `larder` commands, `@` means the namespace of the articles.
   func show(
     closing commands: [String] = [], rows body: (ArticleReader) async throws -> [String]
   ) async throws {
     try await place.open { store, transport in
-      // A recording has no user: its articles and their changes stay apart from those of the user.
+      // A recording has no user, so it gets an empty token. Its articles are then separate from those of the user.
       let token = token ?? ProcessInfo.processInfo.environment["READECK_TOKEN"] ?? ""
       let reader = ArticleReader(
         in: store, at: place.offline ? Place.recording + "/api" : server,
