@@ -159,7 +159,7 @@ private struct CBORUnkeyedDecoder: UnkeyedDecodingContainer {
   var count: Int? { items.count }
   var isAtEnd: Bool { currentIndex >= items.count }
 
-  /// Decodes the present element. A failed decoding does not move on from the element.
+  /// Decodes the present element. After a failed decoding, the element is still the present element.
   private mutating func next<Result>(
     _ type: Any.Type = Never.self, _ decode: (CBORDecoder) throws -> Result
   ) throws -> Result {

@@ -84,7 +84,7 @@ private struct CBORReader: ~Escapable {
     }
   }
 
-  /// A count of elements of at least one byte each; nil for an indefinite count (section 3.2).
+  /// The number of elements, each of which has at least one byte; nil for an indefinite number (section 3.2).
   private mutating func count(_ info: UInt8) throws(DecodingError) -> Int? {
     if info == 31 { return nil }
     let claimed = try argument(info)

@@ -2,7 +2,7 @@ import Larder
 
 /// A figure of a store with its name, for a system that collects metrics. `Docs/Operate/Monitoring.md` lists the names.
 public struct Metric: Hashable, Sendable {
-  /// How a metric moves.
+  /// How the value of a metric changes.
   public enum Kind: String, Hashable, Sendable {
     /// The value goes up and down.
     case gauge

@@ -60,7 +60,7 @@ public final class StoreMonitor: Sendable {
 
   deinit { stop() }
 
-  /// Starts to look at the store, at once and then at intervals; does nothing if the monitor has started.
+  /// Starts to look at the store, first immediately and then at intervals; does nothing if the monitor has started.
   public func start() {
     task.withLock { task in
       guard task == nil else { return }

@@ -35,7 +35,7 @@
       lines = Self.lines(of: request.headerFields)
     }
 
-    /// The fields of the request, and a name without a value for each missing field, because curl would add the field.
+    /// The fields of the request. For each missing field, a name without a value, so that curl does not add the field.
     private static func lines(of fields: HTTPFields) -> [[UInt8]] {
       var lines = ["Expect:"]
       if !fields.contains(.accept) { lines.append("Accept:") }

@@ -12,7 +12,7 @@
   /// store open share the stored responses. Of several equal requests of GET or HEAD at the same time, one request reaches the
   /// application and its middlewares.
   ///
-  /// A body is passed on while the application writes, and is stored at its end. If the store fails, the application
+  /// A body is passed on while the application writes it, and is stored when it is complete. If the store fails, the application
   /// answers.
   public struct CachedResponder<Responder: HTTPResponder>: HTTPResponder
   where Responder.Context: Sendable {
@@ -43,7 +43,7 @@
 
     /// The response of the cache or of the application; a 504 after the time limit. Throws the error of the application.
     public func respond(to request: Request, context: Context) async throws -> Response {
-      // A request without a host has no key: it is HTTP/1.0, or its target is an absolute URI.
+      // A request without a host has no key, so the cache cannot answer: it is HTTP/1.0, or its target is an absolute URI.
       guard request.head.uri != nil else {
         return try await application.respond(to: request, context: context)
       }

@@ -14,8 +14,8 @@
   /// For large bodies use `CurlTransport` of the module `LarderCurl`, or `AsyncHTTPClientTransport`. The body of a request is
   /// read into memory first, at most 64 MB.
   ///
-  /// On Linux a response whose header fields are cut off ends the process: a fault of `URLSession`, which nothing can catch. If
-  /// that must not happen, use `CurlTransport` of the module `LarderCurl`.
+  /// On Linux a response with cut-off header fields ends the process. This is a fault of `URLSession`, which nothing can catch.
+  /// If that must not happen, use `CurlTransport` of the module `LarderCurl`.
   ///
   /// On Linux `URLSession` does not report that a compressed body was cut off. So the transport asks there for plain
   /// bodies unless the request or the configuration has `Accept-Encoding`. A request with an effect gets its own connection.

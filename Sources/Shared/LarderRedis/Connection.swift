@@ -55,7 +55,7 @@
                 completion(.failure(ConnectionError(reason: reason)))
               } else {
                 completion(.success(connection))
-                // Registered after `completion`, because `onClose` of a connection that has already ended must be the last call.
+                // Registered after `completion`, so `onClose` comes after `completion` even if the connection has already ended.
                 channel.closeFuture.whenComplete { _ in onClose(connection) }
               }
             }

@@ -19,7 +19,7 @@ package struct RESPParser {
   private var start = 0
   /// The unfinished arrays, the outermost first. They stay between the pieces, so that a reply is not read again from its start.
   private var unfinished: [(list: [Reply], left: Int)] = []
-  /// The announced elements of all arrays of the reply under way, and the read bytes of the reply.
+  /// The number of elements that all arrays of the reply under way announce, and the number of bytes that were read of the reply.
   private var elements = 0
   private var size = 0
 
@@ -69,7 +69,7 @@ package struct RESPParser {
     case array(Int)
   }
 
-  /// Adds a complete item to its array. Returns the reply if this item is its last item.
+  /// Adds a complete item to its array. Returns the reply if this item completes the reply.
   private mutating func finish(_ item: Item) -> Reply? {
     var reply = if case .whole(let whole) = item { whole } else { Reply.list([]) }
     while var array = unfinished.popLast() {

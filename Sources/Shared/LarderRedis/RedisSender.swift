@@ -27,8 +27,8 @@
   /// its own, so that the log of one store does not wait for the log of another store. If more than 32 such commands are under
   /// way, they share connections. At its timeout a command fails; a late reply is read and dropped.
   ///
-  /// A sender with several addresses uses another server when a server cannot be reached or says that it is a replica. In a
-  /// cluster it follows redirections. All its commands must concern keys of one slot, as the commands of an application do.
+  /// A sender with several addresses uses another server if its present server cannot be reached or says that it is a replica. In
+  /// a cluster it follows redirections. All its commands must concern keys of one slot, as the commands of an application do.
   public final class RedisSender: CommandSender {
     private struct Route {
       var known: [ServerAddress]
@@ -41,7 +41,7 @@
       var learned: [ServerAddress] = []
       var isClosed = false
 
-      /// The lane for a command: 0, or for a command that blocks the least busy of the other lanes.
+      /// The lane for a command. A command that blocks gets the least busy lane from lane 1 on. Other commands get lane 0.
       mutating func enter(blocking: Bool) -> Int {
         guard blocking else { return 0 }
         let index = lanes.indices.min { lanes[$0] < lanes[$1] } ?? 0
@@ -133,7 +133,7 @@
           let redirection = Redirection(message, from: link.address)
         else { return reply }
         asking = false
-        // The time limit is for the whole command, with all servers that it visits.
+        // The time limit is for the whole command, even if several servers are asked.
         command.timeout = ContinuousClock.now.duration(to: end)
         switch redirection {
         case .moved(let address):

@@ -16,7 +16,7 @@ public final class MemoryTier: SharedTier {
     case lostReply
     /// The request reaches the tier after this time, by the tier's clock.
     case delay(Duration)
-    /// The tier carries the request out at once. The reply arrives after this time, by the tier's clock.
+    /// The tier carries the request out immediately. The reply arrives after this time, by the tier's clock.
     case lateReply(Duration)
   }
 

@@ -166,7 +166,7 @@ public final class HistoryTrial {
       Self.durable, port: port, folder: keepsData ? folder : nil)
   }
 
-  /// Promotes the replica while the primary runs on for a while; the changes that the primary takes then are lost.
+  /// Promotes the replica while the primary still runs for a while. The changes that the primary takes in this time are lost.
   private func failOver(after moment: Duration) async throws {
     try await follow()
     let start = Call.now
@@ -177,7 +177,7 @@ public final class HistoryTrial {
     losses.append(start...Call.now)
     let old = primary
     primary = replica
-    // The new server is a replica from its start: as a primary it would take changes, and lose them.
+    // The new server must be a replica from its start, because as a primary it would take changes and then lose them.
     replica = try await RedisServer(
       Self.durable + ["replicaof 127.0.0.1 \(primary.port)"], port: old.port)
     try await follow()

@@ -82,7 +82,7 @@ struct Steady {
   }
 }
 
-/// A fleet in which a fault happens after a minute: 4,000 reads a second of 2,000 keys, for any number of machines.
+/// A fleet in which a fault happens after a minute: in each second 4,000 reads of 2,000 keys, for any number of machines.
 struct Disturbance {
   static let title =
     "machines  what happens                        origin/s: before  peak   tier/s: before  peak   stale reads  oldest s"

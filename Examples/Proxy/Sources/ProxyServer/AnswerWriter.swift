@@ -32,7 +32,7 @@ struct AnswerWriter: Sendable {
     _ = try await write(response, HTTPBody())
   }
 
-  /// Writes the answer. Returns whether the answer ended as its head announces: another answer can then follow.
+  /// Writes the answer. Returns whether the answer ended as its head announces, so that another answer can follow.
   func write(_ answer: HTTPResponse, _ body: consuming HTTPBody) async throws -> Bool {
     var response = answer
     response.headerFields = answer.headerFields.endToEnd
@@ -117,7 +117,7 @@ struct AnswerWriter: Sendable {
     try await finish(&head, &piece, from: taken, count: head.count + piece.count - taken)
   }
 
-  /// Writes a piece. If the client does not take it, no room is left and the body can rewind, most of it goes back to the body.
+  /// Writes a piece. If the client does not take it and no room is left, most of it goes back to a body that can rewind.
   ///
   /// - Returns: the number of bytes that went back to the body.
   private func write(

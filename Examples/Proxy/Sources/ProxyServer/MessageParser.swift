@@ -186,7 +186,7 @@ struct MessageParser {
     if line.last == 0x0D {
       line.removeLast()
     } else if isStrict {
-      // A server in front of this server may see the end of the line elsewhere.
+      // A server in front of this server may see the end of the line at another place, so the body is refused.
       throw .malformed("a line of a chunked body ends without CR")
     }
     return line

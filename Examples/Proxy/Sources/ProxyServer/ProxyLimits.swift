@@ -29,7 +29,7 @@ public struct ProxyLimits: Sendable, Hashable {
 
   /// Descriptors for the store, the listener and refused connections.
   private static let reservedDescriptors = 128
-  /// The number of connections above the limit that get a 503. Further connections are closed at once.
+  /// The number of connections above the limit that get a 503. Further connections are closed immediately.
   static let refusals = 64
 
   /// The number of connections for which the process has descriptors: one to the client and one to the origin for each.

@@ -64,7 +64,7 @@ public struct ProxyServer: Sendable {
   ///
   /// - Parameter limit: how long requests may still take. A cancellation of the task ends them, too.
   public func stop(within limit: Duration = .zero) async throws {
-    // The time limits of clients apply until the end.
+    // The time limits of clients apply until the end, so `watching` is cancelled last.
     defer { watching.cancel() }
     try await listener.close()
     await connections.end(within: limit)

@@ -36,7 +36,7 @@ final class ReadyAnswers {
   /// Answers that depend on further fields, by the whole heads of their requests: clients repeat the heads byte for byte.
   private var byHead: [String: Ready] = [:]
   private var recognizer: PlainRequests?
-  /// The number of answers given from here.
+  /// The number of answers that were given.
   private(set) var count = 0
   var turn = LoopTurn()
 

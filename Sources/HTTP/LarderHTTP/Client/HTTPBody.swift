@@ -2,7 +2,7 @@
   import Larder
   import Synchronization
 
-  /// The body of a request or a response as a stream. A body that is not in memory can be read once.
+  /// The body of a request or a response as a stream. A body that is not in memory can be read only once.
   public struct HTTPBody: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
     public typealias Failure = any Error

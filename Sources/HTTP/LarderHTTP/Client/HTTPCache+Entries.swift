@@ -34,7 +34,7 @@
     ///   - requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
     ///   - body: at most ``HTTPCachePolicy/largestBody`` bytes.
     ///   - tags: as for ``send(_:body:tags:interim:)``.
-    /// - Returns: false if the rules forbid storing (RFC 9111, section 3), the body is too long, or an invalidation came first.
+    /// - Returns: false if the rules forbid storing (RFC 9111, 3), the body is too long, or an invalidation came meanwhile.
     /// - Throws: ``HTTPCacheError/tooManyFields(_:)``, or `LarderError` for an invalid tag or target, or if the store fails.
     @discardableResult
     public func put(
@@ -121,7 +121,7 @@
 
     /// Removes the stored responses of this namespace for which `isUnwanted` returns true.
     ///
-    /// A request under way can still store its response, except if the call removes the response that is stored for it now.
+    /// A request under way can still store its response, except if the call removes the stored response that the request selects.
     ///
     /// - Parameter isUnwanted: receives the key, which begins with the URI, and the head of each response. The date of a
     ///   response is ``StoredResponse/received``.

@@ -7,7 +7,7 @@
     /// Sends a request and returns the head of its final answer, with a body that has not been read yet.
     ///
     /// A transport does not follow redirections, cache or repeat requests. It throws if the origin cannot be reached, and
-    /// supports cancellation. Its errors are ``TransportFailure``s. After the received part of a cut-off body, reading throws.
+    /// supports cancellation. Its errors are ``TransportFailure``s. If a body is cut off, the read after its last piece throws.
     ///
     /// - Parameters:
     ///   - body: the body of the request; read it once, and only as fast as it is sent.
@@ -19,8 +19,8 @@
   }
 
   extension HTTPTransport {
-    /// The response to a request. If the origin asks to wait, a GET or HEAD is sent once more. But after a 503 it is not sent
-    /// again if a stored response can be the answer. Throws for an unexpected answer.
+    /// The response to a request. If the origin asks to wait, a GET or HEAD is sent once more. But after a 503 the request is not
+    /// repeated if a stored response can be the answer. Throws for an unexpected answer.
     func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void, under policy: HTTPCachePolicy,
@@ -103,7 +103,7 @@
     }
   }
 
-  /// The reason why a request got no answer of its origin. All errors of transports and of the cache itself conform.
+  /// The reason why a request got no answer of its origin, as one protocol for the errors of all transports and of the cache.
   ///
   ///     catch let failure as any TransportFailure where failure.isOffline { showStored() }
   ///

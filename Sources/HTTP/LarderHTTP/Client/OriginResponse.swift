@@ -76,7 +76,7 @@
 
     /// Streams the body to the client and, at the same time, into the store.
     func streamed(_ body: HTTPBody, _ reception: CacheReception) async throws -> HTTPCacheResult {
-      // The body may fail before its first piece. Then a stored response can still be the answer if the client has no head yet.
+      // Until the first piece comes, a stored response can still be the answer. So the client gets the head after that piece.
       let hasStaleFallback = cache.rules.fail(exchange.forward, at: cache.clock.now) != nil
       let body = hasStaleFallback ? try await body.begun() : body
       var result = HTTPCacheResult(head, body: body, forwarded: exchange.forward.reason)

@@ -9,8 +9,8 @@
   ///     let pages = try await walk.all()
   ///
   /// The next page is fetched while the caller uses the present page. If the service does not know a cursor any more, the walk
-  /// begins again, once. If a page has another version than the pages before it, the walk begins again, at most twice. After a
-  /// new begin the iteration gets all pages again, from ``Element/index`` 0: drop the results of the earlier pages.
+  /// begins again, once. If a page has another version than the pages before it, the walk begins again, at most twice. Then the
+  /// iteration gets all pages again, from ``Element/index`` 0, and results from earlier pages are outdated.
   public struct PageWalk<Page: Sendable, Cursor: Hashable & Sendable>: AsyncSequence, Sendable {
     /// A page, and its place in the walk.
     public struct Element: Sendable {
@@ -64,7 +64,7 @@
     /// A walk under way.
     public struct Iterator: AsyncIteratorProtocol {
       private let walk: PageWalk
-      /// The cursors so far. A cursor that comes twice would lead in a circle.
+      /// The cursors so far. A cursor that comes twice would make the walk endless.
       private var cursors: Set<Cursor> = []
       private var index = 0
       private var version: String?
@@ -119,7 +119,7 @@
       }
     }
 
-    /// The fetch of a page, which begins with the object and is cancelled when the last reference to the object is released.
+    /// The fetch of a page. It begins in `init`, and is cancelled when the last reference to this object is released.
     private final class Fetch: Sendable {
       private let task: Task<Page, any Error>
 

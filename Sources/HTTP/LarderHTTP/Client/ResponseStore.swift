@@ -36,7 +36,7 @@
       return lost.isEmpty ? variants : variants.filter { !lost.contains($0.key) }
     }
 
-    /// The stored responses under a key, from memory; nil if only a read of the store can tell.
+    /// The stored responses under a key, from memory; nil if a read of the store is needed.
     func remembered(under key: ResponseKey) -> [StoredVariant]? {
       guard key.bodyDigest == nil else { return nil }
       let store = namespace.store

@@ -153,7 +153,7 @@
       return true
     }
 
-    /// Keeps the entries of a body that was replaced meanwhile.
+    /// Extends the lifetime of the entries of a body that was replaced meanwhile.
     private func renew(_ parts: BodyParts) async throws {
       let now = namespace.store.clock.monotonic
       guard now - renewed > BodyParts.grace / 4, now - began < Self.longestUse,

@@ -36,7 +36,7 @@
         (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
       else { return nil }
       let date = CalendarDate(year: Int64(year), month: Int64(month), day: Int64(day))
-      // A day that the month does not have, such as 31 April, is a day of the next month in `components`.
+      // A day that the month does not have, such as 31 April, would become a day of the next month, so it is refused.
       guard day <= 28 || date.components.day == Int64(day) else { return nil }
       seconds = date.number * CalendarDate.secondsPerDay + Int64(hour * 3600 + minute * 60 + second)
     }
@@ -62,7 +62,7 @@
   extension HTTPDate {
     /// Reads the three forms of RFC 9110 (5.6.7), with letters in upper or lower case.
     ///
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. Use it for an expiry: a
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. Use this for an expiry: a
     /// zone other than GMT makes the expiry invalid (RFC 9111, 4.2). `now` decides the century of the second form.
     public init?(strictly text: String, now: Timestamp) {
       if let usual = HTTPDate(usual: text) {

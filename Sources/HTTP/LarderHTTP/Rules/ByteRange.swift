@@ -3,7 +3,7 @@
 
   /// A requested range (RFC 9110, 14.1.2).
   enum ByteRange: Equatable {
-    /// The bytes from a first to a last position; the last position nil means the end of the body.
+    /// The bytes from a first position to a last position, or to the end of the body if `to` is nil.
     case from(Int, to: Int?)
     /// This many bytes at the end.
     case suffix(Int)

@@ -28,8 +28,8 @@
     public var ignoredParameters: Set<String>
     /// Whether the order of query parameters does not change the response.
     public var ignoresParameterOrder: Bool
-    /// The methods besides GET and HEAD, such as POST or QUERY, whose responses are stored by the request's body,
-    /// `Content-Type` and `Content-Encoding`. These methods count as safe: such a request invalidates no URI and no group.
+    /// The methods besides GET and HEAD, such as POST or QUERY, whose responses are stored. The keys then include the request's
+    /// body, `Content-Type` and `Content-Encoding`. These methods count as safe: such a request invalidates no URI and no group.
     ///
     /// Only responses with a freshness, stated or set by this rule, are stored, and they are never validated. A request with a
     /// body of more than 64 KB is passed through.

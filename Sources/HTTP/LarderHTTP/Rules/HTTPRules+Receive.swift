@@ -126,7 +126,7 @@
       let isStorable =
         !directives.noStore && !RequestDirectives(fields).noStore
         || directives.mustUnderstand && Self.understands(old.response.status)
-      // The newer fields may belong to one user, so the rules of a shared cache must allow their storing.
+      // The newer fields may belong to one user, so a shared cache stores them only if the directives allow it.
       let credential = Principal(exchange.forward.original, policy: policy).digest
       let mayStay = isStorable && allowsSharing(directives, credential: credential)
       return (

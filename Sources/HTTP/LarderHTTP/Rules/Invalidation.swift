@@ -10,7 +10,7 @@
 
     static func isSafe(_ method: HTTPRequest.Method) -> Bool { safe.contains(method.rawValue) }
 
-    /// The URIs that a successful unsafe request invalidates: the target, and `Location` and `Content-Location` if in its origin.
+    /// A successful unsafe request invalidates its target, and URIs of its origin in `Location` and `Content-Location`.
     static func keys(
       of request: HTTPRequest, _ response: HTTPResponse, policy: HTTPCachePolicy
     ) -> [ResponseKey] {

@@ -56,8 +56,8 @@
   extension HTTPCachePolicy {
     /// A copy of `request` without the fields that identify its user, for a redirection to another origin.
     ///
-    /// These are `Authorization`, `Proxy-Authorization`, `Cookie` and the fields of ``partitionFields``. If ``principal`` then
-    /// names a user, the copy has only fields that identify no user, such as `Accept-Language` and `Range`.
+    /// These are `Authorization`, `Proxy-Authorization`, `Cookie` and the fields of ``partitionFields``. If ``principal`` names a
+    /// user even then, the copy has only fields that identify no user, such as `Accept-Language` and `Range`.
     public func withoutCredentials(_ request: HTTPRequest) -> HTTPRequest {
       var request = request
       request.headerFields.removeAll(Secrets.fields.union(partitionFields))
@@ -93,10 +93,10 @@
     /// - Parameter credential: a digest, as in ``StoredResponse/credential``.
     static func user(_ credential: String) -> String { "http-user:" + credential }
 
-    /// The tag of all responses of a URI. It finds requests under way; stored responses are found by their keys.
+    /// The tag of all responses of a URI. It is only for requests under way; stored responses are found by their keys.
     static func uri(_ key: ResponseKey) -> String { "http-uri:" + key.uri }
 
-    /// The tag of all responses of an origin. It finds only requests under way.
+    /// The tag of all responses of an origin. It is only for requests under way.
     static func origin(_ key: ResponseKey) -> String { "http-origin:" + key.origin }
   }
 #endif

@@ -55,7 +55,7 @@
       vary.matches(&request, response: fields)
     }
 
-    /// The date of the response; the newest response is selected.
+    /// The date of the response. If several responses fit a request, the newest is selected.
     var date: HTTPDate {
       HTTPDate(of: .date, in: fields, now: received) ?? HTTPDate(received)
     }
@@ -91,7 +91,7 @@
   /// responses have equal terms under one policy.
   struct StoredTerms: Sendable, Hashable {
     final class Known: Sendable {
-      // The parts of the policy on which the terms depend.
+      // The parts of the policy on which the terms depend. Under another policy the fields are read again.
       let kind: HTTPCachePolicy.Kind
       let longestHeuristic: Duration
       let age: ResponseAge

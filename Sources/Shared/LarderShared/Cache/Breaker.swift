@@ -21,7 +21,7 @@ final class Breaker: Sendable {
 
   var openings: Int { state.withLock { $0.openings } }
 
-  /// Whether a request may be sent; after a pause, one request. If this machine reads the log, only the shortest pause applies.
+  /// Whether a request may be sent; only one may be sent after a pause. The pause is the shortest if this machine reads the log.
   func admits(at now: Duration, isConnected: Bool = false) -> Bool {
     state.withLock { state in
       guard var until = state.openUntil else { return true }

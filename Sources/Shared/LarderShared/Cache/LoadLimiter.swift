@@ -1,7 +1,7 @@
 import LarderSystem
 import Synchronization
 
-/// Limits the loads at the same time while the tier cannot be used. Usually the leases of the tier protect the origin.
+/// Limits how many loads run at the same time while the tier, whose leases usually protect the origin, cannot be used.
 final class LoadLimiter: Sendable {
   /// The number of loads that may still begin. Only code under the lock of the waiters changes it.
   private let free: Atomic<Int>

@@ -2,7 +2,7 @@ public import Larder
 import LarderSystem
 import Synchronization
 
-/// A tier between the stores of an application's machines and its origin.
+/// A tier, such as a Redis server, between the stores of an application's machines and the origin.
 ///
 ///     let shared = try Shared(RedisSender(host: "redis.example"), application: "shop")
 ///     let prices = store.cache(of: Price.self, in: "prices", shared: shared)
@@ -61,7 +61,7 @@ public final class Shared: Sendable {
     public var unconfirmed = 0
     /// Records of the log that this process applied for its stores.
     public var records = 0
-    /// Copies that these records removed by their keys or namespaces. Copies that were removed by a tag do not count.
+    /// Copies that records of the log removed by key or namespace. Copies that were removed by a tag do not count.
     public var superseded = 0
     /// Times that the store dropped its copies, because the log had another history or lacked records that the store had missed.
     public var gaps = 0

@@ -84,7 +84,7 @@ extension SharedCache {
     try await change(.invalidate(tag: tag))
   }
 
-  /// Makes a removal in the tier and in this store, or in this store and the outbox.
+  /// Makes a removal in this store and in the tier. If the tier gives no answer, the removal waits in the outbox of the store.
   private func change(_ change: TierChange) async throws {
     try checkName()
     var position: Position?
@@ -126,8 +126,8 @@ extension SharedCache {
 
   // MARK: Values on their way into the tier
 
-  /// The frame for encoded bytes, with missing lifetimes from the namespace's rules. Without bytes, the key has no value; such
-  /// a frame without a lifetime only replaces an older value.
+  /// The frame, the form of a value in the tier; the namespace's rules give missing lifetimes. Nil bytes mean that the key has no
+  /// value: without a lifetime, such a frame only replaces an older value.
   func frame(_ bytes: [UInt8]?, _ attributes: EntryAttributes) throws(LarderError) -> Frame {
     let tags = attributes.tags
     try Frame.checkCount(of: tags)

@@ -190,7 +190,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) -> CacheResult<Value> {
     var result = result
     switch result.source {
-    // A caller that joined a load may get a value from before a change that this machine does not know.
+    // Unless the standing is confirmed, the load may have begun before a change that this machine does not know.
     case .loaded, .shared: result.isConfirmed = result.error == nil && standing == .confirmed
     case .memory, .disk, .stale:
       if standing == .confirmed { break }

@@ -125,7 +125,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     var attributes: EntryAttributes
   }
 
-  /// Calls the load of the origin with the known value, which has the tags.
+  /// Calls the load of the origin with `known`, the value that this machine already has, and its tags.
   private func answer(
     _ known: CachedValue<Value>?, tags: @autoclosure () throws -> [String]
   ) async throws -> Answer {

@@ -14,7 +14,7 @@ public struct SharedOptions: Sendable {
   public var maxValueSize: Int
   /// The approximate number of records that the log keeps.
   public var logLength: Int
-  /// The number of loads that this process runs at once while the tier cannot be used.
+  /// The number of loads that this process runs at the same time while the tier cannot be used.
   public var maxLoads: Int
   /// How long reads use copies while this machine cannot read the log. The time begins two seconds after the last contact.
   /// The results of these reads are not confirmed. After this time reads ask the tier or the origin first.

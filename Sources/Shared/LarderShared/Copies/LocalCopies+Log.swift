@@ -4,7 +4,7 @@ import LarderSystem
 extension LocalCopies {
   /// Applies records of the log in order. Stores the progress if a record concerned a copy, or if `keepsProgress` is true.
   ///
-  /// - Returns: the number of removed copies without the removals by tags; nil if the store now follows another history.
+  /// - Returns: the number of removed copies, except copies that a tag removed; nil if the store now follows another history.
   func apply(
     _ changes: [LogRecord], _ progress: LocalState.Progress, keepsProgress: Bool
   ) async throws -> Int? {

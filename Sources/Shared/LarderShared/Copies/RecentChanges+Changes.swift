@@ -14,7 +14,7 @@ extension RecentChanges {
     firstSlot + Int(Checksum.of(name, seed: 4) % UInt64(slots))
   }
 
-  /// Notes a change. Names with one slot share the newest position, so a value may be refused although its name did not change.
+  /// Notes a change in the slot of its name. Names in one slot share the newest position, so a change may refuse further values.
   func note(_ subject: LogRecord.Subject, at position: Position) {
     note([LogRecord(position: position, digest: 0, previous: nil, subject: subject)])
   }

@@ -2,7 +2,7 @@ import Larder
 
 /// The progress of the process that has the lease and reads the log.
 struct LogFollower {
-  /// The time between two looks at the head, the newest record, and the longest wait of one request for a record.
+  /// The time between two looks at the head (the newest record), and the longest wait of one request for a record.
   static let interval = Duration.milliseconds(500)
   /// How often the position is stored while the records concern no copy.
   private static let progressInterval = Duration.seconds(10)

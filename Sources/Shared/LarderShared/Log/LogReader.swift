@@ -66,7 +66,7 @@ struct LogReader: Sendable {
         breaker.succeeded()
         pause = Self.watch
         try await sendRemovals(&lease)
-        // Another process may have begun with another history meanwhile.
+        // Another process may have taken the lease and begun with another history meanwhile.
         guard lease != nil else { return }
         try await follower.compare(look)
       }

@@ -39,7 +39,7 @@ extension LogRecord {
   /// The field is `set 0123456789ab cdef01234567 6 pricesKEY`: the kind, the digest, the digest of the record before or `-`,
   /// and the number of bytes of the namespace's or tag's name. The name and the bytes of the key follow.
   ///
-  /// - Parameter ofAnyKind: whether a record of a kind that only later versions know is read, without its subject.
+  /// - Parameter ofAnyKind: if true, a record of a kind that only later versions know is read without its subject.
   init?(_ reply: Reply, ofAnyKind: Bool = false) {
     guard let parts = reply.list(of: 2), let id = parts[0].bytes.flatMap({ Position(id: $0) }),
       let field = parts[1].list(of: 2), field[0].bytes == [UInt8(ascii: "c")],

@@ -76,7 +76,7 @@ struct Script: Sendable {
     """)
 
   /// `KEYS`: log, head, floor. `ARGV`: length of the log, `clear` or `invalidate`, name, lifetime of the floor or nothing.
-  /// Returns the ID.
+  /// Returns the ID, which becomes the floor: values with older versions are invalid.
   static let raiseFloor = Script(
     "floor",
     """

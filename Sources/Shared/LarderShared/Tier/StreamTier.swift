@@ -16,7 +16,7 @@ public struct StreamTier: SharedTier {
   let replySize = ReplySize()
   /// The largest difference, in microseconds, between the server's time and the time that this process takes for it.
   private static let clockError: UInt64 = 1_000_000
-  /// While a floor makes a value invalid, the floor has the longer lifetime, so that a server evicts the value first.
+  /// A floor makes older values invalid. Its lifetime is longer than that of any value, so that a server evicts values first.
   static let floorLifetime = Frame.longest * 2
 
   /// Makes a tier for `application`.

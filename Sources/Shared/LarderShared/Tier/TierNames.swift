@@ -35,7 +35,7 @@ package struct TierNames: Sendable {
   func floor(namespace: String) -> [UInt8] { Array((prefix + "c:" + namespace).utf8) }
   func floor(tag: String) -> [UInt8] { Array((prefix + "t:" + tag).utf8) }
 
-  /// Namespace and key as one name. The length makes `a` and `b:c` different from `a:b` and `c`.
+  /// Namespace and key as one name. The length of the namespace makes `a` and `b:c` different from `a:b` and `c`.
   static func name(of key: SharedKey) -> [UInt8] {
     var name = prefix(of: key.namespace)
     append(key.bytes, to: &name)
