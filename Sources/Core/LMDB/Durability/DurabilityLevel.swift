@@ -4,7 +4,7 @@ import LarderSystem
 /// The commits of an environment that survive a power failure. The level is stored in the environment. If only a process is
 /// killed, no commit is lost at any level.
 package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
-  /// Every commit survives whose call has returned.
+  /// Each commit survives as soon as its call has returned.
   case durable = 0
   /// All commits up to the last checkpoint survive. The next checkpoint is made a fixed interval after the first later commit.
   case checkpointed = 1
@@ -21,7 +21,7 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   /// Whether the environment has the file `recovery`, which says which of its commits are on the disk.
   var hasRecoveryFile: Bool { self == .checkpointed || self == .scratch }
 
-  /// The level of the environment in `file`. If the record of the level is lost, the strongest level, durable.
+  /// The level of the environment in `file`. If the record of the level is lost, the result is the strongest level, durable.
   package init(of file: borrowing SalvageFile) throws {
     var level = DurabilityLevel.durable
     _ = try file.forEachRecord { key, value in
@@ -34,7 +34,7 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   /// LMDB's flags. At every level except durable, this layer syncs, and LMDB does not.
   var flags: UInt32 { self == .durable ? 0 : UInt32(MDB_NOSYNC) }
 
-  /// The level of an environment. If it has no record of the level, durable.
+  /// The level of an environment. If it has no record of the level, the result is durable.
   static func read(from handle: OpaquePointer) throws(LMDBError) -> DurabilityLevel {
     let transaction = try unsafe beginTransaction(in: handle, UInt32(MDB_RDONLY))
     defer { unsafe mdb_txn_abort(transaction) }

@@ -38,7 +38,7 @@ struct Recovery {
       next.data = try DataStamp(of: files.data)
       next.boot = try options.currentBoot
       (next.isDirty, next.failure) = (false, 0)
-      // The data file may have got its name by a rename that is not on the disk yet.
+      // The file may have got its name by a rename that is not on the disk yet, so the directory is synced, too.
       try FileDescriptor(opening: files.data, O_RDWR | O_NOFOLLOW).sync()
       try FileStatus.syncDirectory(files.directory)
       try file.replace(next)
@@ -56,7 +56,7 @@ struct Recovery {
     return (file, record)
   }
 
-  /// The record belongs to another store, so it does not say whether the data are complete. Only at the level durable they are.
+  /// The record belongs to another store and does not say whether the data are complete. At the level durable they always are.
   private func refuseUnlessDurable() throws(OpenError) {
     if try QuickCheck(path: files.data).durability() == .durable { return }
     throw OpenError(.otherRecovery, path: files.recovery)

@@ -33,7 +33,6 @@ struct Syncing: Sendable {
       ? nil : recovery.map { file, boot in ScratchMark(file: file, boot: boot, handle: handle) }
   }
 
-  /// See ``Environment/sync()``.
   func sync() throws(LMDBError) {
     if let checkpoints { return try checkpoints.make(lockTimeout: handle.lockTimeout) }
     guard handle.locks.isWritable else { return }

@@ -74,7 +74,7 @@ struct Compaction {
   ) throws(LMDBError) -> UInt64 {
     let (databases, names) = (environment.databases, environment.databaseNames)
     let meta = environment.handle.meta
-    // The new map has room for the records, if the new pages are at least half as full as the old pages. A map uses no memory.
+    // A map takes only address space, so this map has room even if the new pages are only half as full as the old pages.
     let file = try UnlockedFile(
       path, databases: names.count, mapSize: meta.pages * meta.pageSize * 2 + 64 << 20,
       flags: MDB_NOSYNC)

@@ -1,7 +1,7 @@
 /// The pages of trees that were already checked, with the changes that the current write makes to each page or below it.
 ///
-/// A write never changes the pages of the last commit: LMDB writes changed pages to other places, and this process itself makes
-/// them. So after a commit of this process, a checked page is still checked.
+/// A write never changes the pages of the last commit: LMDB writes each changed page to another place, and this process makes
+/// these new pages itself. So after a commit of this process, a checked page is still checked.
 struct CheckedPages {
   struct Facts {
     var page: UInt64 = 0
@@ -10,7 +10,7 @@ struct CheckedPages {
     /// The bytes of records that the write has added to this page; in `removed`, the bytes that it has removed.
     var added: Int32 = 0
     var removed: Int32 = 0
-    /// For a branch page: the number of removals below it after which LMDB may merge the pages below it.
+    /// For a branch page: the number of removals below the page after which LMDB may merge its child pages.
     var removals: Int32 = 0
     /// For a branch page: the number of pages below it that LMDB may have merged.
     var drained: Int32 = 0
@@ -59,7 +59,7 @@ struct CheckedPages {
   enum Visit {
     /// The page was not visited before, or its visits were forgotten.
     case first
-    /// The first visit of this write, through the same record as in an earlier write; or the first since the lists are known.
+    /// The first visit of this write, through the same record as in an earlier write, or the first after the lists are known.
     case same
     /// This write has already visited the page through the same record, and nothing more must be checked.
     case again

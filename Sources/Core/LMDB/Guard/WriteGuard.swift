@@ -100,7 +100,7 @@ final class WriteGuard: @unchecked Sendable {
 
   func noteCommit(_ id: UInt64, serial: UInt64) { ownCommit = (id, serial) }
 
-  /// Checks the lists from which LMDB takes pages. Does this before the first change.
+  /// Before the first change, checks the lists from which LMDB takes pages.
   func checkFreeLists() throws(PageDamage) {
     if freePages != nil { return }
     let check = try readFreeLists()
@@ -117,8 +117,8 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.hasLists = true
   }
 
-  /// Finds a page that is in use and also on a list of free pages. Counting pages does not find it if the list lacks another
-  /// page. Other checks also do not find a record that leads to a page of the free lists' own tree, if the keys fit.
+  /// Finds a page that is in use and also on a list of free pages. A count of all pages does not reveal such a page if the list
+  /// lacks another page. Other checks do not find a record that leads to a page of the free lists' own tree, if the keys fit.
   private func compareUse(
     of trees: [Tree], with lists: FreeListCheck
   ) throws(PageDamage) {

@@ -22,7 +22,7 @@ struct Creation {
       let cause = error.explained(writing: files.newData)
       // If this call fails, the file stays. The next process that creates the store removes it.
       unsafe unlink(files.newData)
-      // After a failed sync of the directory, no later sync may write the file's name to the disk, so the file is removed.
+      // After a failed sync of the directory, the file's name may never get to the disk, so the file is removed.
       if !isReplacing { unsafe unlink(files.data) }
       throw OpenError(.notCreated, path: files.directory, cause: cause)
     }

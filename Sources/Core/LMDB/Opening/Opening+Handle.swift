@@ -4,7 +4,7 @@ import LarderSystem
 
 /// The part of an opening that uses LMDB. At this time the lock files are locked and the data file is checked.
 extension Opening {
-  /// Opens LMDB's handle. Tries again if a signal or the end of another process made it fail, each time with a new handle.
+  /// Opens LMDB's handle. If a signal or the end of another process has disturbed the opening, tries again with a new handle.
   func openHandle() throws(LMDBError) -> Environment {
     for _ in 0..<100 {
       do throws(LMDBError) {

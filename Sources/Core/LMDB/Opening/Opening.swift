@@ -57,7 +57,7 @@ struct Opening {
     } else if StoreLocks.names.allSatisfy({ FileStatus.of(files.directory + "/" + $0) == nil }),
       FileStatus.of(files.recovery) == nil
     {
-      // No Larder process has opened the file before. The check prevents lock files beside another program's data.
+      // No Larder process has opened the file before. Without the check, lock files could appear beside another program's data.
       try QuickCheck.run(files, options)
     }
     locks = try StoreLocks(in: files.directory, isWritable: isWritable)

@@ -124,8 +124,8 @@ extension PageTable {
     UInt64((Self.headerSize + count + pageSize - 1) >> shift)
   }
 
-  /// The overflow pages of a leaf's record. Empty if the value is in the leaf; nil if there is damage. A value must have no
-  /// unneeded pages, because LMDB frees as many as the header states. Only a list of free pages may: LMDB shortens it in place.
+  /// The overflow pages of a leaf's record. Empty if the value is in the leaf; nil if there is damage. LMDB frees as many pages
+  /// as the header states, so unneeded pages are damage, except in a list of free pages, which LMDB shortens in place.
   func overflowRun(of node: TreePage.Node, in page: TreePage, isFreeList: Bool) -> Range<UInt64>? {
     guard node.flags & Self.bigValue != 0 else { return 0..<0 }
     let start = unsafe node.key + node.keyCount

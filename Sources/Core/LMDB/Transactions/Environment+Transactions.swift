@@ -28,7 +28,7 @@ extension Environment {
     @inline(__always) get { handle.isOpen ? handle.meta.lastTransaction : 0 }
   }
 
-  /// Begins a read in uncommon cases: the slot has no transaction, the map is smaller than the file, the reader table is full.
+  /// Begins a read if the slot has no transaction, the map is smaller than the file, or the reader table is full.
   @inline(never)
   private func beginReadSlowly() throws(LMDBError) -> ReadTransaction {
     let deadline = ContinuousClock.now + handle.lockTimeout
@@ -58,11 +58,11 @@ extension Environment {
     if !handle.isOpen { throw handle.phaseError }
     guard let slot = unsafe handle.readers.acquire() else { return nil }
     do throws(LMDBError) {
-      // No thread can close the environment while this slot is taken. So the check must be repeated here.
+      // While this slot is taken, no thread can close the environment. But a thread may have closed it just before.
       if !handle.isOpen { throw handle.phaseError }
       let transaction = try unsafe renew(slot)
       // If the snapshot is newer than the file's newest commit, another program has changed lock.mdb, and writers may overwrite
-      // its pages. An older snapshot is consistent: the newest commit is not yet published, or its writer was killed.
+      // pages of the snapshot. An older snapshot is consistent: the newest commit is not published, or its writer was killed.
       if unsafe UInt64(truncatingIfNeeded: mdb_txn_id(transaction)) > handle.meta.lastTransaction {
         throw LMDBError.lockMismatch
       }
@@ -94,9 +94,9 @@ extension Environment {
   /// throws ``LMDBError/insideWrite``. After ``LMDBError/mapFull`` a new try may succeed: each write first adapts the map.
   ///
   /// - Parameters:
-  /// - bound: a lock timeout only for this write. It also limits the wait for other writers of this process.
-  /// - ended: called after the transaction, with the newest commit, before another process can begin a transaction. If the
-  ///   result is true, `body` runs again in another transaction, before any other writer.
+  ///   - bound: a lock timeout only for this write. It also limits the wait for other writers of this process.
+  ///   - ended: called after the transaction, with the newest commit, before another process can begin a transaction. If the
+  ///     result is true, `body` runs again in another transaction, before any other writer.
   package func write<Result>(
     waitingAtMost bound: Duration? = nil, ended: (UInt64) -> Bool = { _ in false },
     _ body: (inout WriteTransaction) throws -> Result

@@ -14,7 +14,7 @@ import Synchronization
   /// The number of running reads outside the pool; negative while ``withAllIdle(lockTimeout:_:)`` prevents such reads.
   nonisolated(unsafe) private let extras: UnsafeMutablePointer<Atomic<Int>>
   private static let shut = -1_000_000
-  /// Keeps the memory allocated to which the slots point.
+  /// The owner of the state to which the slots point. This reference keeps the state in memory.
   private let owner: ForkGuard
 
   private let names: [String]
@@ -101,7 +101,7 @@ import Synchronization
     unsafe extra?.pointee.subtract(1, ordering: .releasing)
   }
 
-  /// Prevents that the map moves during a write. If the map is moving, waits. The caller owns the writer lock.
+  /// Keeps the map at its place during a write. If the map is moving, waits. The caller owns the writer lock.
   func enterWriter() {
     while !(unsafe Self.take(slot(Self.writerSlot))) { backOff() }
   }
@@ -143,7 +143,7 @@ extension ReaderPool {
   }
 
   /// Runs `body` while this process has no read transaction and none can begin. Nil if a read has not ended after
-  /// `lockTimeout`. If two threads call this function, one waits for the first slot; only the other excludes the other reads.
+  /// `lockTimeout`. Of two calling threads, one waits for the first slot, so only one excludes the reads outside the pool.
   func withAllIdle<Result, Failure: Error>(
     lockTimeout: Duration, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result? {

@@ -1,6 +1,5 @@
 package import CLarderSystem
 
-/// The status of files, by path or by descriptor, and actions on directories.
 package enum FileStatus {
   /// The result of `lstat`; nil if the call fails, for example because there is no file at `path`.
   package static func of(_ path: String) -> stat? {

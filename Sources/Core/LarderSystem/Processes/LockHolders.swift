@@ -1,6 +1,5 @@
 import CLarderSystem
 
-/// Finds the processes that hold a lock on a file, for messages.
 package enum LockHolders {
   /// The processes that hold a lock on the file. The result omits this process and the processes of other containers. It may
   /// contain a process that locks a file of another disk, if that file has the same inode number. Always empty on macOS.

@@ -74,7 +74,6 @@ public import Synchronization
     unsafe word.pointee.add(amount, ordering: .relaxed)
   }
 
-  /// The sum of each counter over all stripes.
   package var totals: SIMD8<UInt64> {
     var sums = SIMD8<UInt64>()
     for stripe in 0...Self.shared {

@@ -28,7 +28,7 @@ final class WriteBuffer: Sendable {
   /// The id of a namespace that had no room for a write after the last commit of this process, or 0.
   private let wantsRoom = Atomic<UInt32>(0)
 
-  /// The longest time that an append waits for other appends. If it is over, the write uses a transaction.
+  /// The longest time that an append waits for other appends. After this time the write uses a transaction.
   static let appendTimeout = Duration.milliseconds(2)
   static let largestValue = 16_384
 

@@ -8,7 +8,7 @@ import Synchronization
   import Foundation
 #endif
 
-/// The part of this process in the change ring (the file with the newest changes). Batches publish their changes here while
+/// This process's access to the change ring, the file with the newest changes. Batches publish their changes here while
 /// subscriptions exist. The feed holds the lease for this process's subscriptions and wakes them. A subscription that does not
 /// read causes no copies.
 final class ChangeFeed: Sendable {

@@ -151,7 +151,7 @@ struct ChangeRing {
     if transaction < next { publish(target) } else { discard(target) }
   }
 
-  /// If no store can reach the head, sets it to 0 and records a gap, because the head could overflow.
+  /// If the head is higher than in any real store, sets it to 0 and records a gap, because a higher head could overflow.
   func restartIfImpossible() {
     let head = head
     if head >= 1 << 62, exchange(head, for: 0, at: Place.head) { addGap() }

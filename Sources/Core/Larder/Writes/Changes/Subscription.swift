@@ -115,7 +115,7 @@ final class Subscription: Sendable {
 }
 
 extension StoreEngine {
-  /// Begins a subscription. First, one commit per store makes all writers look for subscriptions.
+  /// Begins a subscription. The first subscription of a store makes one commit, after which all writers look for subscriptions.
   fileprivate func beginSubscription(
     mayWrite: Bool
   ) throws(LarderError) -> (position: ChangeRing.Position, leaseExpirations: Int) {

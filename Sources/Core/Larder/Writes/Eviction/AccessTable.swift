@@ -20,7 +20,6 @@ struct AccessTable: Sendable {
   static let recentWords = 1024
   static let recentWidth = 4
 
-  /// The notes in the header of the file.
   enum Note {
     /// The epoch in minutes since 1970. The slots count the minutes of last uses from the epoch.
     static let epoch = 0

@@ -20,7 +20,7 @@ struct PageReclaimer {
 
   init(engine: StoreEngine, mayRepeat: Bool) {
     self.engine = engine
-    // The limit may be lower now than at the time of that batch, or there may be no limit.
+    // The limit may now be lower than at the time of the earlier batch, so the number is limited to half of the file.
     let earlier = min(engine.writes.pagesForBatches.load(ordering: .relaxed), Self.half(engine))
     self.mayRepeat = mayRepeat
     wanted = mayRepeat ? 0 : max(2 * BatchPages.kept, earlier)
@@ -55,8 +55,8 @@ struct PageReclaimer {
       try free(2 * taken + BatchPages.kept)
       return
     }
-    // Nobody knows how many more pages the batch needs, and a second failure is worse than too many evictions. But half of the
-    // file is always enough without large values: a batch copies at most the pages in use, which are then the other half.
+    // Nobody knows how many more pages the batch needs, and a second failure is worse than too many evictions. If half of the
+    // file is free, a batch without large values copies at most the pages of the other half, so more is never needed.
     let likely = min(Self.half(engine), max(4 * taken, Self.leastForBatches))
     let pages = max(taken, likely) + BatchPages.kept
     engine.writes.pagesForBatches.store(pages, ordering: .relaxed)

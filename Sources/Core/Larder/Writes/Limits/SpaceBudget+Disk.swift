@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The disk limit. At its begin a batch has a number of available pages, and each change may take some of them.
+/// The disk limit. When a batch begins, it has a number of available pages, and each change may take some of them.
 extension SpaceBudget {
   mutating func measureDisk(_ session: inout WriteSession) throws(LarderError) {
     guard let limit = limits.disk else { return }

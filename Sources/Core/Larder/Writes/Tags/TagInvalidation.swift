@@ -43,7 +43,7 @@ extension Store.Namespace {
 }
 
 extension Store {
-  /// Like ``invalidate(tag:)``, in one namespace, or in all if it is nil. Values that were written after the horizon stay.
+  /// Like ``invalidate(tag:)``, in one namespace, or in all if `namespace` is nil. Values written after the horizon stay.
   package func invalidate(
     tag: String, in namespace: String?, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult {
