@@ -49,7 +49,7 @@
               state.counters[name] = (counter, metric.value)
               continue
             }
-            // After a reset of the statistics the metric begins at 0 again.
+            // After a reset of the statistics the metric begins at 0 again, so its whole value is the rise.
             let rise = metric.value >= last ? metric.value - last : metric.value
             state.counters[name] = (counter, metric.value)
             if rise > 0 { counter.increment(by: Int64(rise)) }

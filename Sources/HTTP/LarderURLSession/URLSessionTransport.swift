@@ -97,7 +97,7 @@
         .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost:
         .offline
       case .timedOut, .networkConnectionLost: .interrupted
-      // On Linux, failures of TLS, some refused connections and bodies that were cut off have no code of their own.
+      // On Linux, failures of TLS, some refused connections and cut-off bodies have this code, so the description decides.
       case .unknown: CurlWords.tellOfInsecurity(localizedDescription) ? .insecure : .interrupted
       default: .unusable
       }

@@ -125,7 +125,7 @@
     func run() async throws { try await pool.run() }
 
     func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
-      // Accepted connections inherit the option from the listening socket.
+      // Accepted connections inherit the option from the listening socket, so that socket gets the option.
       try socket.setValue(true, for: BoolSocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
       try await pool.suspendSocket(socket, untilReadyFor: events)
     }

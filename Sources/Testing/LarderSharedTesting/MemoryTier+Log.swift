@@ -64,7 +64,7 @@ extension MemoryTier.Image {
   mutating func store(
     _ value: TierValue, under key: SharedKey, version: Position, at now: Duration
   ) -> ValueStamp {
-    // Two values that are filled at the same time get different stamps.
+    // Two values that are filled at the same time get different stamps, because a stamp identifies a value.
     let written = max(UInt64(now / .microseconds(1)), (values[key]?.stamp.written ?? 0) + 1)
     let stamp = ValueStamp(version: version, written: written)
     values[key] = MemoryTier.Stored(value: value, stamp: stamp, written: now)

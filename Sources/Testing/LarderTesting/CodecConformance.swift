@@ -94,19 +94,19 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
   fileprivate mutating func checkCache(_ values: [C.Value]) throws {
     let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let cache = store.cache(codec, in: "conformance")
-    // Without a memory tier every read decodes.
+    // Without a memory tier every read decodes the value from disk.
     let disk = store.cache(codec, in: "conformance", memory: .off)
     for (index, value) in values.enumerated() {
       do throws(LarderError) {
         try cache.set(value, for: index)
       } catch {
-        // An earlier check has reported a value that cannot be encoded.
+        // An earlier check has already reported that this value cannot be encoded.
         if error.code == .unencodable { continue }
         throw error
       }
       let expected = try disk.value(for: index)
       if expected == nil { problems.append("a cache misses value \(index) that it has stored") }
-      // Memory answers the second read.
+      // The first read puts the value into memory, which answers the second read.
       let first = try cache.value(for: index)
       let second = try cache.value(for: index)
       if first != expected || second != expected {

@@ -145,7 +145,6 @@ public final class Demonstration {
   }
 }
 
-/// A row of the table.
 private struct Row {
   static let title =
     "what happens                      reads  memory   disk   tier  loaded  stale  unconfirmed  origin  stalest read"

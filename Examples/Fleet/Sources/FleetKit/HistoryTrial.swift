@@ -197,7 +197,7 @@ public final class HistoryTrial {
       for machine in machines {
         try await wait("a machine stays out of touch") { await machine.ask("waits") == "0 true" }
       }
-      // Values that were confirmed earlier lose their confirmation in this time.
+      // A confirmation lasts for two seconds, so after this time no earlier confirmation is valid.
       try await Task.sleep(for: .milliseconds(2100))
     }
   }

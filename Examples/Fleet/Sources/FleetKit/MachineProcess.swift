@@ -112,7 +112,6 @@ public final class MachineProcess: Sendable {
     }
   }
 
-  /// The process id.
   var identifier: Int32 { process.processIdentifier }
 
   /// Ends the process immediately, as a crash does.

@@ -63,7 +63,7 @@ final class MachineProgram: Sendable {
     case "rest":
       isActive.store(false, ordering: .sequentiallyConsistent)
       Task {
-        // Calls under way end in this time.
+        // The calls under way end in this time, so `flush` writes these calls, too.
         try? await Task.sleep(for: .milliseconds(700))
         flush()
         output.write("rest .")
@@ -156,7 +156,7 @@ final class MachineProgram: Sendable {
         kind = .attempt
         // The tier may now have an older value than the origin, so the key is removed.
         do { try await cache.remove("\(key)") } catch {
-          // The removal waits in the store.
+          // The tier did not get the removal, so the removal waits in the store.
         }
       }
       note(Call(kind: kind, start: start, end: Call.now, key: key, value: value))

@@ -49,7 +49,7 @@ public enum ServerCost {
     let made = Int(time / .seconds(1)) * changes
     try await withThrowingTaskGroup { group in
       for index in 0..<made {
-        // The number of changes does not depend on the speed of the server.
+        // The changes have a fixed rate, so their number does not depend on the speed of the server.
         let key = SharedKey(namespace: "n", bytes: Array("key-\(index)".utf8))
         group.addTask { _ = try await tier.change(.set(key, value)) }
         try await Task.sleep(until: begin + .seconds(1) / changes * (index + 1))

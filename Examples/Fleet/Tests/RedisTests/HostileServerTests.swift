@@ -49,7 +49,7 @@ import Testing
     try await server.close()
   }
 
-  /// A connection that ends just after its login must not come into use after its end: nothing would replace it.
+  /// A connection may end just after its login. If `onClose` came before `completion`, the ended connection would stay in use.
   @Test func aConnectionIsOpenedBeforeItEnds() async throws {
     let server = try await HostileServer(closes: true) { _ in "+PONG\r\n" }
     let events = Mutex<[String]>([])

@@ -32,7 +32,7 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
         group.addTask {
           try await machine.cache.value(for: "a") {
             let number = loads.next()
-            // All other machines ask during this load.
+            // The load waits until all other machines have asked, so their requests come during this load.
             try await poll {
               machines.filter { $0.cache.shared.statistics.waits > 0 }.count == machines.count - 1
             }

@@ -81,7 +81,7 @@
         let next = try await RedisServer(port: server.port)
         let get = Command(["GET", "late:{late}:key"].map { Array($0.utf8) }, timeout: .seconds(10))
         try await poll { (try? await sender.send(get)) == .null }
-        // A `time` in place of the command shows that the command has had its turn.
+        // The client sends `time` in place of the command, so a `time` shows that the client has handled the command.
         try await poll { try await next.sender().calls(of: "time") >= 1 }
         #expect(try await sender.send(get) == .null)
       }

@@ -100,7 +100,7 @@ enum Framing: Sendable, Equatable {
   private static func declared(_ fields: HTTPFields) -> Framing? {
     if fields.contains(.transferEncoding) {
       let codings = codings(fields)
-      // Other codings are not decoded here, and not passed on.
+      // Other codings are neither decoded nor passed on, so a message with another coding has no known framing.
       return codings.count == 1 && isChunked(codings[0]) ? .chunked : nil
     }
     let values = fields[values: .contentLength]

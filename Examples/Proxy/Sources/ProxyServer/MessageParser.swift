@@ -96,7 +96,7 @@ struct MessageParser {
       if rest.first == 0x0A { return offset + 2 }
       if rest.starts(with: [0x0D, 0x0A]) { return offset + 3 }
       searched = offset
-      // The next bytes decide whether this line is the last.
+      // Only the next bytes show whether this line is the last line of the head, so the parser waits for them.
       if rest.isEmpty || rest.count == 1 && rest.first == 0x0D { return nil }
       searched = offset + 1
     }
@@ -158,7 +158,7 @@ struct MessageParser {
       throw .malformed("the extensions of a chunk are too long")
     }
     let size = line.prefix { $0 != 0x3B }
-    // A space is allowed only before an extension (RFC 9112, section 7.1.1). Origins also send spaces elsewhere.
+    // A space is allowed only before an extension (RFC 9112, section 7.1.1), but some origins send other spaces, too.
     let isPadded = !isStrict || size.count < line.count
     let digits = String(decoding: isPadded ? size.trimmed : size, as: UTF8.self)
     guard !digits.isEmpty, digits.utf8.count <= 15,

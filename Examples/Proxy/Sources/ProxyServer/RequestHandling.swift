@@ -30,7 +30,7 @@ struct RequestHandling: Sendable {
       }
     } catch let error as MessageError {
       log?("bad request: \(error)")
-      // An idle connection ends without an answer.
+      // On an idle connection no request waits for an answer, so the connection ends without an answer.
       if error == .timedOut, isBetweenRequests || connection.hasAnswered, reader.isIdle { return }
       await refuse(connection, with: .refusal(error))
     } catch {

@@ -41,7 +41,7 @@
         return (response, unlimited.limited(to: policy.timeout, by: clock))
       }
       var answer = try await sent()
-      // A request that may have an effect is never sent twice.
+      // A request that may have an effect is never sent twice, so only GET and HEAD wait.
       let isPatient = policy.longestWait > .zero && [.get, .head].contains(request.method)
       if isPatient, body.whole != nil, answer.0.status.code == 429 || !hasSubstitute,
         let wait = answer.0.retryAfter(at: clock.now), wait <= policy.longestWait

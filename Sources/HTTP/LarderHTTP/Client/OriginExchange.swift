@@ -129,8 +129,8 @@
 
     private func ask() async throws -> HTTPCacheResult? {
       let (policy, clock) = (cache.rules.policy, cache.clock)
-      // The new response may replace a stored response. An invalidation of that stored response must then apply to the new
-      // response, too.
+      // The new response may replace a stored response, whose invalidation must then apply to the new response, too. So the
+      // permit gets the tags of the stored response.
       let credential = cache.rules.credential(of: forward.original)
       cache.responses.permits.add(
         held.filter { $0.response.credential == credential }.flatMap(\.tags), to: permit)

@@ -108,7 +108,7 @@
       if response.credential != nil {
         attributes.tags += Principal(exchange.forward.original, policy: policy).tags
       }
-      // A response keeps the tags of earlier requests.
+      // A response keeps the tags of earlier requests, so that each of these tags still removes the response.
       attributes.tags += exchange.client.tags
       attributes.tags += exchange.held.filter { $0.key == key }.flatMap(\.tags)
         .filter { !CacheGroups.isTag($0) }

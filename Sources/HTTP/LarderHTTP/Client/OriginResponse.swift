@@ -92,7 +92,7 @@
       var hasBody = length != 0 && head.status.code != 204
       if case .stored = source { hasBody = false }
       guard hasBody else {
-        // A response without a body is stored before the client sees it.
+        // A response without a body is stored before the client gets it, so that the client's next request is a hit.
         result.isStored = await storeOrReport(self.reception(bodySize: 0), .whole([])) != nil
         if result.isStored { result.remaining = left }
         exchange.flight?.complete(.arrived)
@@ -114,7 +114,7 @@
     /// A body on its way into the store; nil if the body is too long or there is no room.
     private func incoming(_ source: CacheReception.Body, length: Int?) -> IncomingBody? {
       let largest = cache.rules.policy.largestBody
-      // A part that is joined with a stored part is in memory as a whole.
+      // A part that is joined with a stored part must be in memory as a whole, so it gets no writer.
       var writer: (@Sendable () throws -> BodyWriter)?
       if case .received = source {
         writer = { [namespace = cache.namespace, permit = exchange.permit] in

@@ -28,7 +28,6 @@
 
     /// Returns the result of `read`, or cancels it after the limit and throws. Only one call may be under way at a time.
     func run(_ read: @escaping @Sendable () async throws -> [UInt8]?) async throws -> [UInt8]? {
-      // The time starts before the read begins.
       let deadline = clock.monotonic + limit.bounded
       let reading = Task { try await read() }
       begin(until: deadline) { reading.cancel() }

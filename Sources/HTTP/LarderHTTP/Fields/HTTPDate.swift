@@ -70,7 +70,7 @@
         return
       }
       var parts = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
-      // The third form has a second space before a day of one digit.
+      // The third form has a second space before a day of one digit, so there is an empty part.
       if parts.count == 6, parts[2].isEmpty, parts[3].utf8.count == 1 { parts.remove(at: 2) }
       let date = parts.count == 5 ? Self.asctime(parts) : Self.rfc850(parts, now: now)
       guard let date else { return nil }

@@ -252,7 +252,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   private func release(_ lease: Lease) async {
     await Task { [tier = shared.tier, key] in
       do { try await tier.release(key, lease.token) } catch {
-        // Without the release, the lease ends after its duration.
+        // If the release fails, the lease ends after its duration.
       }
     }.value
   }

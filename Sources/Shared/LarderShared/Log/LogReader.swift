@@ -93,7 +93,7 @@ struct LogReader: Sendable {
       try await tier.newestRecord()
     }
     if let begun { return begun }
-    // Another process has already begun.
+    // Another process has already begun with a new history, so this process continues with that history.
     guard let present = try copies.state.progress() else { throw CancellationError() }
     return present
   }

@@ -52,7 +52,7 @@ public struct StreamTier: SharedTier {
     else { return nil }
     // If the head is missing, the log of the value was lost. The value's own version is then the newest known position.
     let head = parts[1].bytes.flatMap { Position(head: $0) } ?? stamp.version
-    // A stamp beyond the head does not come from this log.
+    // A stamp with a version beyond the head does not come from this log, so the value is invalid.
     var isInvalidated = head < stamp.version
     for floor in parts.dropFirst(2) where floor != .null {
       guard let position = floor.bytes.flatMap({ Position(id: $0) }) else {
@@ -168,7 +168,7 @@ extension LarderError {
   /// The error for an error of the server, or for a reply that does not fit the request. The error shows no value.
   init(unexpected reply: Reply, to request: String, mayHaveChanged: Bool) {
     if case .failure(let message) = reply {
-      // The server's message may repeat arguments. Its first word, the kind of the error, does not.
+      // The server's message may repeat arguments, so only its first word, the kind of the error, is shown.
       let kind = Reply.serverError(in: message).prefix { $0.isLetter && $0.isASCII }.prefix(40)
       self.init(
         .unreachable, "the shared tier refused \(request): \(kind)",
