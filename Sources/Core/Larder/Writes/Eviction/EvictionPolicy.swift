@@ -60,8 +60,8 @@ extension EvictionQueue where Self: ~Copyable {
 /// The default policy: one queue with a boundary, and a clock hand that searches for entries to evict.
 ///
 /// Entries after the boundary are the window, where new entries prove their use; older entries are main. If the cache is full,
-/// an entry that moves to main must be used or frequent to stay; then an entry that the clock hand finds unused is evicted. If
-/// many keys return soon after their eviction, the size of the window changes. `Docs/Internals/Eviction.md` has all rules.
+/// an entry that moves to main must be used or frequent to stay; then an entry that the clock hand finds unused is evicted. A
+/// key that returns soon after its eviction changes the size of the window. `Docs/Internals/Eviction.md` has all rules.
 extension EvictionQueue where Self: ~Copyable {
   /// The most entries that move to main, and the most steps of the clock hand, in one insertion.
   private static var mostSteps: Int { 64 }
