@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// Bodies of articles, difficult bodies and answers that are no article, and the forms of the fields of bookmarks.
+/// Bodies of articles, also difficult ones, answers that are not an article, and the forms of the fields of bookmarks.
 @Suite(.fixture(Fixture.self)) struct BodyTests {
   private let fixture = Fixture.current
 
@@ -76,7 +76,7 @@ import ExampleTesting
   }
 }
 
-/// The images that a page shows, in every notation.
+/// The images that a page shows, in each notation.
 @Suite struct ImageAddressTests {
   private func images(_ html: String) -> [String] {
     ImageAddresses.all(in: html, from: "https://read.example/api/bookmarks/x/article")

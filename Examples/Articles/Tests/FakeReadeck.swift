@@ -1,13 +1,13 @@
 import ExampleTesting
 
-/// A readeck server with the forms of its API and its treatment of validators.
+/// A readeck server for tests. Its API has the forms of the real API, and treats validators in the same way.
 final class FakeReadeck: Sendable {
   struct Page {
     var number: Int
     var title: String
     var updated: String
     var html: String
-    /// An entity tag that is no quoted string.
+    /// The entity tag. As in the real service, it has no quotes.
     var entityTag: String
     var isArchived = false
     var isMarked = false
@@ -54,7 +54,7 @@ final class FakeReadeck: Sendable {
     }
   }
 
-  /// Adds `count` pages, newest first. Each shows `images` images of its own.
+  /// Adds `count` pages, the newest first. Each page shows `images` images that no other page shows.
   func fill(_ count: Int, images: Int = 0, from first: Int = 0) {
     for number in first..<first + count {
       let paths = (0..<images).map { Self.image($0, of: number) }
@@ -74,13 +74,13 @@ final class FakeReadeck: Sendable {
   static func body(_ number: Int) -> String { path(number) + "/article" }
   static func image(_ image: Int, of number: Int) -> String { "/img/\(id(number))-\(image)" }
 
-  /// An image of `count` bytes.
+  /// An answer with an image of `count` bytes.
   static func image(_ count: Int) -> LocalServer.Answer {
     .init(200, ["Content-Type": "image/png"], body: Data(repeating: 7, count: count))
   }
 
   static func moment(_ number: Int) -> String {
-    // A fraction has no zeros at its end, and is missing if it is zero.
+    // As in the real service, a fraction has no zeros at its end, and is absent if it is zero.
     let fractions = ["", ".6", ".646333268", ".64"]
     return "2025-04-03T19:\(10 + number / 50):\(10 + number % 50)\(fractions[number % 4])Z"
   }
@@ -115,7 +115,7 @@ final class FakeReadeck: Sendable {
       200, ["Total-Count": "\(pages.count)"], json: pages.prefix(limit).map(\.bookmark))
   }
 
-  /// Makes a change through the API. The time of the change is later than all earlier times.
+  /// Makes a change through the API. The page gets a time of change that is later than all others.
   private func edit(_ number: Int, _ request: LocalServer.Received) -> LocalServer.Answer {
     if request.method == "DELETE" {
       remove(number)
@@ -132,7 +132,7 @@ final class FakeReadeck: Sendable {
   }
 
   private func article(_ page: Page, _ request: LocalServer.Received) -> LocalServer.Answer {
-    // The tag must match exactly, and the 304 has no validators.
+    // The tag must match exactly. As in the real service, the 304 has no validators.
     if request.fields["if-none-match"] == page.entityTag { return .init(304) }
     let fields = [
       "Content-Type": "text/html; charset=utf-8", "ETag": page.entityTag,

@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// A reader with its own store and server and a manual clock.
+/// A reader with its own store, its own server and a manual clock.
 struct Fixture: TestFixture {
   let clock = ManualClock()
   let store: Store
@@ -37,7 +37,7 @@ struct Fixture: TestFixture {
       in: store, at: base + "/api", token: token, over: network, pauses: [.zero, .zero])
   }
 
-  /// Another reader over the same store, as in another process, or of another user.
+  /// Another reader of the same store: as in another process, or with the token of another user.
   func another(token: String = FakeReadeck.token) -> ArticleReader {
     Self.reader(in: store, at: server.base, over: network, token: token)
   }
@@ -47,7 +47,7 @@ struct Fixture: TestFixture {
 
   func answerAll() { server.become { [readeck] in readeck.answer($0) } }
 
-  /// Runs `body` between the first request of a path and its answer.
+  /// Runs `body` after the first request of a path has arrived, and before its answer.
   func during(_ path: String, _ body: @escaping @Sendable () async throws -> Void) {
     let isDone = Atomic(false)
     server.become { [readeck] request in
@@ -57,7 +57,7 @@ struct Fixture: TestFixture {
     }
   }
 
-  /// Changes the answers to requests of a path.
+  /// Changes the answers to all requests of a path.
   func answer(_ path: String, _ change: @escaping @Sendable (inout LocalServer.Answer) -> Void) {
     server.become { [readeck] request in
       var answer = readeck.answer(request)
@@ -66,14 +66,14 @@ struct Fixture: TestFixture {
     }
   }
 
-  /// Gives the requests that `isChosen` chooses another answer. Other requests keep their answers.
+  /// Gives `other` as the answer to the requests that `isChosen` chooses. Other requests get their usual answers.
   func answer(
     with other: LocalServer.Answer, to isChosen: @escaping @Sendable (LocalServer.Received) -> Bool
   ) {
     server.become { [readeck] in isChosen($0) ? other : readeck.answer($0) }
   }
 
-  /// Adds `count` articles at the server, and syncs.
+  /// Adds `count` articles to the server, and then syncs.
   @discardableResult
   func sync(new count: Int = 0, images: Int = 0, from first: Int = 0) async throws -> SyncResult {
     readeck.fill(count, images: images, from: first)
@@ -93,7 +93,7 @@ struct Fixture: TestFixture {
     try reader.stored().map { FakeReadeck.number(of: $0.bookmark.id) }
   }
 
-  /// The requests since the last call: the number of lists, the numbers of the bodies, and the paths of the images.
+  /// The requests after the last call of this function: the number of lists, the numbers of the bodies, and the paths of images.
   func asked() -> (lists: Int, bodies: [Int], images: [String]) {
     defer { server.forget() }
     let paths = server.received.map(\.path)
@@ -108,7 +108,7 @@ struct Fixture: TestFixture {
 }
 
 extension FaultyTransport {
-  /// Lets all requests after `count` more fail.
+  /// Lets `count` further requests pass. All requests after them fail.
   func fail(with code: URLError.Code = .notConnectedToInternet, after count: Int = 0) {
     plan =
       [Fault](repeating: .pass, count: count)
@@ -127,7 +127,7 @@ extension OfflineSettings {
   }
 }
 
-/// The names that the program of the page uses without a declaration.
+/// The names that the program in the documentation uses without a declaration.
 struct Programs {
   let store: Store
   let token: String

@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// Images with limits and failures, and articles that change while their images are fetched.
+/// Images that exceed limits or fail, and articles that change while their images are fetched.
 @Suite(.fixture(Fixture.self)) struct ImageTests {
   private let fixture = Fixture.current
   private var reader: ArticleReader { fixture.reader }
@@ -12,7 +12,7 @@ import ExampleTesting
     try fixture.images.entry(for: fixture.address(path))
   }
 
-  /// Adds articles at the server, the oldest two of which show one image.
+  /// Adds articles to the server. The two oldest articles show the same image.
   private func fillSharingAnImage(_ count: Int) {
     readeck.fill(count)
     for number in 0..<2 { readeck.change(number) { $0.html = "<img src='/img/shared'>" } }
@@ -35,7 +35,7 @@ import ExampleTesting
     fillSharingAnImage(2)
     fixture.during("/img/shared") { [fixture] in _ = try await fixture.open(1) }
     _ = try await fixture.open(0)
-    // Waits for the image of the first article, and then for that of the second.
+    // The first call waits for the image of the first article, the second call for the image of the second article.
     for _ in 0..<2 { await reader.finish() }
     #expect(fixture.asked().images == ["/img/shared"])
     for count in [2, 1, 0] {
@@ -70,7 +70,7 @@ import ExampleTesting
     #expect(try reader.stored().map(\.lacksImages) == [false, true, false])
     #expect(try reader.usage().imageBytes == 3 * large + 15)
 
-    // The images of the oldest article are removed first.
+    // The new limit is lower, so images are removed, beginning with the oldest article.
     try await reader.change(.test(imageMegabytes: 50))
     #expect(try reader.stored().map(\.lacksImages) == [true, true, true])
     let usage = try reader.usage()
@@ -83,7 +83,7 @@ import ExampleTesting
     let (page, later) = (FakeReadeck.image(0, of: 1), FakeReadeck.image(1, of: 1))
     readeck.set(.init(404), at: gone)
     readeck.set(FakeReadeck.image(64_000_001), at: large)
-    // The login page of a network is no image.
+    // The login page of a network is not an image, so the image is not stored and may be requested again.
     readeck.set(.init(200, ["Content-Type": "text/html"], text: "<html>"), at: page)
     readeck.set(.init(503), at: later)
     let result = try await fixture.sync()

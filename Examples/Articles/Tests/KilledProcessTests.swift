@@ -2,9 +2,9 @@ import ExampleTesting
 
 @testable import Articles
 
-/// A sync in a process that is killed, and the requests that the next sync still needs.
+/// Kills a process during its sync, and counts the requests that the next sync still makes.
 @Suite(.serialized) struct KilledProcessTests {
-  /// The number of requests that are answered before the process is killed in the next request.
+  /// The number of requests that the server answers. The process is killed at the next request.
   @Test(arguments: [0, 1, 2, 3, 6, 9, 10, 14, 19, 24, 30])
   func `a killed sync goes on where it was, whenever it was killed`(count: Int) async throws {
     let program = TestedProgram("larder-articles")
@@ -19,7 +19,7 @@ import ExampleTesting
       let isKilled = Atomic(false)
       server.become { request in
         if server.count > count {
-          // Kills only once: another process may have the number afterwards.
+          // Kills only once, because after the kill another process may get the same process id.
           if !isKilled.exchange(true, ordering: .relaxed) {
             let number = try String(contentsOfFile: path + "-process", encoding: .utf8)
             kill(try #require(Int32(number.trimmingBlanks)), SIGKILL)
@@ -34,22 +34,22 @@ import ExampleTesting
       ended.open()
       server.become { readeck.answer($0) }
 
-      // Without this file, the dead process holds no leases for its loads.
+      // Removes the leases of the killed process, so that the loads of this process need not wait for them.
       try? FileManager.default.removeItem(atPath: path + "/leases")
-      // The clock stands still, so no answer is late, however busy the machine is.
+      // The clock does not move, so that no request reaches its time limit on a busy machine.
       let clock = ManualClock(now: Timestamp(Date()))
       let store = try Store(at: path, options: Store.Options(clock: clock))
       let network = FaultyTransport(over: URLSessionTransport())
       let reader = Fixture.reader(in: store, at: server.base, over: network)
       let bodies = try reader.articles.keys().compactMap(\.string)
       let images = try reader.images.keys().compactMap(\.string)
-      // Bodies are fetched one after the other, so all answered bodies are stored.
+      // Bodies are fetched one by one, so each body was stored before the next request. So all answered bodies are stored.
       let answered = Set(server.received.prefix(count).map(\.path))
       #expect(bodies.count >= answered.count { $0.hasSuffix("/article") })
       let result = try await reader.sync().result()
       #expect(
         result.kept == 10 && result.failed == 0 && result.skipped == bodies.count, "\(result)")
-      // The server may still count requests of the dead process, so the network of this process counts.
+      // The server may still receive requests of the killed process, so the requests of this process are counted here.
       let asked = network.requests.compactMap(\.path)
       #expect(asked.count == 1 + 10 - bodies.count + 20 - images.count)
       let stored =

@@ -2,20 +2,20 @@ import ExampleTesting
 
 @testable import Articles
 
-/// Changes that the user makes, with and without a network, beside changes of others.
+/// Changes that the user makes with and without a network, also at the same time as changes by others.
 @Suite(.fixture(Fixture.self)) struct OutboxTests {
   private let fixture = Fixture.current
   private var reader: ArticleReader { fixture.reader }
   private var readeck: FakeReadeck { fixture.readeck }
 
-  /// Changes made without a network.
+  /// Makes changes without a network, so that they wait in the outbox.
   private func queue(_ kinds: [PendingEdit.Kind], of number: Int = 0) async throws {
     fixture.network.fail()
     for kind in kinds { _ = try await fixture.edit(number, kind) }
     fixture.network.recover()
   }
 
-  /// Gives an article at the server a state that the change alters.
+  /// Gives an article on the server a state in which the change has an effect.
   private func prepare(_ number: Int, for kind: PendingEdit.Kind) {
     readeck.change(number) { page in
       (page.isArchived, page.isMarked) = (kind == .unarchive, kind == .unmark)
@@ -23,7 +23,7 @@ import ExampleTesting
     }
   }
 
-  /// By the service's clock, the first change of an article is later than the second, and yet no change of others.
+  /// By the clock of the service, the first change arrives after the user has made the second, but others have changed nothing.
   @Test func `changes are sent at once, and seen at once`() async throws {
     try await fixture.sync(new: 4)
     let changes: [(Int, PendingEdit.Kind)] = [
@@ -63,7 +63,7 @@ import ExampleTesting
     for (number, kind) in [PendingEdit.Kind.mark, .delete, .mark].enumerated() {
       try await queue([kind], of: number)
     }
-    // The service has the first changes, as after a kill of the process behind its requests.
+    // The service already has the first two changes, as after a kill of the process that sent them. Article 2 is gone, too.
     readeck.change(0) { ($0.isMarked, $0.updated) = (true, "2026-12-31T00:00:00Z") }
     for number in 1...2 { readeck.remove(number) }
     fixture.server.forget()
@@ -77,12 +77,12 @@ import ExampleTesting
   func `a change that arrives twice has the effect of one`(kind: PendingEdit.Kind) async throws {
     try await fixture.sync(new: 2)
     prepare(0, for: kind)
-    // The network delivers each change twice.
+    // The network delivers each change twice, so the change must have the same effect as once.
     fixture.server.become { [readeck] request in
       if request.method != "GET" { _ = readeck.answer(request) }
       return readeck.answer(request)
     }
-    // The service refuses a second deletion; the next look shows that the first deletion has arrived.
+    // The service refuses the second deletion. The next request for the article shows that the first deletion has arrived.
     _ = try await fixture.edit(0, kind)
     #expect(try await reader.sendEdits().left == 0)
     let page = readeck.page(0)
@@ -166,7 +166,7 @@ import ExampleTesting
     fixture.network.fail()
     await #expect(throws: ServiceError.self) { try await reader.edit("nosuch", .mark) }
     #expect(try reader.pendingEdits().isEmpty)
-    // The article that was archived here is known from that change.
+    // The archived article is no longer stored, but its title is known from the change.
     try await queue([.archive, .unarchive])
     #expect(try reader.pendingEdits().map(\.kind) == [.archive, .unarchive])
     readeck.fill(1, from: 2)
@@ -181,7 +181,7 @@ import ExampleTesting
     #expect(try reader.outbox.count() == 2)
   }
 
-  /// The server's clock is ahead by so many seconds, and others change the article so many seconds after the user.
+  /// `ahead`: the seconds by which the server's clock is ahead; nil for no date. Others make their change `later` seconds later.
   @Test(arguments: [-600, 0, 600, nil], [-60, 60])
   func `a later change at the service wins by its clock, and the user is told`(
     ahead: Int?, later: Int
@@ -196,7 +196,7 @@ import ExampleTesting
     readeck.change(0) { $0.updated = "\(made)" }
     fixture.clock.advance(by: .minutes(2))
     let report = try await reader.sendEdits()
-    // If an answer has no date, the HTTP cache gives it the time of its arrival.
+    // If an answer has no date, the HTTP cache uses the time of its arrival, as if both clocks were equal.
     let isSent = later < 0
     #expect(report.sent == (isSent ? 2 : 1) && report.left == 0)
     #expect(report.conflicts.count == (isSent ? 0 : 1))
@@ -211,7 +211,7 @@ import ExampleTesting
     try await queue([.mark, .archive])
     let looks = Atomic(0)
     fixture.server.become { [readeck] request in
-      // The change comes after the second look, which shows the first change.
+      // The second request shows the user's first change. The change by others is made before the third request.
       if request.bare == FakeReadeck.path(0), request.method == "GET",
         looks.add(1, ordering: .relaxed).newValue == 3
       {

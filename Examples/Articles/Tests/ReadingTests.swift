@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// Opening and listing articles, with a network and without.
+/// Opening articles and listing articles, with and without a network.
 @Suite(.fixture(Fixture.self)) struct ReadingTests {
   private let fixture = Fixture.current
   private var reader: ArticleReader { fixture.reader }
@@ -41,7 +41,7 @@ import ExampleTesting
     await #expect(throws: ServiceError.self) { try await reader.unread() }
   }
 
-  /// The service's times go back if a backup is restored.
+  /// The second argument is earlier than the stored time, as if a backup of the service was restored.
   @Test(arguments: ["2026-01-01T00:00:00.5Z", "2020-01-01T00:00:00Z"])
   func `an edited article is fetched again, with its tag as it came`(updated: String) async throws {
     try await fixture.sync(new: 2, images: 2)
@@ -131,7 +131,7 @@ import ExampleTesting
     #expect(fixture.server.count == 0)
   }
 
-  /// A status of 0 stands for a missing network.
+  /// A status of 0 means that there is no network.
   @Test(
     arguments: [
       (0, ""), (500, ""), (429, ""), (200, "<html>Please log in</html>"), (200, ""), (401, ""),

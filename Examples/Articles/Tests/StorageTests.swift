@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// The stored articles and images, and the effects of settings and sign-outs, also during other calls.
+/// The stored articles and images, and how settings and sign-outs change them, also during other calls.
 @Suite(.fixture(Fixture.self)) struct StorageTests {
   private let fixture = Fixture.current
   private var reader: ArticleReader { fixture.reader }
@@ -75,7 +75,7 @@ import ExampleTesting
     fixture.readeck.fill(100)
     try await reader.change(OfflineSettings(articles: 100))
     let pages = fixture.readeck.pages
-    // Two tasks ask for each article.
+    // Two of the eight tasks request the same 25 articles.
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<8 {
         group.addTask {
@@ -99,7 +99,7 @@ import ExampleTesting
 
   enum Ending: CaseIterable { case signOut, off, noArticles }
 
-  /// Signs out or changes the settings while an article is requested, so that the article is not stored.
+  /// Signs out or changes the settings while an article is requested. The article must then not be stored.
   @Test(arguments: Ending.allCases)
   func `an article that is being opened is not stored any more`(ending: Ending) async throws {
     fixture.readeck.fill(2, images: 1)

@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// The articles that a sync fetches, the number and the pace of its requests, and its result.
+/// The articles that a sync fetches, the number and speed of its requests, and its result.
 @Suite(.fixture(Fixture.self)) struct SyncTests {
   private let fixture = Fixture.current
   private var reader: ArticleReader { fixture.reader }
@@ -19,7 +19,7 @@ import ExampleTesting
     #expect(try await reader.unread().bookmarks.count == 2)
   }
 
-  /// Twenty articles are 21 requests, with 100 images 121. The sync of 100 articles is timed.
+  /// Twenty articles need 21 requests, and with 100 images 121 requests. The test also prints the time of the sync.
   @Test(arguments: [(20, 0), (20, 5), (100, 0)])
   func `a sync requests the list, and the newest articles and their images`(
     count: Int, images: Int
@@ -64,7 +64,7 @@ import ExampleTesting
   @Test func `articles that fail are fetched by the next sync`() async throws {
     readeck.fill(20)
     fixture.answer(FakeReadeck.body(3)) { $0 = .init(500, text: "<h1>Error</h1>") }
-    // After the list and eight articles, the request for article 11 loses its connection.
+    // The list and eight articles are answered. Then the request for article 11 loses its connection.
     fixture.network.plan =
       [FaultyTransport.Fault](repeating: .pass, count: 9)
       + [.fail(URLError(.networkConnectionLost))]
@@ -136,7 +136,7 @@ import ExampleTesting
 
   enum Ending: CaseIterable { case cancel, signOut, signOutElsewhere, off, lowerLimit }
 
-  /// The next sync stores what is missing.
+  /// Stops a sync. The next sync must then store the missing articles.
   @Test(arguments: Ending.allCases)
   func `a sync that is ended meanwhile stores no more`(ending: Ending) async throws {
     try await reader.change(.test(articles: 30))
@@ -188,7 +188,7 @@ import ExampleTesting
     #expect(try fixture.stored() == Array((60 - kept..<60).reversed()))
     #expect(try await fixture.sync().kept == kept && fixture.asked().bodies.count == 1)
     if kept == 0 { return }
-    // A newer article replaces the oldest article.
+    // The limit is reached, so a newer article replaces the oldest article.
     #expect(try await fixture.sync(new: 1, from: 60).stored == 1)
     #expect(try fixture.stored().first == 60)
   }
@@ -229,7 +229,7 @@ import ExampleTesting
     #expect(try await fixture.sync().stored == 4)
     readeck.change(0) { $0.isArchived = true }
     readeck.remove(1)
-    // A list without its length, or a list that cannot be read whole, removes nothing.
+    // If the length of the list is unknown, or an element cannot be decoded, the list may be incomplete. So nothing is removed.
     fixture.answer("/api/bookmarks") { $0.fields["Total-Count"] = nil }
     #expect(try await fixture.sync().removed == 0)
     fixture.answer("/api/bookmarks") { answer in
@@ -243,7 +243,7 @@ import ExampleTesting
     #expect(try fixture.stored() == [3, 2] && reader.usage().images == 2)
   }
 
-  /// Sends requests over the network, and notes the priorities of their tasks and the number of images at a time.
+  /// Sends requests over the network. Records the priorities of their tasks, and how many images are requested at the same time.
   private struct Priorities: HTTPTransport {
     let sent = Lines<(path: String, priority: TaskPriority)>()
     let session = URLSessionTransport()
@@ -257,7 +257,7 @@ import ExampleTesting
     }
   }
 
-  /// An automatic sync has background priority, and a manual sync utility priority; all images have background priority.
+  /// An automatic sync has background priority, a manual sync utility priority. All images have background priority.
   @Test(arguments: [true, false])
   func `priorities of syncs and images, of which four are fetched at a time`(isAutomatic: Bool)
     async throws
@@ -273,11 +273,11 @@ import ExampleTesting
     let begun = try isAutomatic ? reader.syncIfDue() : reader.sync()
     let run = try #require(begun)
     try await waitUntil { network.sent.all.count >= 6 }
-    // No further requests come while these four images are held.
+    // The gate holds four images, so no further request may come.
     try await Task.sleep(for: .milliseconds(100))
     #expect(network.sent.all.count == 6, "a list, an article and four images")
     gate.open()
-    // An iteration does not raise the priority, but a wait for the result does.
+    // An iteration over the steps does not raise the priority of the task, but a wait for its result does.
     for await _ in run.steps {}
     #expect(await run.result().images == 18)
     for (path, priority) in network.sent.all {
