@@ -1,7 +1,7 @@
 import Larder
 import Service
 
-// The answers of the services, with only the fields that are used.
+// The answers of the services. Only the fields that this module uses are decoded.
 
 struct BoardBody: Decodable {
   struct Station: Decodable { var id, name: String? }
@@ -20,11 +20,12 @@ struct BoardBody: Decodable {
     var name, category, number, `operator`, to: String?
     var cancelled: Bool?
 
-    /// The departure of this run; nil for a run that ends here or has no time.
+    /// The departure of this run. Nil for a run that ends at this station, or that has no time.
     func departure(from station: String) -> Departure? {
       guard let time = SwissTime.moment(stop.departure) else { return nil }
       let (line, category) = (number ?? name ?? "", category ?? "")
-      // The expected time counts, or else the field `delay`; a delay of more than a day is unknown.
+      // The expected time gives the delay, or else the field `delay`. A delay of more than a day is wrong, so it counts as
+      // unknown.
       let expected = SwissTime.moment(stop.prognosis?.departure)
       let late = expected.map { (time.duration(to: $0) / .minutes(1)).rounded() }
       let delays = [late, stop.delay.flatMap { Double($0) }]
@@ -38,11 +39,11 @@ struct BoardBody: Decodable {
     }
   }
 
-  /// The station; null, with an empty list, if it is unknown.
+  /// The station. If the station is unknown, this is null and the list is empty.
   var station: Station?
   var stationboard: LenientList<Run>
 
-  /// The fault of the board: another station, no run with a time, or only runs of an earlier day. An empty board has no fault.
+  /// What is wrong with the board: another station, no run with a time, or only runs of an earlier day. An empty board is valid.
   func fault(asked id: String, on day: CalendarDay) -> String? {
     if let other = station?.id, other.withoutZeros != id { return "it is of the station \(other)" }
     let times = stationboard.elements.compactMap { $0.departure(from: id)?.time }
@@ -50,7 +51,7 @@ struct BoardBody: Decodable {
     return times.allSatisfy { $0 < day.start } ? "its runs are of an earlier day" : nil
   }
 
-  /// The board; nil if the station is unknown. A board with runs proves the station, even if the field `station` is empty.
+  /// The board; nil if the station is unknown. If the board has runs, the station exists, even if the field `station` is empty.
   func board(asked id: String, on day: CalendarDay) -> Board? {
     let runs = stationboard.elements
     guard let name = station?.name ?? station?.id ?? (runs.isEmpty ? nil : id) else { return nil }
@@ -106,7 +107,7 @@ struct LakeReport: Decodable {
   struct Row: Decodable {
     var name: String
     var temperature: Double?
-    /// The level as text: `405.96 m.\u{FC}.M.`, or with a comma.
+    /// The level as text, such as `405.96 m.\u{FC}.M.`. The number may have a comma instead of the point.
     var waterLevel: String?
 
     var celsius: Double? { temperature?.within(-10...60) }
@@ -120,7 +121,7 @@ struct LakeReport: Decodable {
   var lakes: LenientList<Row>
 }
 
-/// Simulated temperatures in steps of some hours, also of the future.
+/// Simulated temperatures in steps of some hours. Some of the times are in the future.
 struct SimulationBody: Decodable {
   struct Variable: Decodable { var data: [Lenient<Double>?] }
   struct Variables: Decodable {
@@ -131,7 +132,7 @@ struct SimulationBody: Decodable {
   var time: [Lenient<String>?]
   var variables: Variables
 
-  /// The last known value that is not in the future.
+  /// The newest temperature that is not in the future.
   func celsius(at now: Timestamp) -> Double? {
     let steps = zip(time, variables.temperature.data).compactMap {
       text, celsius -> (moment: Timestamp, celsius: Double)? in
@@ -144,7 +145,7 @@ struct SimulationBody: Decodable {
   }
 }
 
-/// In this module an optional field of another form is nil, also an object. This method replaces the standard library's method.
+/// In this module, an optional field of a wrong form is nil. For this, the method replaces the method of the standard library.
 extension KeyedDecodingContainer {
   func decodeIfPresent<Value: Decodable & Sendable>(
     _ type: Value.Type, forKey key: Key
@@ -154,6 +155,6 @@ extension KeyedDecodingContainer {
 }
 
 extension Double {
-  /// The number; nil if it is outside of the range, and so no possible measurement.
+  /// The number. Nil if it is outside the range, because such a number cannot be a measurement.
   func within(_ range: ClosedRange<Double>) -> Double? { range.contains(self) ? self : nil }
 }

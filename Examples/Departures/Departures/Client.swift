@@ -3,24 +3,24 @@ public import Larder
 public import LarderHTTP
 import Service
 
-/// The services behind one HTTP cache, the first level. The second level stores decoded values.
+/// The services, through one HTTP cache: the first level of caching. The second level, `DeparturesCache`, stores decoded values.
 public struct BoatServices: Sendable {
   let timetable, weather, simulations, tiles: Service
-  /// The service of ship names and of the report of the lakes; nil without an address, because there is no public address.
+  /// The service with the names of ships and the report of the lakes. It has no public address, so it is nil if none is given.
   let boats: Service?
   let weatherKey: String
-  /// A realm that keeps the data of other services apart from the data of the usual services; nil for the usual services.
+  /// A realm for the data of services at another `base`, so that they do not mix with the usual data; otherwise nil.
   let realm: Realm?
 
   /// - Parameters:
-  ///   - base: one address for all services, for a test or a recording.
-  ///   - weatherKey: the credential of the weather service; keys of the store have a digest of it.
-  ///   - log: called for every lookup and request: `boat.boards 8503651_2025-07-12: memory, 12 s old`.
+  ///   - base: One address for all services, for a test or a recording.
+  ///   - weatherKey: The credential of the weather service. Keys in the store contain only its digest.
+  ///   - log: Called for every lookup and request, with a line such as `boat.boards 8503651_2025-07-12: memory, 12 s old`.
   public init(
     base: String? = nil, boats: String? = nil, over transport: any HTTPTransport, in store: Store,
     weatherKey: String, log: (@Sendable (String) -> Void)? = nil
   ) {
-    // The second level serves stale values, and reports them.
+    // The second level decides when stale values are served, so this cache never serves them without a network.
     var policy = HTTPCachePolicy(
       whenDisconnected: .zero,
       rules: [
@@ -30,7 +30,7 @@ public struct BoatServices: Sendable {
     policy.secretParameters.insert("appid")
     let cache = HTTPCache(
       in: store.namespace(BoatNamespace.http.name), over: transport, policy: policy)
-    // The second level decides what is fresh. So the first level only spares transfers of unchanged bodies, and stores no tile.
+    // The second level decides what is fresh. The first level only avoids transfers of unchanged bodies. It does not store tiles.
     func service(_ address: String, _ control: String = "no-cache") -> Service {
       var service = Service(at: address, over: cache)
       service.message = { error in

@@ -2,15 +2,15 @@ public import Larder
 import LarderHTTP
 import Service
 
-/// The data of an app for boats, each kind with the rules of its namespace.
+/// The data of an app for boats. Each kind of data has a namespace with its own rules.
 ///
-/// A lookup returns a stored value at once, also a stale value while a newer value is fetched, or if the service cannot be
-/// reached. Every result has its source.
+/// A lookup immediately returns a stored value. This value may be stale, while a newer value is fetched, or if the service
+/// cannot be reached. Every result says where it comes from.
 public struct DeparturesCache: Sendable {
   public let store: Store
-  /// Whether the store or the service answers.
+  /// Whether lookups use the store, the service, or both.
   public var policy = RequestPolicy.standard
-  /// Whether a lookup waits for a newer value instead of a stale value, as in a command. An app shows the stale value at once.
+  /// Whether a lookup waits for a newer value. A command waits, but an app shows the stale value first.
   public var waitsForNewer = false
   private let services: BoatServices
 
@@ -20,13 +20,13 @@ public struct DeparturesCache: Sendable {
     try store.declare(BoatNamespace.http.rules, for: BoatNamespace.http.name)
   }
 
-  /// The departures of a station on a day, by default today; the key is `8503651_2025-07-12`.
+  /// The departures of a station on a day, by default today. The key is such as `8503651_2025-07-12`.
   public func board(at station: String, on day: CalendarDay? = nil) async throws
     -> CacheResult<Board>
   {
     let (station, day) = (station.withoutZeros, day ?? today)
     return try await value("\(station)_\(day)", in: .boards) {
-      // One request: no landing has 200 departures in a day.
+      // A single request is enough, because no landing has 200 departures in a day.
       let question = "id=\(station.percentEscaped)&limit=200"
       let path = "/stationboard?\(question)&datetime=\("\(day) 00:00".percentEscaped)"
       let body = try await services.timetable.get(BoardBody.self, from: path) {
@@ -35,13 +35,13 @@ public struct DeparturesCache: Sendable {
       guard let board = body.board(asked: station, on: day) else {
         throw NotFound(description: "the station \(station) is not in the timetable")
       }
-      // A known delay of a coming departure holds for a minute.
+      // Delays change quickly, so a board with a known delay of a coming departure is fresh for only a minute.
       let isDelayed = board.upcoming(at: store.now).contains { $0.delay != nil }
       return Loaded(board, expires: isDelayed ? .after(.minutes(1)) : nil)
     }
   }
 
-  /// Every lookup: a result from the store or the service, and a line in the log. Absence is stored for an hour.
+  /// All lookups use this function. Returns a value of the store or the service, and logs a line. Absence is stored for an hour.
   private func value<Value: Codable & Sendable>(
     _ key: String, in namespace: BoatNamespace,
     load: @escaping @Sendable () async throws -> Loaded<Value>
@@ -65,7 +65,7 @@ public struct DeparturesCache: Sendable {
 
   public var today: CalendarDay { CalendarDay(of: store.now) }
 
-  /// The ships of a day; none without an address of the service. Its answer has several days; all of them are stored.
+  /// The ships of a day. Empty if the service has no address. The answer has several days, and all of them are stored.
   public func ships(on day: CalendarDay) async throws -> CacheResult<Ships> {
     try await value("\(day)", in: .ships) {
       let days = try await services.boats?.get(ShipsBody.self, from: "/ships").days ?? [:]
@@ -77,7 +77,7 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// The weather of five days.
+  /// The weather for five days.
   public func forecasts(for lake: Lake) async throws -> CacheResult<[Forecast]> {
     try await value(lake.id, in: .weather) {
       let place = "lat=\(lake.latitude)&lon=\(lake.longitude)"
@@ -89,8 +89,8 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// The water temperature from the report, or else from a simulation; throws ``NotFound`` if neither has it. Also stores the
-  /// level from the same report.
+  /// The water temperature from the report of the lakes. If the report has none, from a simulation. Throws ``NotFound`` if
+  /// neither has it. Also stores the water level from the same report.
   public func temperature(of lake: Lake) async throws -> CacheResult<WaterTemperature> {
     try await value(lake.id, in: .temperatures) {
       var (row, failure): (LakeReport.Row?, (any Error)?)
@@ -110,15 +110,15 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// The row of a lake in the report of all lakes; nil without an address of the service.
+  /// The row of a lake in the report of all lakes. Nil if the service has no address.
   private func measured(_ lake: Lake) async throws -> LakeReport.Row? {
     try await services.boats?.get(LakeReport.self, from: "/lakes").lakes.elements
       .first { $0.name == lake.name }
   }
 
-  /// The simulated temperature of now, a metre below the surface; nil if there is none.
+  /// The simulated temperature at this time, one metre below the surface; nil if there is none.
   ///
-  /// The request covers this day and the day before: shortly after midnight this day has no data yet.
+  /// The request is for yesterday and today, because shortly after midnight the simulation has no data of today.
   private func simulated(_ lake: Lake) async throws -> Double? {
     guard let name = lake.simulation else { return nil }
     let span = [today.advanced(by: -1).start, today.end.advanced(by: .minutes(-1))]
@@ -128,14 +128,14 @@ public struct DeparturesCache: Sendable {
       .celsius(at: store.now)
   }
 
-  /// The water level in metres above the sea; throws ``NotFound`` if it is not measured.
+  /// The water level in metres above the sea. Throws ``NotFound`` if the level is not measured.
   public func level(of lake: Lake) async throws -> CacheResult<Double> {
     try await value(lake.id, in: .levels) {
       try await measured(lake)?.level.map { .value($0) } ?? .absent
     }
   }
 
-  /// Sunrise and sunset of today, computed once a day.
+  /// Sunrise and sunset of today. Each day they are computed once.
   public func sun(at lake: Lake) async throws -> CacheResult<SunTimes> {
     let day = today
     return try await value("\(lake.id)_\(day)", in: .sun) {
@@ -143,7 +143,7 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// A picture of the map, stored until an eviction.
+  /// A picture of the map. It stays in the store until it is evicted.
   public func tile(zoom: Int, x: Int, y: Int) async throws -> CacheResult<[UInt8]> {
     let name = "\(zoom)/\(x)/\(y)"
     return try await value(name, in: .tiles) {

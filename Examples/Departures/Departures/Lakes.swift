@@ -1,13 +1,13 @@
 import Foundation
 public import Larder
 
-/// A lake with boats. A new lake needs one record and no code.
+/// A lake with boats. To add a lake, add a record to `known`; no other code changes.
 public struct Lake: Codable, Hashable, Sendable {
-  /// The name in keys, and the name in the report of the lakes.
+  /// The name in keys of the store, and the name in the report of the lakes.
   public var id, name: String
-  /// The place of the lake's weather and sun times, in degrees.
+  /// The place in degrees for which weather and sun times are given.
   public var latitude, longitude: Double
-  /// The name in the simulations of Alplakes, the second source of the temperature; nil if the lake is not simulated.
+  /// The name in the simulations of Alplakes, which are the second source of the temperature. Nil if there is no simulation.
   public var simulation: String?
 
   private init(
@@ -36,12 +36,12 @@ public struct Lake: Codable, Hashable, Sendable {
   ]
 }
 
-/// Sunrise and sunset of a day, computed to a minute or two.
+/// Sunrise and sunset of a day. The error is at most about two minutes.
 public struct SunTimes: Codable, Hashable, Sendable {
-  /// The times; nil beyond the polar circles in some seasons.
+  /// The times. Near the poles there are days without sunrise or sunset; the times are then nil.
   public var rise, set: Timestamp?
 
-  /// Uses the sunrise equation, with the refraction of a usual atmosphere.
+  /// Uses the sunrise equation with the usual refraction of the atmosphere.
   public init(on day: CalendarDay, latitude: Double, longitude: Double) {
     func sine(_ degrees: Double) -> Double { sin(degrees * .pi / 180) }
     let epoch = Timestamp(milliseconds: 946_728_000_000)  // J2000: 2000-01-01 12:00 UTC

@@ -1,11 +1,11 @@
 public import Larder
 
-/// A request ahead of use.
+/// A request that is made before its result is needed.
 public enum Errand: Hashable, Sendable, CustomStringConvertible {
-  /// Fetches a station's board of today or of a later day.
+  /// Fetches the board of a station, of today or of a day `inDays` later.
   case board(String, inDays: Int = 0)
   case ships
-  /// Writes the next departures of a station for the widget, from the stored boards.
+  /// Writes the next departures of a station for the widget. Uses only stored boards.
   case widget(String)
 
   public var description: String {
@@ -17,16 +17,16 @@ public enum Errand: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Requests ahead of use, one after the other at low priority, each with an outcome of its own. Iterate over the progress, or
-/// cancel with `Prefetch.cancel()`.
+/// Requests before their results are needed. They run one by one with low priority, and each has its own outcome. Iterate over
+/// the progress, or cancel the requests by `Prefetch.cancel()`.
 extension DeparturesCache {
-  /// For the start of an app: fetches today's boards of the favourites unless they are fresh. Writes nothing for the widget.
+  /// For the start of an app: fetches the boards of today for the favourites if they are not fresh. Does not update the widget.
   public func prefetch(_ favourites: [String]) throws -> Prefetch<Errand> {
     try run(favourites.map { .board($0) })
   }
 
-  /// For an app that goes to the background: fetches the boards of today and tomorrow and the ships, and then writes the
-  /// widget. So a morning without a network has its boards.
+  /// For an app that goes to the background: fetches the boards of today and tomorrow and the ships, and then updates the
+  /// widget. So the boards of the next morning are there even without a network.
   public func enterBackground(_ stations: [String]) throws -> Prefetch<Errand> {
     if stations.isEmpty { return try run([]) }
     let boards = (0...1).flatMap { day in stations.map { Errand.board($0, inDays: day) } }

@@ -1,6 +1,6 @@
 public import Larder
 
-/// The namespaces of the store, each with its rules in one line.
+/// The namespaces of the store. The rules of each namespace are one line.
 public enum BoatNamespace: String, CaseIterable, Sendable {
   case boards, next, weather, ships, temperatures, levels, sun, tiles, http
 

@@ -1,14 +1,14 @@
 import Foundation
 public import Larder
 
-/// A day in Zurich, `2026-03-29`. It has 23 to 25 hours when clocks change.
+/// A day in Zurich, such as `2026-03-29`. On days when clocks change, a day has 23 or 25 hours.
 public struct CalendarDay: RawRepresentable, Codable, Hashable, Sendable, CustomStringConvertible {
   public let rawValue: String
   public let start: Timestamp
   public var end: Timestamp { advanced(by: 1).start }
   public var description: String { rawValue }
 
-  /// The day with this text; nil if the calendar does not have it.
+  /// The day with this text. Nil if the calendar has no such day.
   public init?(rawValue text: String) {
     guard let start = try? Date(text, strategy: SwissTime.day), SwissTime.day.format(start) == text
     else { return nil }
@@ -20,26 +20,26 @@ public struct CalendarDay: RawRepresentable, Codable, Hashable, Sendable, Custom
     start = (try? Date(rawValue, strategy: SwissTime.day)).map { Timestamp($0) } ?? moment
   }
 
-  /// The day `days` days later. The sum adds half a day, which is more than any change of clocks.
+  /// The day that is `days` days later. Adds half a day to the start of the day, because clocks may change between the two days.
   public func advanced(by days: Int) -> CalendarDay {
     CalendarDay(of: start.advanced(by: .days(days) + .hours(12)))
   }
 }
 
-/// The time of the timetable, which is always the time of Zurich.
+/// The times in the timetable, which are always those of Zurich.
 public enum SwissTime {
-  /// The time zone. A system that does not know the zone refuses rules with it, so no days of another zone are stored.
+  /// The time zone of the rules. A system without this zone refuses these rules, so it cannot store days of a wrong zone.
   public static let zone = "Europe/Zurich"
 
   static let day = Date.ISO8601FormatStyle(timeZone: TimeZone(identifier: zone) ?? .gmt)
     .year().month().day()
 
-  /// The time of day, `09:05`.
+  /// The time of day, such as `09:05`.
   public static func clock(_ moment: Timestamp) throws -> String {
     String(try TimeOfDay(of: moment, in: zone).description.prefix(5))
   }
 
-  /// The moment of `2025-07-12T09:00:00+0200`, also with a colon in the offset or with `Z`; nil for other text.
+  /// The moment of a text such as `2025-07-12T09:00:00+0200`. The offset may have a colon or be `Z`. Nil for other text.
   public static func moment(_ text: String?) -> Timestamp? {
     (try? Date(text ?? "", strategy: .iso8601)).map { Timestamp($0) }
   }

@@ -1,12 +1,12 @@
 import Larder
 
-/// The next departures. An app publishes them, and its widget, another process, reads them from the same store. A departure
-/// expires when it leaves.
+/// The next departures for a widget. The app publishes them, and the widget reads them from the same store in another process.
+/// A departure expires when the boat leaves.
 extension DeparturesCache {
   private var nextDepartures: Cache<Departure> { cache(of: Departure.self, in: .next) }
 
-  /// Replaces the published departures of a station in one transaction. At most 20 come from the stored boards and ships: the
-  /// late departures of yesterday, and the departures of today and tomorrow.
+  /// Replaces the published departures of a station in one transaction. The departures come from stored boards and ships: late
+  /// departures of yesterday, and departures of today and tomorrow. At most 20 are published.
   public func publish(_ station: String) async throws {
     var stored = self
     stored.policy = .cacheOnly
@@ -33,25 +33,25 @@ extension DeparturesCache {
     }
   }
 
-  /// The published departures of a station that have not left, in the order in which they leave.
+  /// The published departures of a station that have not left, sorted by the time at which they leave.
   public func published(from station: String, limit: Int = 3) throws -> [Departure] {
     var found: [Departure] = []
     try nextDepartures.entries(prefix: station.withoutZeros + "/").visit { found.append($1) }
     return Array(found.sorted { $0.leaves < $1.leaves }.prefix(max(limit, 0)))
   }
 
-  /// Calls `show` with the published departures of some stations: at once, after each publication by any process, and whenever
-  /// a departure has left. Ends when `show` returns false.
+  /// Calls `show` with the published departures of some stations: immediately, after each publication by any process, and each
+  /// time that a departure has left. Returns when `show` returns false.
   public func watch(
     _ stations: [String], limit: Int = 3, _ show: ([Departure]) throws -> Bool
   ) async throws {
     let clock = store.clock
     var shown: [Departure]?
     while !Task.isCancelled {
-      // The subscription begins before the read, so that no change is missed.
+      // Subscribes before the read, so that a change between the two is not missed.
       let changes = nextDepartures.namespace.changes()
       let departures = try stations.flatMap { try published(from: $0, limit: limit) }
-      // A publication makes many changes.
+      // One publication makes many changes, so the departures may be equal to those already shown.
       if departures != shown, try !show(departures) { return }
       shown = departures
       try await withThrowingTaskGroup(of: Void.self) { group in

@@ -64,7 +64,7 @@ struct ShowWidget: AsyncParsableCommand {
   }
 }
 
-/// Prints each failure. Throws a failure by a refusal.
+/// Prints each failure. If a service refused a request, throws this failure.
 private func follow(_ prefetch: Prefetch<Errand>) async throws -> Prefetch<Errand>.Summary {
   for await step in prefetch {
     guard case .failed(let error) = step.outcome else { continue }

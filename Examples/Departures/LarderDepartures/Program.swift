@@ -34,7 +34,7 @@ struct Session: ParsableArguments {
   @Option(help: "The time: 2025-07-12T08:30:00+0200. Default: now, or that of the recording.")
   var now: String?
 
-  /// Opens the store, calls `body`, prints its rows, and then prints the results of `larder` commands.
+  /// Opens the store, calls `body`, prints its rows, and then prints the output of `larder` commands about these namespaces.
   func show(
     _ namespaces: BoatNamespace..., rows body: (DeparturesCache) async throws -> [String]
   ) async throws {
@@ -53,7 +53,7 @@ struct Session: ParsableArguments {
       var cache = try DeparturesCache(store, services: services)
       cache.waitsForNewer = true
       let rows = try await body(cache)
-      // If the time is in the past, entries have expired by the machine's clock, which `larder` uses.
+      // With a past `--at` time, entries have expired by the clock of the machine. `larder` uses that clock and would hide them.
       let looks = namespaces.map { namespace in
         "keys @\(cache.cache(of: JSON.self, in: namespace).name) --limit 5"
           + (time != nil && namespace.rules.expires != .never ? " --expired" : "")
@@ -63,7 +63,7 @@ struct Session: ParsableArguments {
   }
 }
 
-/// The system's clock, shifted so that it begins at another time.
+/// The clock of the system, shifted so that it begins at another time.
 struct ShiftedClock: LarderClock {
   private let system = SystemClock()
   private let shift: Duration
@@ -73,7 +73,7 @@ struct ShiftedClock: LarderClock {
   var monotonic: Duration { system.monotonic }
 }
 
-// No other conformance can conflict with this conformance, because no module imports a program.
+// No module imports a program, so no other conformance can conflict with this conformance.
 // swift-format-ignore: AvoidRetroactiveConformances
 extension RequestPolicy: @retroactive ExpressibleByArgument {}
 
@@ -141,7 +141,7 @@ struct ShowLake: AsyncParsableCommand {
     }
   }
 
-  /// The row of a part of the data, with the error if it is not available; only a refusal is thrown.
+  /// The row for a part of the data. If the part is not available, the row has the error. Only a refusal by a service is thrown.
   private func row<Value>(
     _ name: String, _ found: @autoclosure () async throws -> CacheResult<Value>,
     _ words: (Value) throws -> String

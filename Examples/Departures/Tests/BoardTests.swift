@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Departures
 
-/// Boards of a station and a day. Tests of `LarderHTTP` cover a request that is not answered within 15 s.
+/// The boards of a station on a day. The tests of `LarderHTTP` cover requests that get no answer within 15 s.
 @Suite(.fixture(TestedStores.self)) struct BoardTests {
   private let fixture: Fixture
   init() throws { fixture = try Fixture() }
@@ -43,7 +43,7 @@ import ExampleTesting
   @Test func `cached data shows at once while fresh data loads`() async throws {
     fixture.services.change { $0.times = ["09:00:00+0200"] }
     _ = try await fixture.cache.board(at: "1", on: day("2025-07-13"))
-    // At four o'clock the board is no longer fresh, but is still shown.
+    // At four o'clock the board is no longer fresh, but it is still served as a stale value.
     fixture.clock.advance(by: .hours(21))
     fixture.services.change { $0.times.append("10:00:00+0200") }
     let shown = try await fixture.cache.board(at: "1")
@@ -89,7 +89,7 @@ import ExampleTesting
     fixture.services.change { $0.delay = { _, _ in 4 } }
     let next = try await fixture.cache.board(at: "1").value.upcoming(at: fixture.clock.now)
     #expect(try next.map(\.leaves) == [moment("2025-07-12T20:04:00+0200")])
-    // The delay of a departure that has left does not shorten the lifetime.
+    // A delay makes the board fresh for only a minute. After the delayed boat has left, the delay has no effect any more.
     for (time, requests) in [("19:30:59", 1), ("19:31:00", 2), ("20:04:00", 3), ("23:59:59", 3)] {
       fixture.clock.set(to: try moment("2025-07-12T\(time)+0200"))
       _ = try await fixture.cache.board(at: "1")

@@ -1,14 +1,14 @@
 import Departures
 import ExampleTesting
 
-/// All services in the forms of the real services. Boats leave every landing on every day at fixed times; the recording
-/// answers the requests about lakes, ships and the weather.
+/// Services for tests, with answers in the form of the real services. Boats leave each landing at fixed times on every day.
+/// Requests about lakes, ships and the weather get recorded answers.
 final class FakeServices: HTTPTransport {
   struct State {
-    /// Answers that replace all others, by a part of the path.
+    /// Answers that replace all other answers. The key is a part of the path.
     var answers: [String: LocalServer.Answer] = [:]
     var times = (9...20).map { String(format: "%02d:00:00+0200", $0) }
-    /// The delay of a departure of a landing in minutes; nil if it is unknown.
+    /// The delay in minutes of a departure from a landing; nil if the delay is unknown.
     var delay: @Sendable (_ station: String, _ time: Timestamp) -> Int? = { _, _ in nil }
     var etag: String?
     var asked: [String] = []
@@ -17,7 +17,7 @@ final class FakeServices: HTTPTransport {
 
   static let down = LocalServer.Answer(
     500, json: ["errors": [["message": "Error from timetable.search.ch: down"]]])
-  /// The recorded files, by the beginnings of paths.
+  /// The recorded files. The key is the beginning of the path.
   private static let recorded = [
     "/boats/ships": "ships", "/boats/lakes": "lakes", "/weather/forecast": "weather",
     "/simulations/": "simulation",
@@ -60,7 +60,7 @@ final class FakeServices: HTTPTransport {
     return try path.hasPrefix("/v1/stationboard") ? board(path, state) : .init(404)
   }
 
-  /// The departures of two days.
+  /// The departures of two days from a landing.
   private func board(_ path: String, _ state: State) throws -> LocalServer.Answer {
     let query = URLComponents(string: path)?.queryItems ?? []
     let id = query.first { $0.name == "id" }?.value ?? ""
@@ -72,7 +72,7 @@ final class FakeServices: HTTPTransport {
         let stop: [String: Any] = [
           "departure": time, "platform": "",
           "delay": try state.delay(id, moment(time)).map { $0 as Any } ?? NSNull(),
-          // The time of the server, so that no two answers are equal.
+          // The number of the request makes each answer different from the others.
           "prognosis": ["arrival": "2025-07-12T08:00:\(10 + state.asked.count % 50)Z"],
         ]
         runs.append([

@@ -2,14 +2,14 @@ import ExampleTesting
 
 @testable import Departures
 
-/// Weather, water, ships, sun and maps, and how long each is stored.
+/// Weather, water, ships, sun and maps, and for how long each of them stays fresh.
 @Suite(.fixture(TestedStores.self)) struct LakeTests {
   private let lake = Lake.known[0]
   private let simulated = Lake.known[2]
   private let fixture: Fixture
   init() throws { fixture = try Fixture() }
 
-  /// Weather 6 h, a water level 24 h, a water temperature until midnight, ship names until 04:00; times are of Zurich.
+  /// Weather 6 h, water level 24 h, water temperature until midnight, names of ships until 04:00. Times are those of Zurich.
   @Test func `each kind is fresh for as long as its rule says`() async throws {
     _ = try await fixture.cache.forecasts(for: lake)
     _ = try await fixture.cache.ships(on: fixture.cache.today)

@@ -2,9 +2,8 @@ import ExampleTesting
 
 @testable import Departures
 
-/// Fetches of favourites ahead of use, at the start of an app and when it goes to the background, and the widget, for which
-/// the app writes the next departures. Tests of Larder cover the progress of a prefetch, its cancellation, and a load that
-/// fails and stops no other.
+/// Requests for favourites when an app starts and when it goes to the background, and the departures for the widget. Tests of
+/// Larder cover the progress of a prefetch, its cancellation, and the case that one of several loads fails.
 @Suite(.fixture(TestedStores.self)) struct PrefetchTests {
   private let fixture: Fixture
   private var cache: DeparturesCache { fixture.cache }
@@ -42,14 +41,14 @@ import ExampleTesting
     #expect(try fixture.namespace(.next).count() == 40, "and tomorrow's")
     #expect(try cache.published(from: "1").map(\.ship) == [nil, "Limmat", nil])
     #expect(try await cache.enterBackground([]).finish().counts == [0, 0, 0, 0])
-    // A morning without a network still has its boards.
+    // The next morning there is no network, but the boards are already in the store.
     services.change { $0.answers["/"] = FakeServices.down }
     fixture.clock.set(to: try moment("2025-07-13T06:50:00+0200"))
     #expect(try await cache.board(at: "1").value.departures.count == 12)
   }
 
   @Test func `work ahead has a low priority, a request that of its caller`() async throws {
-    // A wait for the end of a task would raise the task's priority; an iteration over its steps does not.
+    // A wait for the end of a task would raise the task's priority, so the test iterates over the steps instead.
     for await _ in try cache.enterBackground(["1"]) {}
     for await _ in try cache.prefetch(["3"]) {}
     #expect(services.priorities.count == 4)
@@ -122,6 +121,6 @@ import ExampleTesting
 }
 
 extension Prefetch.Summary {
-  /// The numbers of present, loaded, failed and remaining requests.
+  /// The numbers of present, loaded, failed and remaining requests, in this order.
   var counts: [Int] { [present, loaded, failed, remaining] }
 }

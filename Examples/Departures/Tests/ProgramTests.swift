@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Departures
 
-/// The built program, tested from outside, over the recording in the repository.
+/// Tests of the built program as a process, with the recording in the repository.
 @Suite struct ProgramTests {
   private let program = TestedProgram("larder-departures", store: "my store")
 

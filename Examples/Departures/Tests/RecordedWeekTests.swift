@@ -2,9 +2,9 @@ import ExampleTesting
 
 @testable import Departures
 
-/// The requests that the cache spares in a recorded week of an app. Each line of `Sample/week.txt` has the time of opening, the
-/// minutes, the landing that was shown, and whether the map was shown. Each line of `Sample/delays.txt` has a landing and the
-/// time in which its next boats were late, so that a board was right only for a minute.
+/// The number of requests that the cache avoids in a recorded week of an app. A line of `Sample/week.txt` has the time at which
+/// the app was opened, the minutes, the landing that was shown, and whether the map was shown. A line of `Sample/delays.txt`
+/// has a landing, and a time in which its next boats were late: its board was then fresh for only a minute.
 @Suite(.fixture(TestedStores.self)) struct RecordedWeekTests {
   private typealias Session = (start: Timestamp, minutes: Int, station: String, hasMap: Bool)
 
@@ -27,7 +27,7 @@ import ExampleTesting
     init(_ policy: RequestPolicy = .standard) throws {
       fixture = try Fixture(at: "2025-07-07T06:00:00+0200")
       cache = fixture.with(policy)
-      // An app shows a stale value until the refresh ends; a wait for the refresh makes as many requests.
+      // An app shows a stale value while it fetches a newer one. The test waits for the newer value, with the same requests.
       cache.waitsForNewer = true
       let delays = try RecordedWeekTests.rows("delays").map {
         (station: $0[0], time: try moment($0[1])..<moment($0[2]), minutes: Int($0[3]))
@@ -41,8 +41,8 @@ import ExampleTesting
       }
     }
 
-    /// At its start the app shows the boards of its five favourites. Every half minute it draws the board with the names of
-    /// ships, and once the weather and the water of a lake.
+    /// When the app starts, it shows the boards of its five favourites. Every 30 s it draws the board with the names of ships.
+    /// Once it draws the weather and the water of a lake.
     mutating func show(_ session: Session) async {
       if session.start > fixture.clock.now { fixture.clock.set(to: session.start) }
       let lake = Lake.known[0]

@@ -6,8 +6,7 @@ func moment(_ text: String) throws -> Timestamp { try #require(SwissTime.moment(
 
 func day(_ text: String) throws -> CalendarDay { try #require(CalendarDay(rawValue: text)) }
 
-/// A clock that moves when a test moves it. A short pause does not wait: the clock moves to the end of the pause, and notes
-/// the pause's length.
+/// A clock that only a test moves. A short pause needs no time: the clock moves to the end of the pause and records its length.
 struct JumpingClock: LarderClock {
   let manual: ManualClock
   let waits = Lines<Duration>()
@@ -16,7 +15,7 @@ struct JumpingClock: LarderClock {
 
   func sleep(until moment: Duration) async throws {
     try Task.checkCancellation()
-    // The time limit of an exchange is no pause: the answer cancels it.
+    // The time limit of a request also sleeps on this clock, but for longer. The answer cancels it, so the clock must not move.
     guard moment > monotonic, moment - monotonic < .seconds(2) else {
       return try await manual.sleep(until: moment)
     }
@@ -25,7 +24,7 @@ struct JumpingClock: LarderClock {
   }
 }
 
-/// A cache over test services, with a store and a clock of its own.
+/// A cache over test services, with its own store and clock.
 struct Fixture {
   let clock: ManualClock
   let waits: Lines<Duration>
