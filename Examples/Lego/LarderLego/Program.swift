@@ -20,7 +20,7 @@ struct LarderLego: ParsableCommand {
   static func main() async { await Failure.run(Self.self, credential: "--key or REBRICKABLE_KEY") }
 }
 
-/// A kind as an argument, in the plural or the singular: `parts` or `part`. Words that begin with `minifig` stand for `sets`.
+/// A kind as an argument, in the plural or singular: `parts` or `part`. A word that begins with `minifig` means `sets`.
 extension EntityKind: ExpressibleByArgument {
   public init?(argument: String) {
     let name = argument.hasPrefix("minifig") ? "sets" : argument

@@ -4,21 +4,21 @@ public import Larder
 import LarderHTTP
 import Service
 
-/// Requests. Concurrent calls for a missing entity share one request. If the service is unreachable, answers with 5xx or limits
-/// requests, and if the kind's rules allow it, the client returns an expired entity as stale, with the error.
+/// Requests. Concurrent calls for a missing entity share one request. If the service is unreachable, answers 5xx or limits
+/// requests, an expired entity is returned as stale, with the error, provided that the rules of its kind allow this.
 extension LegoClient {
-  /// The entity with this key; nil if the service does not have it.
+  /// The entity with this key. Nil if the service does not have it.
   public func entity<Entity: LegoEntity>(
     _ type: Entity.Type, _ key: String, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Entity>? {
     let (address, asked) = try Entity.kind.address(of: key)
-    // The API also finds `3069B`. An answer about another key must not be stored under this key.
+    // For `3069b`, the API also finds `3069B`. An answer about another key must not be stored under this key.
     return try await lookup(
       key, at: address, in: entities(type), Entity.kind, policy, asked
     ) { $0.key.lowercased() == key.lowercased() ? nil : "it is about \($0.key)" }
   }
 
-  /// The first page of a list. The page is stored under the address of the list, for as long as an entity of the same kind.
+  /// The first page of a list. The page is stored under the address of the list. It is fresh as long as an entity of this kind.
   public func page<Entity: LegoEntity>(
     _ list: LegoList<Entity>, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<LegoPage<Entity>> {
@@ -31,12 +31,12 @@ extension LegoClient {
     throw ServiceError.refused(status: 404, message: "there is no \(list.address)")
   }
 
-  /// Reads through a cache, and asks the service with the validators of the stored value. For a kind that is switched off,
-  /// `cache` is nil, and each call asks, unless the policy is `cacheOnly`.
+  /// Reads through a cache, and sends the validators of the stored value to the service. If the kind is switched off, `cache`
+  /// is nil. Then each call makes a request, except with the policy `cacheOnly`.
   ///
   /// - Parameters:
-  ///   - asked: the parts of the request that the API leaves out of its answer.
-  ///   - fault: the reason why a decoded answer is of no use; nil for a good answer.
+  /// - asked: The parts of the request that the answer of the API does not repeat.
+  /// - fault: The reason why a decoded answer cannot be used. Nil for a good answer.
   private func lookup<Value: Codable & Sendable>(
     _ key: String, at address: String, in cache: Cache<Value>?, _ kind: EntityKind,
     _ policy: RequestPolicy, _ asked: PartColor.Asked?, expires: Expiration? = nil,
@@ -45,7 +45,7 @@ extension LegoClient {
     let decode: @Sendable (Reply) async throws -> Value? = { reply in
       if reply.status == 404 {
         if reply.json?["detail"]?.text != nil { return nil }
-        // A 404 by a gateway, or by the login page of a network, does not show that the entity does not exist.
+        // A gateway or the login page of a network may also answer 404. So a 404 without the form of the API is an error.
         throw ServiceError.wrongContent(path: address, type: "404 without a reason of the API")
       }
       let decoder = JSONDecoder()
@@ -70,19 +70,19 @@ extension LegoClient {
       return Loaded(value, validators: reply.validators)
     }
     service.note(key, in: cache.name, found)
-    // If the service refuses the user, the stored value is not shown either.
+    // If the service refuses the user, the user must not see the stored value either.
     if let error = found?.error as? ServiceError, error.isRefusal { throw error }
     return found
   }
 }
 
-/// A list of the API, with the parameters of a request: `.parts.searching("brick 2 x").sized(20)`.
+/// A list of the API with the parameters of the request, such as `.parts.searching("brick 2 x").sized(20)`.
 public struct LegoList<Entity: LegoEntity>: Sendable {
   let path: String
   var asked: PartColor.Asked?
   var parameters: [String: String] = [:]
 
-  /// Sets a parameter of the API. For a repeated name, the last value counts.
+  /// Sets a parameter of the API. If the name was already set, the new value replaces the old value.
   public func with(_ name: String, _ value: String) -> Self {
     var list = self
     list.parameters[name] = value
@@ -92,7 +92,7 @@ public struct LegoList<Entity: LegoEntity>: Sendable {
   public func sized(_ count: Int) -> Self { with("page_size", String(count)) }
   public func searching(_ text: String) -> Self { with("search", text) }
 
-  /// The address of the list. Equal lists have equal addresses: parameters are escaped and sorted by name.
+  /// The address of the list. Parameters are escaped and sorted by name, so that equal lists have equal addresses.
   var address: String {
     let query = parameters.sorted { $0.key < $1.key }
       .map { $0.key.percentEscaped + "=" + $0.value.percentEscaped }
@@ -114,18 +114,18 @@ extension LegoList<PartColor> {
 }
 
 extension LegoList<Element> {
-  /// The parts of a set or minifig, each with its ``Element/quantity``.
+  /// The parts of a set or minifig. Each of them has its ``Element/quantity``.
   public static func inventory(of set: String) -> Self {
     Self(path: "/lego/\(set.hasPrefix("fig-") ? "minifigs" : "sets")/\(set.percentEscaped)/parts/")
   }
 }
 
 extension EntityKind {
-  /// The path of one entity, and the parts that its answer leaves out; throws for a key that no path can have.
+  /// The path of one entity, and the parts that its answer does not repeat. Throws for a key that a path cannot contain.
   fileprivate func address(of key: String) throws(LarderError) -> (String, PartColor.Asked?) {
     let escaped = key.percentEscaped
     switch self {
-    // An empty key, `.` and `..` would change the path.
+    // An empty key, `.` and `..` would lead to another path, so they are refused.
     case _ where key.allSatisfy({ $0 == "." }): break
     case .partColors:
       let words = key.split(separator: "/", omittingEmptySubsequences: false)

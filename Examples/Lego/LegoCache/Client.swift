@@ -3,24 +3,24 @@ public import Larder
 public import LarderHTTP
 import Service
 
-/// A client of Rebrickable's API, version 3, that caches every call by its plan, with a namespace for each kind of entity.
+/// A client of Rebrickable's API, version 3. It caches every call by its plan. Each kind of entity has its own namespace.
 ///
-/// The rules are stored with the first entity of a kind, so other processes and the shell obey them too. Entities stay decoded
-/// in memory after a read, as many as the plan allows, and as current as those on disk.
+/// The rules of a kind are stored with its first entity, so other processes and the shell follow them, too. After a read,
+/// entities stay decoded in memory, as many as the plan allows. They are as new as those on disk.
 public struct LegoClient: Sendable {
   public static let publicBase = "https://rebrickable.com/api/v3"
 
   public let store: Store
   public let plan: CachePlan
   let service: Service
-  /// The namespaces of one user of one server; nil for public data.
+  /// The realm with the namespaces of one user of one server; nil for public data.
   private let realm: Realm?
 
-  /// A store in use keeps its limit, unless the plan has another. A new file may have 10 MB by default.
+  /// If the store exists, it keeps its disk limit, except if the plan has one. A new store gets 10 MB by default.
   ///
   /// - Parameters:
-  ///   - store: a store by the plan: ``CachePlan/store(at:options:)``.
-  ///   - credential: the key that Rebrickable gives to each user; nil for none.
+  ///   - store: A store that was opened by the plan: ``CachePlan/store(at:options:)``.
+  ///   - credential: The key that Rebrickable gives to each user; nil for no key.
   public init(
     in store: Store, plan: CachePlan = .default, base: String = LegoClient.publicBase,
     credential: String?, over transport: any HTTPTransport,
@@ -42,11 +42,11 @@ public struct LegoClient: Sendable {
     try store.declare(limits)
   }
 
-  /// All entities of one kind; nil if the kind is switched off.
+  /// The cache of all entities of one kind. Nil if the kind is switched off.
   public func entities<Entity: LegoEntity>(_ type: Entity.Type) -> Cache<Entity>? {
     plan.rules(of: Entity.kind).map { rules in
       store.cache(
-        // Entities have only strings, integers and flags, so an encoded value decodes to an equal value.
+        // Entities have only strings, integers and flags. A decoded entity is therefore equal to the encoded entity (lossless).
         JSONCodec<Entity>(isLossless: true), in: namespace(of: Entity.kind).name, rules: rules,
         memory: plan.memory)
     }
@@ -54,15 +54,15 @@ public struct LegoClient: Sendable {
 
   public func namespace(of kind: EntityKind) -> Store.Namespace { namespace(kind.rawValue) }
 
-  /// The namespace `lego.colors`; for a user's data, the name ends with a digest.
+  /// The namespace such as `lego.colors`. For a user's data, the name also has a digest of the user.
   func namespace(_ name: String) -> Store.Namespace {
     store.namespace(realm?.name(of: "lego." + name) ?? "lego." + name)
   }
 }
 
-/// Counts the entities of the seven namespaces, and clears these namespaces and the pages. Other namespaces stay.
+/// Counts entities in the seven namespaces. Clears these namespaces and the namespace of pages, but no others.
 extension LegoClient {
-  /// Numbers of entities, including expired entities that are still stored. With a disk, entities in memory are on disk, too.
+  /// The numbers of entities, with expired entities that are still stored. With a disk, entities in memory are also on disk.
   public struct Counts: Sendable, Hashable {
     public var memory, database: Int
     public var total: Int { max(memory, database) }
@@ -75,13 +75,13 @@ extension LegoClient {
     return Counts(memory: kinds.reduce(0) { $0 + $1.memory.usage.entries }, database: count)
   }
 
-  /// Removes expired entities and returns their number. Keeps stale entities that may be served if the network fails.
+  /// Removes expired entities and returns their number. Does not remove stale entities, which may be served if the network fails.
   @discardableResult public func clearExpired() throws -> Int {
     try namespace("pages").purge()
     return try EntityKind.allCases.reduce(0) { try $0 + namespace(of: $1).purge().entries }
   }
 
-  /// Removes all entities and pages; returns the number of entities.
+  /// Removes all entities and pages. Returns the number of removed entities.
   @discardableResult public func clear() throws -> Int {
     try namespace("pages").clear()
     return try EntityKind.allCases.reduce(0) { try $0 + namespace(of: $1).clear().entries }

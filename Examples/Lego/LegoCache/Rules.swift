@@ -1,11 +1,11 @@
 public import Larder
 
-/// The rules of each kind on disk. A kind without rules is not stored.
+/// The rules of each kind on disk. A kind that has no rules is not stored on disk.
 extension [EntityKind: Rules] {
-  /// Rules for every kind. Expired entities are kept for thirty days, for when the service fails. The three small kinds are
-  /// evicted last.
+  /// Rules for every kind. For the case that the service fails, expired entities are kept for thirty days. Entities of the
+  /// three small kinds are evicted last.
   ///
-  /// - Parameter own: the lifetimes of single kinds, in place of the standard lifetime.
+  /// - Parameter own: The lifetimes of some kinds. The other kinds have the lifetime `standard`.
   public static func lifetimes(_ standard: Expiration, own: [EntityKind: Expiration] = [:]) -> Self
   {
     EntityKind.allCases.reduce(into: Self()) { rules, kind in
@@ -15,7 +15,7 @@ extension [EntityKind: Rules] {
     }
   }
 
-  /// A day for every kind. The default plan uses ``longTerm`` instead.
+  /// One day for every kind. But the default plan uses ``longTerm``.
   public static var `default`: Self { lifetimes(.after(.hours(24))) }
   public static var longTerm: Self {
     lifetimes(
@@ -35,7 +35,7 @@ extension [EntityKind: Rules] {
   }
 }
 
-/// The limits of decoded entities in memory, for each kind: their number, and their lifetime until the next read from disk.
+/// The limits of decoded entities in memory, for each kind: their number, and how long they are used before a new read from disk.
 extension MemoryLimits {
   public static let standard = MemoryLimits(entries: 100, lifetime: .seconds(300))
   public static let aggressive = MemoryLimits(entries: 500, lifetime: .seconds(1800))
@@ -44,33 +44,33 @@ extension MemoryLimits {
   public static let production = MemoryLimits(entries: 1000, lifetime: .days(1))
 }
 
-/// The configuration of a Lego cache: memory, disk and the limit of the file.
+/// The configuration of a cache: its memory, its disk, and the limit of its file.
 public struct CachePlan: Sendable, Hashable {
   public var memory = MemoryLimits.standard
   public var disk: [EntityKind: Rules] = .longTerm
-  /// The limit of the file in bytes. With nil a new store gets 10 MB, and an existing store keeps its limit.
+  /// The limit of the file in bytes. If nil, a new store gets 10 MB, and an existing store keeps its limit.
   public var diskLimit: Int?
 
   public static let `default` = CachePlan()
   public static let performance = CachePlan(memory: .aggressive)
   public static let storage = CachePlan(memory: .conservative)
-  /// A plan without a file: entities live until the process ends.
+  /// A plan without a file. Entities are lost when the process ends.
   public static let memoryOnly = CachePlan(disk: [:])
   public static let databaseOnly = CachePlan(memory: .off)
   public static let disabled = CachePlan(memory: .off, disk: [:])
 
-  /// Whether any kind is on disk. If not, all kinds are in memory; otherwise a kind without rules is not stored at all.
+  /// Whether any kind is on disk. If no kind is, all kinds are in memory. If some are, kinds without rules are not stored at all.
   public var usesDisk: Bool { !disk.isEmpty }
 
-  /// Opens or creates the store at `path`; a plan without a file has a store in memory.
+  /// Opens or creates the store at `path`. For a plan without a file, the store is in memory.
   public func store(
     at path: String, options: Store.Options = Store.Options()
   ) throws(LarderError) -> Store {
     try usesDisk ? Store(at: path, options: options) : .inMemory(options: options)
   }
 
-  /// The rules of a kind's namespace; nil for a kind that is switched off. Without a disk the store is in memory, so the
-  /// namespace gets the limits of memory.
+  /// The rules for the namespace of a kind. Nil if the kind is switched off. If no kind is on disk, the store itself is in
+  /// memory, so its namespaces get the limits of memory.
   func rules(of kind: EntityKind) -> Rules? {
     if usesDisk || memory == .off { return disk[kind] }
     return Rules(
@@ -78,7 +78,7 @@ public struct CachePlan: Sendable, Hashable {
       limits: Limits(entries: memory.entries))
   }
 
-  /// How long the absence of an entity stays stored.
+  /// How long the client remembers that an entity does not exist.
   var absence: Duration {
     usesDisk ? .minutes(10) : min(.minutes(10), memory.lifetime ?? .minutes(10))
   }

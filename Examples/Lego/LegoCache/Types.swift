@@ -1,14 +1,14 @@
-// `Service` overloads the decoding methods below: a number may be text, and a malformed optional field is nil.
+// `Service` has variants of the decoding methods below: a number may be text, and a malformed optional field is nil.
 import Service
 
-/// One of the seven entity types of the Rebrickable API, with its useful fields. Other fields are ignored.
+/// One of the seven types of entity in the Rebrickable API. It has the useful fields, and ignores all others.
 public protocol LegoEntity: Codable, Sendable, Equatable {
   static var kind: EntityKind { get }
-  /// Identifies the entity within its kind, as the API writes the key: leading zeros, dots and dashes are part of it.
+  /// Identifies the entity within its kind. Zeros at the beginning, dots and dashes are part of the key, as in the API.
   var key: String { get }
 }
 
-/// The seven kinds of entities. The raw value is the name in commands and of the namespace.
+/// The seven kinds of entity. The raw value is the name of the kind in commands, and a part of the name of its namespace.
 public enum EntityKind: String, CaseIterable, Sendable {
   case colors, themes, categories, parts, sets, elements
   case partColors = "partcolors"
@@ -22,12 +22,12 @@ public enum EntityKind: String, CaseIterable, Sendable {
   }
 }
 
-/// A colour. `-1` is "[Unknown]" and `9999` "[No Color/Any Color]".
+/// A colour. The id `-1` is "[Unknown]", and `9999` is "[No Color/Any Color]".
 public struct Color: LegoEntity {
   public static let kind = EntityKind.colors
   public var id: Int
   public var name: String
-  /// Six hexadecimal digits without a `#`.
+  /// The colour as six hexadecimal digits without a `#`.
   public var rgb: String
   public var isTransparent: Bool?
   public var key: String { String(id) }
@@ -38,7 +38,7 @@ public struct Color: LegoEntity {
   }
 }
 
-/// A theme of sets. Names repeat; only the id identifies a theme.
+/// A theme of sets. Several themes may have the same name, so only the id identifies a theme.
 public struct Theme: LegoEntity {
   public static let kind = EntityKind.themes
   public var id: Int
@@ -82,7 +82,7 @@ public struct Part: LegoEntity {
   }
 }
 
-/// A set or a minifig, which has neither year nor theme.
+/// A set or a minifig. A minifig has neither a year nor a theme.
 public struct ModelSet: LegoEntity {
   public static let kind = EntityKind.sets
   /// The number, such as `10294-1` or `fig-000018`.
@@ -99,16 +99,16 @@ public struct ModelSet: LegoEntity {
   }
 }
 
-/// A part in a colour, with the manufacturer's number.
+/// A part in one colour. The number is that of the manufacturer.
 public struct Element: LegoEntity {
   public static let kind = EntityKind.elements
   public var elementID: String?
   public var part: Part
   public var color: Color
-  /// How many pieces a set has, and whether they are spares; nil outside of an inventory.
+  /// The number of pieces in a set, and whether they are spares. Nil outside an inventory.
   public var quantity: Int?
   public var isSpare: Bool?
-  /// The element's number, or else the part and the colour. The two forms never collide: numbers have no slash.
+  /// The number of the element, or else the part and the colour. A number has no slash, so the two forms are always different.
   public var key: String { elementID ?? "\(part.partNum)/\(color.id)" }
 
   enum CodingKeys: String, CodingKey {
@@ -123,11 +123,11 @@ public struct PartColor: LegoEntity {
   public var partNum: String
   public var colorID: Int
   public var colorName: String?
-  /// The number of sets that have the part in this colour.
+  /// The number of sets that contain the part in this colour.
   public var setCount: Int?
-  /// The numbers of the elements that are this part in this colour.
+  /// The numbers of the elements that consist of this part in this colour.
   public var elements: [String] = []
-  /// The part and the colour. A colour is a number, so the last slash always separates the two.
+  /// The part and the colour. The colour is a number, so the last slash always separates them.
   public var key: String { "\(partNum)/\(colorID)" }
 
   enum CodingKeys: String, CodingKey {
@@ -139,8 +139,8 @@ public struct PartColor: LegoEntity {
   }
 }
 
-/// The API's answers leave out values of the request: the part, and for a single colour also the colour. A decoder gets these
-/// values in its `userInfo`.
+/// The answers of the API do not repeat some values of the request: the part, and for a single colour also the colour. The
+/// decoder gets these values from `userInfo`.
 extension PartColor {
   struct Asked {
     var part: String
@@ -168,16 +168,16 @@ extension PartColor {
 
 /// One page of a list.
 public struct LegoPage<Entity: LegoEntity>: Codable, Sendable {
-  /// The number of entities on all pages; nil if the service does not state it.
+  /// The number of entities on all pages. Nil if the service does not give this number.
   public var count: Int?
   public var results: [Entity]
-  /// The entities that cannot be decoded, and why: `3001: results[0].name is missing`.
+  /// The entities that could not be decoded, with the reasons, such as `3001: results[0].name is missing`.
   public var skipped: [String]
 
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     count = try fields.decodeIfPresent(Int.self, forKey: .count)
-    // An entity that cannot be decoded does not hide the others.
+    // If one entity cannot be decoded, the others must still be returned.
     let list = try fields.decode(LenientList<Entity>.self, forKey: .results)
     results = list.elements
     skipped = try fields.decodeIfPresent([String].self, forKey: .skipped) ?? list.skipped

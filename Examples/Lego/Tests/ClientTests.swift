@@ -2,8 +2,8 @@ import ExampleTesting
 
 @testable import LegoCache
 
-/// Requests: every kind of call makes each request once, and gets a certain result when the service fails. Tests of Larder
-/// cover concurrent misses, which make one request, and the realms of users, whose data do not mix.
+/// Requests: each kind of call makes a request only once, and has a defined result if the service fails. Tests of Larder cover
+/// that concurrent misses make one request, and that the data of different users do not mix.
 @Suite(.fixture(Fixture.self)) struct ClientTests {
   private let fixture: Fixture
   private let lego: LegoClient

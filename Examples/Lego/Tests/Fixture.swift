@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import LegoCache
 
-/// The recorded service, a clock, and clients over stores in a folder of the test. The stores are checked after the test.
+/// The recorded service, a clock, and clients whose stores are in a folder of the test. After the test, the stores are verified.
 struct Fixture: TestFixture {
   let server: LocalServer
   let clock = ManualClock()
@@ -22,7 +22,7 @@ struct Fixture: TestFixture {
 
   func recover() throws { try server.replay("Lego/Sample") }
 
-  /// The requested addresses without the base.
+  /// The addresses that were requested, without the base.
   var asked: [String] { server.received.map { String($0.path.dropFirst("/api/v3".count)) } }
 
   func client(_ plan: CachePlan = .default, at name: String = "store") throws -> LegoClient {
@@ -52,7 +52,7 @@ extension LegoClient {
   }
 }
 
-/// The names that the program of the page uses without a declaration.
+/// The names that the program in the documentation uses without a declaration.
 struct Programs {
   let path, key: String
   let transport: any HTTPTransport

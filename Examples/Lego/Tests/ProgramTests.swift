@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import LegoCache
 
-/// The built program, tested from outside: its output on both streams, and its exit code.
+/// Tests of the built program as a process: its output, its error output, and its exit code.
 @Suite struct ProgramTests {
   private let program = TestedProgram("larder-lego", store: "my store")
 
@@ -37,7 +37,7 @@ import ExampleTesting
     }
   }
 
-  /// `make run` fills its store from these lines.
+  /// `make run` uses the same lines to fill its store.
   @Test func `larder import of the recorded entities gives what the library reads`() async throws {
     let lines = Repository.root.appending(path: "Examples/Lego/Sample/entities.jsonl")
     let imported = try await Outcome(

@@ -2,15 +2,14 @@ import ExampleTesting
 
 @testable import LegoCache
 
-/// The presets of lifetimes, memory and plans, their effect, and the numbers of entities under their keys. Tests of Larder
-/// cover entities that expire to the millisecond, races, reads of an expired entry, values that cannot be encoded or decoded,
-/// files that are no stores, limits of memory, hits in memory that decode nothing, a file that never grows beyond its limit,
-/// and maintenance: each hour or half hour, once, and after a restart.
+/// The presets of lifetimes, memory and plans, and their effect. Also the numbers of entities, which are counted by their keys.
+/// Tests of Larder cover the rest: exact expiry, concurrent calls, values that cannot be encoded or decoded, damaged files, the
+/// limits of memory and of the file, and maintenance.
 @Suite(.fixture(Fixture.self)) struct RulesTests {
   private let fixture = Fixture.current
   private static let red = Color(id: 4, name: "Red", rgb: "C91A09", isTransparent: false)
 
-  /// The lifetimes in hours, in the order of `EntityKind.allCases`; nil for entities that never expire.
+  /// The lifetimes in hours, in the order of `EntityKind.allCases`. Nil means that entities never expire.
   static let presets: [([EntityKind: Rules], [Int?])] = [
     (.default, [24, 24, 24, 24, 24, 24, 24]),
     (.longTerm, [nil, 30 * 24, 30 * 24, 7 * 24, 24, 7 * 24, 7 * 24]),
@@ -44,7 +43,7 @@ import ExampleTesting
     #expect(try lego.entities(ModelSet.self)?.entry(for: "1")?.expires == end)
   }
 
-  /// The presets of memory, with their number of entities and their lifetime in seconds.
+  /// The presets of memory. Each has a number of entities and a lifetime in seconds.
   @Test(arguments: [
     (MemoryLimits.standard, 100, 300), (.aggressive, 500, 1800), (.conservative, 50, 60),
     (.development, 50, 30), (.production, 1000, 86_400),
@@ -129,14 +128,14 @@ import ExampleTesting
     try lego.keep([Self.red])
     _ = try lego.entities(Color.self)?.value(for: "4")
     fixture.clock.advance(by: .milliseconds(200))
-    // Memory and disk are counted apart, an entity once in the total. A count changes nothing.
+    // Memory and disk have separate counts; the total counts an entity once. A count changes nothing, so all three are equal.
     for _ in 1...3 { #expect(try lego.counts() == LegoClient.Counts(memory: 1, database: 3)) }
     #expect(try lego.counts().total == 3)
     #expect(try lego.clearExpired() == 2 && lego.counts().database == 1)
     #expect(try lego.clear() == 1 && lego.clear() == 0 && lego.counts().total == 0)
   }
 
-  /// Tests of `Service` cover the forms of fields.
+  /// Tests of `Service` cover the forms that fields may have.
   @Test func `numbers may be text, and fields of another form are nil`() throws {
     let text = #"{"id": "4", "name": "", "rgb": "", "is_trans": "maybe", "external_ids": 7}"#
     let color = try JSONDecoder().decode(Color.self, from: Data(text.utf8))
