@@ -20,7 +20,7 @@ public struct DeparturesCache: Sendable {
     try store.declare(BoatNamespace.http.rules, for: BoatNamespace.http.name)
   }
 
-  /// The departures of a station on a day, by default today. The key is such as `8503651_2025-07-12`.
+  /// The departures of a station on a day, by default today. The store has them under a key such as `8503651_2025-07-12`.
   public func board(at station: String, on day: CalendarDay? = nil) async throws
     -> CacheResult<Board>
   {
