@@ -4,7 +4,7 @@
 /// is destroyed. The numbers of pages in use are in the branch pages; only the pages of large values are named in the leaves.
 /// So the leaves of a tree are read only if the tree has large values, and not too many leaves.
 struct PagesInUse {
-  /// The largest number of leaves of one tree that are read: 64 MB.
+  /// The largest number of leaves that are read in one tree. These leaves have 64 MB.
   static let mostLeaves: UInt64 = 16_384
 
   private let table: PageTable

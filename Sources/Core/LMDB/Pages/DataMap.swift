@@ -112,7 +112,7 @@ import Synchronization
     unsafe UnsafeRawPointer(start + Int(transaction % 2) * pageSize)
   }
 
-  /// The number of pages that the newest commit has ever used. It has an upper bound, because the meta page may be damaged.
+  /// The number of pages that were ever used. It has an upper bound, because the meta page may be damaged.
   var pages: Int {
     let second = word(pageSize + MetaPage.Offset.transaction) > word(MetaPage.Offset.transaction)
     return Int(min(word((second ? pageSize : 0) + MetaPage.Offset.lastPage), 1 << 40)) + 1

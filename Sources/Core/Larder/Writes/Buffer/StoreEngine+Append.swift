@@ -119,7 +119,7 @@ extension StoreEngine {
     guard let buffer = reader.buffer, buffer.appends,
       (1...BufferRecord.longestKey).contains(key.count),
       !environment.isWriting, let known = handle.known.withLock({ $0 }),
-      // If a loaded value waits for its commit, it must be stored first, so this write joins the queue behind it.
+      // If a loaded value waits for its commit, it must be stored first, so this write needs a transaction.
       buffer.isOpen(at: known.generation), loads.writes.isEmpty,
       !buffer.isWatched || !changes.isWatched
     else { return nil }

@@ -114,7 +114,7 @@ extension WriteBatch {
 }
 
 extension BufferRoom {
-  /// A namespace or a store with fewer entries than this evicts nothing ahead of the next records.
+  /// A namespace or a store with fewer entries than this does not make room for the next records.
   static let leastEvictedAhead = 1000
 
   /// The limit without the room for the next records. That room is a 400th of the limit, but at most `most`.

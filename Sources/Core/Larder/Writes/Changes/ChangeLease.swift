@@ -17,7 +17,7 @@ struct ChangeLease {
   mutating func renew(on ring: ChangeRing, at now: UInt64) {
     let old = end
     end = now + Self.length
-    // The file may have been replaced, or the lease had expired and another process has taken the slot.
+    // If the file was replaced, or another process has taken the slot of the expired lease, the lease needs another slot.
     if let index, !ring.exchangeLease(index, old, for: end) { self.index = nil }
     if index == nil { take(on: ring, at: now) }
     raise(on: ring, at: now)

@@ -13,7 +13,7 @@ import LarderSystem
 struct ChangeRing {
   let words: SharedTable
   private let environment: Environment
-  /// The number of slots in tests. Nil for the number that fits the store.
+  /// A fixed number of slots for tests; nil if the number depends on the size of the store.
   private let fixedSlots: Int?
 
   /// The least and the largest number of slots, which need 256 kB and 16 MB. The number is always a power of two.

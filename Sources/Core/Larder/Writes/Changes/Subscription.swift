@@ -13,7 +13,7 @@ final class Subscription: Sendable {
     var leaseExpirations = 0
     var health = StoreHealth.healthy
     var isEntered = false
-    /// The error that prevented the begin of the subscription; nil after the error was delivered.
+    /// The error because of which the subscription could not begin; nil after the error was delivered.
     var failure: LarderError?
     var isOver = false
   }

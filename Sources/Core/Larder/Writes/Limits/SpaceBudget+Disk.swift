@@ -106,7 +106,7 @@ extension SpaceBudget {
   }
 
   /// Evicts until at most `pages` are in use, or until only `kept` pages are left for the batch. One write evicts at most twice
-  /// the bytes of its entry and 64 KB. If half of the reserve is in use, it may evict 1 MB instead of the 64 KB.
+  /// the bytes of its entry plus 64 KB. If half of the reserve is in use, the 64 KB become 1 MB.
   func lowerUse(
     to pages: Int, forBytes size: Int, keeping kept: Int, _ session: inout WriteSession
   ) throws(LarderError) {

@@ -93,8 +93,8 @@ enum TagInvalidation {
     return total
   }
 
-  /// Returns the result so far. If entries are left, also returns the key of the tombstone. `limit` is the largest number of
-  /// records of the tag index that this call handles.
+  /// Returns the result of this call. If entries are left, also returns the key of the tombstone. `limit` is the largest number
+  /// of records of the tag index that this call handles.
   static func begin(
     _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon?, limit: Int,
     _ session: inout WriteSession

@@ -9,7 +9,7 @@ struct Draft: ~Escapable {
   let form: EntryHeader.Form
   let fields: EntryFields
   let encodedFields: [UInt8]
-  /// The value. If the draft keeps the value of the former entry, the payload of the former record.
+  /// The value; or, if the draft keeps the value of the former entry, the payload of that entry's record.
   let payload: Span<UInt8>
   let valueCount: Int
   private let keepsValue: Bool

@@ -144,8 +144,8 @@ extension Store {
 }
 
 #if DEBUG
-  /// In debug builds, tells the developer of a program once in a process that a synchronous write in a task waits for the disk.
-  /// Tasks share a few threads, so the blocked task prevents other tasks from running.
+  /// In debug builds, tells the developer once per process that a synchronous write in a task waits for the disk. Tasks share a
+  /// few threads, so the blocked task prevents other tasks from running.
   enum TaskWarning {
     private static let isSaid = Atomic(false)
     /// Receives the warning. Tests replace this function.
