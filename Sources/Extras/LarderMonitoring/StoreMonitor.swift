@@ -4,8 +4,8 @@ import Synchronization
 /// Looks at a store at intervals and reports its metrics and events.
 ///
 /// Larder reports nothing without a monitor. One monitor for each store is enough, in any process that has the store open,
-/// because a store counts for all its processes; only memory and write buffer figures concern the monitor's process. With the
-/// traits `Logging` and `Metrics` a monitor reports to swift-log and swift-metrics.
+/// because a store counts for all its processes. Only the figures of memory and of the write buffer are those of the monitor's
+/// process. With the traits `Logging` and `Metrics` a monitor reports to swift-log and swift-metrics.
 ///
 ///     let monitor = StoreMonitor(of: store, report: .init(metrics: { publish($0) }, event: { print($0.message) }))
 ///     monitor.start()

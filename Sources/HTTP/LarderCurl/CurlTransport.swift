@@ -11,8 +11,8 @@
   /// first. Each request under way occupies one of at most 64 threads until the body of its response ends; further requests wait.
   /// If the reader releases the body, the thread becomes free within a second, or after the lookup of a host's name.
   ///
-  /// A request that may have an effect, such as a POST, gets a new connection: if a kept connection ended without an answer,
-  /// curl would send the request a second time. Curl takes proxies from the usual environment variables, such as `https_proxy`.
+  /// A request that may have an effect, such as a POST, gets a new connection. If a kept connection ended without an answer, curl
+  /// would send the request a second time. Curl takes proxies from the usual environment variables, such as `https_proxy`.
   ///
   /// A host has ten seconds to accept the connection. There is no other time limit, because an `HTTPCache` has further limits.
   /// Errors are ``CurlError``, or `HTTPCacheError` for too many fields or a body of more than 64 MB.

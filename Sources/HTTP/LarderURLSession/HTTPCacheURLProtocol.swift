@@ -26,8 +26,8 @@
   /// Each request's `cachePolicy` applies. A `timeoutInterval` applies if the cache's limit is longer. The protocol follows up to
   /// 20 redirections through the cache and asks no delegate about them. It puts no cookies of responses into the session.
   ///
-  /// On Linux, protocols have limits: additional headers and the cache policy of the configuration have no effect, a body
-  /// arrives in one piece, an upload task fails (use a data task with `httpBody`), and a download task gets no file.
+  /// On Linux, protocols have limits. Additional headers and the cache policy of the configuration have no effect, and a body
+  /// arrives in one piece. An upload task fails (use a data task with `httpBody`), and a download task gets no file.
   open class HTTPCacheURLProtocol: URLProtocol {
     /// The cache that answers; nil leaves requests to the next protocol of the session. Default: nil.
     open class var cache: HTTPCache? { nil }

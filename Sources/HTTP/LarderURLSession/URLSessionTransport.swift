@@ -58,8 +58,8 @@
       return (HTTPResponse(answer), HTTPBody(next: { try await arrivals.nextPiece() }))
     }
 
-    /// Starts a task. On Linux `URLSession` repeats any request if a kept connection ends without an answer; before it
-    /// repeats a request with a body, it waits until the time limit. On a new connection it repeats no request.
+    /// Starts a task. On Linux `URLSession` repeats any request if a kept connection ends without an answer. It repeats a request
+    /// with a body only after the time limit. On a new connection it repeats no request.
     private func begin(_ request: URLRequest, hasEffect: Bool) -> Arrivals {
       #if canImport(FoundationNetworking)
         if hasEffect {

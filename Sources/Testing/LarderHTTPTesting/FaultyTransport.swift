@@ -16,7 +16,7 @@
   ///
   /// Each request takes the next fault of the plan. After the last fault, requests get the other transport's answers.
   public final class FaultyTransport: HTTPTransport {
-    /// The fault that a request meets.
+    /// The fault of a request.
     public enum Fault: Sendable {
       /// The other transport's answer, unchanged.
       case pass

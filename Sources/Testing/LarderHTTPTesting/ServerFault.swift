@@ -4,8 +4,8 @@
 
   /// The fault of a server on loopback in each of its answers; ``serve(received:_:)`` runs the server.
   ///
-  /// The faults are for tests of adapters: with any fault of the origin, a cache must answer from its stored responses or
-  /// throw, and must store nothing of the faulty answer.
+  /// The faults are for tests of adapters. With any fault of the origin, a cache must answer from its stored responses or throw,
+  /// and must store nothing of the faulty answer.
   public enum ServerFault: String, CaseIterable, Sendable {
     /// The connection closes before the announced end of the body.
     case truncated

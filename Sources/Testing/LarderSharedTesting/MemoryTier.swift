@@ -8,7 +8,7 @@ import Synchronization
 /// It keeps the rules that `SharedTier` states. Stores of one process that share this tier behave like machines that share
 /// a server.
 public final class MemoryTier: SharedTier {
-  /// A fault that a request meets.
+  /// A fault of a request.
   public enum Fault: Sendable {
     /// The request does not reach the tier.
     case unreachable

@@ -2,8 +2,8 @@ import Larder
 import LarderShared
 import LarderSharedTesting
 
-/// The time in which a machine catches up with missed records of keys that it does not have, and, for comparison, the time of a
-/// lookup in its store.
+/// The time in which a machine catches up with missed records of keys that it does not have. For comparison, the time of a lookup
+/// in its store.
 struct RecordCost {
   private static let namespace = "records"
   private static let stored = 10_000

@@ -6,7 +6,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The server's processor time to tell many machines of a change: by the log, and by Redis's own client tracking.
+/// The processor time in which the server notifies many machines of a change: by the log, or by Redis's own client tracking.
 ///
 /// The server itself reports the time. So the work of this program, which plays the machines, does not count.
 public enum ServerCost {

@@ -96,8 +96,8 @@
     }
   }
 
-  /// The form of counts in the store: a text entry in the namespace `http-statistics`, named after the cache's namespace,
-  /// with a line for each count that is not 0.
+  /// The form of counts in the store: a text entry in the namespace `http-statistics`. The entry has the name of the cache's
+  /// namespace, and a line for each count that is not 0.
   ///
   ///     hit fresh 1200
   ///     forward uri-miss 45

@@ -81,7 +81,7 @@
   extension HTTPCache {
     /// The stored response that answers `request`, and may answer other plain requests of its URI.
     ///
-    /// Nil if `request` is not plain, if nothing fresh is stored for it, if the body is longer than 64 KB, if
+    /// Nil if `request` is not plain, if nothing fresh is stored for it, or if the body is longer than 64 KB. Also nil if
     /// ``HTTPCachePolicy/principal`` looks at every request, or if the answer needs a read of the store. Call
     /// ``send(_:body:tags:interim:)`` then, and call this method again after a hit.
     public func readyAnswer(to request: HTTPRequest) -> ReadyAnswer? {

@@ -2,10 +2,10 @@
   import Larder
 
   extension HTTPDate {
-    /// Reads the dates that servers really send: the three standard forms, also with more or fewer spaces, dashes for spaces,
-    /// one-digit numbers, long names or no weekday, and in the zones `UTC`, `UT`, `Z` and `+hhmm`. Use this initializer for dates
-    /// that say how old something is (`Date`, `Last-Modified`), but not for an expiry. Nil if the day, month, year or time is
-    /// missing, or if some text has no meaning.
+    /// Reads the dates that servers really send: the three standard forms, and variants of these forms. A variant has more or
+    /// fewer spaces, dashes for spaces, one-digit numbers, long names, no weekday, or a zone `UTC`, `UT`, `Z` or `+hhmm`. Use
+    /// this initializer for dates that say how old something is (`Date`, `Last-Modified`), but not for an expiry. Nil if the day,
+    /// month, year or time is missing, or if some text has no meaning.
     init?(leniently text: String, now: Timestamp) {
       if let strict = HTTPDate(strictly: text, now: now) {
         self = strict

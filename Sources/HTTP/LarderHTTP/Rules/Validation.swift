@@ -124,7 +124,7 @@
     /// The index of the response that a 304 confirms, among the responses that the request named; nil if it is unknown.
     ///
     /// A 304 with an entity tag confirms the response with that tag. Some servers send a 304 without a tag, although RFC 9110
-    /// (15.4.5) demands it: such a 304 confirms a response only if its `Last-Modified`, if any, fits no other named response.
+    /// (15.4.5) demands it. Such a 304 confirms a response only if its `Last-Modified`, if any, fits no other named response.
     static func confirmed(_ fields: HTTPFields, among stored: [StoredResponse]) -> Int? {
       if let tag = EntityTag(fields) {
         return stored.firstIndex { $0.entityTag.map(tag.confirms) ?? false }

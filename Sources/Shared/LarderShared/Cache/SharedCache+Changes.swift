@@ -54,10 +54,10 @@ extension SharedCache {
     local.leaveLoad(of: key.bytes)
   }
 
-  /// Removes the value under `key` from this store and from the tier, and abandons the loads of the key on all machines: a value
+  /// Removes the value under `key` from this store and from the tier, and abandons the loads of the key on all machines. A value
   /// whose load began before the removal is stored nowhere.
   ///
-  /// - Throws: `LarderError/Code/pending` if the tier gives no answer: the key is removed here, and the removal waits in the
+  /// - Throws: `LarderError/Code/pending` if the tier gives no answer. Then the key is removed here, and the removal waits in the
   ///   store until a process of this machine can send it. `LarderError/Code/unreachable` if too many removals wait already.
   public func remove(_ key: some StoreKey) async throws {
     let key = SharedKey(namespace: name, bytes: Key(key).bytes)

@@ -10,7 +10,7 @@ extension LocalCopies {
   ) async throws -> Int? {
     recent.note(changes)
     for tag in Self.tags(in: changes) { try await store.invalidateInSteps(tag: tag.string) }
-    // This commit takes the writer lock even if the store has none of the keys: a writer that looked at `recent` before `note`
+    // This commit takes the writer lock even if the store has none of the keys. A writer that looked at `recent` before `note`
     // was called may still commit an old value. A transaction without changes commits nothing.
     return try await store.commit { [self] batch in
       guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }

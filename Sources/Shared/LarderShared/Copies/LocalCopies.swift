@@ -34,7 +34,7 @@ struct LocalCopies: Sendable {
     return Ticket(epoch: epoch, queued: try state.queued(), applied: recent.applied)
   }
 
-  /// Whether a value that was current at a position is still current, as far as the applied records show.
+  /// Whether a value that was current at a position is still current according to the applied records.
   func isCurrent(_ key: SharedKey, tags: [String], at position: Position) -> Bool {
     recent.isCurrent(
       [RecentChanges.name(of: key), RecentChanges.name(ofNamespace: key.namespace)]

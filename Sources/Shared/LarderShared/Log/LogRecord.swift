@@ -36,8 +36,8 @@ public struct LogRecord: Hashable, Sendable {
 extension LogRecord {
   /// Reads a record of a stream: its ID and one field. Nil for anything else.
   ///
-  /// The field is `set 0123456789ab cdef01234567 6 pricesKEY`: the kind, the digest, the digest of the record before or `-`,
-  /// and the number of bytes of the namespace's or tag's name. The name and the bytes of the key follow.
+  /// The field is `set 0123456789ab cdef01234567 6 pricesKEY`. It has the kind, the digest, the digest of the record before or
+  /// `-`, and the number of bytes of the namespace's or tag's name. The name and the bytes of the key follow.
   ///
   /// - Parameter ofAnyKind: if true, a record of a kind that only later versions know is read without its subject.
   init?(_ reply: Reply, ofAnyKind: Bool = false) {

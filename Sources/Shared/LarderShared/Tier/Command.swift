@@ -4,9 +4,9 @@ public import Larder
 public protocol CommandSender: Sendable {
   /// Sends one command and returns the server's reply. An error of the server is ``Reply/failure(_:)``.
   ///
-  /// - Throws: `LarderError/Code/unreachable` if the server did not get the command; `LarderError/Code/unanswered` if it may
-  ///   have got the command, but no reply came before ``Command/timeout`` or the end of the connection. The sender
-  ///   abandons such a command: it drops a late reply, and other commands on the connection are not affected.
+  /// - Throws: `LarderError/Code/unreachable` if the server did not get the command. `LarderError/Code/unanswered` if it may have
+  ///   got the command, but no reply came before ``Command/timeout`` or the end of the connection. The sender abandons such a
+  ///   command: it drops a late reply, and other commands on the connection are not affected.
   func send(_ command: Command) async throws(LarderError) -> Reply
 }
 

@@ -35,8 +35,8 @@ public protocol SharedTier: Sendable {
 
   /// Stores a loaded value, and ends the lease. Writes no record, so other machines do not learn of the value.
   ///
-  /// - Returns: the value's stamp; nil, and nothing is stored, if the lease is gone, or the namespace or a tag of the
-  ///   value was invalidated since the lease was granted.
+  /// - Returns: the value's stamp. Nil, and nothing is stored, if the lease is gone, or if the namespace or a tag of the value
+  ///   was invalidated since the lease was granted.
   func fill(
     _ key: SharedKey, _ value: TierValue, _ lease: Lease
   ) async throws(LarderError) -> ValueStamp?
