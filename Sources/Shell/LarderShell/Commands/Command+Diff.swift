@@ -5,7 +5,7 @@ import ShellLanguage
 extension Command {
   static let diff = CommandSpec(
     "diff", .looking, .reads,
-    "Compares the store with an export, or two values; exit code 1 if they differ.",
+    "Compares the store with an export, or one value with another; exit code 1 if they differ.",
     namespaces: .one, parameters: [.many("FILE|KEY KEY", .file)],
     plain: [
       "FILE": "change namespace key size_before size", "KEY KEY": "change place before after",

@@ -3,7 +3,8 @@ import ShellLanguage
 
 extension Command {
   static let info = CommandSpec(
-    "info", aliases: ["meta"], .looking, .reads, "Shows all fields of an entry, one a line.",
+    "info", aliases: ["meta"], .looking, .reads,
+    "Shows all fields of an entry, each on its own line.",
     namespaces: .one, parameters: [.many("KEY", .key)],
     plain: ["": "fact value", "KEY KEY...": "key fact value"],
     examples: [

@@ -59,7 +59,8 @@ extension Command {
     "exists", .looking, .reads, "Checks whether keys exist; exit code 1 if one does not.",
     namespaces: .one, parameters: [.any("KEY", .key)],
     options: [
-      .flag("--stdin", "read keys from standard input, one a line, escaped as in plain output"),
+      .flag(
+        "--stdin", "read keys from standard input, one on each line, escaped as in plain output"),
       .flag("-0", "with --stdin: keys end with NUL and are raw bytes"),
     ],
     rules: [.exactlyOne(["KEY", "--stdin"]), .needs("-0", "--stdin")],
