@@ -6,7 +6,7 @@ import LarderSystem
   import Foundation
 #endif
 
-/// A data item under construction. Containers share it with the encoders that fill it.
+/// A data item under construction, which containers share with the encoders that fill the item.
 final class CBORNode {
   enum Content {
     case none

@@ -63,7 +63,7 @@
       case CURLE_COULDNT_RESOLVE_PROXY: .refusedByProxy
       case CURLE_COULDNT_CONNECT: .refused
       case CURLE_OPERATION_TIMEDOUT: .timedOut
-      // A server may refuse the client after the handshake. Curl then reports a failed read or write, so its message decides.
+      // A server may refuse the client after the handshake. Curl then reports a failed read or write, so the message decides.
       case CURLE_RECV_ERROR, CURLE_SEND_ERROR:
         CurlWords.tellOfInsecurity(words) ? .insecure : .interrupted
       case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: .interrupted

@@ -97,7 +97,7 @@
     }
 
     private func give(_ handle: EasyHandle, for origin: String) {
-      // A removed handle closes its connection, so it is released outside of the lock.
+      // The release of a removed handle closes a connection, so the release is outside of the lock.
       let _ = idle.withLock { idle in
         idle.append((origin, handle))
         return idle.count > Self.mostIdle ? idle.removeFirst().handle : nil

@@ -43,7 +43,7 @@
 
     /// The response of the cache or of the application; a 504 after the time limit. Throws the error of the application.
     public func respond(to request: Request, context: Context) async throws -> Response {
-      // A request without a host has no key, so the cache cannot answer: it is HTTP/1.0, or its target is an absolute URI.
+      // A request without a host has no key, so the cache cannot answer it. Such a request is HTTP/1.0, or has an absolute URI.
       guard request.head.uri != nil else {
         return try await application.respond(to: request, context: context)
       }

@@ -16,7 +16,7 @@ public enum SenderConformance: String, CaseIterable, Sendable {
   /// A command is abandoned at its timeout, and the next commands get their own replies.
   case abandoned
 
-  /// Runs the check under a key of its own, which it removes.
+  /// Runs the check under a random key, which the check removes at the end.
   ///
   /// Takes up to half a second, in which ``abandoned`` waits for a command that blocks.
   public func run(on sender: some CommandSender) async throws {

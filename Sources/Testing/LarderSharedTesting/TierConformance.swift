@@ -21,7 +21,7 @@ public enum TierConformance: String, CaseIterable, Sendable {
   case removal
   /// One caller at a time has the lease of a key, and only after the caller has seen and rejected the present value.
   case oneLease
-  /// A lease ends after its time unless it is renewed, and at its release.
+  /// A lease ends when its time has passed without a renewal, or when it is released.
   case leaseEnds
   /// A fill, which stores a loaded value, stores nothing without the lease.
   case fillNeedsLease

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The program of one process of a machine: it reads keys, changes the machine's own keys, and records each call.
 ///
-/// It asks its parent for values of the origin over its standard output, and gets values and orders over its standard input.
+/// The process asks its parent for values of the origin on standard output, and gets values and orders on standard input.
 final class MachineProgram: Sendable {
   private static let readers = 3
   private let settings: MachineProcess.Settings

@@ -50,7 +50,7 @@ struct Steady {
       let ended = -expm1(-change * lifetime) / change
       let cycle = ended + 1 / (fleet * read)
       let loads = 1 / cycle
-      // Each machine that reads the value before it ends fetches it once, except the machine that loaded it.
+      // Before the value ends, each machine that reads the value fetches it once, except the machine that loaded it.
       let both = read + change
       let unread = change / both * -expm1(-both * lifetime) + exp(-both * lifetime)
       let fetches =

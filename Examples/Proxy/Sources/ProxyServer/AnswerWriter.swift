@@ -117,7 +117,7 @@ struct AnswerWriter: Sendable {
     try await finish(&head, &piece, from: taken, count: head.count + piece.count - taken)
   }
 
-  /// Writes a piece. If the client does not take it and no room is left, most of it goes back to a body that can rewind.
+  /// Writes a piece. If the client does not take the piece and no room is left, a body that can rewind takes most bytes back.
   ///
   /// - Returns: the number of bytes that went back to the body.
   private func write(

@@ -41,8 +41,8 @@ final class ChannelSocket {
 
   /// The number of written bytes that the other side has not taken: bytes that wait here, and bytes in the system's buffer.
   ///
-  /// The system allows another write only when a third of its buffer is free. With a slow reader this takes long. Meanwhile,
-  /// this number shows that the reader reads.
+  /// The system allows another write only when a third of its buffer is free. With a slow reader this may take long. Until then,
+  /// a falling number of untaken bytes shows that the reader reads.
   var untakenBytes: Int {
     get throws {
       let waiting = try channel.syncOptions?.getOption(.bufferedWritableBytes) ?? 0

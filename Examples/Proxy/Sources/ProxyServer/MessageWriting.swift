@@ -2,7 +2,7 @@ import HTTPTypes
 import LarderHTTP
 
 extension HTTPFields {
-  /// Appends the lines of a head, in their order, and the empty line that ends it.
+  /// Appends the lines of a head, in their order, and the empty line that ends the head.
   fileprivate func encode(into bytes: inout [UInt8]) {
     for field in self {
       bytes.append(contentsOf: field.name.rawName.utf8)

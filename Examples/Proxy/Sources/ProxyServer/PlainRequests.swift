@@ -15,7 +15,7 @@ struct PlainRequests: Sendable {
 
   /// The names of the fields that decide about an answer, in lower case.
   private let decisive: [[UInt8]]
-  /// A bit for the length and the first letter of each name that matters, so most fields need no comparison.
+  /// For each name in ``decisive``, a bit for its length and its first letter, so that most fields need no comparison.
   private let filter: UInt64
 
   /// - Parameter fields: the fields that decide about an answer from the store.

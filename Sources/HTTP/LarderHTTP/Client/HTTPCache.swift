@@ -168,7 +168,7 @@
       _ answer: CacheAnswer, from held: [StoredVariant], _ client: inout ClientRequest
     ) throws -> HTTPCacheResult? {
       guard let body = try responses.body(of: answer, from: held) else {
-        // An entry with another version was replaced, and is read again. With the same version the entry is damaged and lost.
+        // An entry with another version was replaced and is read again. An entry with the same version is damaged and skipped.
         if let stored = answer.slice(of: held).map({ held[$0.index] }),
           try namespace.entry(for: stored.key)?.version == stored.version
         {

@@ -119,8 +119,8 @@
     case offline
     /// The exchange ended before the answer was complete: it timed out, the connection was lost, or a stored body is gone.
     case interrupted
-    /// The origin was reached, but there is no secure connection: its certificate is not trusted, it does not support TLS,
-    /// or one side refused the other.
+    /// The origin was reached, but there is no secure connection: the certificate is not trusted, the origin does not support
+    /// TLS, or one side refused the other.
     case insecure
     /// The answer cannot be used, or the request itself is invalid.
     case unusable

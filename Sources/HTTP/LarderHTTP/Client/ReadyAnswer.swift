@@ -2,7 +2,7 @@
   public import HTTPTypes
   import Larder
 
-  /// A stored response that answers plain requests of its URI while it is fresh and no process writes to the store.
+  /// A stored response that answers plain requests of its URI, as long as it stays fresh and no process writes to the store.
   ///
   /// A server makes a ready answer after a hit, and gives many answers from it. Such an answer needs no task, no look at the
   /// stored heads and no copy of the body. A plain request is a GET without a body, without user information in its URI and

@@ -75,7 +75,7 @@
   }
 
   extension ResponseStore {
-    /// The body of an answer, which counts as a read; nil if the stored body's entry was replaced, evicted or damaged.
+    /// The body of an answer; nil if the stored body's entry was replaced, evicted or damaged. The call counts as a read.
     func body(of answer: CacheAnswer, from held: [StoredVariant]) throws -> HTTPBody? {
       guard let (index, range) = answer.slice(of: held) else { return HTTPBody() }
       let body = held[index].body

@@ -68,7 +68,7 @@
       {
         reception.removes = [selected]
       }
-      // The cache removed or replaced the client's condition before it asked the origin, so it evaluates the condition now.
+      // The cache has removed or replaced the client's condition in the request, so the cache itself evaluates the condition.
       if forward.request != forward.original, let stored = reception.stores.first?.response,
         let condition = ClientCondition(forward.original.headerFields), condition.isMet(by: stored)
       {
@@ -126,7 +126,7 @@
       let isStorable =
         !directives.noStore && !RequestDirectives(fields).noStore
         || directives.mustUnderstand && Self.understands(old.response.status)
-      // The newer fields may belong to one user, so a shared cache stores them only if the directives allow it.
+      // The newer fields may belong to one user, so a shared cache stores the fields only if the directives allow that.
       let credential = Principal(exchange.forward.original, policy: policy).digest
       let mayStay = isStorable && allowsSharing(directives, credential: credential)
       return (
@@ -134,7 +134,7 @@
       )
     }
 
-    /// Handles a response to HEAD: it updates the stored response to GET, or invalidates it (RFC 9111, 4.3.5).
+    /// Handles a response to HEAD, which updates or invalidates the stored response to GET (RFC 9111, 4.3.5).
     private func receiveHead(_ exchange: Exchange) -> CacheReception {
       let (response, forward) = (exchange.response, exchange.forward)
       var reception = CacheReception(.pass)

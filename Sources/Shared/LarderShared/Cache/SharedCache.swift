@@ -109,7 +109,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   private func result(
     _ key: some StoreKey, _ options: LoadOptions, policy: RequestPolicy, _ load: @escaping Load
   ) async throws -> CacheResult<Value>? {
-    // The standing says whether copies are confirmed. It is read first, so the lookup sees all changes that it includes.
+    // The standing says whether copies are confirmed. It is read before the lookup, so that the lookup sees all changes up to it.
     let standing = copies.standing(limit: shared.options.unconfirmedLimit)
     // While the store is disconnected, the copy is used only if the load fails.
     if standing != .disconnected || options.policy != .standard {

@@ -2,7 +2,7 @@ import LarderSystem
 
 /// The place of a change in the order of all changes: the ID that the server has given the change's record in the log.
 ///
-/// A position is also the version of a value: that of the record that set it, or the newest position when it was filled in.
+/// A value has a position as its version: that of the record that set the value, or the newest one when a load stored it.
 public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The first part of the ID: milliseconds of the server's clock, at least as many as in the record before.
   public var milliseconds: UInt64

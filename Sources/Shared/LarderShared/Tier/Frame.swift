@@ -93,7 +93,7 @@ struct Frame: Equatable, Sendable {
       checksum(of: Array(bytes.dropLast(8)), for: key, application)
         == UInt64(bigEndianBytes: bytes.suffix(8))
     else { return .damaged }
-    // This version cannot read a later layout, and must not overwrite it, because newer machines can read it.
+    // This version cannot read a value in a later layout, and must not overwrite the value, because newer machines can read it.
     if first > newestLayout { return .newer }
     var reader = ByteReader(bytes[...])
     guard first > 0, let head = reader.bytes(4), head.last == 0,
