@@ -191,7 +191,7 @@ public final class HistoryTrial {
     }
   }
 
-  /// Waits until all machines are in touch with the tier, and no removal waits.
+  /// Waits until all machines read the log of the tier, and no removal waits.
   private func settle() async throws {
     for _ in 0..<2 {
       for machine in machines {

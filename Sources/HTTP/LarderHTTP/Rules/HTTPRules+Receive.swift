@@ -158,7 +158,8 @@
       {
         return false
       }
-      // Another length counts as another representation. Yet it may come from an origin that encodes each response again.
+      // Another length counts as another representation. Yet such a length may come from an origin that encodes each response
+      // again.
       let length = fields[.contentLength].flatMap { ContentRange.position($0) }
       return length.map { $0 == stored.bodySize } ?? true
     }

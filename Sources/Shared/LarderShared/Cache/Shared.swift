@@ -99,7 +99,7 @@ public final class Shared: Sendable {
     }
   }
 
-  /// The counts. The object outlives ``Shared``, because tasks that are about to end still count.
+  /// The counts, in an object that outlives ``Shared``, because tasks that are about to end still count.
   private final class Counts: Sendable {
     let values = Mutex(Statistics())
   }
