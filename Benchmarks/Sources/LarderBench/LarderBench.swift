@@ -62,7 +62,7 @@ struct Output: ParsableArguments {
 
 extension RunClock: ExpressibleByArgument {}
 
-/// The peers of a command.
+/// The peers that take part in a command.
 struct Roster: ParsableArguments {
   @Option(help: "Take part: \(PeerKind.all.map(\.id).joined(separator: ", ")); repeatable.")
   var peer: [String] = []

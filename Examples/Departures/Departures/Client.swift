@@ -34,7 +34,7 @@ public struct BoatServices: Sendable {
     func service(_ address: String, _ control: String = "no-cache") -> Service {
       var service = Service(at: address, over: cache)
       service.message = { error in
-        // `{"errors": [{"message": ...}]}`, or `{"message": ...}` from the weather service.
+        // An error is `{"errors": [{"message": ...}]}`, or `{"message": ...}` from the weather service.
         guard case .array(let errors)? = error["errors"] else { return error["message"]?.text }
         return errors.compactMap { $0["message"]?.text?.trimmingBlanks }.joined(separator: "; ")
       }

@@ -26,7 +26,7 @@ import CEditline
       case "\t": step(8 - column % 8, columns)
       default:
         let width = Terminal.width(of: CollectionOfOne(scalar))
-        // libedit draws a control character as ^X in two cells.
+        // libedit draws a control character as ^X, so it needs two cells.
         guard let width else {
           for _ in "^X" { step(1, columns) }
           return

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// Runs every peer through every workload.
+/// Runs every workload on every peer. A peer is a store that is compared with Larder, or Larder itself.
 struct PeersCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "peers", abstract: "Every peer at every workload; one table.")

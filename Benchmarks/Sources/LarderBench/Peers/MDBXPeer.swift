@@ -14,7 +14,7 @@ extension PeerKind {
     open: { site in try MDBXPeer(site) })
 }
 
-/// Runs the loops of the C target.
+/// Runs the loops of the C target, which contain no Swift code.
 final class MDBXPeer: Peer {
   private let store: Shared<OpaquePointer>
   private let data: Dataset

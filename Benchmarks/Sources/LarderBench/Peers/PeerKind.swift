@@ -9,7 +9,7 @@ struct PeerKind: Sendable {
   let usage: String
   /// The failures that a write survives, for each level of the peer.
   let promise: [Level: String]
-  /// The level at which its reads are measured.
+  /// The level at which reads of this peer are measured.
   var readLevel = Level.unsynced
   /// The level of writes that do not wait for the disk; nil for a peer that only reads.
   var writeLevel: Level? {

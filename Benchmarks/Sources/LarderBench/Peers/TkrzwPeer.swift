@@ -15,7 +15,7 @@ extension PeerKind {
     open: { site in try TkrzwPeer(site) })
 }
 
-/// Runs the loops of the C target.
+/// Runs the loops of the C target, which contain no Swift code.
 final class TkrzwPeer: Peer {
   private let store: Shared<OpaquePointer>
   private let data: Dataset

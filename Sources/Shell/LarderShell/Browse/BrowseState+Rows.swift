@@ -100,7 +100,7 @@ extension BrowseState {
 }
 
 extension Store.Entry {
-  /// Whether the entry was written, or got another expiry or pin, since `other` was read.
+  /// Whether the entry was written, or got another expiry or pin, after `other` was read.
   fileprivate func differs(from other: Store.Entry) -> Bool {
     (version, expires, isPinned, written)
       != (other.version, other.expires, other.isPinned, other.written)

@@ -51,7 +51,7 @@ struct ChangeEvent {
     event.shown = form.shown.map { _ in Cell.null }
     guard form.hasValues || !form.shown.isEmpty else { return event }
     try lookUp(in: store) { entry, value in
-      // A negative entry has no value.
+      // A negative entry records that no value exists, so there is no value to show.
       event.value = entry.isNegative || !form.hasValues ? nil : value.bytes
       guard !form.shown.isEmpty else { return }
       event.shown = queries.columns(form.shown.map(\.operand), entry, value)
@@ -60,7 +60,7 @@ struct ChangeEvent {
     return event
   }
 
-  /// Lends the entry that is now under the key of a set or update. Nil for other events, for a cut key, and if the entry is gone.
+  /// Passes to `body` the entry that is now under the key of a set or update. Nil for other events, a cut key, and a lost entry.
   @discardableResult
   func lookUp<Result>(
     in store: Store, _ body: (Store.Entry, Span<UInt8>) throws -> Result
@@ -136,7 +136,7 @@ struct ChangeForm {
     return cells + event.shown
   }
 
-  /// The line of an event, such as `21:40:03  set     departures "Malmö C:07"  812 B (+14)  expires in 15 min`
+  /// The line of an event, such as `21:40:03  set     departures "Malmo C:07"  812 B (+14)  expires in 15 min`
   func line(_ event: ChangeEvent, _ clock: WallClock) -> SafeText {
     let change = event.change
     let time = change.time.map { clock.timeOfDay($0.unix) } ?? "        "
@@ -156,7 +156,7 @@ struct ChangeForm {
     return parts.compactMap(\.self).joined(separator: "  ")
   }
 
-  /// `812 B (+14)`
+  /// Words such as `812 B (+14)`.
   private func sizes(_ change: Change) -> SafeText? {
     guard let size = change.sizeAfter ?? change.sizeBefore else { return nil }
     guard let before = change.sizeBefore, let after = change.sizeAfter, before != after else {

@@ -19,7 +19,7 @@ struct Find {
       let start = bytes[..<range.lowerBound].lastIndex(of: .newline).map { $0 + 1 } ?? 0
       let end = bytes[range.upperBound...].firstIndex(of: .newline) ?? bytes.count
       var first = max(start, range.lowerBound - Self.around)
-      // The cut must not split a character.
+      // Moves both cuts to the edges of characters, so that no character is split.
       while first > start, first < range.lowerBound, bytes[first] & 0xC0 == 0x80 { first += 1 }
       var last = min(end, range.upperBound + Self.around)
       while last < end, last > range.upperBound, bytes[last] & 0xC0 == 0x80 { last -= 1 }

@@ -1,7 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// The distribution of a measure of entries over bins with round bounds.
+/// The number of entries in each range (bin) of a measure, such as the size. The bounds of the bins are round numbers.
 struct Histogram {
   enum Measure: String, CaseIterable {
     case sizes, expiry, age, idle

@@ -5,7 +5,7 @@ extension Store.Namespace {
   /// A key up to this length comes before all longer keys that begin with it.
   private static let sortedLength = 200
 
-  /// Lends the entry under exactly this key, and its value, also after the expiry. Does not count as a read and removes nothing.
+  /// Passes to `body` the entry under exactly this key, even if it has expired. Does not count as a read, and removes nothing.
   func lookUp<Result>(
     _ key: [UInt8], _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {

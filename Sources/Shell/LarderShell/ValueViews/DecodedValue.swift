@@ -24,7 +24,7 @@ enum DecodedValue {
     codec == .cbor || codec == .versioned && ValueEnvelope(bytes)?.codec == .cbor
   }
 
-  /// Lends the readable form to `body`. If there is no such form, lends the unchanged bytes.
+  /// Passes the readable form to `body`. If there is no such form, passes the unchanged bytes.
   static func withReadable<Result>(
     _ bytes: Span<UInt8>, _ codec: CodecID, _ body: (Span<UInt8>) throws -> Result
   ) rethrows -> Result {

@@ -60,7 +60,7 @@ package struct Completer: Sendable {
       return names(word, find(.namespaces(prefix: Array(word.bytes.dropFirst()))), mark: "@")
     }
     if let parameter = state.parameter { return complete(word, parameter.kind, state, find) }
-    // The path of `get KEY .path`.
+    // In `get KEY .path`, this word is the path of a field.
     if command.trailing.first?.kind == .path, state.filled > 0, word.leads(with: ".") {
       return completeOperand(word, .path, state, find)
     }

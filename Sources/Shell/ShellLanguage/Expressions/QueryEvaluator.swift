@@ -97,7 +97,7 @@ package struct QueryEvaluator {
 
   // MARK: Operands
 
-  /// All values of an operand; a missing field gives `missing`, or no value if `missing` is nil.
+  /// All values of an operand. A missing field gives the value `missing`. If `missing` is nil, it gives no value.
   package mutating func all(
     _ operand: QueryOperand, _ input: QueryInput, _ value: Span<UInt8>,
     missing: QueryValue? = .null

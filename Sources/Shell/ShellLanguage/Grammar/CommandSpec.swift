@@ -49,7 +49,7 @@ package struct CommandSpec: Sendable {
   package let summary: String
   package let examples: [Example]
   package let namespaces: NamespaceUse
-  /// The words before the selection; without a selection, all words.
+  /// The words before the selection. If the command takes no selection, these are all words.
   package let parameters: [Parameter]
   package let selection: SelectionUse?
   package let trailing: [Parameter]

@@ -4,7 +4,7 @@ package enum ValueKind: Sendable, Hashable {
   case data
   /// The bytes of one key, never a pattern.
   case key
-  /// The bytes of the word as they are.
+  /// The bytes of the word, unchanged, even after `hex:` or `b64:`.
   case text
   case file, namespace, glob, regex, duration
   /// A time, or `never`. `2h` means 2 hours from now; `09:00` means the next 09:00.

@@ -51,7 +51,7 @@ package enum Source: Sendable, Hashable {
   case input
   case command
 
-  /// The name of the source in errors; nil at the prompt, where the line is visible.
+  /// The name of the source in errors. Nil for the prompt, because the line is still visible there.
   package var name: String? {
     switch self {
     case .prompt: nil

@@ -54,7 +54,7 @@ package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
   package let title: String
   package let visibility: Visibility
   package let holdsBytes: Bool
-  /// The name of the object that has the column as a field in JSON; nil for the row's own object.
+  /// The name of the inner JSON object to which this column belongs. Nil if the column belongs to the object of the row.
   package let group: String?
 
   package init(

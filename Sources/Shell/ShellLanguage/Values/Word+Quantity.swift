@@ -14,7 +14,7 @@ extension Word {
       rest = rest.dropFirst(number.count)
       let unit = rest.prefix { !$0.isNumber && $0 != "." && $0 != " " }
       rest = rest.dropFirst(unit.count)
-      // At most one space may be between two parts.
+      // Removes at most one space, because more spaces between two parts are an error.
       if rest.first == " ", rest.count > 1 { rest.removeFirst() }
       guard let decimal = DecimalNumber(number) else {
         throw wrong(
