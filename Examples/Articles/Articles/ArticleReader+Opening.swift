@@ -34,8 +34,8 @@ extension ArticleReader {
   /// The HTML of an article. If the HTML cannot be stored, the result also has an error.
   ///
   /// - Parameters:
-  /// - listed: The articles that must not be removed to make room for this one.
-  /// - requested: The time just before the request for the bookmark; nil for now.
+  ///   - listed: The articles that must not be removed to make room for this one.
+  ///   - requested: The time just before the request for the bookmark; nil for now.
   func load(
     _ id: String, keeping listed: Set<String> = [], since requested: Timestamp? = nil,
     _ bookmark: @escaping @Sendable () async throws -> Bookmark
@@ -96,8 +96,8 @@ extension ArticleReader {
     }
     var failure: (any Error)?
     for await step in prefetch {
-      // The next sync tries a failed request again, and the article may have been removed meanwhile, so both do not stop the
-      // rest.
+      // The next sync tries a failed request again, and a removed article needs no images. So neither fault stops the other
+      // fetches.
       guard case .failed(let error) = step.outcome, !(error is ServiceError),
         (error as? LarderError)?.code != .noSuchOwner
       else { continue }

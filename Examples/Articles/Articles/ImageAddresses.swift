@@ -6,7 +6,7 @@ import Service
 ///
 /// The addresses are absolute. Addresses that are not HTTP are omitted, such as `data:` URLs. The HTML may be malformed.
 enum ImageAddresses {
-  /// - Parameter address: The URL of the HTML. Relative addresses begin there.
+  /// - Parameter address: The URL of the HTML, which is the base URL of relative addresses.
   static func all(in html: String, from address: String) -> [String] {
     let opening = /<([a-zA-Z][a-zA-Z0-9]*)/
     // A name, which may begin with a wrong `=`, and a value: in double quotes, in single quotes, or without quotes.

@@ -43,7 +43,7 @@ import ExampleTesting
       let reader = Fixture.reader(in: store, at: server.base, over: network)
       let bodies = try reader.articles.keys().compactMap(\.string)
       let images = try reader.images.keys().compactMap(\.string)
-      // Bodies are fetched one by one, so each body was stored before the next request. So all answered bodies are stored.
+      // Bodies are fetched one by one, and each is stored before the next request. So all answered bodies are stored.
       let answered = Set(server.received.prefix(count).map(\.path))
       #expect(bodies.count >= answered.count { $0.hasSuffix("/article") })
       let result = try await reader.sync().result()

@@ -145,7 +145,7 @@ struct SimulationBody: Decodable {
   }
 }
 
-/// In this module, an optional field of a wrong form is nil. For this, the method replaces the method of the standard library.
+/// In this module, an optional field of a wrong form is nil. For this, the method below replaces that of the standard library.
 extension KeyedDecodingContainer {
   func decodeIfPresent<Value: Decodable & Sendable>(
     _ type: Value.Type, forKey key: Key

@@ -35,8 +35,8 @@ extension LegoClient {
   /// is nil. Then each call makes a request, except with the policy `cacheOnly`.
   ///
   /// - Parameters:
-  /// - asked: The parts of the request that the answer of the API does not repeat.
-  /// - fault: The reason why a decoded answer cannot be used. Nil for a good answer.
+  ///   - asked: The parts of the request that the answer of the API does not repeat.
+  ///   - fault: The reason why a decoded answer cannot be used. Nil for a good answer.
   private func lookup<Value: Codable & Sendable>(
     _ key: String, at address: String, in cache: Cache<Value>?, _ kind: EntityKind,
     _ policy: RequestPolicy, _ asked: PartColor.Asked?, expires: Expiration? = nil,

@@ -177,7 +177,7 @@ public struct LegoPage<Entity: LegoEntity>: Codable, Sendable {
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     count = try fields.decodeIfPresent(Int.self, forKey: .count)
-    // If one entity cannot be decoded, the others must still be returned.
+    // If an entity cannot be decoded, the other entities are still returned.
     let list = try fields.decode(LenientList<Entity>.self, forKey: .results)
     results = list.elements
     skipped = try fields.decodeIfPresent([String].self, forKey: .skipped) ?? list.skipped

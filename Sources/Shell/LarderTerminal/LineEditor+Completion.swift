@@ -69,7 +69,7 @@ extension LineEditor {
       isCut: completion.isCut, mark: hasUnicode ? "\u{2026}" : "...")
     try display.leaveLine()
     try Terminal.write("\r\n" + rows.map { $0 + "\r\n" }.joined())
-    // Without CC_REDISPLAY: for a wrapped line, it would first move up by several rows, and so into the list.
+    // CC_REDISPLAY is not returned, because libedit would then move up by the rows of a wrapped line, and so into the list.
     display.redraw()
     return CC_NORM
   }

@@ -85,7 +85,8 @@ extension LineEditor.HistoryFile {
       let descriptor = try openFile()
       defer { close(descriptor) }
       try lock(descriptor)
-      // A session that had the lock before may have replaced the file. Then the lock of the old file is useless, so tries again.
+      // Another session may have replaced the file before this lock was taken. If so, the lock is on the old file, so tries
+      // again.
       if isInPlace(descriptor) { return try body(descriptor) }
     }
   }

@@ -57,7 +57,7 @@ enum TerminalSignals {
     return try body()
   }
 
-  /// The descriptor on which a wait must also wait. Nil before `openSelfPipe()`.
+  /// The descriptor that a wait must also watch, so that a signal ends the wait. Nil before `openSelfPipe()`.
   static var selfPipe: Int32? {
     let descriptor = selfPipeReader.load(ordering: .relaxed)
     return descriptor < 0 ? nil : descriptor
@@ -155,7 +155,7 @@ enum TerminalSignals {
 /// Whether a person pressed ^C. Code must ask this often, because ^C does not stop code by itself.
 package enum Interrupts {
   private static let answered = Atomic(0)
-  /// Whether no number of interrupts ends this process.
+  /// Whether this process continues after any number of interrupts.
   fileprivate static let endures = Atomic(false)
 
   fileprivate static var pending: Int {
@@ -166,7 +166,7 @@ package enum Interrupts {
   ///
   /// Call this function once, before anything else. A program that this process starts gets the default actions for SIGINT and
   /// SIGPIPE. Unless `endure()` was called, a third ^C without an answer ends the process, because the running code seems not
-  /// to stop. If a parent had interrupts ignored, as for a background job of a script, this process still ignores them.
+  /// to stop. If the parent ignored interrupts, as for a background job of a script, this process ignores them, too.
   package static func install() {
     TerminalSignals.openSelfPipe()
     // `SIGTERM` must end the process, even if the parent ignored or blocked this signal: a thread that waits for a lock or a

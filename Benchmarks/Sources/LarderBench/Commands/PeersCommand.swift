@@ -26,7 +26,7 @@ struct PeersCommand: ParsableCommand {
     do {
       try place.withDirectory { directory in try measure(kinds, directory, report) }
     } catch {
-      // A run takes long, so its results so far are saved before the error ends it.
+      // A run takes long, so its results so far are saved before the error ends the run.
       try output.write(report) { Chart(report.rows)?.svg() }
       throw error
     }

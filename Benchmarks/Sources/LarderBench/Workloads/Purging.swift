@@ -18,8 +18,8 @@ extension Bench {
     }
   }
 
-  /// The 99.9th percentile of random hits while a purge or an eviction runs. It removes half as many entries as are stored. The
-  /// result is compared with the same hits while nothing else runs.
+  /// The 99.9th percentile of random hits while a purge or an eviction removes half as many entries as are stored. The result
+  /// is compared with the same hits while nothing else runs.
   func readsBesideRemovals() throws {
     try readsBeside("a purge", filling: .over) { [due] peer in
       let removed = try peer.purge()

@@ -32,7 +32,7 @@ struct Ghost: Equatable {
   var frequency: Int
 }
 
-/// The number of ghosts for each entry of the cache. A ghost also stays alive for as many evictions per entry.
+/// The number of ghosts for each entry of the cache. A ghost lives for this number of evictions times the number of entries.
 let ghostsPerEntry = 4
 
 /// The statistics that `adaptive` has for cached and evicted entries. A table may lose the record of a key. The key then has

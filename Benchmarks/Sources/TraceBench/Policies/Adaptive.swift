@@ -58,7 +58,7 @@ struct Adaptive<Table: AccessTable>: Policy {
     recentCount = (windowCount - 1) / 4
     inserts += 1
     if inserts.isMultiple(of: 8 * capacity) { table.halveFrequencies() }
-    // The new entry itself is never promoted, because its reader may need it immediately.
+    // The new entry is never promoted, and so never evicted here, because a value that was just written must be readable.
     while Double(windowCount) > target.entries, let x = firstInWindow, x != key {
       promote(x)
       compete(x)

@@ -65,7 +65,7 @@ extension Command {
     var scope = Scope(all: namespaces, in: session)
     scope.selection.filters = [.any(tags.map { .hasTag(Array($0.utf8)) })]
     if tags.count == 1 { scope.selection.filters = [.hasTag(Array(tags[0].utf8))] }
-    // A confirmed invalidation needs no count for a question.
+    // The count is only for a question and for two options, so a confirmed invalidation skips the count.
     var found = ChangeSummary(
       "invalidate", in: namespaces.map(\.name), listsKeys: call.has("--verbose"))
     if call.has("--dry-run") || call.has("--verbose") || !confirmation.isGiven {

@@ -121,7 +121,7 @@ extension Command {
   private static func value(
     of call: Invocation, for namespace: Store.Namespace, in session: Session
   ) throws -> [UInt8] {
-    // An unquoted dash means standard input.
+    // An unquoted dash means standard input. A quoted dash is a value.
     let isDash = call.line.arguments.contains {
       if case .word(let word) = $0 {
         word.range == call.range("VALUE") && word.bareText == "-"

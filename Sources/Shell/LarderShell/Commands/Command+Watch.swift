@@ -34,7 +34,7 @@ extension Command {
     // The namespaces to watch. Nil means all namespaces, including those that are created during the watch.
     let names: Set<ExactString>? =
       switch call.selection!.namespaces {
-      // A named namespace may be watched before it exists.
+      // A named namespace may be watched before it exists, so its existence is not checked.
       case .named(let named): Set(named.map { ExactString($0.text) })
       case .unnamed: session.current.map { [ExactString($0)] }
       case .all: nil

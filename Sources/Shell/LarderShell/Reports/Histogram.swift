@@ -47,7 +47,7 @@ struct Histogram {
 
   var isEmpty: Bool { never.entries == 0 && tallies.allSatisfy { $0.entries == 0 } }
 
-  /// Counts an entry. An entry outside the bounds, such as an entry written after their choice, counts in the nearest bin.
+  /// Counts an entry. An entry that was written after the bounds were chosen may be outside them. It counts in the nearest bin.
   mutating func add(_ entry: Store.Entry, now: UnixTime) {
     guard let value = measure.value(of: entry, now: now) else { return never.add(entry) }
     // Finds the last bound that is not greater than the value.

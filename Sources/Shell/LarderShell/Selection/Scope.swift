@@ -59,7 +59,7 @@ extension Scope {
     return try store.namespace(existing[0]).entry(for: key) == nil ? name : nil
   }
 
-  /// The command with an at sign, as a hint. A system shell would make `@*` (all namespaces) of `@"*"`; the hint is then `-n`.
+  /// The command with an at sign, as a hint. For a name such as `*`, the hint is `-n`: a system shell would remove the quotes.
   private static func hint(
     _ call: Invocation, _ name: NamespaceName, in session: Session
   ) -> SafeText? {

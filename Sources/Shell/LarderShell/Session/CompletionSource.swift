@@ -53,7 +53,7 @@ package final class CompletionSource {
     return Completer.Found(keys.sorted { $0.lexicographicallyPrecedes($1) }, isCut: isCut)
   }
 
-  /// Adds keys of a namespace by a few lookups, until the found keys have no longer common prefix than all keys have.
+  /// Adds keys of a namespace by a few lookups, until the found keys have the same common prefix as all keys.
   private func addOutliers(
     to keys: inout Set<[UInt8]>, with prefix: [UInt8], in namespace: Store.Namespace
   ) throws {

@@ -132,7 +132,7 @@ struct LineFields {
       if let time = UnixTime(rfc3339: String(decoding: text, as: UTF8.self)) {
         return Timestamp(time)
       }
-    // An export writes a time that RFC 3339 cannot write as a number.
+    // If RFC 3339 cannot express a time, an export writes the time as a number.
     case .integer(let number):
       if let milliseconds = Int64(exactly: number) { return Timestamp(milliseconds: milliseconds) }
     default: break

@@ -56,7 +56,7 @@ package struct CommandSpec: Sendable {
   /// The command's own options, without the options of the selection.
   package let ownOptions: [OptionSpec]
   package let rules: [Rule]
-  /// The fields of a line in plain output. Each key has the words that give such a line; a field in brackets may be absent.
+  /// The fields of a line in plain output, for each form of the command. A key is such a form. A field in brackets may be absent.
   package let plain: KeyValuePairs<String, String>
 
   package init(

@@ -54,7 +54,7 @@ package enum CommandSynonyms {
   ) -> SafeText? {
     let word = word.lowercased()
     guard var command = equivalents[word] else { return nil }
-    // `select * from t` in SQL asks for rows. `select 1` in Redis chooses a database.
+    // `select * from t` in SQL asks for rows, so the hint is `keys`. `select 1` in Redis chooses a database.
     if word == "select", arguments.count > 1 { command = "keys" }
     return "the equivalent command is `\(command)`"
   }

@@ -17,7 +17,7 @@ package enum Cell: Sendable, Hashable {
   case deadline(UnixTime?)
   /// The expiry of an entry that has expired but may still be served (stale).
   case stale(UnixTime)
-  /// A duration in milliseconds; in seconds in JSON and CSV. A duration up to a past time is negative.
+  /// A duration in milliseconds, or in seconds in JSON and CSV. Negative if the end of the duration has passed.
   case span(Int64)
   case bool(Bool)
   /// A part of a whole, 0 to 1, as a percentage.

@@ -66,7 +66,7 @@ package enum DisplayWidth {
       left -= scalars[start..<next].reduce(0) { $0 + of($1) }
       start = next
     }
-    // A combining mark must follow its character, so the suffix does not begin with one.
+    // A combining mark must follow its character, so the suffix does not begin with a mark.
     return String(scalars[start...].drop { of($0) == 0 })
   }
 

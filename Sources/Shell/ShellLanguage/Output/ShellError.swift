@@ -56,7 +56,7 @@ package struct ShellError: Error, Sendable, Hashable {
     ShellError(code, "\(message); \(further)", at: range, place: place, hint: hint)
   }
 
-  /// The error for the answer no. A person sees only this message, without the word `error`.
+  /// The error if a person answers no to a question. The person sees only this message, without the word `error`.
   package static let declined = ShellError(.declined, "nothing changed", hint: nil)
 
   /// The error for a person who has just typed the line at a prompt: carets below the line, the message and the hint.

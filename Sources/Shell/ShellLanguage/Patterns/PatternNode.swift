@@ -8,7 +8,7 @@ indirect enum PatternNode: Sendable, Hashable {
   /// - Parameter most: The greatest number of repetitions; nil for no limit.
   case repeated(PatternNode, least: Int, most: Int?, isGreedy: Bool)
 
-  /// The bytes that the node matches, if the node is only text in an exact case; otherwise nil. Never empty.
+  /// The bytes of a node that is only text with an exact case, at least one byte. Nil for any other node.
   var literal: [UInt8]? {
     switch self {
     case .character(.scalar(let scalar), ignoresCase: false): return Array(String(scalar).utf8)

@@ -32,7 +32,7 @@ struct RegularExpressionParser {
   }
 
   private mutating func alternatives() throws(ShellError) -> PatternNode {
-    // A flag is valid up to the end of its group, so the flags of the outer group come back here.
+    // A flag is valid up to the end of its group. After this group, the flags of the outer group are valid again.
     let outer = flags
     defer { flags = outer }
     var parts = [try sequence()]

@@ -9,7 +9,7 @@ package struct JSONText {
     package let range: Range<Int>
     /// For an opening bracket: the index of the closing token.
     fileprivate(set) var end = 0
-    /// The columns of the token with its content if all is on one line.
+    /// The number of columns that the token and its content need on one line.
     fileprivate(set) var width = 0
   }
 
