@@ -85,8 +85,7 @@ extension LineEditor.HistoryFile {
       let descriptor = try openFile()
       defer { close(descriptor) }
       try lock(descriptor)
-      // Another session may have replaced the file before this lock was taken. If so, the lock is on the old file, so tries
-      // again.
+      // If another session replaced the file before this lock was taken, the lock is on the old file, so the loop tries again.
       if isInPlace(descriptor) { return try body(descriptor) }
     }
   }
