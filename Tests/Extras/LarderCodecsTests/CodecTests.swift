@@ -48,7 +48,7 @@ import Testing
     try returns(Decimal(string: "1.10"))
   }
 
-  /// RFC 8949, appendix A.
+  /// Examples of RFC 8949, appendix A.
   @Test(arguments: [
     ("1818", CBORValue.unsigned(24)), ("1bffffffffffffffff", .unsigned(.max)),
     ("3bffffffffffffffff", .negative(.max)), ("3903e7", .negative(999)),

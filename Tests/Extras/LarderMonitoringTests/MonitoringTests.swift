@@ -8,7 +8,6 @@ import Testing
 @testable import Larder
 
 @Suite struct MonitoringTests {
-  /// The reports of a monitor.
   private final class Reports: Sendable {
     private let state = Mutex<(metrics: [[Metric]], events: [MonitoringEvent])>(([], []))
 

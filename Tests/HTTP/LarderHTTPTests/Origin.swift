@@ -95,7 +95,6 @@ final class Echo: HTTPTransport {
 
   init(_ fields: Pairs = [("Cache-Control", "max-age=100")]) { self.fields = fields }
 
-  /// The bodies of the requests.
   var bodies: [String] { texts.withLock { $0 } }
 
   func send(
@@ -148,7 +147,6 @@ final class Fixture: Sendable {
 extension HTTPBody {
   init(_ text: String) { self.init(Array(text.utf8)) }
 
-  /// All bytes of the body as text.
   func text() async throws -> String { String(decoding: try await bytes(), as: UTF8.self) }
 
   typealias Step = @Sendable () async throws -> [UInt8]
@@ -159,7 +157,6 @@ extension HTTPBody {
     return HTTPBody(next: { try await rest.withLock { $0.popFirst() }?() })
   }
 
-  /// Five pieces of 1000 bytes.
   static var pieces: HTTPBody {
     steps((0..<5).map { number in { [UInt8](repeating: number, count: 1000) } })
   }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderShared
 
-/// Applies records to the copies of one store, without a reader of the log.
+/// Applies records of the log to the copies of one store. No reader of the log takes part.
 @Suite struct ApplyTests {
   private let store: Store
   private let copies: LocalCopies
@@ -76,7 +76,7 @@ import Testing
     #expect(try keys(in: "own") == ["a"])
   }
 
-  /// Swift treats both spellings as equal, and the store does not.
+  /// Swift treats the two spellings as equal strings. For the store they are different names, because their bytes differ.
   @Test func spellingsThatUnicodeHoldsForEqualAreApart() async throws {
     let (one, two) = ("caf\u{e9}", "cafe\u{301}")
     try store.write { batch in
@@ -97,7 +97,7 @@ import Testing
     #expect(slots[0] != slots[1])
   }
 
-  /// A history may begin at an earlier position than the old history had, for example in a replica that lagged behind.
+  /// A failover to an old replica may begin a new history at an earlier position than the newest position of the old history.
   @Test func aTicketTakenWhileAHistoryBeginsStoresNothing() async throws {
     copies.recent.publish(applied: Self.position(9), head: Self.position(9))
     var ticket: LocalCopies.Ticket?
@@ -116,7 +116,7 @@ import Testing
     #expect(copies.recent.applied == Self.position(3))
   }
 
-  /// Each record refuses older values of exactly the keys that it concerns.
+  /// After a record, the machine refuses older values of the keys that the record concerns, and of no other keys.
   @Test func recordsAreNotedUnderTheNamesThatWritersAskFor() async throws {
     let long = String(repeating: "long", count: 500)
     let subjects: [LogRecord.Subject] = [

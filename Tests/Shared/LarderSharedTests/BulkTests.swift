@@ -6,7 +6,7 @@ import Testing
 @testable import Larder
 @testable import LarderShared
 
-/// Loads of many keys at once through the tier.
+/// Calls that load many keys through the tier.
 @Suite struct BulkTests {
   private final class Source: Sendable {
     let origin = Origin()

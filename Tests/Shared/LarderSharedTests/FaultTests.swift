@@ -5,7 +5,7 @@ import Testing
 @testable import Larder
 @testable import LarderShared
 
-/// A tier that cannot be reached, loses replies, or loses its data.
+/// A tier that is unreachable, whose replies get lost, or that loses its data.
 @Suite struct FaultTests {
   @Test func withoutTheTierEachMachineLoadsForItself() async throws {
     let (machines, tier, _) = try await startMachines(2)
@@ -22,7 +22,7 @@ import Testing
     #expect(try machines[0].copy() == nil, "a value that the tier has not got is not confirmed")
   }
 
-  /// Other copies are confirmed at that time, so this copy would also count as confirmed.
+  /// All copies of a connected machine count as confirmed, and a copy of this value would count, too.
   @Test func aValueLoadedWithoutTheTierIsNotKeptWhileCopiesAreConfirmed() async throws {
     let (machines, tier, _) = try await startMachines(1)
     tier.fail(next: 1, with: .unreachable)
@@ -40,7 +40,7 @@ import Testing
     #expect(statistics.lastFailure?.contains("the link was cut") == true, "\(statistics)")
   }
 
-  /// The statistics of a store count the reads of its application alone.
+  /// The statistics of a store count only reads of the application, so reads of the tier's own records must not count.
   @Test func theTiersOwnRecordsAreReadUncounted() async throws {
     let machines = try await startMachines(1).machines
     _ = try await machines[0].read(Origin())
@@ -147,7 +147,7 @@ import Testing
     let (machines, tier, server) = try await startMachines(2)
     let origin = Origin()
     _ = try await machines[0].read(origin)
-    // The first record of the new log has another position.
+    // The clock moves, so the first record of the new log has another position than the records of the old log.
     server.advance(by: .seconds(1))
     tier.failOver(to: MemoryTier().image)
     #expect(try await machines[1].read(origin) == "load 2")
@@ -155,8 +155,8 @@ import Testing
     #expect(try await machines[0].read(origin) == "load 2", "its copy is of a lost history")
   }
 
-  /// A late reply carries a value that has changed since. The machine applied the change before it could keep the value, so the
-  /// machine asks again only because it remembers the change.
+  /// The reply has the old value, and arrives after the machine has applied a change of the key. The machine asks again only if
+  /// it remembers the change. Otherwise it returns and stores the old value.
   @Test(arguments: [true, false])
   func aReplyThatIsLateIsNotUsed(remembersChanges: Bool) async throws {
     let (machines, tier, server) = try await startMachines(2)
@@ -178,13 +178,13 @@ import Testing
     #expect(try machine.copy() == expected)
   }
 
-  /// Many machines load, set, remove and invalidate the same keys, and replies get lost. The machine that makes a change sees
-  /// the change at once, and at the end all machines that ask the tier agree.
+  /// Three machines load, set, remove and invalidate the same keys, and replies get lost. A machine sees its own changes
+  /// immediately. At the end, all machines get the same values from the tier.
   @Test func randomHistoriesEndWithWhatTheTierHas() async throws {
     var rng = SeededRNG()
     let (machines, tier, server) = try await startMachines(3)
     let origin = Origin()
-    // A lease whose answer was lost ends when time passes.
+    // If the reply that grants a lease gets lost, no machine releases the lease. Other loads wait until the lease expires.
     let time = Task {
       while !Task.isCancelled {
         for machine in machines { machine.clock.advance(by: .milliseconds(10)) }

@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  /// Earlier versions of Larder read only the first layout.
+  /// Earlier versions of Larder read only the first layout. So a frame has the second layout only if it needs that layout.
   @Test func onlyAFrameThatNeedsTheSecondLayoutHasIt() {
     func layout(_ frame: Frame) -> UInt8? { frame.encoded(for: key, of: "shop").first }
     var frame = Frame(codec: .text, soft: nil, stale: .zero, tags: ["t"], value: [1])
@@ -72,7 +72,7 @@ import Testing
     #expect(layout(frame) == 2)
   }
 
-  /// A server can compute checksums, but its frames still cannot make the parser read beyond the end.
+  /// A hostile server can send frames with correct checksums. Such frames must not make the parser read beyond their end.
   @Test func forgedFramesNeverTrap() {
     var rng = SeededRNG()
     for _ in 0..<5000 {
@@ -112,7 +112,8 @@ import Testing
     }
   }
 
-  /// The machines keep only 20 bits of the sequence.
+  /// A machine keeps a position as one word, which has only 20 bits of the sequence. Two positions of the log must not have one
+  /// word.
   @Test func aPositionThatIsFollowedByAnotherOneHasAWordOfItsOwn() {
     for sequence in [0, 1, 1 << 20 - 3, 1 << 20 - 2, 1 << 20 - 1, 1 << 40] as [UInt64] {
       let position = Position(milliseconds: 7, sequence: sequence)
@@ -121,7 +122,7 @@ import Testing
     }
   }
 
-  /// A cluster divides keys by the text between the first `{` and the next `}`.
+  /// A Redis cluster chooses the slot of a key by the text between the first `{` and the next `}`.
   @Test func allKeysOfAnApplicationAreInOneSlotAndThoseOfOthersInOthers() throws {
     let applications = (0..<50).map { "shop-\($0)" }
     let tags = try applications.map { application -> [UInt8] in
@@ -149,7 +150,7 @@ import Testing
   }
 }
 
-/// Records of the log as the server sends them.
+/// Records of the log in the form in which the server sends them.
 @Suite struct LogRecordTests {
   private static func reply(_ text: String, field: String = "c", id: String = "17-3") -> Reply {
     .list([.bytes(Array(id.utf8)), .list([.bytes(Array(field.utf8)), .bytes(Array(text.utf8))])])

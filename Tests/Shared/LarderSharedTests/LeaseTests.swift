@@ -5,7 +5,7 @@ import Testing
 @testable import Larder
 @testable import LarderShared
 
-/// One load for all machines, also when the machine with the lease fails.
+/// One machine loads a key, and the other machines wait for the value. If that machine fails, another machine loads the key.
 @Suite struct LeaseTests {
   @Test func fiftyMachinesLoadAKeyOnce() async throws {
     let machines = try await startMachines(50).machines
@@ -28,7 +28,7 @@ import Testing
   @Test func aHolderThatNeverEndsIsReplacedAfterItsLease() async throws {
     let (machines, tier, server) = try await startMachines(1)
     let origin = Origin()
-    // Simulates a killed process: it has the lease, and renews nothing.
+    // Simulates a killed process, which has the lease but never renews the lease.
     let dead = try await tier.acquire(.a, rejecting: nil, as: LeaseToken(), for: .seconds(3))
     guard case .granted(let lease) = dead else {
       return #expect(Bool(false), "the lease was not granted")
@@ -50,7 +50,7 @@ import Testing
     try await waitUntil { origin.loads == 1 }
     let waiting = Task { try await machines[1].read(origin) }
     try await waitUntil { machines[1].shared.statistics.waits == 1 }
-    // Twenty seconds of the server pass in steps of one second; the holder renews its lease in each step.
+    // The server's clock moves by twenty seconds. Before each second, the holder renews its lease.
     for _ in 0..<20 {
       let before = tier.requests
       try await waitUntil {
@@ -147,7 +147,7 @@ import Testing
   }
 }
 
-/// A caller that comes after a change does not get the outcome of a load that began before it.
+/// A caller that comes after a change does not get the outcome of a load that began before the change.
 @Suite struct JoinTests {
   @Test(arguments: SharedChange.removals)
   func aPendingRemovalEndsTheJoiningOfEarlierLoads(change: SharedChange) async throws {
@@ -165,7 +165,7 @@ import Testing
     #expect(try await second.value == "load 2")
   }
 
-  /// The second machine reads the log late, as with a busy reader.
+  /// The second machine does not read the change in the log, as if its reader were busy.
   @Test func theCurrentResultIsNotThatOfAnEarlierFetch() async throws {
     let (machines, tier, time) = try await startMachines(2)
     let (near, far) = (machines[0], machines[1])
@@ -180,7 +180,7 @@ import Testing
     let current = Task { try await far.current(Origin())?.value }
     let loads = far.store.engine.loads.running
     try await waitUntil {
-      // The call has joined the load, or has a load of its own, which needs no time of the tier.
+      // Waits until the call has joined the first load or has asked the tier in a load of its own.
       time.advance(by: .milliseconds(1))
       return loads.callers() > 1 || tier.requests > before + 2
     }

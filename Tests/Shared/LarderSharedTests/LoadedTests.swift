@@ -153,7 +153,7 @@ import Testing
     }
     let copy = try machines[0].copy()
     #expect(copy == nil)
-    // The lease is free at once.
+    // Each refused load has released its lease, so this load does not wait.
     #expect(try await machines[0].read(origin) == "load 3")
   }
 
@@ -175,7 +175,7 @@ import Testing
     let origin = Origin()
     for machine in machines { #expect(try await ask(machine, origin) { _ in .absent } == nil) }
     machines[0].link.cutLog()
-    // This write ends the request that waits for a record.
+    // The reader's request for records still waits. This write answers that request, and the next request fails.
     try await machines[1].cache.set("set", for: "z")
     let (recent, clock) = (machines[0].copies.recent, machines[0].clock)
     try await waitUntil { recent.reader(at: clock.monotonic) == nil }

@@ -32,7 +32,7 @@ import Testing
     #expect(tier.newest == head)
   }
 
-  /// Only the copies that were changed during the gap are removed; the log sends no other records again.
+  /// The log sends only the records of the gap again, so only the copies of keys that changed during the gap are removed.
   @Test func afterAGapTheMissedChangesAreReplayed() async throws {
     let (machines, tier, _) = try await startMachines(2)
     let (near, far) = (machines[0], machines[1])
@@ -86,8 +86,8 @@ import Testing
     }
   }
 
-  /// The last record of both histories concerns the same key, at the same position and after the same position. The record
-  /// before it differs.
+  /// The last records of both histories are equal: they have the same key, the same position and the same previous position.
+  /// Only the records before them differ.
   @Test func aHistoryThatDiffersBeforeTheLastRecordEndsAllCopies() async throws {
     let (machines, tier, _) = try await startMachines(2)
     let (one, two) = (machines[0], machines[1])
@@ -110,7 +110,8 @@ import Testing
     #expect(try two.copy("b") == nil)
   }
 
-  /// A machine that is cut off reports this after two seconds. After the limit, it asks the tier before it uses a copy.
+  /// Two seconds after a machine has lost its connection, its results are unconfirmed. After a minute it does not trust its
+  /// copies.
   @Test func aMachineThatIsCutOffSaysSoAndEndsItsCopies() async throws {
     let (machines, tier, _) = try await startMachines(1)
     let (machine, origin) = (machines[0], Origin())
@@ -137,7 +138,8 @@ import Testing
       "the value that the tier has not got is never confirmed")
   }
 
-  /// Neither the position from a look at the log nor the passage of time confirms the copies.
+  /// After a gap, a machine soon knows the newest position of the log, but has not applied the missed changes. Its copies stay
+  /// unconfirmed until then, however much time passes.
   @Test func copiesAreNotConfirmedBeforeTheMissedChangesAreApplied() async throws {
     let (machines, tier, _) = try await startMachines(2)
     let (near, far) = (machines[0], machines[1])
@@ -160,14 +162,14 @@ import Testing
     _ = try await machine.result(Origin())
     machine.link.cut()
     try await waitUntil { machine.copies.recent.reader(at: machine.clock.monotonic) == nil }
-    // Only the wall clock moves; the monotonic clock stands still.
+    // Only the wall clock moves. The monotonic clock stands still, as on a suspended machine.
     machine.clock.set(to: machine.store.now.advanced(by: .seconds(30)))
     #expect(machine.standing == .unconfirmed)
     try await machine.restore(tier)
     #expect(try await machine.result(Origin()).isConfirmed)
   }
 
-  /// Two processes of a machine: when the reader is gone, the other process reads on from the reader's position.
+  /// Two processes of one machine. When the process that reads the log ends, the other process continues at the same position.
   @Test func anotherProcessReadsOnWhenTheReaderIsGone() async throws {
     let tier = MemoryTier(clock: ManualClock())
     let writer = try Machine(tier)
@@ -193,11 +195,12 @@ import Testing
     #expect(try store.verify().faults == [])
   }
 
-  /// After its clock was set back, a server counts records within one millisecond, beyond the range of a word.
+  /// Both positions have the same word, because a word has only 20 bits of the sequence. So an equal word must count as a later
+  /// change. Such positions occur after a server's clock was set back.
   @Test func aValueIsNotStoredAfterAChangeWhoseWordIsItsOwn() async throws {
     let tier = MemoryTier()
     let machine = try Machine(tier)
-    // The reader replaces all positions once, at its beginning.
+    // At its start, the reader replaces all noted positions. The position below must stay, so the test waits for the reader.
     try await machine.follow(tier)
     let key = SharedKey(namespace: "n", bytes: [1])
     let fetched = Position(milliseconds: 1_900_000_000_000, sequence: 2 << 20)

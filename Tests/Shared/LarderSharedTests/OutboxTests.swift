@@ -30,7 +30,7 @@ import Testing
     #expect(sent == [.key(.a), .tag("b"), .key(.a)])
   }
 
-  /// The tier still has the values that this machine has removed, so the machine does not ask the tier.
+  /// The tier still has the value that this machine has removed, so a load must not take the value from the tier.
   @Test func whileRemovalsWaitTheTierIsNotAsked() async throws {
     let (machines, tier, _) = try await startMachines(1)
     let (machine, origin) = (machines[0], Origin())
@@ -41,7 +41,7 @@ import Testing
     #expect(await code { try await machine.cache.remove("a") } == .pending)
     machine.link.restore()
     tier.failAll(with: nil)
-    // The reader may send the removal during the load of the value, which is then loaded again.
+    // The reader may send the removal during the load. The key is then loaded again, so the value may be `load 1` or `load 2`.
     let result = try await machine.result(origin)
     #expect(result.value != "old")
     try await whileTimePasses([machine]) { try machine.copies.outbox.count() == 0 }
@@ -59,7 +59,7 @@ import Testing
     #expect(try await machines[1].read(Origin()) == "load 1")
   }
 
-  /// The process that made the removal is gone; another process of the machine sends the removal.
+  /// The process that made the removal has ended. Another process of the machine sends the removal.
   @Test func anotherProcessSendsWhatWaits() async throws {
     let folder = TemporaryDirectory()
     let tier = MemoryTier(clock: ManualClock())
@@ -107,7 +107,7 @@ import Testing
   }
 }
 
-/// A breaker keeps requests away from a tier that fails. The clock here is a number.
+/// A breaker keeps requests away from a tier that fails. These tests give the time to the breaker as a number.
 @Suite struct BreakerTests {
   @Test func fiveFailuresInARowStopRequestsForAWhile() {
     let breaker = Breaker()
@@ -151,13 +151,13 @@ import Testing
       #expect(!breaker.admits(at: now - .milliseconds(1)))
       #expect(breaker.admits(at: now))
       breaker.failed(at: now, part: 1)
-      // A request that began before the pause fails late.
+      // A request from before the pause fails only now. This failure must not make the pause longer.
       breaker.failed(at: now + .milliseconds(1), part: 1)
     }
     #expect(breaker.openings == 1)
   }
 
-  /// Five callers ask a tier that fails; later callers do not ask it.
+  /// The first five callers ask the failing tier. Later callers load their values without a request to the tier.
   @Test func callersGoOnWithoutATierThatFails() async throws {
     let (machines, tier, _) = try await startMachines(1)
     let origin = Origin()

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  /// The parser reads a reply in many pieces once, and does not begin again with each piece.
+  /// A reply arrives in many pieces. The parser reads each byte once, and does not begin the reply again with each piece.
   @Test func theCostOfALongReplyGrowsWithItsLength() throws {
     let element = Array("$4000\r\n".utf8) + [UInt8](repeating: 97, count: 4000) + [13, 10]
     let count = 12_000
@@ -126,12 +126,12 @@ import Testing
       var parser = RESPParser()
       parser.append(bytes)
       do {
-        // Each reply takes at least three bytes.
+        // A reply has at least three bytes, which bounds the number of replies.
         var count = 0
         while try parser.next() != nil { count += 1 }
         #expect(count <= bytes.count / 3, "LARDER_SEED=\(rng.seed)")
       } catch {
-        // An error ends the connection.
+        // A client closes the connection after an error, so the rest of these bytes does not matter.
       }
     }
   }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderShared
 
-/// Requests that no store could serve do not reach the tier, and values that cannot be kept are loaded only once.
+/// Requests that no store can serve do not reach the tier. Values that no store can keep are loaded only once.
 @Suite struct RefusalTests {
   @Test func tooManyTagsAreRefusedBeforeTheLoad() async throws {
     let (machines, tier, _) = try await startMachines(1)
@@ -57,7 +57,8 @@ import Testing
     #expect(await code { _ = try await cache.value(for: "a") { "a" } } == .invalidArgument)
   }
 
-  /// Damage may leave a position from the future of the log: every load would then count as overtaken.
+  /// Damage may leave a change with a position beyond the log. Every load is older than that change, but one load must be
+  /// enough.
   @Test func aChangeAheadOfTheLogCostsOneLoad() async throws {
     let machines = try await startMachines(1).machines
     let (machine, origin) = (machines[0], Origin())
@@ -77,7 +78,7 @@ import Testing
   }
 }
 
-/// Numbers at the ends of their types: in options, in the file `shared`, and in the store's own records.
+/// The smallest and largest numbers of a type: in options, in the file `shared`, and in the store's own records.
 @Suite struct ExtremeTests {
   @Test(arguments: [UInt64.max, 1 << 63, 1 << 63 - 1, 1 << 62] as [UInt64])
   func wordsOfAnyValueInTheFileAreNoTrustAndNoLease(_ word: UInt64) throws {

@@ -14,7 +14,8 @@
     .first { FileManager.default.isExecutableFile(atPath: $0) }
   private let needsServer: Comment = "skipped: redis-server is not installed"
 
-  /// The scripts and the log on a real server, with a sender without SwiftNIO. `make shared` tests `LarderRedis`.
+  /// Tests the scripts and the log on a real Redis server. The sender of these tests needs no SwiftNIO; `make shared` tests the
+  /// sender of `LarderRedis`.
   @Suite(.enabled(if: program != nil, needsServer), .serialized) struct ServerTests {
     @Test func theTierKeepsTheRules() async throws {
       let server = try await Server()
@@ -40,7 +41,7 @@
       for cache in [one, two] { #expect(try cache.local.namespace.store.verify().faults == []) }
     }
 
-    /// The unreadable record stands for a record of another program, or for a new kind of record of a later version.
+    /// The unreadable record simulates a record of another program, or a new kind of record of a later version of Larder.
     @Test func aRecordThatCannotBeReadIsAGap() async throws {
       let server = try await Server()
       let cache = try server.cache()
@@ -56,7 +57,8 @@
 
     private let key = SharedKey(namespace: "n", bytes: Array("a".utf8))
 
-    /// After its clock was set back, a server counts on within the millisecond of its newest record.
+    /// After a server's clock was set back, the server keeps the millisecond of the newest record and counts the sequence.
+    /// Before the sequence needs more than 20 bits, the tier must take the next millisecond.
     @Test func aMillisecondOfManyChangesIsFollowedByTheNext() async throws {
       let server = try await Server()
       let tier = try server.tier()
@@ -72,7 +74,8 @@
       #expect(records.last?.position == (try await tier.newestRecord().position))
     }
 
-    /// The record of another program may have a greater position than the head.
+    /// Another program may add a record beyond the head, which is the last change of the tier. The next change must follow
+    /// both.
     @Test func aForeignRecordBlocksNoChange() async throws {
       let server = try await Server()
       let tier = try server.tier()
@@ -84,7 +87,8 @@
       )
     }
 
-    /// A server's clock may go back when it is set, or when a replica takes over. A newer value would then count as older.
+    /// A server's clock may go back: somebody sets it, or a replica with another clock takes over. By that clock, a newer value
+    /// would seem older.
     @Test(arguments: [true, false])
     func aValueIsNewerThanTheOneBeforeEvenIfTheClockWasSetBack(isFilled: Bool) async throws {
       let server = try await Server()
@@ -100,7 +104,7 @@
       let first = try #require(try await tier.fetch(key, tags: [])).stamp
       let time = try await server.run("GET", "shop:{shop}:time").bytes
       #expect(time == Array("\(first.written)".utf8))
-      // The server's clock goes an hour ahead, and is then set back.
+      // The state after a server's clock was an hour ahead and was set back: the stored time lies in the future.
       try await server.run("SET", "shop:{shop}:time", "\(first.written + 3_600_000_000)")
       let second = try await fill(first)
       #expect(second.version > first.version)
@@ -108,7 +112,7 @@
       #expect(third.version == second.version && third > second)
     }
 
-    /// A clock that is ahead grants a lease that would last until the clock has caught up.
+    /// If a server's clock is set back by a day, a lease would last for a day longer. The tier must shorten such a lease.
     @Test func aLeaseLongerThanAnyEndsSoon() async throws {
       let server = try await Server()
       let tier = try server.tier()
@@ -122,7 +126,7 @@
       try await waitUntil { if case .granted = try await ask() { true } else { false } }
     }
 
-    /// A server may evict a lease during a load.
+    /// A server may evict a lease during a load. Another machine could then have loaded the key, so the load is repeated.
     @Test func aLoadWhoseLeaseIsGoneIsRepeated() async throws {
       let server = try await Server()
       let cache = try server.cache(in: "n")
@@ -141,21 +145,21 @@
   }
 
   extension SharedOptions {
-    /// Long timeouts: the tests run beside other tests, and a busy machine is no fault.
+    /// Long timeouts: other tests run at the same time, and a slow reply of a busy machine must not fail a test.
     fileprivate static let patient = SharedOptions(
       readTimeout: .seconds(10), writeTimeout: .seconds(10))
   }
 
   private struct NoServer: Error {}
 
-  /// A server on a loopback port. It ends with the last reference to this object.
+  /// A Redis server on a loopback port. The release of the last reference to this object stops the server.
   private final class Server: Sendable {
     let sender: SocketSender
     private let process: Process
     private let folder = TemporaryDirectory()
 
     init() async throws {
-      // If another program has the port, the server ends at once.
+      // If another program uses the port, the server exits immediately. The loop then tries another port.
       for _ in 0..<20 {
         let port = UInt16.random(in: 20_000..<50_000)
         let process = Process()
@@ -207,7 +211,7 @@
 
     func send(_ command: LarderShared.Command) async throws(LarderError) -> Reply {
       do {
-        // The usual 5 s are too short on a busy machine.
+        // The default timeout of 5 s is too short on a busy machine.
         let socket = try await AsyncSocket.connected(
           to: .inet(ip4: "127.0.0.1", port: port), timeout: 60)
         defer { try? socket.close() }

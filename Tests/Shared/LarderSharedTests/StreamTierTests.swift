@@ -95,7 +95,7 @@ import Testing
   }
 }
 
-/// Replies that no server should send: a tier that sends them counts as unusable, and nothing worse happens.
+/// Replies that no server should send. A tier that sends such a reply counts as unusable, and loads continue without the tier.
 @Suite struct HostileTierTests {
   /// Answers every command with random replies.
   private final class RandomSender: CommandSender {
@@ -127,7 +127,7 @@ import Testing
     func send(_ command: Command) async throws(LarderError) -> Reply { reply }
   }
 
-  /// A key of another program has the name of a lease: callers that wait must not ask the server again at once.
+  /// A key of another program has the name of a lease and never expires. Callers must wait before they ask the server again.
   @Test func aLeaseWithoutAnEndIsHeldForLong() async throws {
     let sender = OneReply(reply: .list([.number(3), .number(-1)]))
     let answer = try await StreamTier(sender, application: "test").acquire(
@@ -142,7 +142,7 @@ import Testing
     let store = try Store.temporary(options: Store.Options(clock: clock))
     let shared = try Shared(sender, application: "test")
     let cache = store.cache(TextCodec(), in: "n", shared: shared)
-    // A random reply may tell callers to wait for another machine, which does not exist.
+    // A random reply may tell a caller to wait for another machine, which does not exist. Only the clock ends that wait.
     let time = Task {
       while !Task.isCancelled {
         clock.advance(by: .seconds(1))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderShared
 
-/// A machine of a test: a store of its own, and a cache over the tier that all machines share. The store is verified at the end.
+/// A machine of a test: its own store, and a cache over the tier that all machines share. `deinit` verifies the store.
 final class Machine: Sendable {
   let store: Store
   let clock: ManualClock
@@ -25,7 +25,7 @@ final class Machine: Sendable {
     store = try Store.temporary(options: Store.Options(clock: clock))
     self.clock = clock
     link = TierLink(to: tier)
-    // Without this pace, a reader would rest by a clock that stands still, and never go on.
+    // A reader pauses between two requests for `pace`. The manual clock stands still, so such a pause would never end.
     var options = options
     options.pace = .zero
     cache = store.cache(
@@ -80,7 +80,7 @@ final class Machine: Sendable {
   func restore(_ tier: MemoryTier) async throws {
     link.restore()
     try await waitUntil {
-      // After a failure, the reader rests by this clock.
+      // After a failed request, the reader waits by this clock, so the clock must move.
       if copies.recent.reader(at: clock.monotonic) == nil { clock.advance(by: .milliseconds(200)) }
       return standing == .confirmed && copies.recent.applied >= tier.newest ?? .zero
     }
@@ -94,12 +94,12 @@ final class Machine: Sendable {
     try await result("a", origin)
   }
 
-  /// The result of a load unless the tier confirms the value.
+  /// The value that the tier confirms; the result of a load if the tier does not confirm a value.
   func current(_ origin: Origin) async throws -> CacheResult<String>? {
     try await cache.currentResult(for: "a") { _ in .value(try await origin.load()) }
   }
 
-  /// Whether this machine may store what it has fetched of the key `a`.
+  /// Whether this machine may store the fetched value of the key `a`.
   func mayStore(
     _ fetched: FetchedValue, _ ticket: LocalCopies.Ticket, tags: [String] = []
   ) async throws -> Bool {
@@ -114,7 +114,6 @@ final class Machine: Sendable {
 }
 
 extension SharedKey {
-  /// The key `a` of every machine.
   static let a = SharedKey(namespace: "prices", bytes: Array("a".utf8))
 }
 
@@ -135,11 +134,10 @@ enum SharedChange: CaseIterable {
 }
 
 extension LoadOptions {
-  /// The value is committed when the caller gets it.
   static let committed = LoadOptions(waitsForCommit: true)
 }
 
-/// An origin that counts its loads and can hold them back.
+/// An origin that counts its loads. While it is closed, its loads wait.
 final class Origin: Sendable {
   struct Refusal: Error {}
 
@@ -191,7 +189,7 @@ func whileTimePasses(
   }
 }
 
-/// Some machines over one tier with a clock of its own. They have read its log.
+/// Machines over one tier, whose server has its own clock. Each machine has read the log of the tier.
 func startMachines(
   _ count: Int, options: SharedOptions = SharedOptions()
 ) async throws -> (machines: [Machine], tier: MemoryTier, server: ManualClock) {

@@ -242,6 +242,5 @@ import Testing
 extension Screen {
   fileprivate func has(_ text: String) -> Bool { row(text) != nil }
 
-  /// The row that contains the text.
   fileprivate func row(_ text: String) -> String? { lines.first { $0.contains(text) } }
 }

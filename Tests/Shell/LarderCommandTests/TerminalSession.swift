@@ -103,7 +103,6 @@ final class TerminalSession {
 }
 
 extension TemporaryDirectory {
-  /// The path of the store of a test.
   var store: String { path + "/store" }
 
   /// Opens the store, and closes it afterwards.

@@ -20,7 +20,6 @@ final class Shell {
   private(set) var questions: [String] = []
   /// The lines about the progress of a command; nil removes the last line.
   private(set) var progress: [String?] = []
-  /// The person's answer to questions.
   var answer = true
   /// Runs before the person answers.
   var whileAsked: () throws -> Void = {}
@@ -40,7 +39,6 @@ final class Shell {
   /// The kinds of edited files, and the texts of the files that were kept.
   private(set) var drafts: [String] = []
   private(set) var keptDrafts: [String] = []
-  /// The size of the window.
   var window = LarderShell.Host.Window(columns: 80, rows: 24)
   /// The output of the last command.
   private(set) var printed: [UInt8] = []
@@ -201,7 +199,6 @@ final class Shell {
     }
   }
 
-  /// The error of a command.
   func error(_ line: String) throws -> ShellError {
     try LarderShellTests.error { try self(line) }
   }

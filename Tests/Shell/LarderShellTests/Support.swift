@@ -48,17 +48,13 @@ func word(_ text: String) throws -> Word {
 }
 
 extension Argument {
-  /// The word; nil for other arguments.
   var word: Word? { if case .word(let word) = self { word } else { nil } }
 
-  /// The option; nil for other arguments.
   var option: OptionWord? { if case .option(let option) = self { option } else { nil } }
 
-  /// The name of the namespace; nil for other arguments.
   var namespace: String? { if case .namespace(.named(let name)) = self { name.text } else { nil } }
 }
 
-/// The error that `body` throws.
 func error(_ body: () throws -> Void) throws -> ShellError {
   try #require(throws: ShellError.self, performing: body)
 }

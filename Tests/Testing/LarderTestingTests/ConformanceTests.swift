@@ -25,7 +25,6 @@ import Testing
     try await checkConformance(of: DataCodec(), with: [Data(), Data([0, 255])])
   }
 
-  /// A codec with a defect.
   private struct Broken: Codec {
     enum Defect: CaseIterable { case id, loss, drift, fails }
     let defect: Defect
@@ -85,7 +84,7 @@ import Testing
       switch defect {
       case .wakesEarly: try Task.checkCancellation()
       case .ignoresCancellation, .goesBack, .stands:
-        // Ends the sleep in every case, so that the test ends.
+        // Moves the clock to the end of the sleep. Otherwise the check would wait for ever.
         if moment > base.monotonic { base.advance(by: moment - base.monotonic) }
       case .wall: try await base.sleep(until: moment)
       }
