@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The smallest program with a cache, as a package of its own: `Scripts/hello` shows what the package fetches, and measures it.
+// The smallest program that uses a cache. `Scripts/hello` checks that it fetches no other package, and measures its size.
 let package = Package(
   name: "hello",
   platforms: [.macOS(.v15)],

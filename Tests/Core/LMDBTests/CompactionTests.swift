@@ -7,7 +7,7 @@ import Testing
 @Suite struct Compaction {
   let directory = TemporaryDirectory()
 
-  /// All records of both databases, without the record of the second database itself.
+  /// All records of both databases, except the record in the main database that LMDB itself keeps about the second database.
   private func records(_ environment: Environment) throws -> [[UInt8]: [UInt8]] {
     let read = try environment.beginRead()
     var records: [[UInt8]: [UInt8]] = [:]
@@ -21,7 +21,7 @@ import Testing
     return records
   }
 
-  /// A store with mostly free pages.
+  /// Stores values and removes most of them, so most pages of the store are free.
   private func fill(_ environment: Environment) throws {
     var random = SeededRNG(seed: UInt64(seed))
     for round in 0..<40 {
@@ -79,7 +79,7 @@ import Testing
     let peer = try PeerProcess("hold", directory.store, saying: "open")
     #expect(failure { try environment.closeCompacting { _, _ in true } } == .occupied)
     try environment.set([5], [6])
-    // This process still counts as present: a second opening and its close do not leave the other process alone.
+    // The refused compaction keeps the lock that marks this process as present. So an opening and a close do not harm the peer.
     #expect(refusal(directory.store) == nil)
     #expect(try peer.end() == 0)
     #expect(failure { try environment.closeCompacting { _, _ in true } } == .closed)
@@ -153,7 +153,7 @@ import Testing
     var leftovers = 0
     for round in 0..<25 * TestSettings.trials {
       let peer = try PeerProcess("compact", directory.store, saying: "open")
-      // In every fifth round the compaction ends, however busy the machine is.
+      // In every fifth round the test waits for the end of a compaction, so some compactions finish even on a busy machine.
       if round % 5 == 4 {
         if peer.line() != nil { finished += 1 }
       } else {

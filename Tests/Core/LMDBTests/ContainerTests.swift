@@ -23,7 +23,7 @@ struct `Several containers` {
     let first = try peer("hold")
     #expect(first.line() == "open")
     #expect(try peer("hold").lines() == ["refused sameProcessID"])
-    // The id of this process differs from 1.
+    // The process id of this process is not 1, so its opening is not refused.
     let environment = try Fixture.open(store)
     try environment.set([5], [6])
     environment.close()
@@ -36,7 +36,7 @@ struct `Several containers` {
 
   @Test func `what a killed container left is freed when it starts again under the same id`() throws
   {
-    // Keeps the reader table: a process that opens a store alone would begin a new table.
+    // Keeps the store open. Otherwise a process that opens the store alone begins a new reader table, without the old slots.
     let environment = try Fixture.open(store, Fixture.options(durability: .checkpointed))
     func slots() throws -> [ReaderTable.Reader] {
       try environment.readerTable.readers().filter { $0.process == 1 }

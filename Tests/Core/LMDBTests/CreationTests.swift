@@ -25,7 +25,7 @@ import Testing
   @Test func `the lock file has all its blocks`() throws {
     try Fixture.open(directory.store).close()
     #expect(lockFileBytes().size == 65_536 && lockFileBytes().allocated >= 65_536)
-    // A lock file that a plain LMDB program left is one hole.
+    // A plain LMDB program leaves a lock file without allocated blocks. The next opening must allocate them.
     try truncate("lock.mdb", to: 0)
     try truncate("lock.mdb", to: 65_536)
     try Fixture.open(directory.store).close()
@@ -102,7 +102,7 @@ import Testing
     for round in 0..<rounds {
       let store = directory.store + "\(round)"
       let peer = try PeerProcess("hold", store)
-      // The start of the program takes most of the time; the creation after the start takes one or two milliseconds.
+      // Waits for the directory, because the program starts slowly. After the start, the creation takes one or two milliseconds.
       #expect(eventually { FileManager.default.fileExists(atPath: store) })
       usleep(useconds_t.random(in: 0..<3000, using: &random))
       peer.kill()

@@ -10,7 +10,7 @@ import Testing
 
   private static let records = 4000
 
-  /// A store with several thousand records in several levels, free pages and values with pages of their own.
+  /// Makes a store with several levels of pages, free pages, and values that need pages of their own. Returns its data file.
   private func makeStore() throws -> Data {
     let environment = try Fixture.open(directory.store)
     let second = environment.databases[0]
@@ -79,7 +79,7 @@ import Testing
     #expect(try isWhole(Fixture.open(place(bytes + Data(repeating: 9, count: 9000), "longer"))))
   }
 
-  /// LMDB never writes a page that a transaction takes and gives back, so a sound file may lack pages at its end.
+  /// If a transaction takes a page and frees it again, LMDB does not write this page. So a sound file may lack pages at its end.
   @Test func `a file that lacks free pages at its end opens, and nothing of it is lost`() throws {
     var random = SeededRNG(seed: UInt64(seed))
     var short = 0

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LMDB
 
-/// Early checkpoints: while a checkpoint is due, LMDB does not reuse the pages that were freed since the last checkpoint.
+/// LMDB does not reuse pages that were freed since the last checkpoint, so after many freed pages the next checkpoint is early.
 extension `Durability levels` {
   @Test func `checkpointed: a file that grows fast gets its checkpoint early`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
@@ -42,7 +42,7 @@ extension `Durability levels` {
     let before = environment.writeGuard.freedPageCount
     let commits = 2 * WriteGuard.rememberedWrites
     for number in 0..<commits { try environment.set([5], Fixture.filling(number, count: 40_000)) }
-    // A commit frees the 10 pages of the value, and the leaf. The next write counts the pages, so the count lacks one commit.
+    // A commit frees 10 pages of the value and one leaf. The next write counts them, so the count does not have the last commit.
     let freed = environment.writeGuard.freedPageCount - before
     #expect(freed >= 11 * (commits - 1) && freed <= 14 * commits)
     environment.close()

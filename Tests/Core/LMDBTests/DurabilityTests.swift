@@ -6,8 +6,8 @@ import Testing
 
 @testable import LMDB
 
-/// These tests simulate a power cut: they open a copy of the files under another boot. The copy has everything that was
-/// written, synced or not. The power-cut tests are about the writes that a power cut loses.
+/// These tests simulate a power cut: they open a copy of the files with the boot identity of a later start of the machine. The
+/// copy has all written data, also data without a sync. The tests in `PowerCut` simulate the loss of written data.
 @Suite struct `Durability levels` {
   let directory = TemporaryDirectory()
 
@@ -17,7 +17,7 @@ import Testing
     return options
   }
 
-  /// A copy of the store as it is on the disk and in the system's memory.
+  /// Copies the store, including data that only the system's file cache has, and returns the path of the copy.
   private func copy(_ name: String) throws -> String {
     try directory.copy(to: name)
     return directory.path + "/" + name
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test func `checkpointed: the last to close saves what a killed process wrote`() throws {
-    // The peer uses the machine's real boot identity, so this process must use the real one, too.
+    // The peer uses the real boot identity of the machine, so this process must use the real identity, too.
     let mine = try Fixture.open(directory.store, Fixture.options(durability: .checkpointed))
     let peer = try PeerProcess("number", directory.store, ["1", "1"])
     #expect(eventually { peer.soFar.count > 3 })

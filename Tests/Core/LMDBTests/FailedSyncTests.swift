@@ -6,8 +6,8 @@ import Testing
 @testable import LMDB
 
 #if os(Linux)
-  /// Data that a failed sync covered count as lost in every process until the environment is recovered. `PowerRecorder` lets
-  /// syncs of another process fail as on Linux: one sync fails, and later syncs succeed.
+  /// After a failed sync, every process treats the data of this sync as lost until an opening recovers the store.
+  /// `PowerRecorder` makes one sync of a peer fail. As on Linux, the syncs after it succeed.
   @Suite struct `Failed syncs` {
     let directory = TemporaryDirectory()
 
@@ -28,7 +28,7 @@ import Testing
       try Data(file.utf8).write(to: URL(fileURLWithPath: trigger))
     }
 
-    /// Two peers that open the store. The first of them writes 1, syncs, and writes 2; then a sync of it fails.
+    /// Two peers that have the store open. The first peer writes 1, syncs, and writes 2. Then its next sync fails.
     private func peersWithFailedSync(_ opening: String = "open") throws -> (
       first: PeerProcess, second: PeerProcess
     ) {
@@ -46,7 +46,7 @@ import Testing
       return options
     }
 
-    /// The value of key 5 after this process has opened the store alone; nil if it is lost.
+    /// The value of key 5 after an opening while no other process has the store open. Nil if the value is lost.
     private func recovered() throws -> [UInt8]? {
       let environment = try Fixture.open(directory.store, options())
       defer { #expect(environment.close()) }
@@ -65,7 +65,7 @@ import Testing
       #expect(try peer.ask("set 2") == "done")
       try fail("data.mdb")
       #expect(try peer.ask("sync") == "EIO")
-      // Later syncs of the file would succeed, as after the disk has room again.
+      // The system would now sync the file without an error. The data of the failed sync are lost, so every call must still fail.
       #expect(failure { try mine.sync() } == .syncFailed)
       #expect(failure { try mine.set([5], [3]) } == .syncFailed)
       #expect(failure { _ = try mine.value([5]) } == .syncFailed)
@@ -86,7 +86,7 @@ import Testing
       #expect(error?.description.contains("Input/output error") == true)
       #expect(error?.description.contains("\(second.identifier)") == true)
       #expect(error?.recoverySuggestion.contains("close the store in every process") == true)
-      // The second process has lost no write of its own, and still learns of the failed sync.
+      // The second process made no write, so it lost none. Its close must still report the failed sync of the first process.
       #expect(try second.ask("close") == "unsynced")
       #expect(try first.ask("close") == "unsynced")
       #expect(try recovered() == [1])
@@ -98,7 +98,7 @@ import Testing
       let (first, second) = try peersWithFailedSync()
       #expect(try second.ask("set 3") == "unsynced")
       #expect(try second.ask("compact") == "unsynced")
-      // A refused opening closes the store that the process had open.
+      // The refused opening closes the store in the second process, so the next opening of the first process can recover it.
       #expect(try second.ask("open") == "refused unsynced")
       #expect(try first.ask("open") == "done")
       #expect(try first.ask("get") == "[1]")
@@ -138,7 +138,7 @@ import Testing
       #expect(try peer.ask("close") == "EIO")
       #expect(try peer.ask("close") == "done")
       #expect(try peer.ask("open") == "done")
-      // If the sync of `recovery` fails, the data are on the disk, and the next checkpoint records that.
+      // If the sync of `recovery` fails, the earlier sync of the data has succeeded, so the value is not lost.
       let kept = file == "recovery" ? "[1]" : "[]"
       #expect(try peer.ask("get") == kept)
       for word in ["sync", "close"] { #expect(try peer.ask(word) == "done") }

@@ -9,8 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct Fairness {
   let directory = TemporaryDirectory()
 
-  /// A wait is the number of commits by other processes between the request and the write. Unlike a time, the number does not
-  /// depend on the machine, but a process that loses the processor before its request counts some commits too many.
+  /// A wait is here the number of commits by other processes between the request for a write and this write. The number does
+  /// not depend on the speed of the machine. It is too high if the system suspends the process just before its request.
   @Test(arguments: [3, 5])
   func `each of several processes writes after about one write of each other`(count: Int) throws {
     let peers = try (0..<count).map { _ in try PeerProcess("queue", directory.store, ["60"]) }
@@ -31,7 +31,7 @@ import Testing
     let busy = try PeerProcess("batches", directory.store, ["30"])
     let waiting = try PeerProcess("batches", directory.store, ["30"])
     #expect(eventually { busy.soFar.count > 2 && waiting.soFar.count > 2 })
-    // Stops the process, most likely in its wait for the lock: right after its own write, while the other process writes.
+    // Stops the process just after its write. At this time it most likely waits for the lock, because the other process writes.
     let writes = waiting.soFar.count
     #expect(eventually { waiting.soFar.count > writes })
     usleep(10_000)
@@ -41,7 +41,7 @@ import Testing
       directory.store, Fixture.options(lockTimeout: .seconds(60)))
     let before = busy.soFar.count
     let isOwner = failure { try environment.set([9], [9]) } == nil
-    // If the process was stopped inside its write, it owns the lock, and no other process can write.
+    // If the process was stopped inside its write, it still holds the lock. No process can write, so the test proves nothing.
     if isOwner {
       #expect(eventually { busy.soFar.count > before + 3 })
     } else {
@@ -97,7 +97,7 @@ import Testing
     try environment.set([5], [6])
     let held = try FileLock(opening: directory.store + "/lock.write", in: ForkGuard())
     #expect(try held.take())
-    // By now the thread that makes checkpoints waits for the lock.
+    // Gives the thread that makes checkpoints the time to wait for the lock, so the `sync` below comes after that thread.
     usleep(400_000)
     let hasGivenUp = Atomic(false)
     try inThreads(2) { index in

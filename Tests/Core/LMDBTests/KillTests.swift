@@ -4,7 +4,7 @@ import LarderPeer
 import TestSupport
 import Testing
 
-/// `LARDER_TRIALS=40` makes these tests long.
+/// The environment variable `LARDER_TRIALS` multiplies the rounds: `LARDER_TRIALS=40` makes these tests long.
 @Suite struct `Killed writers` {
   let directory = TemporaryDirectory()
 
@@ -14,7 +14,7 @@ import Testing
 
   private static let levels: [DurabilityLevel] = [.durable, .checkpointed, .scratch]
 
-  /// Levels differ only in files beside LMDB, so levels other than `durable` run a third of the rounds.
+  /// The levels differ only in files beside the LMDB files, so levels other than `durable` need only a third of the rounds.
   private func rounds(_ usual: Int, _ level: DurabilityLevel) -> Int {
     (level == .durable ? usual : usual / 3) * TestSettings.trials
   }
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  /// Expects that every record is whole and in order, no number occurs twice, and no acknowledged number is missing.
+  /// Expects that every record is whole and in order, that no number occurs twice, and that no printed number is missing.
   private func verify(_ numbers: [Int]) throws {
     let environment = try Fixture.open(directory.store, Fixture.options(durability: nil))
     let verified = try Numbering.verify(environment)

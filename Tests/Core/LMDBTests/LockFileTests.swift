@@ -21,7 +21,7 @@ import Testing
   @Test(arguments: ["lock.mdb", "data.mdb"])
   func `a file replaced while open stops the next write`(name: String) throws {
     let file = store + "/" + name
-    // `cp` makes the copy: a read of lock.mdb in this process would drop LMDB's locks.
+    // `cp` makes the copy, because this process would lose LMDB's locks if it opened and closed lock.mdb itself.
     #expect(Process.succeeds(["cp", "-p", file, file + ".copy"]))
     #expect(Process.succeeds(["mv", file + ".copy", file]))
     expectReplaced()
@@ -115,7 +115,7 @@ import Testing
       })
     var isFirst = true
     try opened?.closeCompacting { _, _ in
-      // If the peer did not stop its writes, these writes would be lost.
+      // Gives the peer time for writes. It must notice the deleted file and stop, because the compaction would lose its writes.
       let count = peer.soFar.count
       if isFirst { _ = eventually(within: .milliseconds(300)) { peer.soFar.count > count + 50 } }
       isFirst = false
@@ -139,7 +139,7 @@ import Testing
     #expect(environment.close())
   }
 
-  /// Sets the number of the newest commit in lock.mdb (`mdb.c`: MDB_txbody, after a mutex of 40 bytes).
+  /// Sets the number of the newest commit in lock.mdb. In `MDB_txbody` of `mdb.c`, 8 bytes and a mutex of 40 bytes precede it.
   private func setLockNumber(to number: UInt64) {
     let bytes = (0..<8).map { String(format: "\\%03o", Int(number >> (8 * $0) & 0xFF)) }.joined()
     let command =

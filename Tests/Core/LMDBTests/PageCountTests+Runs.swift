@@ -3,11 +3,11 @@ import LarderPeer
 import TestSupport
 import Testing
 
-/// Runs: pages in a row, which a large value needs.
+/// Tests of runs. A run is a number of consecutive pages, which LMDB needs for a large value.
 extension `Pages that a write can count on` {
-  /// Whether `hasRun` promises a run of `pages` after `singles` single pages, and whether LMDB finds it after `taken` pages.
+  /// Whether `hasRun` promises a run of `pages` after `singles` single pages, and whether LMDB finds a run after `taken` pages.
   ///
-  /// The database is empty, so the root takes one page, and each value beside the run takes one more page.
+  /// The database is empty. Its root takes one of the `taken` pages, and each small value takes one more of these pages.
   private func lookForRun(
     _ environment: Environment, pages: Int, after singles: Int, taken: Int
   ) throws -> (promised: Bool, found: Bool) {
@@ -30,7 +30,7 @@ extension `Pages that a write can count on` {
         outcome.found = error == nil
       }
     } catch let error as LMDBError where error == .mapFull {
-      // Not even the single pages were available.
+      // LMDB had no room for the single pages, so `outcome.found` stays false.
     }
     return outcome
   }
@@ -52,7 +52,7 @@ extension `Pages that a write can count on` {
     #expect(outcomes[true]! > 5 && outcomes[false]! > 5, "LARDER_SEED=\(seed): \(outcomes)")
   }
 
-  /// A reader keeps LMDB from reusing the pages that these writes free, so many free lists result.
+  /// Makes many free lists: an open read keeps LMDB from reusing the pages that these writes free.
   private func keepLists(_ environment: Environment) throws {
     let read = try environment.beginRead()
     for number in 0..<200 {
@@ -101,7 +101,7 @@ extension `Pages that a write can count on` {
   }
 
   private static let run = 6
-  /// The number of lists that LMDB reads after it has enough pages. The first few lists have enough pages.
+  /// After LMDB has read enough pages for the run (here in the first few lists), it reads at most this number of further lists.
   private static let lists = 60 * run
 
   @Test func `one in a list that LMDB does not get to is not promised`() throws {
@@ -115,7 +115,7 @@ extension `Pages that a write can count on` {
       if run.promised != run.found { missed += 1 }
     }
     #expect(found.first == true && found.last == false, "\(found)")
-    // The root takes one page, so LMDB may read one more list before it has enough pages.
+    // The root takes one page, so LMDB may read one list more than `hasRun` assumes, and find a run that was not promised.
     #expect(missed <= 1)
   }
 
@@ -130,8 +130,8 @@ extension `Pages that a write can count on` {
     return try lookForRun(environment, pages: Self.run, after: 1, taken: 1)
   }
 
-  /// Each commit takes pages at the end of the file. Some of these pages stay in use, and separate the pages that the next
-  /// commit frees.
+  /// Makes `lists` free lists, of which only the list `position` has a run. Each commit takes pages at the end of the file.
+  /// Some of these pages stay in use, so the pages that the next commit frees are not consecutive.
   private func scatter(_ environment: Environment, lists: Int, large position: Int) throws {
     let read = try environment.beginRead()
     for list in 0..<lists {

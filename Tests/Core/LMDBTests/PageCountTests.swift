@@ -16,7 +16,7 @@ import Testing
     return environment
   }
 
-  /// Runs `body` in a write and takes its changes back.
+  /// Runs `body` in a write, and discards the changes.
   func attempt(
     _ environment: Environment, _ body: (inout WriteTransaction) throws -> Void
   ) throws {
@@ -68,8 +68,8 @@ import Testing
     #expect(ofLists > 100)
   }
 
-  /// Puts values into an empty database until the available pages are used up. The same puts in a store with room for all
-  /// give the number of values that must fit.
+  /// Stores values in an empty database until no page is available. Expects as many values as must fit according to
+  /// `pagesNeeded`, which stores the same values in a store with enough room.
   ///
   /// - Returns: how many of the available pages were free pages within the file.
   private func takeAll(
@@ -100,7 +100,7 @@ import Testing
     return fromLists
   }
 
-  /// The number of pages of the database after each put of a value of these sizes.
+  /// The number of pages of the database after each put, if values of these sizes are stored one after the other.
   private func pagesNeeded(for sizes: [Int], _ round: Int) throws -> [Int] {
     let roomy = try open("-roomy")
     var needed: [Int] = []
@@ -128,7 +128,7 @@ import Testing
       let error = failure {
         let stored = try takeAllButCommit(environment, limit: limit, removals: removals)
         total += stored
-        // Without a limit, the transaction has room to remove the values.
+        // A removal needs new pages, so this write runs without a limit.
         environment.setFileLimit(nil)
         try environment.write { transaction in
           for number in 0..<stored {
@@ -141,9 +141,9 @@ import Testing
     #expect(total > 50, "LARDER_SEED=\(seed)")
   }
 
-  /// How many of the available pages a commit may need for the free lists, which it rewrites: a generous bound for up to a
-  /// dozen named databases. LMDB stores the pages that the transaction frees in one list. The list needs a run of pages, one
-  /// page for each 500 freed pages.
+  /// An upper bound for the number of pages that a commit needs to rewrite the free lists, for up to twelve named databases.
+  /// LMDB stores the numbers of all pages that the transaction frees in one list. This list needs consecutive pages, one page
+  /// for each 500 freed pages.
   private static func pagesOfCommit(available: Int, freeing: Int) -> Int {
     32 + (available + freeing) / 128
   }

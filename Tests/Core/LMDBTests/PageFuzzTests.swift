@@ -11,12 +11,12 @@ import Testing
   import Darwin
 #endif
 
-/// Pages of random bytes: every read ends, with a value within the pages, with no value, or with an error about damage.
+/// Reads pages of random bytes. Every read must return a value within the pages or no value, or throw an error about damage.
 @Suite struct `Pages of any bytes` {
   private static let pageSize = 4096
   private static let pages = 24
 
-  /// Pages between two protected pages: a read beyond either end ends the process.
+  /// Pages between two protected pages, so a read before the first page or after the last page kills the test process.
   @safe private final class Fence {
     let start: UnsafeMutableRawPointer
     private let all: UnsafeMutableRawPointer
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  /// A nearly sound page: its header fits, and records lie in it, in order or not.
+  /// A page with a valid header and with records inside the page. The records may be in any order, and some bytes may be wrong.
   private func page(_ number: Int, _ random: inout SeededRNG) -> [UInt8] {
     var bytes = random.bytes(Self.pageSize)
     func put(_ value: Int, _ count: Int, at offset: Int) {
@@ -139,7 +139,7 @@ import Testing
   private func walkCursor(
     _ cursor: consuming TreeCursor, _ key: [UInt8], _ random: inout SeededRNG
   ) {
-    // Each round ends at damage or after the last record. A walk of 100,000 moves has no end: the pages hold fewer records.
+    // A walk must stop at damage or at the last record. The pages have fewer than 100,000 records, so a longer walk is endless.
     for _ in 0..<4 {
       do throws(LMDBError) {
         var record: TreeCursor.Record?
@@ -167,7 +167,7 @@ import Testing
     }
   }
 
-  /// Runs have the same records as a cursor, and end at the same record.
+  /// Expects that `RecordRuns` returns the same records as a cursor, and finds damage only if the cursor finds damage, too.
   @unsafe private func compareRuns(_ tree: Tree, _ table: PageTable, _ key: [UInt8]) {
     var expected: [[UInt8]] = []
     var isDamaged = false

@@ -9,7 +9,7 @@ import Testing
 struct `Without permission to write` {
   let directory = TemporaryDirectory()
 
-  /// Makes a store with one record. Its owner, another user, may only read the store; root may write it.
+  /// Makes a store with one record. The store belongs to another user, who may only read it. Root may write it.
   init() throws {
     let environment = try Fixture.open(directory.store)
     try environment.set([1], [7])
@@ -20,7 +20,7 @@ struct `Without permission to write` {
     ] { try #require(Process.succeeds(words)) }
   }
 
-  /// A peer of that user that has read the record, and whose write has failed.
+  /// A peer that runs as this other user. It has read the record, and its write has failed.
   private func reader() throws -> PeerProcess {
     let peer = try PeerProcess(
       "read-without-permission", directory.store, under: asOtherUser, saying: "read [7]")
@@ -56,7 +56,7 @@ struct `Without permission to write` {
     where name != "data.mdb" {
       try FileManager.default.removeItem(atPath: directory.store + "/" + name)
     }
-    // The reader does not miss the deleted lock files: it never had them.
+    // The reader opens the store when the lock files are already gone, so it does not report them as deleted.
     _ = try reader()
   }
 
@@ -72,7 +72,7 @@ struct `Without permission to write` {
     let peer = try reader()
     var options = rootOptions(lockTimeout: .milliseconds(50))
     options.readOnly = true
-    // Opening the store for reading needs no write lock.
+    // A read-only opening does not wait for the peer, because it needs no write lock.
     let reader = try Fixture.open(directory.store, options)
     #expect(try reader.value([1]) == [7])
     #expect(reader.details(of: .busy).contains("\(peer.identifier) ("))

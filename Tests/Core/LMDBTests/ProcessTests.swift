@@ -40,7 +40,7 @@ import Testing
         "read forked", "write forked", "sync forked", "readers forked", "clear forked", "last 0",
         "own true [1]", "child ended 0", "parent [1] [2]",
       ])
-    // The parent's locks still hold: this process joins the parent's lock table, and both write.
+    // The child has not released the locks of its parent, so this process finds the parent's readers, and both processes write.
     let environment = try Fixture.open(directory.store)
     let readers = try environment.readerTable.readers()
     #expect(readers.contains { $0.process == peer.identifier })

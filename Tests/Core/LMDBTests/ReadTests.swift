@@ -101,7 +101,7 @@ import Testing
   {
     _ = try environment.value([5])
     #expect(try ownSlots() == 1)
-    // No listing between the sweeps: a listing would use a slot itself.
+    // The test lists no readers between the two sweeps, because a listing itself uses a slot.
     environment.readerTable.releaseIdle()
     environment.readerTable.releaseIdle()
     #expect(try ownSlots() == 0)

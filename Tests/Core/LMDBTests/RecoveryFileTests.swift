@@ -6,7 +6,7 @@ import Testing
 
 @testable import LMDB
 
-/// The file `recovery` names the data file that it belongs to. Beside another data file, it restores and empties nothing.
+/// The file `recovery` names the data file to which it belongs. Next to another data file, it never restores or empties data.
 @Suite struct `The file recovery` {
   let directory = TemporaryDirectory()
 
@@ -27,7 +27,7 @@ import Testing
   func `of a repeated creation belongs to the data file of the failed one, too`(
     level: DurabilityLevel
   ) throws {
-    // The failed creation had removed the data file, and a power failure brings it back.
+    // Here a failed creation has removed its `data.mdb`, and a power failure after the second creation brings this file back.
     try write(1, level)
     try directory.copy(["data.mdb"], to: "first")
     try directory.copy(["recovery"], to: "second")
@@ -47,7 +47,7 @@ import Testing
       try writer.set([5], [UInt8](repeating: UInt8(value), count: 9000))
       if level == .checkpointed { try writer.sync() }
     }
-    // The machine stops while the store is open.
+    // Copies the open store. The copy has the files that a sudden stop of the machine leaves.
     try directory.copy(to: "cut")
     writer.close()
     try directory.copy(["data.mdb"], from: "backup", to: "cut")
@@ -97,7 +97,7 @@ import Testing
       let after = try TemporaryDirectory.listing(mixed).filter { !$0.key.hasPrefix("lock.") }
       #expect(after.filter { $0.key != "." } == before.filter { $0.key != "." })
     }
-    // The operator puts the right file back.
+    // The operator copies the right `recovery` back, so the store opens again.
     try directory.copy(["recovery"], to: "mixed")
     #expect(try value("mixed", boot: 2) == 1)
   }
@@ -125,7 +125,7 @@ import Testing
     #expect(try value("cut", boot: 2) == (level == .scratch ? nil : 1))
   }
 
-  /// Writes a recovery record of version 1, as Larder wrote it before records had stamps.
+  /// Writes a recovery record of version 1. Records of this version have no stamp, which names the data file of the record.
   private func writeVersion1() throws {
     let path = directory.store + "/recovery"
     var record = try #require(try RecoveryFile(opening: path).read())

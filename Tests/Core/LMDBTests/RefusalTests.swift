@@ -15,7 +15,7 @@ import Testing
     environment.close()
   }
 
-  /// Expects that opening is refused for `kind`, and that nothing in the directory is new or different.
+  /// Expects that an opening is refused as `kind`, and that it leaves every file in the directory unchanged.
   private func expectRefusal(
     _ kind: OpenError.Kind, _ options: EnvironmentOptions = Fixture.options(),
     sourceLocation: SourceLocation = #_sourceLocation
@@ -85,7 +85,7 @@ import Testing
     try expectRefusal(.notLMDB)
   }
 
-  /// LMDB 1.x has longer page headers, so the mark and the version lie 8 bytes further.
+  /// The page headers of LMDB 1.x are 8 bytes longer than in LMDB 0.9, so the magic number and the version are 8 bytes further.
   @Test(arguments: [0, 8]) func `a file that LMDB 1.x made`(shift: Int) throws {
     try makePrivateDirectory(store)
     var bytes = Data(count: 16_384)
@@ -160,7 +160,7 @@ import Testing
     try makeStore()
     var prefix: [String] = []
     if geteuid() == 0 {
-      // File modes do not stop root, so another user tries.
+      // File permissions do not restrict root, so the peer runs as another user.
       prefix = asOtherUser
       #expect(Process.succeeds(["chown", "-R", "65534:65534", directory.path]))
     }

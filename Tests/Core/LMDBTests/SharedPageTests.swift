@@ -5,8 +5,8 @@ import LarderSystem
 import TestSupport
 import Testing
 
-/// Damage that leaves each page whole: two records refer to one page, or one record refers to a free page. LMDB would free
-/// that page twice, and end the process at a later commit.
+/// Damage where each page itself is valid: two records refer to the same page, or one record refers to a free page. LMDB would
+/// free this page twice, and a later commit would end the process.
 extension `Writing over damage` {
   /// The file offset of each record on the path from the root to a key of the second database.
   private func path(to key: Int) throws -> [Int] {
@@ -91,7 +91,7 @@ extension `Writing over damage` {
     try #require(word(data, root + 10, 2) == 2)
     for index in 0..<(word(data, root + 12, 2) - 16) / 2 {
       let node = root + word(data, root + 16 + 2 * index, 2)
-      // A long list has pages of its own.
+      // LMDB stores a long list in pages of its own. The node then has only the number of the first of these pages.
       let isLong = word(data, node + 4, 2) == 1
       let list = isLong ? word(data, node + 16) * Self.pageSize + 16 : node + 16
       let count = word(data, list)
@@ -124,7 +124,7 @@ extension `Writing over damage` {
     let second = environment.databases[0]
     let error = failure {
       try environment.write { transaction in
-        // The first change checks the free lists; this read comes before it.
+        // This read comes before the first change, so it comes before the check of the free lists.
         #expect(try transaction.locate(Fixture.bytes(3001).span, in: second)?.count == 100)
         try transaction.put([1].span, for: Fixture.bytes(3001).span, in: second)
       }
@@ -134,7 +134,7 @@ extension `Writing over damage` {
     #expect(environment.damage?.reason == "it is in use and on a list of free pages")
   }
 
-  /// Pages off the path of a write to another key.
+  /// Pages that are not on the path from the root to the written key.
   enum PageElsewhere: CaseIterable { case leaf, branch, valueHead, valueInside }
 
   private func number(of page: PageElsewhere) throws -> Int {
@@ -185,7 +185,7 @@ extension `Writing over damage` {
           if random.chance(percent: 40) {
             try transaction.remove(key.span, from: second)
           } else {
-            // Within one transaction, a shorter value also replaces the longer value.
+            // Two puts for one key within one transaction: the second put frees pages that this transaction itself has taken.
             for size in [random.next(in: 0..<30_000), random.next(in: 0..<9000)] {
               try transaction.put(
                 Fixture.filling(round, count: size).span, for: key.span, in: second)
@@ -203,11 +203,11 @@ extension `Writing over damage` {
 
   @Test(arguments: [true, false])
   func `a scan returns no record that a search by key does not find`(forward: Bool) throws {
-    // Each new separator exceeds some keys of the leaf on its right: a search for those keys ends in the separator's left leaf.
+    // Puts larger keys into branch pages. A search for some keys of a leaf then reads the leaf on its left, which lacks them.
     for key in stride(from: 1, to: 6000, by: 700) {
       let references = try path(to: key)
       let reference = references[references.count - 2]
-      // The first reference of a page has no key.
+      // The first reference of a branch page has no key, so there is no key to replace.
       guard try bytes(at: reference + 6, 2).elementsEqual([8, 0]) else { continue }
       try replaceBytes(at: reference + 8, with: Data(Fixture.bytes(key)))
     }
@@ -222,7 +222,7 @@ extension `Writing over damage` {
     }
   }
 
-  /// The key of the first record from `start` on, or else of the next or previous record; nil at the end and at damage.
+  /// The key of the first record from `start` on. Without `start`, of the next or previous record. Nil at an end and at damage.
   private func scanned(
     _ cursor: inout Cursor, from start: Int?, forward: Bool
   ) -> [UInt8]? {

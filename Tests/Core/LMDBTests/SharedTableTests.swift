@@ -116,7 +116,7 @@ import Testing
     let words = SharedWords.of(environment)
     #expect(words.openForReading() == isKept)
     if kind == "directory" {
-      // No file can replace a directory, and nothing else depends on the shared words.
+      // `SharedWords` cannot replace a directory by its file, so there are no shared words. The store works without them.
       #expect(!words.open(making: 128) && words.count == 0)
       return
     }
@@ -174,7 +174,7 @@ import Testing
     let other = SharedWords.of(environment, layout: 2)
     #expect(mine.open(making: 64) && other.open(making: 64))
     other.set(1, 5)
-    // The old words remain in use by this process alone.
+    // `mine` still uses the replaced file, so its writes reach no other process.
     mine.set(1, 6)
     #expect(mine.value(1) == 6 && other.value(1) == 5)
     #expect(!mine.replace(count: 128) { _, _ in } && mine.value(1) == 6)

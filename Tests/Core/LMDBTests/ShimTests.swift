@@ -5,7 +5,7 @@ import Testing
 @Suite struct `The shim of LMDB` {
   let directory = TemporaryDirectory()
 
-  /// The compiler's errors about the shim, with an LMDB header of version `major`; nil if it compiles.
+  /// Compiles the shim with an LMDB header of version `major`. Returns the errors of the compiler, or nil if there are none.
   private func complaint(major: Int) throws -> String? {
     let header = """
       #include <stddef.h>

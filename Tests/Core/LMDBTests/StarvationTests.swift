@@ -24,7 +24,7 @@ import Testing
       #expect(lines == ["open", "written [1]", "closed true"])
       #expect(status == 0)
     } else {
-      // 127: the system could not even load the libraries of the program.
+      // The status 127 means that the system could not even load the libraries of the program.
       #expect([1, 2, 127].contains(status), "\(lines)")
     }
     if limit >= 30 { #expect(status == 0, "\(lines)") }
@@ -67,7 +67,7 @@ import Testing
   @Test func `a write beyond the process's limit of file sizes is an error, and all else stays`()
     throws
   {
-    // The file limit is 4 MB and an odd number of blocks of 512 bytes: one write ends within a page.
+    // 8195 blocks of 512 bytes are no multiple of the page size, so the system cuts off one write within a page.
     let peer = try PeerProcess(
       "fill", directory.store, under: limited("ulimit -f 8195"),
       saying: "write \(LMDBError.fileTooLarge)")
@@ -90,7 +90,7 @@ import Testing
 
   @Test func `a store needs no more address space than the process has, and its map grows`() throws
   {
-    // 3 GB: Swift's own libraries and the debug build take some hundred megabytes.
+    // The limit is 3 GB, because the Swift libraries and the debug build already take some hundred megabytes.
     let peer = try PeerProcess(
       "fill-in-little-space", directory.store, ["200"], under: limited("ulimit -v 3000000"))
     let lines = peer.lines()
@@ -106,7 +106,7 @@ import Testing
     #expect(size >= 64 << 20 && size < 1 << 62)
     #expect(MapSize.initial(1 << 20, fileSize: 0) == 1 << 20)
     #expect(MapSize.initial(1 << 20, fileSize: 100 << 20) == 200 << 20)
-    // A sparse file that claims more than any address space: LMDB refuses it.
+    // A sparse file can claim to be larger than any address space. The calculation must not overflow: LMDB refuses the file.
     #expect(MapSize.initial(1 << 30, fileSize: .max) > 0)
   }
 }

@@ -8,7 +8,7 @@ import Testing
 extension TemporaryDirectory {
   var store: String { path + "/store" }
 
-  /// Copies those of the files that exist in `store`, and replaces files in the target.
+  /// Copies the listed files that exist in `store`. Replaces files with the same names in the target.
   func copy(
     _ files: [String] = ["data.mdb", "recovery"], from store: String = "store", to target: String
   ) throws {
@@ -48,7 +48,7 @@ func eventually(within limit: Duration = .seconds(120), _ condition: () throws -
   return try condition()
 }
 
-/// Options of a store whose checkpoints are an hour apart, on a machine that has started `boot` times.
+/// Options with one checkpoint an hour, unless `interval` differs. `boot` is the simulated number of starts of the machine.
 func options(
   _ level: DurabilityLevel?, boot: UInt64 = 1, interval: Duration = .seconds(3600)
 ) -> EnvironmentOptions {
@@ -70,7 +70,7 @@ extension WriteTransaction {
   }
 }
 
-/// The error of a write that a test takes back.
+/// The error that a test throws to discard a write.
 struct Stop: Error {}
 
 /// The LMDB error that `call` throws; nil if it throws none. Any other error fails the test.
@@ -105,7 +105,7 @@ let asOtherUser = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"
 
 let canChangeUser = geteuid() == 0 && Process.succeeds(["setpriv", "--version"])
 
-/// Whether this user may mount file systems that only some processes see.
+/// Whether this user may mount a file system in a mount namespace of its own.
 let canMount = Process.succeeds(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/tmp"])
 
 /// The random seed. The environment variable `LARDER_SEED` sets it, to repeat a failure.

@@ -4,11 +4,11 @@ import LarderSystem
 import TestSupport
 import Testing
 
-/// Compares the checked reader with LMDB itself, which write transactions use.
+/// Compares Larder's reader of pages, which read transactions use, with LMDB itself, which write transactions use.
 @Suite struct `Reading pages` {
   let directory = TemporaryDirectory()
 
-  /// Keys of 1 to 500 bytes, many with long common beginnings, and values of no bytes to several pages.
+  /// Random keys of 1 to 500 bytes, many of which begin with the same bytes. Random values from no bytes to several pages.
   private struct Content {
     var random: SeededRNG
 
@@ -40,7 +40,7 @@ import Testing
         directory.store + "\(seed)", Fixture.options(durability: .temporary))
       defer { environment.close() }
       var content = Content(random: SeededRNG(seed: seed))
-      // The second database is still empty.
+      // Compares also while the second database is empty.
       try compare(environment, &content, seed)
       for round in 0..<12 {
         try change(environment, round: round, &content)

@@ -5,7 +5,7 @@ import LarderSystem
 import TestSupport
 import Testing
 
-/// Writes over damaged pages of an open file. Opening checks few pages, so the damage comes after it.
+/// Writes that meet damaged pages of an open file. Opening checks some pages, so the tests damage the file after the opening.
 @Suite struct `Writing over damage` {
   let directory = TemporaryDirectory()
 
@@ -51,7 +51,7 @@ import Testing
 
   func pages(flags: Int) throws -> [Int] {
     let data = try Data(contentsOf: file)
-    // Leaves out the main database: it is one leaf, which every read needs.
+    // Omits the root page of the main database. It is the only page of this database, and every read needs it.
     let main = word(data, newestMeta(data) + 128)
     return data.reachable(from: [128]).filter {
       $0 != main && word(data, $0 * Self.pageSize + 10, 2) == flags

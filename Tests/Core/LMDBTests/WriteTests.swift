@@ -29,7 +29,7 @@ import Testing
       try transaction.put([1].span, for: [5].span, in: .main)
       return transaction.serial
     }
-    // A write without changes makes no commit, and a write that is taken back makes none either.
+    // A write without changes makes no commit, and a discarded write makes none, so `formerSerial` stays the same.
     #expect(try environment.write { $0.formerSerial } == serial)
     #expect(throws: Stop.self) {
       try environment.write { transaction in
