@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyServer
 
-/// Bytes that try to break the proxy, or to make it send false bytes on a kept connection.
+/// Hostile bytes, which could break the proxy or make the proxy send wrong bytes on a connection that stays open.
 struct AttackTests {
   private static let fresh = "Cache-Control: max-age=100\r\n"
   private static let close = "Host: x\r\nConnection: close\r\n"
@@ -15,7 +15,7 @@ struct AttackTests {
     let bench = try await Bench(RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
     let fields = (0..<count).map { "a\($0):\r\n" }.joined()
     let answer = try await bench.ask("GET /a HTTP/1.1\r\n\(Self.close)\(fields)\r\n")
-    // A head that is too long is refused before the count of its fields.
+    // The proxy refuses a head that is too long before it counts the fields, so the status differs.
     #expect(answer.head.hasPrefix(count > 10_000 ? "HTTP/1.1 4" : "HTTP/1.1 431 "))
     #expect(bench.origin.count == 0)
     #expect(try await bench.get().head.hasPrefix("HTTP/1.1 200 "))
@@ -140,7 +140,8 @@ struct AttackTests {
     try await bench.stop()
   }
 
-  /// Odd requests with one possible meaning: the origin gets them only in a form with that meaning.
+  /// Odd requests that can have only one meaning. The proxy sends them to the origin only in a form that nobody reads
+  /// otherwise.
   @Test(arguments: [
     ("GET /a HTTP/1.1\r\nHost: x\r\nA: b\rX-Evil: 1\r\n", "A: b X-Evil: 1"),
     ("GET /a HTTP/1.1\r\nHost: x\r\nA: b\u{0}c\r\n", "A: b c"),
@@ -168,7 +169,7 @@ struct AttackTests {
     try await bench.stop()
   }
 
-  /// RFC 9110, section 8.6: a client must not wait for a body that cannot come.
+  /// RFC 9110, section 8.6. If the head stated a length, a client would wait for a body that never comes.
   @Test(arguments: [
     "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello",
     "HTTP/1.1 103 Early Hints\r\nContent-Length: 5\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n",
@@ -181,7 +182,7 @@ struct AttackTests {
     try await bench.stop()
   }
 
-  /// RFC 9110, section 8.6: of two lengths, a cache behind the proxy would believe the first or the last.
+  /// RFC 9110, section 8.6. If the head stated two lengths, caches behind the proxy could differ about the length.
   @Test(
     arguments: [
       "HEAD /a HTTP/1.1\r\n", "GET /a HTTP/1.1\r\nIf-None-Match: \"1\"\r\n",

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderProxy
 @testable import ProxyServer
 
-/// Options with which a proxy could not work are usage errors before it starts.
+/// Options with which no proxy can work. They are usage errors before the proxy starts.
 struct CommandLineTests {
   private func failure(_ arguments: [String]) -> (any Error)? {
     do {
@@ -41,7 +41,7 @@ struct CommandLineTests {
     }
   }
 
-  /// The store applies this rule when it makes a namespace.
+  /// The store checks the name only when it creates the namespace, so the command line applies the same rule earlier.
   @Test(arguments: [
     "", "a", "a b", "a@b", "a\u{9B}", "a\u{2028}", "\u{E4}", String(repeating: "a", count: 100),
     String(repeating: "a", count: 101), String(repeating: "\u{E4}", count: 51), "-", "a/b",

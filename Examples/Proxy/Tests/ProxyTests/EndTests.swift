@@ -14,9 +14,9 @@ import Testing
   import Darwin
 #endif
 
-/// The end of a proxy and of its connections.
+/// How a proxy stops and how its connections are closed.
 @Suite(.serialized) struct EndTests {
-  /// A proxy with a request that is under way.
+  /// A proxy with a request whose answer the origin still holds back.
   private struct Busy {
     let bench: Bench
     let clock = ManualClock()
@@ -50,7 +50,7 @@ import Testing
     try await waitUntil { busy.bench.server.connections.count == 3 }
     let stopping = Task { try await busy.bench.server.stop(within: .seconds(10)) }
     for client in idle { #expect(try await client.rest() == "") }
-    // This clock stands still, so no time limit ends a connection.
+    // The manual clock stands still, so no time limit closes a connection.
     try await waitUntil { busy.bench.server.connections.count == 1 }
     await #expect(throws: (any Error).self) { _ = try await RawClient(busy.bench) }
     busy.answer()
@@ -97,7 +97,7 @@ import Testing
 
   @Test func `signals can be awaited one after the other`() async throws {
     let interruptions = Interruptions(by: [SIGUSR1])
-    // A signal is lost if it comes before the system knows that the process waits for it.
+    // A signal is lost if it arrives before the process waits for it, so the test sends signals until the end.
     let sending = Task {
       while !Task.isCancelled {
         kill(getpid(), SIGUSR1)

@@ -11,7 +11,7 @@ import Testing
 struct FaultTests {
   private static let fresh = "Cache-Control: max-age=100\r\n"
 
-  /// An origin whose body is the target and the fields of the request.
+  /// An origin that answers with the target and the fields of the request as the body.
   private static func echo(_ fields: String = fresh) -> RawOrigin {
     RawOrigin { head, _ in
       let words = head.start.split(separator: " ")
@@ -178,7 +178,7 @@ struct FaultTests {
 
   // MARK: Framing towards the origin
 
-  /// A request whose length can be read in two ways: another server would find two requests in its bytes.
+  /// Requests whose length can be read in two ways. A server that reads the other way would find a second request in the bytes.
   @Test(arguments: [
     "Transfer-Encoding: xchunked\r\n", "Transfer-Encoding : chunked\r\n",
     "Transfer-Encoding: chunked, identity\r\n", "Transfer-Encoding: \u{B}chunked\r\n",

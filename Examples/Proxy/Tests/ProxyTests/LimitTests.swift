@@ -8,7 +8,7 @@ import Testing
 
 @testable import ProxyServer
 
-/// The limits of clients: slow clients, many clients, and clients for which the proxy would hold much.
+/// Limits for slow clients, for many clients, and for clients that need many bytes of the proxy's memory.
 @Suite(.serialized) struct LimitTests {
   private static let small = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -86,7 +86,8 @@ import Testing
     try await bench.stop()
   }
 
-  /// Each piece of 64 KB takes longer than the limit, but the client keeps reading.
+  /// The client takes longer than the limit for each piece of 64 KB. The limit must not apply, because the client keeps
+  /// reading.
   @Test func `a client that reads slowly gets all of a large answer`() async throws {
     let clock = ManualClock()
     let size = 8_000_000
@@ -105,7 +106,7 @@ import Testing
     while let more = try await client.connection.read() {
       count += more.readableBytes
       clock.advance(by: .seconds(1))
-      // These requests keep the clock from moving faster than the proxy works.
+      // Waits for an answer of the proxy. Otherwise the clock could move faster than the proxy works.
       if count % 3 == 0 { _ = try await bench.get() }
     }
     #expect(count > size)
@@ -147,7 +148,7 @@ import Testing
     try await bench.stop()
   }
 
-  /// Twenty clients ask for large hits and read nothing: the proxy holds only a bounded part of the bodies.
+  /// Twenty clients ask for a large stored body and read nothing. The proxy may hold only a small part of each body.
   @Test func `slow readers of large hits hold no copies`() async throws {
     let size = 50_000_000
     let body = [UInt8](repeating: 7, count: size)
@@ -170,7 +171,7 @@ import Testing
     }
     #expect(bench.origin.count == 1, "all of them are hits")
     #expect(Self.residentAnonymous - before < 400_000_000, "20 copies would be 1 GB")
-    // The body stays readable, although the proxy holds no snapshot between two pieces.
+    // The proxy holds no snapshot of the store between two pieces, but the whole body must stay readable.
     #expect(try await clients[0].rest().utf8.count > size - 1_000_000)
     for client in clients { client.close() }
     try await bench.stop()
@@ -212,7 +213,8 @@ import Testing
     try await bench.stop()
   }
 
-  /// While the proxy drains the connection, the upload must not wait for ever for the rest of the request.
+  /// After an early answer, the proxy still waits for the rest of the request. The upload to the origin must not wait for that
+  /// rest.
   @Test func `an answer before the rest of a request ends the upload`() async throws {
     let hasEnded = Mutex(false)
     let bench = try await Bench(
@@ -225,7 +227,7 @@ import Testing
     try await bench.stop()
   }
 
-  /// The memory of this process alone in bytes, without the pages of the store's file.
+  /// The bytes of memory of this process, without the mapped pages of the store's file.
   static var residentAnonymous: Int {
     guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
       let line = text.split(separator: "\n").first(where: { $0.hasPrefix("RssAnon:") }),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProxyServer
 
-/// An event loop yields between its answers, but for at most half of the time.
+/// An event loop yields the processor between its answers, but for at most half of the time.
 @Suite struct LoopTurnTests {
   /// A clock that moves only when a test moves it.
   private final class Machine {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProxyServer
 
-/// The connections to the origin. GET and HEAD use them again.
+/// Connections to the origin, which stay open for later GET and HEAD requests.
 struct OriginConnectionTests {
   private static func page(_ head: MessageHead, _ fields: String = "") -> [[UInt8]] {
     let path = String(head.start.split(separator: " ")[1])
@@ -65,7 +65,7 @@ struct OriginConnectionTests {
     try await bench.stop()
   }
 
-  /// Some origins still send the announced body a moment later, and these bytes would answer the next request.
+  /// Some origins send the announced body nevertheless. On a kept connection, these bytes would become the next response.
   @Test(arguments: [
     ("HEAD", "200 OK\r\nContent-Length: 4"), ("HEAD", "200 OK\r\nContent-Length: 4, 5"),
     ("HEAD", "200 OK\r\nTransfer-Encoding: chunked"),
@@ -101,7 +101,7 @@ struct OriginConnectionTests {
     return bench.origin.connectionCount
   }
 
-  /// A second response, a moment after the first, would answer the request of another client.
+  /// An origin may send a second response a moment later, which would then answer the request of another client.
   @Test func `a connection over which anything comes while it waits is closed`() async throws {
     let (parts, more) = AsyncStream<String>.makeStream()
     let origin = RawOrigin(parts)
@@ -127,7 +127,7 @@ struct OriginConnectionTests {
         head.start.contains("/end") ? [] : Self.page(head)
       })
     try await get(bench, "/1")
-    // The origin ends the connection at this request twice: first the kept connection, then the new connection.
+    // The origin closes the connection at this request. The proxy tries again over a new connection, which is closed, too.
     #expect(try await bench.get("/end").head.hasPrefix("HTTP/1.1 502 "))
     #expect(bench.origin.count == 3 && bench.origin.connectionCount == 2)
     try await get(bench, "/2")

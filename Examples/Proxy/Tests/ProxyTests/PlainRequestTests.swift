@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyServer
 
-/// A plain request means the same to ``PlainRequests`` and to the parser.
+/// ``PlainRequests`` and the parser must read a plain request, a GET without a body and special fields, in the same way.
 @Suite struct PlainRequestTests {
   private let requests = PlainRequests(besides: HTTPRules().decisiveFields)
 
@@ -67,7 +67,7 @@ import Testing
     #expect(target(start + "X: " + String(repeating: "y", count: 8_200) + "\r\n\r\n") == nil)
   }
 
-  /// The parser reads each plain request as a GET of the same target without a body, with no bytes left over.
+  /// The parser must read each plain request as a GET of the same target, without a body and without bytes left over.
   @Test func `changed bytes are read alike or left to the parser`() throws {
     let heads = [
       "GET /a?b=c HTTP/1.1\r\nHost: x\r\nAccept: */*\r\nConnection: keep-alive\r\n\r\n",

@@ -160,7 +160,7 @@ struct ProxyTests {
     #expect(
       first.head.contains("transfer-encoding: chunked")
         || first.head.contains("Transfer-Encoding: chunked"))
-    // The proxy may join the origin's chunks.
+    // The proxy may join the origin's chunks, so two bodies are right.
     let whole = ["2\r\nbo\r\n2\r\ndy\r\n", "4\r\nbody\r\n"].map { $0 + "0\r\n\r\n" }
     #expect(whole.contains(first.body))
     let second = try await bench.get()

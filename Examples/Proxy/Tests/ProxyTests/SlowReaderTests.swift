@@ -6,7 +6,8 @@ import Testing
 
 @testable import ProxyServer
 
-/// Many clients that read slowly: the proxy holds a bounded number of bytes for all of them, and each gets the right body.
+/// Many clients that read slowly. The proxy holds a bounded number of bytes for all of them, and each client gets the right
+/// body.
 @Suite(.serialized) struct SlowReaderTests {
   private static let clients = 60
   private static let limit = 1_000_000
@@ -30,7 +31,7 @@ import Testing
       }, limits: limits)
   }
 
-  /// Connects clients that read nothing, and returns when bytes wait for each client. The system buffers little for these clients.
+  /// Connects clients that read nothing, with small buffers in the system. Returns when the proxy holds bytes for each client.
   private static func slowClients(_ bench: Bench) async throws -> [RawClient] {
     var clients: [RawClient] = []
     try await waitUntil { bench.server.connections.count == 0 }
@@ -81,7 +82,7 @@ import Testing
     #expect(bench.origin.count == 1, "all of them are hits")
     #expect(await Self.waiting(bench).reduce(0, +) < Self.limit)
     #expect(!bench.server.held.hasRoom)
-    // Another client is answered meanwhile.
+    // Meanwhile the proxy must answer another client.
     let other = try await RawClient(bench)
     try await other.send("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     try await Self.expectBodies([other], Self.body(size))
@@ -109,7 +110,7 @@ import Testing
     try await bench.stop()
   }
 
-  /// With a high limit, the proxy holds more than the limit of the tests above.
+  /// With a high limit, the proxy holds more bytes than the limit of the other tests.
   @Test(arguments: [60_000, 400_000])
   func `with room each slow reader has a large piece`(size: Int) async throws {
     let bench = try await Self.bench(size, "max-age=1000", buffered: 64_000_000)

@@ -13,7 +13,7 @@ let group = MultiThreadedEventLoopGroup.singleton
 
 /// A server on loopback that answers with given bytes, and counts requests.
 final class RawOrigin: Sendable {
-  /// The bytes to write; an empty list ends the connection without an answer.
+  /// The bytes to write. An empty list closes the connection without an answer.
   typealias Answer = @Sendable (MessageHead, [UInt8]) async throws -> [[UInt8]]
 
   private let heads = Mutex<[MessageHead]>([])
@@ -23,7 +23,7 @@ final class RawOrigin: Sendable {
   private let accepted = Mutex(0)
   private let isPersistent: Bool
 
-  /// - Parameter isPersistent: whether a connection stays open after an answer, until an empty answer.
+  /// - Parameter isPersistent: whether a connection stays open after an answer. Then only an empty answer closes it.
   init(isPersistent: Bool = false, _ answer: @escaping Answer) {
     self.isPersistent = isPersistent
     write = { head, body, connection in
@@ -33,7 +33,7 @@ final class RawOrigin: Sendable {
     }
   }
 
-  /// Answers one request with the parts, as they come.
+  /// Answers one request. Sends each part as soon as the stream yields the part.
   init(_ parts: AsyncStream<String>) {
     isPersistent = false
     write = { _, _, connection in
@@ -47,7 +47,7 @@ final class RawOrigin: Sendable {
   var count: Int { received.count }
   /// The number of connections to the origin.
   var connectionCount: Int { accepted.withLock { $0 } }
-  /// The number of requests with their whole body.
+  /// The number of requests whose whole body has arrived.
   var wholeCount: Int { whole.withLock { $0 } }
 
   func start() async throws -> Address {
@@ -78,7 +78,7 @@ final class RawOrigin: Sendable {
         try await write(head, body, connection)
       } while isPersistent
     } catch {
-      // Ignores errors: a test whose client leaves looks at the received bytes.
+      // Ignores errors. After a client has closed its connection, the test checks the received bytes.
     }
     connection.close()
   }
@@ -129,7 +129,7 @@ struct Bench {
       cache, for: address, at: Address(host: "127.0.0.1", port: 0), on: group, limits: limits)
   }
 
-  /// The proxy's answer as bytes on the wire: head and body.
+  /// The proxy's answer as sent over the connection, split into head and body.
   func ask(_ text: String) async throws -> (head: String, body: String) {
     try await ask(Array(text.utf8))
   }
@@ -180,14 +180,14 @@ final class RawClient: Sendable {
 
   func send(_ text: String) async throws { try await connection.write(Array(text.utf8)) }
 
-  /// All bytes until the other side ends.
+  /// All bytes until the proxy closes the connection.
   func rest() async throws -> String {
     var bytes: [UInt8] = []
     while let more = try await connection.read() { bytes += Array(more.readableBytesView) }
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// At least `count` bytes, or all bytes until the other side ends.
+  /// At least `count` bytes, or fewer if the proxy closes the connection.
   func read(_ count: Int) async throws -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < count, let more = try await connection.read() {
@@ -199,7 +199,7 @@ final class RawClient: Sendable {
   func close() { connection.close() }
 }
 
-/// The error of a wait of two minutes, which is far longer than any wait of a sound test.
+/// A wait has taken two minutes, which is far longer than any wait of a correct test.
 struct NeverTrue: Error {}
 
 func waitUntil(_ condition: () async throws -> Bool) async throws {
@@ -210,10 +210,10 @@ func waitUntil(_ condition: () async throws -> Bool) async throws {
   }
 }
 
-/// An origin that sends a head and the beginning of a body, and then falls silent.
+/// An origin that sends a head and the beginning of a body, and then nothing more.
 struct SilentOrigin: HTTPTransport {
   let begun: String
-  /// Yields when the origin has fallen silent.
+  /// Yields when the origin has sent all its bytes.
   let silence: AsyncStream<Void>.Continuation
 
   func send(

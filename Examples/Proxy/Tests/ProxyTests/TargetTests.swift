@@ -19,7 +19,8 @@ struct TargetTests {
 
   private static let fields = Array("\r\nHost: x\r\nConnection: close\r\n\r\n".utf8)
 
-  /// As text, the first two targets would be equal, and the last two would not begin with a slash.
+  /// The proxy compares bytes. As Swift strings, the first two targets would be equal, and the last two would not begin with
+  /// `/`.
   @Test func `bytes beyond ASCII are percent-encoded, each by itself`() async throws {
     let bench = try await Bench(Self.echo)
     let targets: [([UInt8], String)] = [
@@ -66,7 +67,7 @@ struct TargetTests {
     try await bench.stop()
   }
 
-  /// RFC 9112, section 4: a phrase may have any bytes beyond ASCII, and a client ignores it.
+  /// RFC 9112, section 4. A reason phrase may have any bytes beyond ASCII, because clients ignore the phrase.
   @Test(
     arguments: [
       ([0x43, 0xE9], []), ([0x80], []), ([0xFF, 0x20, 0xFE], []), ([0xC3], []),
@@ -91,7 +92,7 @@ struct TargetTests {
     try await bench.stop()
   }
 
-  /// Requests with an answer, requests that fail, and lines that are no requests.
+  /// Requests with an answer, requests that fail, and first lines that are no requests.
   @Test(arguments: [
     ("GET /a?token=geheim HTTP/1.1", "GET /a 200"),
     ("GET /a?q=\"geheim\"geheim HTTP/1.1", "GET /a 200"),
@@ -123,7 +124,7 @@ struct TargetTests {
     try await bench.stop()
   }
 
-  /// Characters that a terminal would obey, or that would begin a new line.
+  /// Characters that a terminal would obey, or that would begin a new line. The log must escape them.
   @Test(arguments: [
     ("GET\u{9B}2J /a HTTP/1.1", "GET\\u{9B}2J /a HTTP/1.1"),
     ("GET /a HTTP/1.1\u{85}x", "GET /a HTTP/1.1\\u{85}x"),

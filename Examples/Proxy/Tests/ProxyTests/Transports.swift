@@ -26,6 +26,6 @@ enum Transports: String, CaseIterable, CustomStringConvertible {
     }
   }
 
-  /// Whether fields and bodies arrive as the origin has sent them.
+  /// Whether fields and bodies arrive exactly as the origin has sent them.
   var isExact: Bool { self != .urlSession }
 }
