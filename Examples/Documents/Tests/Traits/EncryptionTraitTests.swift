@@ -18,50 +18,52 @@ import Testing
     return try AESEncryption(currentKey: current) { known[$0] }
   }
 
-  private func text(_ store: Store, _ key: String) throws -> String? {
-    try store.namespace("notes").value(for: key)
-  }
-
   @Test
   func `the file holds neither values nor metadata, and a key is changed while old entries stay`()
     throws
   {
     let directory = TemporaryDirectory()
     let path = directory.path + "/store"
+    func open(_ key: String) throws -> Store.Namespace {
+      try Store(at: path, options: options(ZstdCompression(), try encryption(key)))
+        .namespace("notes")
+    }
     var attributes = EntryAttributes()
     attributes.metadata = Array("metadata of a patient".utf8)
-    var store = try Store(at: path, options: options(ZstdCompression(), try encryption("2025")))
     let secret = String(repeating: "diagnosis of a patient. ", count: 100)
-    try store.namespace("notes").set(Array(secret.utf8), for: "a", attributes)
-    try store.namespace("notes").set("diagnosis", for: "b")
-    #expect(try text(store, "a") == secret)
-    #expect(try store.namespace("notes").entry(for: "a")?.transforms == [.zstd, .aesGCM])
-    try store.close()
+    var notes = try open("2025")
+    try notes.set(Array(secret.utf8), for: "a", attributes)
+    try notes.set("diagnosis", for: "b")
+    #expect(try notes.entry(for: "a")?.transforms == [.zstd, .aesGCM])
+    try notes.store.close()
     let file = try Data(contentsOf: URL(fileURLWithPath: path + "/data.mdb"))
     for word in ["diagnosis", "patient"] { #expect(file.range(of: Data(word.utf8)) == nil) }
     #expect(file.range(of: Data("2025".utf8)) != nil)
 
-    store = try Store(at: path, options: options(ZstdCompression(), try encryption("2026")))
-    #expect(try text(store, "a") == secret)
-    #expect(try store.namespace("notes").entry(for: "a")?.metadata == attributes.metadata)
-    try store.namespace("notes").set("new", for: "b")
-    try store.close()
+    notes = try open("2026")
+    #expect(try notes.value(for: "a") == secret)
+    #expect(try notes.entry(for: "a")?.metadata == attributes.metadata)
+    try notes.set("new", for: "b")
+    try notes.store.close()
 
     keys.withLock { $0["2025"] = nil }
-    store = try Store(at: path, options: options(ZstdCompression(), try encryption("2026")))
-    #expect(try text(store, "a") == nil && text(store, "b") == "new")
-    #expect(try store.namespace("notes").entry(for: "a")?.metadata == nil)
-    try store.finish()
+    notes = try open("2026")
+    let lost: String? = try notes.value(for: "a")
+    #expect(try lost == nil && notes.entry(for: "a")?.metadata == nil)
+    #expect(try notes.value(for: "b") == "new")
+    try notes.store.finish()
 
     // Opens the store without the keys and without compression.
-    store = try Store(at: path)
-    let error = #expect(throws: LarderError.self) { try text(store, "b") }
+    let store = try Store(at: path)
+    let error = #expect(throws: LarderError.self) {
+      _ = try store.namespace("notes").value(for: "b") as String?
+    }
     #expect(error?.code == .unreadable && error?.message.contains("encrypted (AES-GCM)") == true)
     #expect(error?.hint?.contains("trait Encryption") == true)
     try store.close()
   }
 
-  @Test func `a wrong key reads nothing, and a key that cannot be had is an error`() throws {
+  @Test func `a key that cannot be had is an error, and so are impossible keys`() throws {
     struct Locked: Error {}
     let isLocked = Mutex(false)
     let key = SymmetricKey(size: .bits256)
@@ -92,29 +94,32 @@ import Testing
   }
 
   @Test func `bytes of another entry, of another store or changed are not decrypted`() throws {
-    let recorder = Recorder(try encryption("2025"))
-    let first = try Store.temporary(options: options(recorder))
-    let notes = first.namespace("notes")
-    try notes.set("one", for: "a")
-    let (one, context) = try #require(recorder.last)
-    // The parameters are 12 bytes of nonce and the name of the key.
-    let record = try encryption("2025")
-    try notes.set("two", for: "b")
-    let (_, other) = try #require(recorder.last)
-    try notes.set("one", for: "a")
-    let (again, later) = try #require(recorder.last)
-    #expect(one != again)
+    let encryption = try encryption("2025")
+    let recorder = ContextRecorder()
+    let stores = try (0..<2).map { _ in try Store.temporary(options: options(recorder)) }
+    func context(_ key: String, in store: Store) throws -> TransformContext {
+      try store.namespace("notes").set("v", for: key)
+      return try #require(recorder.last)
+    }
+    let place = try context("a", in: stores[0])
+    let others = [
+      try context("b", in: stores[0]), try context("a", in: stores[0]),
+      try context("a", in: stores[1]),
+    ]
     let plain = Array("three".utf8)
-    let (bytes, parameters) = try #require(try record.apply(plain.span, for: context))
-    #expect(try record.revert(bytes.span, parameters.span, size: 5, for: context) == plain)
+    // The parameters are 12 bytes of nonce and the name of the key.
+    let (bytes, parameters) = try #require(try encryption.apply(plain.span, for: place))
+    let again = try #require(try encryption.apply(plain.span, for: place))
+    #expect(bytes != again.bytes)
+    #expect(try encryption.revert(bytes.span, parameters.span, size: 5, for: place) == plain)
     func expectFailure(
-      _ bytes: [UInt8], _ parameters: [UInt8], at place: TransformContext? = nil
+      _ bytes: [UInt8], _ parameters: [UInt8], at other: TransformContext? = nil
     ) {
       #expect(throws: (any Error).self) {
-        try record.revert(bytes.span, parameters.span, size: 5, for: place ?? context)
+        try encryption.revert(bytes.span, parameters.span, size: 5, for: other ?? place)
       }
     }
-    for place in [other, later] { expectFailure(bytes, parameters, at: place) }
+    for other in others { expectFailure(bytes, parameters, at: other) }
     func changed(_ bytes: [UInt8], at index: Int) -> [UInt8] {
       bytes.enumerated().map { $0 == index ? $1 ^ 1 : $1 }
     }
