@@ -78,7 +78,7 @@ struct AttackTests {
     _ = try await fixture.get("/a b\u{FC}\"?q=<x>#part one")
     #expect(fixture.origin.received[0].path == "/a%20b%C3%BC%22?q=%3Cx%3E")
     #expect(try await fixture.get("/a%20b%C3%BC%22?q=%3Cx%3E#other").result.isHit)
-    // HTTPTypes replaces a DEL in a path by a space before the cache sees it.
+    // HTTPTypes replaces a DEL in a path by a space, so only this direct call can have a DEL.
     #expect(RequestTarget.encoded("/a\u{7F}b#c") == "/a%7Fb")
   }
 
@@ -131,7 +131,7 @@ struct AttackTests {
     }
   }
 
-  /// SHA-256 of `secret` begins with `2bb80d537b1da3e3`.
+  /// SHA-256 of `secret` begins with `2bb80d537b1da3e3`. A guess could be compared with such a digest in a key.
   @Test func `rules without a store make no digest that a guess could be compared with`() {
     let uri = ResponseKey(request("GET", "/a?key=secret"))?.uri
     #expect(uri?.contains("key=~") == true && uri?.contains("2bb80d537b1da3e3") == false)

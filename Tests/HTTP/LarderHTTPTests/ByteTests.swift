@@ -6,7 +6,7 @@ import Testing
 
 /// Fields are bytes: two values are equal only if their bytes are equal.
 struct ByteTests {
-  /// One name in different bytes: UTF-8, composed and decomposed, Latin-1, and a private-use character for the Latin-1 byte.
+  /// One name with an accent in different bytes, such as composed and decomposed UTF-8 and Latin-1. No two of them are equal.
   private static let names: [[UInt8]] = [
     Array("andr\u{E9}".utf8), Array("andre\u{301}".utf8), Array("andr".utf8) + [0xE9],
     Array("andr\u{F7E9}".utf8), Array("andr\u{FFFD}".utf8), Array("andre9".utf8),
@@ -25,7 +25,7 @@ struct ByteTests {
     #expect(Set(texts).count == Self.names.count)
   }
 
-  /// Swift treats `@` and the accent after it as one character.
+  /// Swift treats `@` and the accent after it as one character. A search for the character `@` would not find the password.
   @Test func `a password is no part of a key, whatever byte comes after it`() {
     let request = LarderHTTPTests.request(host: "andre:secret@\u{301}example.com")
     #expect(ResponseKey(request)?.host == "%CC%81example.com")

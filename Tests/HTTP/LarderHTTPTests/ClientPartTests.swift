@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// The parts of a cache with state of their own.
+/// Parts of a cache that keep a state, each tested alone.
 struct ClientPartTests {
   @Test func `a budget lends what it has, and gets it back`() {
     let budget = BufferBudget(100)

@@ -79,7 +79,7 @@
     ])
     func `a connection that is reset is an error`(start: String) async throws {
       try await RawServer.run { connection in
-        // The system resets a connection that is closed with unread bytes.
+        // The server leaves bytes unread and closes the connection, so the system resets the connection.
         _ = try await connection.body(1)
         if !start.isEmpty { try await connection.send(start) }
       } _: { authority in
@@ -179,7 +179,7 @@
         #expect(await kind("https", authority) == .insecure)
       }
       try await RawServer.refuse { #expect(await kind("http", $0) == .refused) }
-      // The name is too long, so no name server is asked.
+      // The name is too long, so curl reports the error without a name server.
       #expect(await kind("http", String(repeating: "a", count: 64) + ".invalid") == .unknownHost)
     }
 

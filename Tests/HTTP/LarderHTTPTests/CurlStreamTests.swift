@@ -9,7 +9,7 @@
 
   @testable import LarderCurl
 
-  /// Bodies that arrive slowly, readers that stop, and requests at the same time.
+  /// Bodies that arrive slowly, readers that stop, and many simultaneous requests.
   @Suite struct CurlStreamTests {
     private static let start = "HTTP/1.1 200 OK\r\nContent-Length: "
 
@@ -17,7 +17,7 @@
       let transfer = Transfer()
       let reading = Task { try await transfer.next() }
       for _ in 0..<1000 { await Task.yield() }
-      // Wakes the reader without bytes.
+      // Wakes the reader without new bytes, so the reader must wait again.
       #expect(transfer.receive(body: []))
       for _ in 0..<1000 { await Task.yield() }
       #expect(transfer.receive(body: [1]))
@@ -35,7 +35,7 @@
         for await part in parts { try await connection.send(part) }
       } _: { authority in
         more.yield(Self.start + "8\r\n\r\nbegi")
-        // `send` releases the transport before the end of the body.
+        // The transport is released after `send`, but the rest of the body must still arrive.
         let (_, body) = try await CurlTransport().send(to: authority)
         var pieces = body.makeAsyncIterator()
         #expect(try await pieces.next() == Array("begi".utf8))
@@ -65,7 +65,7 @@
         try await Self.stream(to: connection, counting: sent)
       } _: { authority in
         let (_, body) = try await CurlTransport().send(to: authority)
-        // The server has sent more than the transport holds.
+        // Waits until the server has sent more bytes than the transport holds.
         try await waitUntil { sent.withLock { $0 } > 300_000 }
         var count = 0
         for try await piece in body {
@@ -83,7 +83,7 @@
       try await RawServer.run { connection in
         _ = await connection.head()
         if isFull {
-          // The connection breaks off before the end.
+          // Sending fails when the client closes the connection before the end.
           try? await Self.stream(to: connection, counting: sent)
         } else {
           try await connection.send(Self.start + "8\r\n\r\nbegi")
@@ -161,7 +161,7 @@
             }
           }
           try await waitUntil { waiting.load(ordering: .relaxed) >= 64 }
-          // A cancelled waiter ends at once, and takes no place.
+          // A cancelled request must stop waiting immediately and must not take a connection from another request.
           let waiter = Task { try await transport.send(to: authority) }
           for _ in 0..<1000 { await Task.yield() }
           waiter.cancel()

@@ -136,7 +136,7 @@
         var numbers: [String?] = []
         for method in [HTTPRequest.Method.get, .get, .delete, .head, .get] {
           let (response, body) = try await transport.send(method, to: authority)
-          // If the server sent a body to a HEAD request, the connection could not be used again.
+          // This server sends a body also to HEAD, so no other request can follow on that connection.
           _ = try await body.bytes()
           numbers.append(response.headerFields[.init("X-N")!])
           if method == .head { break }
@@ -159,7 +159,7 @@
   }
 
   extension HTTPRequest {
-    /// A request of a server on this machine.
+    /// A request to a server on this machine.
     static func local(
       _ method: Method = .get, _ path: String = "/a", to authority: String
     ) -> HTTPRequest {

@@ -6,11 +6,12 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Response fields that end stored responses: cache groups (RFC 9875) and Clear Site Data.
+/// Response fields that invalidate stored responses: cache groups (RFC 9875) and Clear Site Data.
 struct EndingTests {
   private static let fresh = ("Cache-Control", "max-age=1000")
 
-  /// Answers a GET with the groups of its path. Answers to other methods, and of `/end`, repeat the request's ending fields.
+  /// Answers a GET with the groups of its path. Answers to other methods and for `/end` repeat the request's invalidating
+  /// fields.
   private func fixture(
     _ groups: [String: [String]], kind: HTTPCachePolicy.Kind = .private
   ) throws -> Fixture {
@@ -33,14 +34,14 @@ struct EndingTests {
     return result.isHit
   }
 
-  /// Sends a request whose answer ends these groups.
+  /// Sends a request whose answer invalidates these groups.
   private func end(
     _ groups: String, of fixture: Fixture, by method: String = "POST"
   ) async throws {
     _ = try await ask(fixture, request(method, "/end", [("Cache-Group-Invalidation", groups)]))
   }
 
-  /// Requests the paths of some origins, and returns those whose response was stored.
+  /// Requests each path of each origin, and returns the paths whose response was already stored.
   private func stored(
     _ fixture: Fixture, _ paths: [String], at origins: [String] = ["https://example.com"],
     _ fields: Pairs = []
@@ -91,7 +92,7 @@ struct EndingTests {
       "https://www.example.com", "https://example.org",
     ]
     _ = try await stored(fixture, ["/a"], at: origins)
-    // The texts of these groups look like groups of other origins.
+    // The texts of two groups look like groups of other origins, but must not invalidate responses of those origins.
     for group in ["one", "https://example.org one", "http://example.com one"] {
       try await end("\"\(group)\"", of: fixture)
     }
@@ -218,7 +219,7 @@ struct EndingTests {
     for (user, count) in zip(users, [0, 0, 2]) {
       #expect(try await stored(fixture, ["/a", "/b"], user).count == count)
     }
-    // A request without a user may be any user's.
+    // The answer to a request without a user removes the responses of all users, because any user may have sent the request.
     _ = try await ask(fixture, request("POST", "/end", [("Clear-Site-Data", "\"*\"")]))
     for user in users { #expect(try await stored(fixture, ["/a"], user) == []) }
   }

@@ -12,7 +12,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// Answers that do not come from the origin, waits that an answer asks for, and the kinds of failures.
+/// Answers of a network instead of the origin, such as login pages. Answers that ask for a wait. The kinds of failures.
 struct ExpectationTests {
   private static let good: Pairs = [
     ("Content-Type", "application/json; charset=utf-8"), ("Cache-Control", "max-age=10"),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Numbers at the ends of their types, and readers that stop at any time.
+/// The smallest and largest numbers of a type, and readers that stop at any time.
 struct ExtremeTests {
   @Test(arguments: [Int64.min, .min + 86_400, -1, 0, .max - 86_400, .max])
   func `a date of any number has a text`(seconds: Int64) {

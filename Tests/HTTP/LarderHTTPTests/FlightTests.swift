@@ -69,13 +69,13 @@ struct FlightTests {
     #expect(try fixture.store.namespace("http").count() == 1)
   }
 
-  /// The policy's closure runs between the read of the store and the beginning of the exchange.
+  /// The policy's closure stores a response after the cache has read the store and before the cache asks the origin.
   @Test func `an exchange that ended just before is not repeated`() async throws {
     let calls = Atomic(0)
     let action = Mutex<(@Sendable () throws -> Void)?>(nil)
     let failures = Mutex<[any Error]>([])
     let policy = HTTPCachePolicy(principal: { _ in
-      // The first call comes before the read of the store, for the tags of the request.
+      // The first call, for the tags of the request, comes before the read of the store. The second call comes after the read.
       let isBetween = calls.add(1, ordering: .relaxed).newValue == 2
       do {
         if isBetween { try action.withLock { $0 }?() }
@@ -134,7 +134,7 @@ struct SharedFlightTests {
     async throws
   {
     let gate = Gate()
-    // The body of the first GET waits for the gate; later requests are answered at once.
+    // The body of the first GET waits for the gate. Later requests are answered immediately.
     let fixture = try Fixture(
       Origin { request, number in
         let isFirst = request.method == .get && number == 1
@@ -178,7 +178,8 @@ struct SharedFlightTests {
     #expect(fixture.origin.count == 1)
   }
 
-  /// The origin varies by client. Its requests end at once, before all waiting clients have come to the next request.
+  /// Each client sends another field. After the first failure, one client asks again for all others, and may fail before all
+  /// the others wait for that second request.
   @Test func `an origin that is down is asked twice, however many wait with fields of their own`()
     async throws
   {

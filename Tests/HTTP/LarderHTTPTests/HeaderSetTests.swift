@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Exchanges recorded from real services, if the recordings are beside the repository.
+/// Requests and responses that were recorded from real services, if the recordings are beside the repository.
 struct HeaderSetTests {
   struct Record: Decodable {
     var id: String
@@ -48,7 +48,7 @@ struct HeaderSetTests {
     )
   }
 
-  /// The time of a response by its own date.
+  /// The time in the response's `Date`; `start` without that field.
   private func moment(_ response: HTTPResponse) -> Timestamp {
     HTTPDate(of: .date, in: response.headerFields, now: start)?.timestamp ?? start
   }
@@ -72,7 +72,7 @@ struct HeaderSetTests {
       let again = harness.ask(plain)
       if again.isFromCache { hits += 1 }
       if directives.noCache { #expect(!again.isFromCache, "\(record.id)") }
-      // A request with the tag of the response gets a 304, however the tag is spelt.
+      // A request with the tag of the response gets a 304, even if the tag is not written by the rules.
       if again.isFromCache, again.status == 200,
         let tag = response.headerFields[fields: .eTag].first
       {
@@ -102,7 +102,7 @@ struct HeaderSetTests {
   }
 }
 
-/// The table of sections in `Docs/Use/HTTP.md`.
+/// Checks the table of sections in `Docs/Use/HTTP.md`.
 struct SectionTests {
   private static let tests = URL(filePath: #filePath).deletingLastPathComponent()
 

@@ -33,7 +33,7 @@ struct InvalidationTests {
     #expect(held(harness) == ["/b", "/c", "/a/b"])
   }
 
-  /// RFC 9110, 9.2.1: safe methods end nothing.
+  /// RFC 9110, 9.2.1: safe methods invalidate nothing.
   @Test(arguments: [
     ("POST", 400), ("POST", 404), ("POST", 409), ("POST", 500), ("POST", 503), ("OPTIONS", 200),
     ("TRACE", 200), ("PROPFIND", 200), ("QUERY", 200),

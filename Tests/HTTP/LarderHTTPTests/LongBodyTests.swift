@@ -15,7 +15,7 @@ struct LongBodyTests {
     (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) &+ seed }
   }
 
-  /// The body in pieces; `meanwhile` runs before each piece, with the number of bytes before that piece.
+  /// The body in pieces. `meanwhile` runs before each piece and gets the number of bytes before that piece.
   static func pieces(
     _ bytes: [UInt8], of size: Int = 50_000,
     _ meanwhile: @escaping @Sendable (Int) async throws -> Void = { _ in }
@@ -94,7 +94,7 @@ struct LongBodyTests {
       let part = try await fixture.cache.send(request(fields))
       #expect(try await part.body.bytes() == Array(bytes[range]))
     }
-    // One commit stores the response and the end of its body, so no state in between is visible.
+    // One commit stores the response and the last part of its body, so all entries are there as soon as the response is.
     #expect(try Self.count(fixture) == 2 + (size + BodyParts.usualSize - 1) / BodyParts.usualSize)
     #expect(
       try await fixture.cache.put(response(200, Self.fresh), body: bytes, for: request("GET", "/b"))
@@ -164,7 +164,7 @@ struct LongBodyTests {
     let reload = request([("Cache-Control", "no-cache")])
     #expect(try await fixture.cache.send(reload).body.bytes() == new)
     #expect(try await fixture.cache.send(request()).body.bytes() == new)
-    // The read takes far longer than the lifetime of the entries, which each piece extends.
+    // The reader takes far longer than the lifetime of the old parts. Each piece that it reads must extend that lifetime.
     while let piece = try await pieces.next() {
       read += piece
       fixture.clock.advance(by: .seconds(50))

@@ -10,7 +10,7 @@ import Testing
 struct MemoryTests {
   private static let fresh: Pairs = [("Cache-Control", "max-age=100")]
 
-  /// A body in pieces of 10,000 bytes; the response announces its length or not.
+  /// An origin that sends the body in pieces of 10,000 bytes, with or without `Content-Length`.
   private static func origin(
     _ bytes: [UInt8], isAnnounced: Bool,
     _ meanwhile: @escaping @Sendable (Int) async throws -> Void = { _ in }
@@ -132,7 +132,7 @@ struct MemoryTests {
     let slow = try await fixture.cache.send(request())
     var pieces = slow.body.makeAsyncIterator()
     var read = try #require(try await pieces.next())
-    // The cache reads ahead of the client by at most the budget and one piece.
+    // The cache takes at most the budget and one piece more from the origin than the client has read.
     #expect(taken.withLock { $0 } <= read.count + 70_000)
     while let piece = try await pieces.next() {
       read += piece

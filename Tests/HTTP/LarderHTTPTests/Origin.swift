@@ -110,7 +110,7 @@ final class Echo: HTTPTransport {
   }
 }
 
-/// A cache over a temporary store, its origin and its clock. The store is verified at the end.
+/// A cache over a temporary store, its origin and its clock. `deinit` verifies the store.
 final class Fixture: Sendable {
   let store: Store
   let clock: ManualClock
@@ -138,7 +138,7 @@ final class Fixture: Sendable {
     return (result, try await result.body.text())
   }
 
-  /// Waits until `number` requests wait for other requests.
+  /// Waits until `number` requests wait for the responses to other requests.
   func waiting(for number: Int) async throws {
     try await waitUntil { cache.flights.callers() >= number }
   }
@@ -162,7 +162,7 @@ extension HTTPBody {
   }
 }
 
-/// Holds tasks back until a test opens it.
+/// Tasks wait at a gate until a test opens the gate.
 actor Gate {
   private var isOpen = false
   private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -60,7 +60,7 @@ struct ProcessTests {
     let gate = Gate()
     let origin = Origin.behind(gate, .page("max-age=1000", body: "old"))
     let cache = HTTPCache(in: store.namespace("http"), over: origin)
-    // The namespace must exist first: a removal in an absent namespace counts as a removal of all its keys.
+    // The namespace must exist before the removal: a removal in an absent namespace counts as a removal of all its keys.
     try await store.namespace("http").set([1], for: "other")
     let scenario = command.hasPrefix("DELETE") ? "http" : "commands"
     let peer = try PeerProcess(scenario, directory.path, saying: "open")
@@ -83,7 +83,7 @@ struct ProcessTests {
     let store = try Store(at: directory.path)
     let realm = store.realm(of: "token")
     let gate = Gate()
-    // The first part of a long body is stored before the body ends.
+    // A long body is stored in parts, so the clear must also remove the part that is stored before the body ends.
     let body = [UInt8](repeating: 7, count: 600_000)
     let origin = LongBodyTests.origin(body) { if $0 == 400_000 { await gate.wait() } }
     let cache = HTTPCache(in: realm.namespace("http"), over: origin)
@@ -98,7 +98,7 @@ struct ProcessTests {
   }
 }
 
-/// The data of each user by itself.
+/// A realm has the data of one user.
 @Suite struct RealmTests {
   @Test func `two users see nothing of each other, and names tell nothing`() throws {
     let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
@@ -124,7 +124,7 @@ struct ProcessTests {
       try await bob.cache(of: String.self, in: name).set("his", for: "a")
     }
     let (begun, mayEnd) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
-    // The namespace `new` of the user does not exist yet.
+    // The namespace `new` does not exist at the logout, but the logout must refuse the value of this load, too.
     let load = Task {
       try await alice.cache(of: String.self, in: "new").value(
         for: "a", options: LoadOptions(waitsForCommit: true)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Requests and answers of all kinds, sensible or not.
+/// Random requests and answers, both usual and senseless.
 struct RandomMessages {
   var random: SeededRNG
 
@@ -77,7 +77,7 @@ struct PropertyTests {
       #expect(result.fields[values: .age].count == 1, "LARDER_SEED=\(seed), step \(step)")
       #expect(!wish.noStore, "LARDER_SEED=\(seed), step \(step)")
       if reason == .validated { continue }
-      // One of the held responses must allow the reason.
+      // At least one held response must permit an answer for this reason.
       var selecting = SelectingFields(request.headerFields, policy: harness.rules.policy)
       let allowed = before.values.contains { stored in
         guard stored.credential == harness.rules.credential(of: request),

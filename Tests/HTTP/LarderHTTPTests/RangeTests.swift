@@ -10,7 +10,7 @@ struct RangeTests {
     request([("Range", text)] + more)
   }
 
-  /// A part of ten bytes with a tag.
+  /// A response with a part of ten bytes, and with a tag.
   private func part(_ range: String, _ body: String, _ more: Pairs = []) -> (HTTPResponse, String) {
     let fields: Pairs = [
       ("Cache-Control", "max-age=100"), ("Content-Range", "bytes \(range)/10"), ("ETag", "\"1\""),

@@ -5,11 +5,11 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Answers that a server gives without a call of the cache. Each equals the answer of the cache.
+/// Answers that a server gives without a call of the cache. Each must equal the answer of the cache.
 @Suite struct ReadyAnswerTests {
   private static let fresh: Pairs = [("Cache-Control", "max-age=100"), ("ETag", "\"1\"")]
 
-  /// A fixture after a request that stores the response and a request that reads it.
+  /// A fixture after two requests: the first stores the response, and the second reads it.
   private func warm(_ fields: Pairs = fresh) async throws -> Fixture {
     let fixture = try Fixture(.page(fields))
     _ = try await fixture.get()
@@ -59,7 +59,7 @@ import Testing
     let ready = try #require(fixture.cache.readyAnswer(to: request()))
     try await fixture.store.namespace("other").set("value", for: "key")
     #expect(ready.age == nil)
-    // The old answer still has the body of its version.
+    // This older answer still has its body, because its entry has not changed.
     #expect(try body(ready) == "body")
     _ = try await fixture.get()
     let next = try #require(fixture.cache.readyAnswer(to: request()))
@@ -98,7 +98,7 @@ import Testing
     #expect(fixture.cache.readyAnswer(to: request()) == nil)
   }
 
-  /// A server keeps many answers, and the memory limit of the cache does not cover them.
+  /// A server keeps many answers outside the memory limit of the cache, so an answer must hold no more than its own response.
   @Test func `it holds no other response of its URI`() async throws {
     let fixture = try await warm(Self.fresh + [("Vary", "Accept-Language")])
     let german = request([("Accept-Language", "de")])
@@ -130,14 +130,15 @@ import Testing
   }
 }
 
-/// Hits whose heads are known from an earlier read of the store.
+/// Hits for which the cache remembers the head of the response from an earlier read of the store.
 @Suite struct RememberedTests {
   private func isRemembered(_ fixture: Fixture, _ path: String = "/a") throws -> Bool {
     try fixture.cache.responses.remembered(under: #require(ResponseKey(request("GET", path))))
       != nil
   }
 
-  /// A fixture whose first request stored the response and whose second request read it: a third request reads no heads.
+  /// A fixture after three requests: the first stores the response, the second reads the head, and the third uses the known
+  /// head.
   private func warm(_ fields: Pairs) async throws -> Fixture {
     let fixture = try Fixture(.page(fields))
     _ = try await fixture.get()
@@ -172,7 +173,7 @@ import Testing
     #expect(last.age == 99 && last.remaining == 1 && last.response.headerFields[.age] == "99")
     fixture.clock.advance(by: .seconds(1))
     #expect(try await fixture.get().result.forwarded == .stale)
-    // The entry itself also expires.
+    // The entry itself also expires, and the cache must then forget its head.
     _ = try await fixture.get()
     fixture.clock.advance(by: .days(400))
     #expect(try !isRemembered(fixture))

@@ -55,7 +55,7 @@ struct RemovingTests {
     try await waitUntil { isWriting.wait(timeout: .now()) == .success }
     let removing = Task { try await cache.removeAll(for: request()) }
     try await waitUntil { !permit.isValid }
-    // By now a removal that does not wait for the commit has probably read the store without the entry: then the test fails.
+    // A faulty removal that does not wait for the commit has probably read the store by now and found nothing to remove.
     for _ in 0..<1000 { await Task.yield() }
     goOn.signal()
     #expect(try await removing.value == RemovalResult(entries: 1, bytes: 1))
@@ -94,7 +94,7 @@ struct RemovingTests {
     _ = try await isHit(fixture)
     #expect(try await fixture.cache.removeAll(tag: "odd").entries == 2)
     #expect(try await isHit(fixture, "/list?cursor=2"))
-    // The tag is on an entry of another namespace, too.
+    // An entry of another namespace has the tag, too.
     var attributes = EntryAttributes()
     attributes.tags = ["listing"]
     try await fixture.store.namespace("decoded").set([1], for: "list", attributes)
@@ -214,7 +214,7 @@ struct RemovingTests {
     await gate.open()
     #expect(try await asking.value == Array("old".utf8))
     #expect(try fixture.store.namespace("http").count() == 0)
-    // A response to a later request is stored.
+    // The response to a request after the removal is stored.
     _ = try await isHit(fixture, "/a", [("Authorization", "1")])
     #expect(try fixture.store.namespace("http").count() == 1)
   }

@@ -56,7 +56,7 @@ struct SearchVarianceTests {
     // The two names spell one letter in different bytes.
     #expect(!areEquivalent("params=(\"%C3%A9\")", uri + "?e%CC%81=1", uri))
     #expect(!areEquivalent("key-order", uri + "?%C3%A9=1", uri + "?e%CC%81=1"))
-    // A line feed or blank in a value does not make it look like another parameter.
+    // A line feed or a space in a value must not look like the beginning of another parameter.
     #expect(!areEquivalent("key-order", uri + "?a=1%0A1+1+b2", uri + "?a=1&b=2"))
   }
 

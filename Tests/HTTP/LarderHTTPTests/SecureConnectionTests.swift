@@ -7,7 +7,7 @@
   import LarderURLSession
   import Testing
 
-  /// Origins that accept a connection but make no secure connection.
+  /// Origins that accept a connection but fail in the handshake of TLS.
   @Suite struct SecureConnectionTests {
     /// The answer of a server to the first message of TLS.
     enum Handshake: CaseIterable {
@@ -26,7 +26,7 @@
 
     private static let transports: [any HTTPTransport] = [CurlTransport(), URLSessionTransport()]
 
-    /// The answer of a cache whose stored response is stale, over a transport and by a policy.
+    /// The answer of a cache with a stale response, over a transport to the authority.
     private static func answer(
       over transport: any HTTPTransport, from authority: String, _ control: String = "max-age=1",
       policy: HTTPCachePolicy = HTTPCachePolicy()

@@ -69,7 +69,7 @@ struct SharedCacheTests {
     #expect(harness.isHit() == isStored)
   }
 
-  /// The fields of a 304 for one user belong to that user, and a stored response would show them to all users.
+  /// A 304 for one user may have fields for that user only. In a stored response, all users would see these fields.
   @Test(arguments: [
     ("private, max-age=9", false, false), ("max-age=9", true, false),
     ("public, max-age=9", true, true), ("max-age=9", false, true),

@@ -60,7 +60,7 @@ final class HTTPHarness {
 
   init() {}
 
-  /// A cache that sent a request `age` seconds ago, by default a plain GET, whose response had these fields.
+  /// A cache that sent a request `age` seconds ago, by default a plain GET. The response had these fields.
   init(
     holding fields: Pairs, status: Int = 200, body: String = "body", request: HTTPRequest? = nil,
     age: Int = 0

@@ -17,7 +17,7 @@ struct TimeLimitTests {
       throw Origin.Down()
     }
     let (clock, origin) = (fixture.clock, fixture.origin)
-    // The time limit of a request runs from the moment at which the origin has it.
+    // The time limit of a request begins when the origin gets the request, so the clock moves only after that.
     let passing = Task {
       for number in 2...3 {
         try await origin.wait(for: number)
@@ -66,7 +66,7 @@ struct TimeLimitTests {
     #expect(fixture.origin.count == 1)
   }
 
-  /// Lets the time of a request pass once its body stalls.
+  /// Moves the clock to the time limit of a request after the body has stalled.
   private func pass(_ clock: ManualClock, after stalled: Gate) -> Task<Void, Never> {
     Task {
       await stalled.wait()

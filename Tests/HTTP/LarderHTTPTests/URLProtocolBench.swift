@@ -35,13 +35,13 @@
     }
   }
 
-  /// The protocol of the bench that runs.
+  /// The URL protocol of the running bench, with its cache.
   final class BenchProtocol: HTTPCacheURLProtocol {
     static let current = Mutex<HTTPCache?>(nil)
     override class var cache: HTTPCache? { current.withLock { $0 } }
   }
 
-  /// A session over a cache over a local server.
+  /// A session whose requests go through a cache to a local server.
   struct Bench {
     let server: LocalServer
     let clock: ManualClock
@@ -70,7 +70,6 @@
 
     func url(_ path: String) -> URL { URL(string: server.base + path)! }
 
-    /// The body of the answer as text.
     func send(_ request: URLRequest) async throws -> String {
       String(decoding: try await session.data(for: request).0, as: UTF8.self)
     }

@@ -106,7 +106,7 @@
           for name in fields { request.setValue("secret", forHTTPHeaderField: name) }
           request.setValue("de", forHTTPHeaderField: "Accept-Language")
           #expect(try await bench.send(request) == "there")
-          // A redirect to another path of the same origin keeps the credentials.
+          // A redirect to another path of the same origin keeps the credentials, but a redirect to another origin drops them.
           #expect(bench.server.received.last?.fields["x-api-key"] == "secret")
           let received = try #require(other.received.first).fields
           #expect(!received.values.contains("secret"), "\(received)")

@@ -104,8 +104,8 @@
       } _: { authority in
         let (_, body) = try await Self.transport().send(
           Self.request("GET", "/a", at: "http://" + authority), body: HTTPBody(), interim: { _ in })
-        // The transport ends the connection when it holds its limit of bytes. `URLSession` reads on for a moment, so the exact
-        // number depends on the load of the machine.
+        // The transport closes the connection when it holds its limit of bytes. `URLSession` reads a little longer, so the
+        // exact number depends on the load of the machine.
         try await waitUntil { isOver.withLock { $0 } }
         #expect(sent.withLock { $0 } < 2 << 30)
         await #expect(throws: (any Error).self) { for try await _ in body {} }
@@ -141,7 +141,7 @@
   }
 
   extension ServerFault {
-    /// Sends a request to a server with this fault, behind another one if the server keeps the connection for that one alone.
+    /// Sends a request to a server with this fault. If the fault is one of a kept connection, sends another request first.
     ///
     /// - Returns: Whether the request was answered, and how often the server received it.
     func meet(

@@ -230,7 +230,8 @@ struct ValidationTests {
     #expect(result.fields[.init("B")!] == "1" && result.fields[.contentLength] == nil)
   }
 
-  /// A response with validators, and a response without: HEAD gives a response no validator that it did not come with.
+  /// Stored responses with and without validators. A field of the HEAD that the stored response does not have counts as a
+  /// change.
   @Test(
     arguments: [
       ([("ETag", "\"1\""), ("Last-Modified", date(-9))], ("Content-Length", "5")),
