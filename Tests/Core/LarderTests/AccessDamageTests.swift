@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  /// Writes random bits anywhere in the words, and in the owner's notes of the header.
+  /// Overwrites random words of the table, and in half of the calls also one of the notes in the header of the table.
   private func scribble(_ store: Store, _ count: Int, _ random: inout SeededRNG) {
     let words = store.engine.access.words
     for _ in 0..<count {

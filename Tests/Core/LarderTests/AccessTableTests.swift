@@ -71,7 +71,7 @@ private func hash(_ number: Int) -> UInt64 {
   {
     var state = QueueState()
     state.policy.evictions = 3_000_000_017
-    // The calls simulate a namespace that has grown to its size.
+    // These calls simulate the growth of a namespace to `entries` entries.
     for size in sequence(first: 1 as UInt64, next: { $0 < entries ? min($0 * 2, entries) : nil }) {
       _ = state.ghostStamp(entries: size)
     }
@@ -85,14 +85,14 @@ private func hash(_ number: Int) -> UInt64 {
     let step = 1 << state.ageShift as UInt64
     #expect(step <= max(1, entries / 16))
     #expect(age(after: 0) == 0)
-    // Ages count in steps, and a step may have begun just before, so an age may be off by one step.
+    // An age counts in steps of `step` evictions. A step may have begun just before, so an age may be wrong by one step.
     for evictions in [entries / 2, entries, 3 * entries] {
       let age = try #require(age(after: evictions))
       #expect(age >= evictions - evictions % step && age < evictions + step)
     }
     #expect(age(after: 4 * entries - step) != nil)
     #expect(age(after: 4 * entries + 2 * step) == nil)
-    // The ghost is gone long before another ghost gets an equal stamp.
+    // Stamps repeat after some time. The table forgets a ghost long before a new ghost gets an equal stamp.
     #expect(age(after: 16 * entries) == nil)
   }
 }
@@ -137,18 +137,18 @@ extension AccessTable {
     let used = AccessStats(frequency: 2, clock: 1)
     let unused = AccessStats(frequency: 1)
     #expect(use(1, 100, id) == used)
-    // Includes sequences that no longer fit 32 bits.
+    // Includes sequence numbers that do not fit in 32 bits.
     for base in [90, 0xFFFF_FFFC, 0x5_0000_0000] as [UInt64] {
       table.setRecent(from: base, through: base + 10, of: id)
       #expect(use(1, base, id) == unused && use(2, base + 10, id) == unused)
       #expect(use(3, base - 1, id) == used && use(4, base + 11, id) == used)
-      // Use 5 is of an entry in no queue, and use 6 of another namespace with the same place in the table.
+      // Entry 5 is in no queue. Entry 6 belongs to another namespace, whose id has the same place in the table.
       #expect(use(5, 0, id) == used)
       #expect(use(6, base, NamespaceID(rawValue: 5 + 256)) == used)
     }
     table.setRecent(from: 101, through: 100, of: id)
     #expect(use(1, 100, id) == used && use(2, 101, id) == used)
-    // The table has forgotten the slot of entry 7, which is recent.
+    // Entry 7 is recent, but the table has forgotten its slot.
     table.setRecent(from: 90, through: 100, of: id)
     table.forget(hash(7))
     table.touch(hash(7), sequence: 95, of: id, in: now)
@@ -168,7 +168,7 @@ extension AccessTable {
 
   @Test func `a full bucket forgets who has no clock, then who was used least lately`() throws {
     let start = now
-    // Ten tags in one bucket.
+    // Ten hashes with different tags in one bucket, which has eight slots.
     let hashes = (1...10).map { UInt64($0) }
     for (index, hash) in hashes[..<8].enumerated() {
       table.touch(hash, in: start + Int64(10 + index))
@@ -209,7 +209,7 @@ extension AccessTable {
     #expect((0..<200).allSatisfy { table.stats(of: hash($0)).frequency <= 6 })
     #expect(halved() > 180)
     #expect((0..<200).allSatisfy { table.stats(of: hash($0)).clock == 2 })
-    // In an empty store, a sweep passes only a few words for each insert.
+    // In an empty store, each call of `sweep` passes only a few words of the table.
     #expect(table.fits(entries: 0, in: now))
     let before = table.words.view.note(AccessTable.Note.sweep)
     table.sweep()

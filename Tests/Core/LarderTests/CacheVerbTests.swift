@@ -19,7 +19,7 @@ import Testing
     let some = try colors.values(for: ["4", "5", "7", "4", "gone", "absent", ""])
     #expect(some.map { $0?.name } == ["color 4", "color 5", "color 7", "color 4", nil, nil, nil])
     #expect(try colors.values(for: [Int]()).isEmpty)
-    // The values are in memory now; a read after a write by another handle must still find the new value.
+    // The values are in memory now. After a write by another handle, a read must still find the new value.
     let other = store.cache(
       of: Color.self, in: "lego.colors", memory: MemoryLimits.off)
     try other.set(Color(name: "new"), for: "4")
@@ -120,7 +120,7 @@ import Testing
     try second.set(1, for: "b")
     try first.set(2, for: "a")
     #expect(try store.namespace("n").info()?.declared.limits.entries == 5)
-    // Rules that an operator or another program has declared since then remain in force.
+    // The caches do not declare their rules again, so rules that another program has declared meanwhile remain in force.
     try store.declare(Rules(limits: Limits(entries: 7)), for: "n")
     try first.set(3, for: "a")
     #expect(try first.namespace.info()?.declared.limits.entries == 7)

@@ -7,7 +7,7 @@ import Testing
 @testable import Larder
 
 @Suite struct ChangeProcessTests {
-  /// The machine's clock plus the time that a test adds, or the moment at which a test has stopped it.
+  /// A clock for tests: the clock of the machine plus the added time. After a call of `stop`, always the same time.
   private final class Machine: Sendable {
     private let added = Atomic<Int64>(0)
     private let stopped = Mutex<Int64?>(nil)
@@ -55,7 +55,7 @@ import Testing
       try replay.compare(store, "LARDER_SEED=\(random.seed)")
     }
     #expect(replay.missed == 0 && replay.count > 50)
-    // A change by another process arrives without a write by this process.
+    // Another process makes this change, and this process makes no write. The watch must still get the change.
     #expect(try peer.ask("set a last 7") == "done")
     let last = try #require(await watch.next())
     #expect(
@@ -105,12 +105,12 @@ import Testing
       machine.stop(at: end)
       #expect(try !store.publishesChanges)
       #expect(store.engine.changes.ring.watchedUntil == 0)
-      // The watch's word among the leases is free again, and a lease from before the last boot does not count.
+      // A new watch takes lease 0, because the lease of the killed process is free again.
       let ring = store.engine.changes.ring
       var watch: Changes? = store.changes()
       #expect(watch != nil && ring.lease(0) > 0 && ring.lease(1) == 0)
       watch = nil
-      // No watcher renews this lease.
+      // No watcher renews this lease. If its end is an hour ahead, it is from before the last boot, so it does not count.
       #expect(ring.exchangeWatched(0, for: UInt64(end)))
       machine.stop(at: end - 1)
       #expect(try store.publishesChanges)
@@ -129,14 +129,14 @@ import Testing
     var kinds: Set<Change.Kind> = []
     for round in 0..<50 where !kinds.contains(.missed(nil)) {
       machine.advance(Int64(ChangeLease.length) + 1)
-      // The ring does not get this change, unless the lease was renewed just before.
+      // The lease has ended, so this change is not published, except if the watch renewed its lease just before the write.
       try await store.namespace("notes").set("v", for: round)
       kinds.insert(try #require(await watch.next()).kind)
     }
     #expect(kinds.contains(.missed(nil)) && kinds.isSubset(of: [.missed(nil), .set]))
     try await store.namespace("notes").remove(0)
     #expect(await watch.next()?.kind == .removed(.removed))
-    // An ended lease without a write in between loses no change.
+    // If there is no write between the end of a lease and its renewal, the watcher misses nothing.
     let feed = store.engine.changes
     #expect(feed.poll(after: feed.ring.position) != nil)
     machine.advance(Int64(ChangeLease.length) + 1)

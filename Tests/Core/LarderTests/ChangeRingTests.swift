@@ -22,7 +22,7 @@ import Testing
     #expect(store.engine.changes.ring.head == 0)
     try setAndDie("2", in: store, commits: true)
     #expect(store.engine.changes.ring.head == 1)
-    // The next writer makes no change of its own.
+    // A write without a change of its own publishes the second change.
     try store.write { _ in }
     #expect(await watch.next()?.key == Key("1"))
     #expect(await watch.next()?.key == Key("2"))
@@ -35,7 +35,7 @@ import Testing
     #expect(store.engine.changes.ring.unpublished != nil)
     try store.write { _ in }
     #expect(store.engine.changes.ring.unpublished == nil && store.engine.changes.ring.head == 0)
-    // A later transaction gets the number of the transaction that was never committed.
+    // The transaction of "3" gets the number of the transaction of "2", which was never committed. So "2" must not be published.
     try setAndDie("2", in: store, commits: false)
     try setAndDie("3", in: store, commits: true)
     try store.write { _ in }
@@ -43,14 +43,14 @@ import Testing
   }
 
   @Test func `a watch that begins during a write is told that something passed`() async throws {
-    // From here on writers look for watchers; this watch has ended, so writers have nothing to do for it.
+    // After the first watch of a store, writers check for watchers. This watch ends immediately, so the writers find no watcher.
     _ = store.changes()
     var changes: Changes?
     let gaps = store.engine.changes.ring.position.gaps
     try store.write { batch in
       try batch.set("v", for: "k", in: notes)
       changes = store.changes()
-      // Reads of the store do not see the change before its commit.
+      // The change is not committed yet, so this read does not see it.
       #expect(try notes.text("k") == nil)
     }
     var watch = try #require(changes).makeAsyncIterator()
@@ -58,7 +58,7 @@ import Testing
     #expect(await watch.next()?.kind == .missed(nil))
     try await notes.remove("k")
     #expect(await watch.next()?.kind == .removed(.removed))
-    // During a write without changes, a new watch misses nothing.
+    // A watch that begins during a write without changes misses nothing, so the number of gaps stays the same.
     changes = nil
     try store.write { _ in changes = store.changes() }
     #expect(store.engine.changes.ring.position.gaps == gaps + 1)
@@ -71,7 +71,7 @@ import Testing
     let store = try Store.temporary(options: options)
     var watch = store.changes().makeAsyncIterator()
     try setAndDie("1", in: store, commits: true)
-    // Two renewals of the lease pass.
+    // Two renewals of the lease pass without a writer. Then the poll of the watcher publishes the change.
     for _ in 0..<2 {
       clock.advance(by: .milliseconds(Int64(ChangeLease.renewal)))
       #expect(store.engine.changes.poll(after: ChangeRing.Position(gaps: 0, head: 0)) != nil)
@@ -117,7 +117,7 @@ import Testing
     let value = [UInt8](repeating: 7, count: 200_000)
     for key in 0..<60 { try await notes.set(value, for: key) }
     #expect(ring.slots == 4096)
-    // The larger file still has the changes of the old file.
+    // The ring has moved to a larger file, which must still have the changes of the smaller file.
     for key in 0..<60 { #expect(await watch.next()?.key == Key(key)) }
     try await notes.set("v", for: "after")
     #expect(await watch.next()?.key == Key("after"))
@@ -129,11 +129,11 @@ import Testing
     let store = try Store.temporary(options: options)
     var watch = store.changes().makeAsyncIterator()
     let feed = store.engine.changes
-    // Simulates a lease that was taken while the file was replaced.
+    // Removes the lease of the watch, as if the watch took the lease while a larger file replaced the file.
     #expect(feed.ring.exchangeWatched(feed.ring.watchedUntil, for: 0))
     try await store.namespace("notes").set("v", for: "unseen")
     #expect(feed.poll(after: feed.ring.position) != nil)
-    // The feed's own poll may have noticed the loss before the write.
+    // If a poll of the feed renewed the lease before the write, the watch gets the change. Otherwise it reports missed changes.
     let first = await watch.next()
     #expect(first?.kind == .missed(nil) || first?.key == Key("unseen"))
     try await store.namespace("notes").set("v", for: "seen")
@@ -174,7 +174,7 @@ import Testing
       }
       next = end
     }
-    // Whatever the watch missed, it gets the last change: the ring always has room for later changes.
+    // The watch may miss some changes, so the last change is repeated until the watch has received it and ended.
     while try store.publishesChanges {
       try await store.namespace("notes").set(value, for: total)
       await Task.yield()

@@ -153,7 +153,7 @@ import Testing
       var writer = try RandomWriter(store: store, clock: clock, seed: seed)
       var watch = store.changes().makeAsyncIterator()
       var replay = Replay()
-      // Some seeds make few changes in a step.
+      // With some seeds a step makes few changes, so the run goes on until it has more than 200 changes.
       var step = 0
       while step < 12 || replay.count <= 200 && step < 100 {
         for _ in 0..<25 { try writer.step() }

@@ -19,7 +19,7 @@ import Testing
       clock.advance(by: .milliseconds(19_999))
     }
     #expect(try store.purge().skippedAfterClockJump)
-    // Reads trust the clock.
+    // A read trusts the clock, so it treats the entry as expired, although no purge has removed the entry.
     #expect(try !notes.contains("k"))
     clock.advance(by: .milliseconds(3))
     #expect(try store.purge() == RemovalResult(entries: 1, bytes: 1))
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func `a purge at the last moment of all removes no entry that never ends`() throws {
-    // The expiry index may keep the record of an expiry that a later write has taken back.
+    // The expiry index may still have a record of the first expiry of `k`, which the second write has replaced.
     try notes.set("v", for: "k", expires: .after(.hours(1)))
     try notes.set("v", for: "k", expires: .never)
     try notes.set("v", for: "expired", expires: .after(.hours(1)))
@@ -58,7 +58,7 @@ import Testing
       clock.set(to: right.advanced(by: .days(1000)))
       #expect(try store.purge().skippedAfterClockJump)
       clock.set(to: right)
-      // The clock is right again, so the first jump is no longer in doubt; the next jump must be doubted anew.
+      // The clock is right at this write, so the jump before it no longer counts. The purge after the next jump must be skipped.
       try notes.set("w", for: "other")
       clock.advance(by: .minutes(2))
       clock.set(to: right)
@@ -97,7 +97,7 @@ import Testing
     #expect(try notes.text("far for ever") == "v")
     #expect(try notes.reads.stale == 1)
     #expect(try store.purge().entries == 0)
-    // If `touch` returns true, the entry must be fresh again.
+    // If `touch` returns true, the next read must find a fresh entry.
     #expect(try notes.touch("far", expires: .after(.hours(1))))
     #expect(try notes.text("far") == "v")
     clock.advance(by: .hours(1))
@@ -155,7 +155,7 @@ import Testing
     clock.set(to: right)
     #expect(try notes.text("k") == "v" && notes.text("other") == "v")
     try notes.set("w", for: "right")
-    // A clock that keeps its new time is believed a minute after the first purge, also if something is written meanwhile.
+    // If the clock keeps its new time, a purge one minute after the first purge trusts it, even if writes come in between.
     clock.set(to: right.advanced(by: .days(365)))
     try store.purge()
     try notes.set("w", for: "meanwhile")

@@ -56,7 +56,7 @@ import Testing
     let after = try store.statistics()
     #expect(after.file.size == compaction.after)
     #expect(after.reads == statistics.reads && after.removals == statistics.removals)
-    // Reads still count after the compaction, although the stored counts name commits, and the numbers of commits begin anew.
+    // The compaction has copied the stored counts of reads, and a later read is still added to these counts.
     let _: [UInt8]? = try store.namespace("b").value(for: "k1")
     #expect(try store.statistics().reads.hits == statistics.reads.hits + 1)
     try store.namespace("a").set("new", for: "new", expires: .after(.hours(1)))
@@ -91,7 +91,7 @@ import Testing
       options.hooks.boot = BootIdentity(3, boot)
       return options
     }
-    // The commits that the last checkpoint names lie elsewhere in the new file.
+    // The last checkpoint names commits of the old file. The new file has other pages, so it must open without this checkpoint.
     var store = try Store(at: path + "/s", options: options(1))
     try fill(store)
     try store.sync()
@@ -114,7 +114,7 @@ import Testing
   @Test func `changes are seen across a compaction`() async throws {
     let path = directory.path + "/s"
     var options = Store.Options()
-    // On a busy machine a subscription that does not ask for changes would end.
+    // A stopped clock keeps the lease of the watch valid. Otherwise a busy machine may end it, and changes are missed.
     options.hooks.machineClock = { 1 }
     let store = try Store(at: path, options: options)
     var changes = store.changes().makeAsyncIterator()

@@ -13,7 +13,7 @@ import Testing
     let lost = Tally()
     try inThreads(4) { thread in
       if thread >= 2 {
-        // Reads expired entries as fast as possible, so that a later write removes them.
+        // Each read of an expired entry asks a later write to remove the entry. These threads read as fast as possible.
         while !isOver.load(ordering: .relaxed) {
           for key in 0..<8 { _ = try notes.text(key) }
           if thread == 3 { _ = try notes.count() }
@@ -40,7 +40,7 @@ import Testing
     try inThreads(2) { thread in
       let notes = store.namespace("notes \(thread)".replacing(" ", with: "-"))
       if thread == 1 {
-        // Writes of this thread commit the removals that reads of the other thread have asked for, some time later.
+        // These writes also remove the expired entries that the other thread has read, but only some time after the read.
         while !isOver.load(ordering: .relaxed) { try notes.set("v", for: "k") }
         return
       }
@@ -111,8 +111,8 @@ import Testing
         writes.add()
       }
     }
-    // The purge has 60 batches. If the purge held the lock throughout, there would be almost no writes. A write may be late now
-    // and then because its thread lost the processor before it began to wait.
+    // The purge has 60 batches. If it held the lock during all batches, there would be almost no writes. A few writes may be
+    // late, if the system suspended their thread before the thread began to wait.
     #expect(writes.value >= 30)
     #expect(late.value * 10 < writes.value, "\(late.value) of \(writes.value)")
   }

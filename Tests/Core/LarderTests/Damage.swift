@@ -22,7 +22,7 @@ extension Store {
     try tamper { transaction, _ in try transaction.put(record, for: key, in: database) }
   }
 
-  /// The record of the store's state. It must be intact.
+  /// The state of the store. A damaged record of the state fails the test.
   var state: StoreState {
     get throws { try #require(try engine.beginRead().state(engine.seal)) }
   }
@@ -33,7 +33,7 @@ extension Store {
     try plant(state.record(seal: engine.seal), for: MetadataKey.state)
   }
 
-  /// Runs `body` like a process that is killed before the commit of the batch, or after the commit and before what follows it.
+  /// Runs `body` in a batch. Then simulates that the process is killed: directly after the commit if `commits`, else before.
   func writeAndDie(commits: Bool, _ body: (inout WriteBatch) throws -> Void) throws {
     do {
       try engine.environment.write { transaction in
@@ -61,7 +61,7 @@ extension Store.Namespace {
     get throws { try engine.reader.identify(handle, in: engine.beginRead()) }
   }
 
-  /// The stored key of an entry, which is its key in the database of entries.
+  /// The key under which the database of entries stores the entry.
   func slot(_ key: some StoreKey) throws -> [UInt8] {
     let id = try id
     return key.withKeyBytes { StoredKey.entry($0, in: id) }

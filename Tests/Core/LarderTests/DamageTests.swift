@@ -30,14 +30,14 @@ import Testing
       let count = try notes.record(key).count
       let places = Array(0..<min(count, 140)) + [count / 2, count - 1]
       for place in places where place < count {
-        // Makes a new version each time: a large value is verified only at the first read of each version in a second.
+        // Sets a new version, because a large value is verified only at the first read of each version within a second.
         try notes.set(value, for: key, Self.attributes)
         try notes.tamper(key) { $0[place] ^= 0x40 }
         let before = try notes.reads
         #expect(try notes.bytes(key) == nil, "\(key) \(place)")
         let after = try notes.reads
         #expect(after.misses == before.misses + 1 && after.hits == before.hits)
-        // A flip in the times or in the whole key may turn the entry into a miss of another kind.
+        // A flip in the times or in a long key may count as a miss of another kind, for example as an expired entry.
         let isOther = (8..<35).contains(place) || key == Self.longKey
         #expect(isOther || after.damaged == before.damaged + 1)
         #expect(try notes.entry(for: key) == nil, "\(key) \(place)")
@@ -153,7 +153,7 @@ import Testing
         case "purge":
           clock.advance(by: .hours(2))
           try store.purge()
-          // The damaged deadline may hide the entry from the purge, so a write replaces it.
+          // The damaged deadline may hide the entry from the purge, so a write replaces the entry.
           try notes.set(value, for: key, life)
         default:
           try notes.clear()

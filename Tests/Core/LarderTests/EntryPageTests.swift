@@ -23,7 +23,7 @@ import Testing
     return id
   }
 
-  /// Where the stored key of the entry lies in the file, with the namespace id in front.
+  /// The offsets of the stored key of an entry in the data file. The stored key begins with the namespace id.
   private func places(of key: String, in id: UInt32, _ data: Data) -> [Int] {
     let prefix = (0..<4).map { UInt8(truncatingIfNeeded: id >> (24 - 8 * $0)) }
     let bytes = Data(prefix + Array(key.utf8) + [0])
@@ -39,7 +39,7 @@ import Testing
     try changeDataFile(of: path) { data in
       let places = places(of: "key-500", in: id, data)
       #expect(!places.isEmpty)
-      // Erases the kind of the page.
+      // Erases the flags of the page, which say what kind of page it is. A page without them is damaged.
       for place in places { data[place / Self.pageSize * Self.pageSize + 10] = 0 }
     }
     let store = try Store(at: path)
@@ -53,7 +53,7 @@ import Testing
     options.hooks.chunksAbove = 2000
     let store = try Store(at: path, options: options)
     let notes = store.namespace("notes")
-    // So many that the damaged page is not the root, which opening checks.
+    // Opening a store checks the root page. With 300 entries, the damaged page is another page, so the store opens.
     for key in 0..<300 { try notes.set([UInt8](repeating: 1, count: 5000), for: key) }
     let chunks = try store.keys { $0.chunks }
     try store.close()

@@ -14,7 +14,7 @@ import Testing
   private var hasty: Store.Options {
     var options = Store.Options(
       lockTimeout: .milliseconds(100), checkpointInterval: .seconds(3600))
-    // Without a write buffer, each write takes the locks.
+    // Without a write buffer each write takes the locks, so a lock of another process makes the write fail.
     options.writeBuffer = 0
     return options
   }

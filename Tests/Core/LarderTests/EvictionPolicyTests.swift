@@ -4,7 +4,7 @@ import Testing
 
 @testable import Larder
 
-/// Compares the policy with the same rules over linked lists in memory, and checks the properties that always hold.
+/// Compares the eviction policy with a simulation of the same rules in memory, and checks properties that must always hold.
 @Suite struct EvictionPolicyTests: StoreSuite {
   let fixture = StoreFixture()
 

@@ -90,7 +90,7 @@ import Testing
     }
     #expect(Timestamp(milliseconds: .min).duration(to: Timestamp(milliseconds: .max)) > .days(1))
     #expect(Timestamp(milliseconds: 1_767_225_600_007).description == "2026-01-01T00:00:00.007Z")
-    // RFC 3339 has no later years.
+    // RFC 3339 has no years after 9999, so the description of a later time is a number of milliseconds.
     let last = Timestamp(milliseconds: 253_402_300_799_999)
     #expect(last.description == "9999-12-31T23:59:59.999Z")
     #expect(

@@ -7,7 +7,7 @@ import Testing
 @testable import Larder
 
 @Suite struct ExtremeNumberTests {
-  /// `components` traps for the last durations, whose seconds do not fit in `Int64`.
+  /// The seconds of some of these durations do not fit in `Int64`, so the property `components` would trap for them.
   static let durations: [Duration] = [
     .zero, .milliseconds(Int64.max), .seconds(Int64.max), .seconds(Int64.min), .seconds(1e20),
     .seconds(-1e20), .days(Int.max), Duration(attoseconds: .max), Duration(attoseconds: .min),
@@ -92,7 +92,7 @@ import Testing
         lockTimeout: max(duration, .seconds(5)), durability: .checkpointed,
         checkpointInterval: duration))
     let notes = store.namespace("notes")
-    // Threads meet at the writer lock, and wait there.
+    // The threads write at the same time, so some of them wait for the writer lock with this timeout.
     try inThreads(8) { thread in
       for number in 0..<20 {
         try store.write { batch in try batch.set("v", for: "\(thread) \(number)", in: notes) }
@@ -202,7 +202,7 @@ import Testing
     #expect(await watch.next()?.key == Key("a"))
     store.engine.changes.ring.publish(head)
     if case .missed = try #require(await watch.next()).kind {} else { Issue.record("not missed") }
-    // The writer begins a new ring, and reports the missed changes.
+    // The next write begins a new ring, and the watch reports the missed changes again.
     try await notes.set("v", for: "b")
     if case .missed = try #require(await watch.next()).kind {} else { Issue.record("not missed") }
     try await notes.set("v", for: "c")

@@ -18,7 +18,7 @@ import Testing
       (testDescription, self.fault, isExact, self.plant) = (name, fault, true, plant)
     }
 
-    /// - Parameter fault: a fault of the same kind, with any facts.
+    /// - Parameter fault: a fault of the expected kind. Its other facts do not count.
     init(_ name: String, like fault: Fault, _ plant: @escaping Plant) {
       (testDescription, self.fault, isExact, self.plant) = (name, fault, false, plant)
     }
@@ -68,7 +68,7 @@ import Testing
     #expect(failure { _ = try store.repair(found) } == .invalidArgument)
   }
 
-  /// Entries without a namespace do not reserve their namespace id: a new namespace may get it.
+  /// If the record of a namespace is lost, its entries do not reserve the namespace id, so a new namespace may get this id.
   @Test func `a namespace that got the id of lost entries since the walk is not cleared`() throws {
     let store = try Self.makeStore()
     let notes = store.namespace("notes")
@@ -117,7 +117,7 @@ import Testing
     try notes.set([UInt8](repeating: 1, count: 9000), for: "c", attributes)
     attributes.owners = [Owner(Key("k"), in: "notes")]
     try notes.set([4], for: "owned", attributes)
-    // The clear also reclaims some of these entries at once.
+    // The clear reclaims only some of these entries itself. The others stay in the store as cleared entries.
     try store.namespace("cleared").fill(0..<100)
     try store.namespace("other").set("v", for: "k")
     try store.namespace("cleared").clear()

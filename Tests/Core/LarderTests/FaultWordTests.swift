@@ -5,12 +5,12 @@ import Testing
 
 @testable import Larder
 
-/// Lets each system call on a file of the store fail, and checks the messages in which the library reports the failure.
+/// Makes each system call on a file of the store fail, and checks the message in which the library reports the failure.
 @Suite(.timeLimit(.minutes(60))) struct FaultWordTests {
   let directory = TemporaryDirectory()
   var path: String { directory.path + "/s" }
 
-  /// Makes a new store for a fault, and removes the store of the last fault and its copy.
+  /// Makes a new store for the next fault. Removes the store of the previous fault and the copy of that store.
   private func makeStore() throws {
     try? FileManager.default.removeItem(atPath: path)
     try? FileManager.default.removeItem(atPath: path + ".copy")
@@ -28,13 +28,13 @@ import Testing
     try PeerProcess("operate", path, [operation], under: prefix).lines()
   }
 
-  /// Expects that a message names the path, unless it ends with "done", and has only words that a user can use.
+  /// Expects that a line either ends with "done" or names the path, and that it has no terms that only developers know.
   private func expectWords(_ line: String, _ fault: String) {
     #expect(!line.contains("MDB_"), "\(fault): \(line)")
     #expect(!line.contains("no remedy"), "\(fault): \(line)")
     #expect(!line.contains("another process holds"), "\(fault): \(line)")
     #expect(line.hasSuffix(" done") || line.contains(path), "\(fault): \(line)")
-    // A file that could not be opened or written is not damaged.
+    // A file that could not be opened or written is not damaged, so the message must not advise a salvage.
     #expect(!line.contains("salvage"), "\(fault): \(line)")
   }
 

@@ -8,7 +8,7 @@ import Testing
 @Suite struct FormatTests {
   private static let never = EntryHeader.never
 
-  /// The header as it is stored, with `fields` bytes of fields and a payload behind it.
+  /// An encoded record: the header, as many bytes of fields as the header says, and `payload` further bytes.
   private func encoded(_ header: EntryHeader, payload: Int = 3) -> [UInt8] {
     let size = header.form.size
     return [UInt8](count: size + Int(header.fieldsCount) + payload) { record in

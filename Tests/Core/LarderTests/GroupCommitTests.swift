@@ -42,7 +42,7 @@ struct GroupCommitTests: StoreSuite {
 
   @Test func `a task that is cancelled already writes nothing`() async throws {
     let cache = store.cache(TextCodec(), in: "notes")
-    // A write to a known namespace goes to the write buffer.
+    // After these writes the namespace is known, so a write of a task below would use the write buffer.
     for _ in 0..<3 { try await notes.set("x", for: "first") }
     let writes: [@Sendable () async throws -> Void] = [
       { try await notes.set("x", for: "a") }, { try await cache.set("x", for: "a") },

@@ -61,7 +61,7 @@ import Testing
 }
 
 extension Changes.Iterator {
-  /// The next reported health. Skips changes, also a change that reports missed changes: a busy machine may cause one.
+  /// The next reported health. Skips all other changes, also `missed`, which a busy machine may cause.
   fileprivate mutating func nextHealth() async -> StoreHealth? {
     while let change = await next() {
       if case .health(let health) = change.kind { return health }

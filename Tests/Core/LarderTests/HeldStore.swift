@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Larder
 
-/// Holds the writer lock of a store in a batch of another thread, until a test ends the hold.
+/// Holds the writer lock of a store: a batch on another thread lasts until the test calls `letGo`.
 final class LockHolder: Sendable {
   private let release = DispatchSemaphore(value: 0)
 
@@ -26,7 +26,7 @@ final class LockHolder: Sendable {
 }
 
 /// Lets a batch hold the writer lock while `body` starts writes. The writer thread has already taken one write and waits for
-/// the lock, so all writes of `body` queue. The batch ends when `waiting` writes wait.
+/// the lock, so all writes of `body` wait in the queue. The batch ends when at least `waiting` writes wait.
 func whileHeld(
   _ store: Store, until waiting: Int, _ body: @escaping @Sendable () async throws -> Void
 ) async throws {
@@ -70,7 +70,7 @@ extension WriteQueue {
 }
 
 extension DispatchSemaphore {
-  /// Waits for a signal without blocking a thread of a task.
+  /// Waits for a signal. Does not block a thread of the pool that runs Swift's tasks.
   func signalled() async {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {

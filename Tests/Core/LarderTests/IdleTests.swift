@@ -175,7 +175,7 @@ import Testing
     timer.runOut()
     clock.advance(by: .seconds(1690))
     for number in 0..<100 { _ = try notes.text(number) }
-    // The entries end in 4 s; the longest delay of the timer is a second.
+    // The entries end in 4 s. This is more than the longest delay of the timer, so the timer gets its longest delay, one second.
     #expect(timer.delays == [.seconds(1)])
     timer.runOut()
     #expect(store.engine.leftovers.accesses.queue.count == 0)
@@ -197,12 +197,12 @@ import Testing
     #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .seconds(10)))
     try notes.touch("k")
     entry = try #require(try notes.entry(for: "k"))
-    // The index still has the earlier end, so the header holds the difference in 4 bytes.
+    // The expiry index still has the first expiry, so the entry stores the difference from it in 4 bytes.
     #expect(entry.timeToIdle == .seconds(1600) && entry.storedSize == stored + 4)
     #expect(entry.expires?.advanced(by: .seconds(5)) == entry.staleUntil)
     clock.advance(by: .seconds(500))
     #expect(try notes.text("k") == "v")
-    // The use was a use of the old value, so it does not extend the new value.
+    // The last read was a use of the old value, so it does not extend the lifetime of the new value.
     try notes.set("w", for: "k", expires: .after(.seconds(20)))
     timer.runOut()
     #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .seconds(20)))

@@ -103,13 +103,13 @@ import Testing
     }
   }
 
-  /// Runs `write` in another thread, while this thread waits for it inside a write of the store.
+  /// Runs `write` on another thread. Meanwhile this thread has an open write of the store, and waits for the other thread.
   private func outcome(
     waitingInside store: Store, for write: @escaping @Sendable () throws -> Void
   ) throws -> LarderError? {
     let found = Shared<LarderError?>(nil)
     try store.write { batch in
-      // Without an error, `write` would wait for ever.
+      // `write` must throw. Otherwise both threads would wait for each other without end.
       try inThreads(1) { _ in
         let error = thrown(write)
         found.withLock { $0 = error }

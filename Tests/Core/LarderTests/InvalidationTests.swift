@@ -7,7 +7,7 @@ import Testing
 @Suite struct InvalidationTests: StoreSuite {
   let fixture = StoreFixture()
 
-  /// Invalidates the entries with all tags, and stops after the first transaction, like a process that is killed at that moment.
+  /// Invalidates the entries that have all `tags`, and stops after the first transaction, like a process that is killed then.
   @discardableResult
   private func begin(
     _ tags: [String], in store: Store, removing limit: Int, _ mode: CommitMode = .withoutCleanup
@@ -52,7 +52,7 @@ import Testing
     let cache = store.cache(BytesCodec(), in: "notes")
     try notes.fill((0..<100).map { "k\($0)" }, .with(tags: ["t"]))
     try notes.set([2], for: "other", .with(tags: ["u"]))
-    // The value is in memory before the invalidation.
+    // This read keeps the value in memory. The invalidation must also hold for values in memory.
     #expect(try cache.value(for: "k50") == [1])
     #expect(try begin(["t"], in: store, removing: 10) == RemovalResult(entries: 10, bytes: 10))
     #expect(try store.state.tombstones == 1 && notes.count() == 91)

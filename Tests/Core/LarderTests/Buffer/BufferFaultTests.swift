@@ -63,7 +63,7 @@ import Testing
       options.keepsWriteBuffer = true
       try Store(at: path, options: options).close()
       #expect(size(of: path) == made)
-      // A new file for other data: those of another boot.
+      // After another boot of the machine, the store makes a new buffer file. The new file must have the same size.
       options.hooks.boot = BootIdentity(UInt64(bytes), 1)
       try Store(at: path, options: options).close()
       #expect(size(of: path) == made)
@@ -98,7 +98,7 @@ import Testing
   @Test func `salvage tells that a record of the buffer is damaged`() throws {
     try BufferedStore.leaveByKill(path)
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path + "/buffer"))
-    // The first word of the first record, behind the header of the file.
+    // Overwrites the first word of the first record in the buffer file.
     try file.seek(toOffset: UInt64(128 + 8 * BufferLayout(bytes: 262_144).log))
     try file.write(contentsOf: [UInt8](repeating: 1, count: 8))
     try file.close()
@@ -116,7 +116,7 @@ import Testing
     #expect(try reader.namespaces().map(\.name) == ["notes"])
     #expect(try reader.namespace("numbers-0").value(for: 1) as [UInt8]? == nil)
     #expect(try reader.namespace("notes").text("k") == "old")
-    // A writer that comes later begins a generation of its own, which the reader sees.
+    // A writer that opens the store later begins a new generation of the buffer. The reader must read this generation.
     let writer = try Store(at: path, options: BufferedStore.options())
     for number in 0..<3 { try writer.namespace("notes").set("\(number)", for: "k") }
     #expect(try reader.namespace("notes").text("k") == "2")
@@ -129,7 +129,7 @@ import Testing
       try notes.set("record", for: "first")
       let buffer = try #require(store.engine.reader.buffer)
       #expect(buffer.state.end > 0)
-      // Word 1 of the record says that it is a removal, without an entry.
+      // Word 1 of the record now says that the record is a removal. A removal has no entry.
       let table = buffer.table
       let counts = UInt64("first".utf8.count) | UInt64(BufferRecord.Kind.removal.rawValue) &<< 48
       table.view.store(counts, wide: buffer.layout.log + 1)
@@ -154,7 +154,7 @@ import Testing
 
   @Test func `a file that cannot be mapped refuses the opening, and keeps its entries`() throws {
     try BufferedStore.leaveByKill(path)
-    // The file has a second link, so another user could change it.
+    // The store refuses a buffer file with a second hard link, because another user could change the file through that link.
     try FileManager.default.linkItem(atPath: path + "/buffer", toPath: directory.path + "/link")
     #expect(
       failure { try Store(at: path, options: BufferedStore.options(readOnly: true)).close() }

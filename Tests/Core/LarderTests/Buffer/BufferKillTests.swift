@@ -7,7 +7,7 @@ import Testing
 
 /// Processes that write through the buffer are killed, at any moment and at each numbered point of its code.
 ///
-/// One at a time: a test that waits for a process keeps a thread from the tasks of other tests.
+/// The tests run one after the other, because a test that waits for a process blocks a thread that other tests need.
 @Suite(.serialized) struct BufferKillTests {
   @Test func `a killed process loses no answered set, and readers never go back`() throws {
     var random = SeededRNG(seed: TestSettings.seed)
@@ -18,7 +18,7 @@ import Testing
   }
 
   #if DEBUG || KILL_POINTS
-    // Release builds other than those of `Scripts/trials` have no kill points.
+    // Only debug builds and the builds of `Scripts/trials` have kill points.
     @Test(arguments: 1...15)
     func `a process that dies at a point of the buffer loses nothing`(point: Int) throws {
       var random = SeededRNG(seed: TestSettings.seed &+ UInt64(point))
@@ -31,7 +31,7 @@ import Testing
     @Test(arguments: [9, 10, 11, 12])
     func `a record does not undo the transaction that came behind it`(point: Int) throws {
       var isKilled = false
-      // Opening the store and the first writes pass the point, too.
+      // The opening and the first writes also pass the kill point, so the loop raises the count until the pop is killed.
       for count in 1...10 where !isKilled {
         try withStoreOnDisk(BufferedStore.options()) { store, _ in
           let writer = try PeerProcess(
@@ -68,7 +68,7 @@ import Testing
       var options = Store.Options()
       options.writeBuffer = 256 << 10
       let store = try Store(at: path + "/s", options: options)
-      // Known namespaces: the first write after a kill meets the buffer as the killed process left it.
+      // Makes the namespaces known, so the first write after a kill uses the buffer in the state that the killed process left.
       for index in ends.indices {
         for _ in 0..<2 { try store.namespace("numbers-\(index)").set([1], for: "last") }
       }
@@ -86,7 +86,7 @@ import Testing
           if said[index] % 50 == 0 { try check(store, index, said[index]) }
         }
         writer.kill()
-        // The next version comes from the counters as the killed process left them, if no commit came between.
+        // In some rounds a set comes directly after the kill. It takes its version from the counters of the killed process.
         if Bool.random(using: &random) {
           try store.namespace("numbers-\(index)").set([1], for: "first")
         }
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  /// The last answer of the killed writer still holds, if it was about the key `sometimes`, which the writer sets and removes.
+  /// Expects that the last answered change of the key `sometimes` is still there. The writer sets and removes this key.
   private func checkRemoval(_ store: Store, _ index: Int, _ said: Int) throws {
     let value: [UInt8]? = try store.namespace("numbers-\(index)").value(for: "sometimes")
     if said % 4 == 1 {
@@ -117,7 +117,7 @@ import Testing
     if said % 4 == 3 { #expect(value == nil, "\(said), seed \(TestSettings.seed)") }
   }
 
-  /// The writer has answered every number up to `said`: the key of each number has that number or a later number.
+  /// The writer has answered all numbers up to `said`, so the key of each number must have this number or a later number.
   private func check(_ store: Store, _ index: Int, _ said: Int) throws {
     let numbers = store.namespace("numbers-\(index)")
     for number in max(1, said - BufferedNumber.keys + 1)..<said + 1 {

@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 @Suite struct BufferModelTests {
-  /// The number of states; nil if one of them has a read with a wrong value.
+  /// The number of states that steps from `start` lead to. Nil if a read finds a wrong value.
   private func walk(_ start: BufferModel, _ fault: BufferModel.Fault? = nil) -> Int? {
     var known: Set<BufferModel> = [start]
     var waiting = [start]
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test func `no order of the steps shows a lost, an old or an unwritten value`() throws {
-    // 67,420 states; in trials 552,070.
+    // The model has 67,420 states with one commit, and 552,070 states with two commits.
     let commits: UInt8 = TestSettings.trials > 1 ? 2 : 1
     let states = try #require(walk(BufferModel(appends: 2, commits: commits, reads: 2)))
     print("model: \(states) states")
@@ -27,16 +27,16 @@ import Testing
   }
 }
 
-/// The write buffer of one key as a model: a writer, transactions and a reader take single steps in any order, and at most one
-/// process is killed. `Docs/Internals/WriteBuffer.md` describes the steps. Values are numbers in the order of the writes.
+/// A model of the write buffer for one key. A writer, transactions and a reader take single steps in any order, and at most one
+/// process is killed. `Docs/Internals/WriteBuffer.md` describes the steps. The values are the numbers of the writes.
 struct BufferModel: Hashable {
-  /// A fault of the protocol that a walk through all orders must find.
+  /// A deliberate fault of the protocol. A walk through all orders of the steps must find it.
   enum Fault: CaseIterable {
     case readerDoesNotLookAgain, frozenRecordsCount, killedAppendStaysHidden
     case commitsTwice, tailStays
   }
 
-  /// The word that says which records are valid.
+  /// The word of the buffer file that says which records are valid.
   struct Word: Hashable {
     var generation: UInt8 = 1
     var base: UInt8 = 0
@@ -78,13 +78,13 @@ struct BufferModel: Hashable {
     var commit: UInt8 = 0
     var value: UInt8 = 0
     var offset: UInt8?
-    /// The newest value that was answered, or read, before the read began.
+    /// The oldest value that this read may return: the newest value that was answered or read before this read began.
     var least: UInt8 = 0
   }
 
   static let logSize: UInt8 = 2
 
-  // The file, and the data.
+  // The words of the buffer file, and the committed data.
   var state = Word()
   var tail: UInt8 = 0
   var base = Pair(first: 1, second: 1)
@@ -116,7 +116,7 @@ struct BufferModel: Hashable {
 // MARK: - Steps
 
 extension BufferModel {
-  /// All states that one step leads to; nil if a read has found a value that it must not find.
+  /// The states after each possible step. Nil if a read has found a wrong value.
   func successors(_ fault: Fault?) -> [BufferModel]? {
     var next: [BufferModel] = []
     if let model = writing(fault) { next.append(model) }
@@ -150,7 +150,7 @@ extension BufferModel {
     var model = self
     switch writer.step {
     case 0:
-      // While a transaction is open, the writer waits behind it.
+      // An open transaction freezes the records, so the writer waits until the transaction ends.
       if appends == 0 || state.isFrozen { return nil }
       model.writer.found = state
       model.writer.snapshot = commit
@@ -197,7 +197,7 @@ extension BufferModel {
         base[state.base] == transaction.began || fault == .commitsTwice
       model.lock = .nobody
     case 3:
-      // The transaction is rolled back, or it commits the records, or it commits the records and then its own value of the key.
+      // Three cases: a rollback, a commit of the records, or a commit of the records and of the transaction's own value.
       model.transaction.step += 1
       var committed = model
       committed.commit += 1

@@ -15,16 +15,16 @@ enum BufferedStore {
     return options
   }
 
-  /// Lends a store whose namespace `notes` is known, so that the next `set` is appended.
+  /// Calls `body` with a store that knows the namespace `notes`, so the next `set` is appended to the write buffer.
   static func with(_ body: (Store, Store.Namespace) throws -> Void) throws {
     try withStoreOnDisk(options()) { store, notes in
-      // The first commit makes the namespace; after the second one its rules are known.
+      // The first commit makes the namespace. After the second commit the rules of the namespace are known, too.
       for _ in 0..<2 { try notes.set("first", for: "first") }
       try body(store, notes)
     }
   }
 
-  /// Makes a store that a killed process leaves, with entries in the buffer. Returns the last number that the process answered.
+  /// Makes a store, and kills the process that writes it, so the buffer still has entries. Returns the last answered number.
   @discardableResult
   static func leaveByKill(_ path: String) throws -> Int {
     let writer = try PeerProcess("buffered", path, ["0", "262144", "7"], saying: "open")

@@ -57,7 +57,7 @@ import Testing
 
     private var value: [UInt8] { [UInt8](repeating: UInt8(size), count: size) }
 
-    /// Returns false if the buffer takes no write.
+    /// Appends the write to the write buffer. Returns false if the buffer does not take the write.
     func append(to store: Store) throws -> Bool {
       let notes = store.namespace("notes")
       switch kind {
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  /// Writes for a store whose transaction is storing earlier records, on another thread, until one is refused.
+  /// While a transaction stores earlier records, appends writes to the buffer on another thread, until a write is refused.
   private final class Meanwhile: Sendable {
     private let writes = Mutex<[Write]>([])
     private let store = Mutex<Store?>(nil)

@@ -10,7 +10,7 @@ import Testing
   let fixture = StoreFixture(onDisk: BufferedStore.options())
 
   init() throws {
-    // The first commit makes the namespace; after the second one its rules are known.
+    // The first commit makes the namespace. After the second commit the rules of the namespace are known, too.
     for _ in 0..<2 { try notes.set("first", for: "first") }
   }
 
@@ -152,7 +152,7 @@ import Testing
     try notes.set("one", for: "a")
     #expect(isBuffered(store))
     try notes.update("b", EntryAttributes(), count)
-    // A group that has a write of another kind, too.
+    // Now the update is in a group with a write of another kind.
     try notes.set("two", for: "c")
     #expect(isBuffered(store))
     let group: [any QueuedWrite] = [
