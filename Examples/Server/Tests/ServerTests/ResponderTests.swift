@@ -16,11 +16,13 @@ import Testing
 
   private let calls = Calls()
 
-  @Test func `many clients at once make one call, and later ones none`() async throws {
+  @Test func `many clients at once make one call, later ones none, also for HEAD or a condition`()
+    async throws
+  {
     let gate = Gate()
     try await withServer(calls) { _, _ in
       await gate.pass()
-      return text("body", "max-age=60")
+      return text("body", "max-age=60", [.eTag: "\"1\""])
     } test: { client, _, clock in
       let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
         for _ in 0..<100 { group.addTask { try await client.send("/a") } }
@@ -30,6 +32,10 @@ import Testing
       }
       #expect(answers.allSatisfy { $0.status == 200 && $0.text == "body" })
       #expect(try await client.send("/a").fields["age"] == "0")
+      let known = try await client.send("/a", "GET", ["If-None-Match": "\"1\""])
+      #expect(known.status == 304 && known.text == "")
+      let head = try await client.send("/a", "HEAD")
+      #expect(head.status == 200 && head.text == "" && head.fields["content-length"] == "4")
       #expect(calls.count == 1)
       clock.advance(by: .seconds(60))
       #expect(try await client.send("/a").text == "body")
@@ -55,13 +61,11 @@ import Testing
         for try await answer in group { #expect(answer.status == 500) }
       }
       // An error of the handler does not count as an error of the cache, so the handler is called only once.
-      for (path, status) in [
-        ("/fault", 500), ("/missing", 404), ("/missing", 404), ("/store", 500),
-      ] {
-        let before = calls.count
-        #expect(try await client.send(path).status == status, "\(path)")
-        #expect(calls.count == before + 1, "\(path)")
+      let before = calls.count
+      for path in ["/fault", "/missing", "/missing", "/store"] {
+        #expect(try await client.send(path).status == (path == "/missing" ? 404 : 500))
       }
+      #expect(calls.count == before + 4)
       #expect(try calls.reports.isEmpty && store.namespace("responses").count() == 0)
     }
   }
@@ -156,19 +160,6 @@ import Testing
     }
   }
 
-  @Test func `a hit answers a condition or HEAD`() async throws {
-    try await withServer(calls) { _, _ in
-      text("body", "max-age=60", [.eTag: "\"1\""])
-    } test: { client, _, _ in
-      #expect(try await client.send("/a").text == "body")
-      let known = try await client.send("/a", "GET", ["If-None-Match": "\"1\""])
-      #expect(known.status == 304 && known.text == "")
-      let head = try await client.send("/a", "HEAD")
-      #expect(head.status == 200 && head.text == "" && head.fields["content-length"] == "4")
-      #expect(calls.count == 1)
-    }
-  }
-
   @Test func `a stale response is refreshed behind its client, with the context of the request`()
     async throws
   {
@@ -231,10 +222,8 @@ import Testing
     try await withServer(calls) { request, _ in
       text(request.uri.path, "max-age=60")
     } test: { client, _, _ in
-      for _ in 0..<2 {
-        for host in ["one.example", "two.example"] {
-          #expect(try await client.send("/a%2F..%2Fb", "GET", ["Host": host]).status == 200)
-        }
+      for host in ["one.example", "two.example", "one.example"] {
+        #expect(try await client.send("/a%2F..%2Fb", "GET", ["Host": host]).status == 200)
       }
       #expect(calls.count == 2)
       for host in ["a/b", "user@a", "", "a b"] {
