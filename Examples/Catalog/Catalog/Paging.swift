@@ -77,29 +77,26 @@ extension Catalog {
   }
 
   /// Reads up to three times, until all pages are of one version: first through the cache, then with a validation of each page.
+  /// A walk over the pages begins again, once, if the service no longer knows a cursor.
   private func read(
     _ count: Int, of path: String, _ isFresh: Bool, _ record: [PageVersion]
   ) async throws -> CatalogListing {
     for asks in isFresh ? [true, true] : [false, true, true] {
-      let listing = CatalogListing(pages: try await walk(count, of: path, asks).all())
+      let last = Mutex(0)
+      let walk = PageWalk<ListedPage, String>(
+        next: { $0.index + 1 < count ? $0.contents.nextCursor : nil },
+        isInvalidCursor: { $0 is InvalidCursor },
+        fetch: { cursor in
+          let index = last.withLock { last in
+            last = cursor == nil ? 0 : last + 1
+            return last
+          }
+          return try await page(path, at: cursor, asks, index)
+        })
+      let listing = CatalogListing(pages: try await walk.all())
       if listing.isOneVersion(by: record) { return listing }
     }
     throw LarderError(.busy, "the catalog changes faster than it can be read")
-  }
-
-  /// A walk over the pages, which begins again, once, if the service no longer knows a cursor.
-  private func walk(_ count: Int, of path: String, _ asks: Bool) -> PageWalk<ListedPage, String> {
-    let last = Mutex(0)
-    return PageWalk(
-      next: { $0.index + 1 < count ? $0.contents.nextCursor : nil },
-      isInvalidCursor: { $0 is InvalidCursor },
-      fetch: { cursor in
-        let index = last.withLock { last in
-          last = cursor == nil ? 0 : last + 1
-          return last
-        }
-        return try await page(path, at: cursor, asks, index)
-      })
   }
 
   private func page(

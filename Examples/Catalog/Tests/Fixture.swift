@@ -3,16 +3,10 @@ import ExampleTesting
 @testable import Catalog
 
 struct Fixture: TestFixture {
-  let clock = ManualClock()
   let store: Store
+  let clock: ManualClock
   let server: LocalServer
   let fake = FakeCatalog()
-
-  private init(_ server: LocalServer) throws {
-    self.server = server
-    store = try Store.temporary(options: Store.Options(clock: clock))
-    recover()
-  }
 
   /// A catalog that shares only the store with other catalogs, like the catalog of another process.
   func catalog(user: String = "one", tier: String? = nil, at base: String? = nil) -> Catalog {
@@ -45,9 +39,11 @@ struct Fixture: TestFixture {
 
   static func run(_ body: (Fixture) async throws -> Void) async throws {
     try await LocalServer.run { server in
-      let fixture = try Fixture(server)
-      try await body(fixture)
-      try fixture.store.finish()
+      try await withTemporaryStore { store, clock in
+        let fixture = Fixture(store: store, clock: clock, server: server)
+        fixture.recover()
+        try await body(fixture)
+      }
     }
   }
 
