@@ -129,10 +129,10 @@ struct SharedFlightTests {
     #expect(try await slow.body.bytes().count == 400_000)
   }
 
-  @Test(.timeLimit(.minutes(3)))
-  func `whoever waits for a response that was invalidated asks anew, and that is stored`()
-    async throws
-  {
+  @Test(.timeLimit(.minutes(3)), arguments: [false, true])
+  func `whoever waits for a response that was invalidated asks anew, and that is stored`(
+    byHost: Bool
+  ) async throws {
     let gate = Gate()
     // The body of the first GET waits for the gate. Later requests are answered immediately.
     let fixture = try Fixture(
@@ -143,9 +143,14 @@ struct SharedFlightTests {
     let slow = try await fixture.cache.send(request())
     let waiting = (0..<3).map { _ in Task { try await fixture.get().body } }
     try await fixture.waiting(for: 3)
-    _ = try await fixture.cache.send(request("FOO"))
+    if byHost {
+      try await fixture.cache.removeAll(host: "example.com")
+    } else {
+      _ = try await fixture.cache.send(request("FOO"))
+    }
     for task in waiting { #expect(try await task.value == "new") }
-    #expect(fixture.origin.count == 3, "those that waited share one exchange again")
+    let count = byHost ? 2 : 3
+    #expect(fixture.origin.count == count, "those that waited share one exchange again")
     #expect(try await fixture.get().result.isHit)
     await gate.open()
     #expect(try await slow.body.bytes().count == 400_000)
