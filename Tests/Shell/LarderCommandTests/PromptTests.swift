@@ -80,6 +80,14 @@ import Testing
     session.expect("the value") { $0.lines.suffix(3) == ["one", "two", "larder>"] }
   }
 
+  @Test func `^C stops a command that sleeps, and the next command runs`() throws {
+    let session = try home.prompt()
+    try session.type("stats --every 1h\r")
+    session.expect("the statistics") { $0.lines.contains { $0.hasPrefix("hit rate") } }
+    try session.type("\u{3}").expect("the prompt") { $0.line == "larder>" }
+    try session.type("echo still here\r").expect(row: "still here")
+  }
+
   @Test func `^C ends a watch, which says what it saw behind it`() throws {
     let session = try home.prompt()
     try session.type("watch\r")
