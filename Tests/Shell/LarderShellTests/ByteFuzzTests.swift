@@ -8,23 +8,24 @@ import Testing
 
 /// Random bytes as keys, values, tags and words of the commands, in every form of output, at a terminal.
 ///
-/// Each string goes through two commands; `make trials` takes more strings, each through every command.
+/// Half of the lines are a command and the raw bytes, which may be no UTF-8.
+///
+/// Two commands get each string. In `make trials` all commands get each string, and there are more strings.
 @Suite struct ByteFuzzTests {
   private static let strings = 2000 * TestSettings.trials
   private static let commandsForEach = TestSettings.trials == 1 ? 2 : commands.count
   private static let workers = 2
-  /// The most strings in a store at a time, and the strings of one session: the entries to list and the remains of commands
-  /// must not grow with the number of strings.
+  /// The most strings in a store at a time, and the strings of one session. Without these bounds, long lists and a long history
+  /// would make the commands slow.
   private static let (storedAtOnce, inSession) = (8, 400)
 
-  /// `quit` is left out: it would end the session. The last two are no commands.
-  private static let commands =
-    CommandTable.standard.commands.map(\.name).filter { $0 != "quit" } + ["", "kesy"]
+  /// The last two are no commands.
+  private static let commands = CommandTable.standard.commands.map(\.name) + ["", "kesy"]
   private static let modes = OutputMode.allCases.filter { $0 != .raw }
 
-  /// Whether a terminal would obey nothing in the text: line ends and tabs are its only controls.
+  /// Whether the text has no control that a terminal would obey, apart from line ends and tabs.
   private func isSafe(_ text: String, _ mode: OutputMode) -> Bool {
-    // Nearly all texts are printable ASCII.
+    // Nearly all texts are printable ASCII, so this faster check comes first.
     if text.utf8.allSatisfy({ $0.isPrintable || $0 == .newline }) { return true }
     return text.unicodeScalars.allSatisfy { scalar in
       switch scalar {
@@ -35,7 +36,6 @@ import Testing
     }
   }
 
-  /// A new session at a terminal.
   private func makeShell() throws -> Shell {
     let shell = try Shell(.table, hasPerson: true) { $0.isTerminal = true }
     shell.answer = false
@@ -63,19 +63,18 @@ import Testing
 
   /// All texts that the session prints for a line.
   private func texts(
-    of line: String, _ mode: OutputMode, in shell: Shell
+    of line: [UInt8], _ mode: OutputMode, columns: Int, in shell: Shell
   ) throws -> [(text: String, mode: OutputMode)] {
     var texts: [(text: String, mode: OutputMode)] = []
     do {
-      for command in try CommandReader.commands(in: Array(line.utf8), from: .file("a\u{1B}.larder"))
-      {
+      for command in try CommandReader.commands(in: line, from: .file("a\u{1B}.larder")) {
         let printed = try shell.printed(by: command)
         texts.append((String(decoding: printed, as: UTF8.self), mode.resolved(isTerminal: true)))
       }
     } catch let error as ShellError {
       texts += [
         error.scripted, error.json, error.prompted(promptWidth: 8),
-        error.prompted(promptWidth: 8, columns: 40),
+        error.prompted(promptWidth: 8, columns: columns),
       ].map { ($0, .table) }
     }
     return texts + shell.takeAside().map { ($0, .table) }
@@ -104,13 +103,14 @@ import Testing
           [
             typed, "\(typed) --limit 3", "\(file) \(typed) --force", "\(typed) \(typed)",
             "\(typed) 1h", "@box \(typed)", "--match \(typed)*", "--tag \(typed)", "sizes \(typed)",
-            "\(typed) --from \(typed)", "\(typed) --as text", "\(typed) --as hex",
-            String(decoding: bytes, as: UTF8.self), "",
+            "\(typed) --from \(typed)", "\(typed) --as text", "\(typed) --as hex", "",
           ].randomElement(using: &random)!
-        let line = "\(command) \(words)"
-        for said in try texts(of: line, mode, in: shell)
+        let isRaw = Bool.random(using: &random)
+        let line = Array("\(command) ".utf8) + (isRaw ? bytes : Array(words.utf8))
+        for said in try texts(of: line, mode, columns: isRaw ? 20 : 40, in: shell)
         where !isSafe(said.text, said.mode) {
-          Issue.record("LARDER_SEED=\(random.seed), round \(round), \(mode): \(line)")
+          let text = Quoting.typed(line)
+          Issue.record("LARDER_SEED=\(random.seed), round \(round), \(mode): \(text)")
         }
       }
     }
