@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Larder
 import LarderHTTPTesting
@@ -6,6 +7,10 @@ import TestSupport
 import Testing
 
 @testable import LarderHTTP
+
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
 
 struct TimeLimitTests {
   @Test func `an origin that takes too long is one that cannot be reached`() async throws {
@@ -208,6 +213,15 @@ struct TimeLimitTests {
     #expect(try await body(cache) == "0123456789")
     #expect(origin.count == 3 && network.requests.count == 5)
     #expect(try store.verify().faults == [])
+  }
+
+  @Test func `each request without a network fails as one without a connection`() async throws {
+    let store = try Store.temporary()
+    let cache = HTTPCache(in: store.namespace("http"), over: FailingTransport.offline)
+    for _ in 0..<2 {
+      let error = await #expect(throws: URLError.self) { try await body(cache) }
+      #expect(error?.code == .notConnectedToInternet)
+    }
   }
 
   @Test func `a request that hangs ends with its task`() async throws {
