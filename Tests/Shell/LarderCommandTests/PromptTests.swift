@@ -149,7 +149,10 @@ import Testing
     /// The size of the data file after many rewrites of a store.
     func size(_ isWatched: Bool) throws -> Int {
       let session = isWatched ? try home.prompt() : nil
-      try session?.type("count @departures\r").expect(row: "3 entries, 33 B")
+      try session?.type("count @departures\rkeys @departures\r").expect("the keys") {
+        $0.lines.contains("3 entries, 33 B") && $0.lines.contains { $0.hasPrefix("key ") }
+          && $0.line == "larder>"
+      }
       let path = home.path + (isWatched ? "/store" : "/alone")
       let store = try Store.durable(at: path)
       let names = store.namespace("names")
