@@ -40,7 +40,7 @@ import Testing
       for _ in 0..<40 {
         var key = random.awkwardBytes(upTo: 20)
         if Int.random(in: 0..<4, using: &random) == 0 {
-          // A program may name an entry by an integer.
+          // A program may name an entry by an integer, which is a key of eight bytes.
           key = (0..<8).map { UInt8(truncatingIfNeeded: round >> (56 - 8 * $0)) }
         }
         if form == .nul { key.removeAll { $0 == 0 } }
@@ -57,6 +57,16 @@ import Testing
       let left = Set(try reader.store.namespace("a").keys().map(\.bytes))
       #expect(left == all.subtracting(listed), "LARDER_SEED=\(random.seed): \(form)")
     }
+  }
+
+  @Test(arguments: [Form.json, .jsonl])
+  private func `records name the namespace, too`(form: Form) throws {
+    let shell = try Shell(form.mode)
+    for name in ["a", "b", "c"] { try shell.store.namespace(name).set("x", for: [0, 1]) }
+    shell.input = try shell.bytes("keys @a @b")
+    try shell("evict @* \(form.words) --yes")
+    let left = try ["a", "b", "c"].map { try shell.store.namespace($0).count() }
+    #expect(left == [0, 0, 1])
   }
 
   @Test(arguments: ["keys @a", "ttl @a", "keys @a --reverse", "keys @a --sort size"])
