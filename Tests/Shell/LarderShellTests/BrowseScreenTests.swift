@@ -173,7 +173,8 @@ extension Frame {
 
 /// The full-screen view on a simulated screen.
 @Suite struct BrowseChangeTests {
-  /// Types keys at an entry of a new store in steps, and calls `between` between the steps.
+  /// Opens the view on an entry of a new store, and types the keys of each step. Calls `between` before each step but the
+  /// first.
   private func browse(_ steps: [String], _ between: @escaping (Shell) throws -> Void) throws
     -> Shell
   {
@@ -183,7 +184,7 @@ extension Frame {
     let screen = Host.Screen(
       size: { Host.Window(columns: 80, rows: 24) },
       wait: { limit in
-        // A running command looks for keys without waiting.
+        // A running command asks for a typed key with a limit of zero. No key is typed during a command.
         guard limit > .zero else { return .timeout }
         guard !left.isEmpty else { return .end }
         let keys = left.removeFirst()

@@ -23,7 +23,7 @@ func browsed(_ numbers: some Sequence<Int>, version: UInt64 = 1) -> [Ranked] {
   }
 }
 
-/// A view with a window of six rows over the first of a hundred entries.
+/// A view that shows the first six of a hundred entries.
 func browseState(rows: Int = 10, columns: Int = 80, isReadOnly: Bool = false) -> BrowseState {
   var state = BrowseState(
     size: Host.Window(columns: columns, rows: rows), storeName: "store", isReadOnly: isReadOnly)
@@ -65,7 +65,7 @@ extension BrowseState {
     var state = browseState()
     for _ in 0..<6 { state.take(.down) }
     #expect(state.pending == .scroll(1))
-    // Both keys count as one read, as with keys that were typed ahead.
+    // Both keys arrive in one read, as if a person had typed faster than the view reads.
     state.take(.down, .down)
     #expect(state.pending == .scroll(3))
     state.take(.up)
@@ -94,13 +94,13 @@ extension BrowseState {
     state.show(new, for: .refresh, at: .seconds(1))
     #expect(state.rows.map(\.change) == [nil, nil, nil, .changed, nil, nil])
     #expect(state.selectedRow?.id == EntryID(browsed([1])[0].entry))
-    // The row of a removed entry stays at its place, and no key can change that entry.
+    // The row of a removed entry stays in its place. No command of the view can change that entry.
     state.show(
       browsed([0, 2]) + browsed([3], version: 2) + browsed([4, 5, 6]), for: .refresh,
       removed: [EntryID(browsed([1])[0].entry)], at: .seconds(2))
     #expect(state.keys == ["00", "01", "02", "03", "04", "05"])
     #expect(state.rows.map(\.change) == [nil, .removed, nil, .changed, nil, nil])
-    // The next key selects an entry that exists.
+    // The selection moves to the next entry, which exists.
     #expect(state.selected == 2 && state.wanted?.key == Key("02"))
     let result1 = state.fade(at: .seconds(3))
     #expect(!result1)
@@ -184,7 +184,7 @@ extension BrowseState {
     var state = browseState()
     let result11 = state.take(.control("z"))
     #expect(result11 == .suspend)
-    // While a line is typed, q is a letter.
+    // While a person types a line, `q` is a letter and does not close the view.
     state.take(.text("/"), .text("q"))
     #expect(state.query.filter == "q")
     let result12 = state.take(.control("c"))

@@ -8,7 +8,7 @@ import Testing
 
 /// Random bytes as keys, values, tags and words of the commands, in every form of output, at a terminal.
 ///
-/// Half of the lines are a command and the raw bytes, which may be no UTF-8.
+/// Half of the lines have the name of a command and the raw bytes, which may be no UTF-8.
 ///
 /// Two commands get each string. In `make trials` all commands get each string, and there are more strings.
 @Suite struct ByteFuzzTests {
@@ -19,7 +19,7 @@ import Testing
   /// would make the commands slow.
   private static let (storedAtOnce, inSession) = (8, 400)
 
-  /// The last two are no commands.
+  /// The last two words are no commands.
   private static let commands = CommandTable.standard.commands.map(\.name) + ["", "kesy"]
   private static let modes = OutputMode.allCases.filter { $0 != .raw }
 

@@ -52,8 +52,8 @@ import Testing
   }
 }
 
-/// Long heads and bodies of an HTTP cache: the value is the body, and the metadata hold the lines above it. The sessions
-/// `responses` have the short ones.
+/// Stored responses of an HTTP cache with long heads and bodies. The value is the body, and the metadata hold the head. The
+/// sessions `responses` test short heads and bodies.
 @Suite struct StoredResponseTests {
   private func shell(_ metadata: String) throws -> Shell {
     let shell = try Shell()

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Checks `Docs/Use/Shell.md`. With `RECORD` set, the tests rewrite the page; read it before you commit it.
+/// Checks `Docs/Use/Shell.md`. With `RECORD` set, the tests rewrite the page. Read the page before you commit it.
 @Suite(.serialized) struct DocumentTests {
   private static let url = Repository.root.appending(path: "Docs/Use/Shell.md")
 
@@ -38,7 +38,7 @@ import Testing
       let commands = CommandTable.standard.commands.filter { $0.group == group }
       return ["", "**\(group.rawValue)**", "", "| Command | Also | |", "| --- | --- | --- |"]
         + commands.map { command in
-          // The options are left out: `help COMMAND` lists them.
+          // The table has no options, because `help COMMAND` lists the options.
           let words = [command.name] + command.argumentUsage.dropLast(command.ownOptions.count)
           let usage = words.joined(separator: " ").replacingOccurrences(of: "|", with: "\\|")
           let aliases = command.aliases.map { "`\($0)`" }.joined(separator: " ")
@@ -55,7 +55,7 @@ import Testing
       } + [""]
   }
 
-  /// One session runs through the whole document.
+  /// One shell runs all sessions of the document, one after the other.
   @Test func `the sessions at the prompt answer as they are shown`() throws {
     let shell = try Shell(hasPerson: true)
     try shell.fillStation()

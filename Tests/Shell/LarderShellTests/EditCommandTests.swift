@@ -6,7 +6,7 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct EditCommandTests {
-  /// A shell with a person whose edit of a value is a function.
+  /// A shell with a person who edits a value as the function says.
   private func shell(_ change: @escaping (String) throws -> String) throws -> Shell {
     let shell = try Shell(hasPerson: true)
     shell.editing = change
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `the same text changes nothing`() throws {
-    // Some editors add a line end to the last line.
+    // Some editors add a line end to the last line, so an added line end is no change.
     for ending in ["", "\n"] {
       let shell = try shell { $0 + ending }
       try shell("set @notes k text")

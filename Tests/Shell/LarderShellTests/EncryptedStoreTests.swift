@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Stands for the encryption of an application, which the shell does not have.
+/// Simulates the encryption of an application. The shell does not have this transform.
 struct Cipher: ValueTransform {
   let id = TransformID.aesGCM
   var isRequired = false
@@ -123,7 +123,7 @@ struct Cipher: ValueTransform {
     try shell("set @notes a plain")
     #expect(shell.takeAside().contains { $0.contains("this one is not") })
     #expect(try shell("get @notes a").contains("plain"))
-    // A pattern without a match finds nothing in unreadable values either.
+    // A pattern without a match must have the usual answer and hint, although other values are unreadable.
     #expect(try shell("keys @notes *KEY*").contains("no entries"))
     #expect(shell.takeAside().contains { $0.contains("with `-i`") })
     let plain = try Shell()

@@ -6,20 +6,21 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Feeds the readers of outside text with the kept inputs in `Tests/Shell/Corpora` and with changes of these inputs.
+/// Gives the parsers of foreign text the inputs in `Tests/Shell/Corpora`, and random changes of these inputs.
 ///
-/// Each run ends with an answer or a typed error, and leaves a sound store. An input that has failed is kept as a file there.
+/// Each run must end with an answer or a typed error, and leave a store without damage. Add an input that fails as a file
+/// there.
 @Suite struct FuzzTests {
   private static let rounds = 150 * TestSettings.trials
 
-  /// The kept inputs of a reader.
+  /// The inputs for one parser.
   private func corpus(_ name: String) throws -> [[UInt8]] {
     let folder = Repository.root.appending(path: "Tests/Shell/Corpora/\(name)")
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     return try files.map { Array(try Data(contentsOf: folder.appendingPathComponent($0))) }
   }
 
-  /// Runs `read` on every kept input and on changes of them, and prints the summary.
+  /// Runs `read` on every input and on changes of the inputs, and prints the summary.
   private func fuzz(_ name: String, _ read: ([UInt8]) throws -> Void) throws {
     var random = SeededRNG()
     let inputs = try corpus(name)
@@ -41,7 +42,7 @@ import Testing
           "LARDER_SEED=\(random.seed), round \(round): \(type(of: error)) \(error): \(input)")
       }
     }
-    // If every input were refused, their changes would not get beyond the first check.
+    // If the parser refused every input, the test would reach only the first check of the parser.
     #expect(refused < inputs.count + Self.rounds, "every input is refused")
     print(
       "fuzz \(name): \(inputs.count + Self.rounds) inputs, \(refused) refused, 0 traps (seed \(random.seed))"
@@ -63,7 +64,7 @@ import Testing
           input.insert(contentsOf: other[random.next(in: 0..<other.count)...], at: place)
         }
       case 5:
-        // Inserts a number at a bound.
+        // Inserts a number at or beyond a bound of its type.
         let number = [
           "9223372036854775808", "-1", "1e400", "0.0000000001", "NaN", "18446744073709551616",
         ]

@@ -111,7 +111,7 @@ import Testing
     for _ in 0..<100 {
       let json = try JSONText(bytes(random.json(depth: 4)))
       for line in json.laidOut(width: 60).split(separator: "\n") where DisplayWidth.of(line) > 60 {
-        // Only a line that cannot be broken is wider: one value, with its name.
+        // A line may be wider only if it cannot be broken. Such a line has one value, with its name.
         #expect(!line.contains(", "), "LARDER_SEED=\(random.seed): \(line)")
       }
     }

@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  /// All patterns that the braces of the pattern stand for.
+  /// All patterns without braces that the pattern means, such as `ac` and `bc` for `{a,b}c`.
   private func alternatives(_ pattern: String) -> [String] {
     guard let open = pattern.firstIndex(of: "{") else { return [pattern] }
     var depth = 0

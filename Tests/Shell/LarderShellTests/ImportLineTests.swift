@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Imports with many or long lines. The sessions `import` and `refusals` have the lines that an import takes or refuses.
+/// Imports with many or long lines. The sessions `import` and `refusals` test the lines that an import takes or refuses.
 @Suite struct ImportLineTests {
   @Test func `every rule and override that an export writes is known`() throws {
     let shell = try Shell(.plain)
@@ -93,7 +93,7 @@ import Testing
     let shell = try Shell(.plain)
     try shell.store.declare(
       Rules(limits: Limits(entries: 3), eviction: .refuse, largestValue: 10), for: "a")
-    // The import may replace the expired entry.
+    // The entry has expired, so the import may replace it even with `--on-conflict fail`.
     try shell("set @a old v --ttl 1s")
     shell.clock.advance(by: .seconds(2))
     shell.input = export([line])

@@ -105,7 +105,7 @@ import Testing
       if form.words == "salvage" {
         try FileManager.default.removeItem(atPath: "\(Self.file).larder")
       }
-      // The fields in brackets count too: the lines above have several namespaces.
+      // A line has the fields in brackets only if the command reads several namespaces, as the lines above do.
       #expect(plain.allSatisfy { $0.count == form.fields.count }, "\(form) \(plain)")
       if form.fields.first == "verb" {
         #expect(plain.first?.first == form.words.split(separator: " ").first)
@@ -116,7 +116,7 @@ import Testing
       for (row, fields) in zip(csv.dropFirst(), plain) {
         for (name, field) in zip(form.fields, fields) {
           let name = name.filter { !"[]".contains($0) }
-          // Skips the time: the CSV run watches another change, at a later time.
+          // Skips the time, because the CSV run watches another, later change.
           guard let column = header.firstIndex(where: { $0 == name }), row.count == header.count,
             name != "time"
           else { continue }
@@ -142,7 +142,7 @@ import Testing
 @Suite(.serialized) struct StructuredOutputTests {
   private static let file = TemporaryDirectory.unusedPath
 
-  /// A line for each command that answers, some with several forms of answers.
+  /// Lines for each command with an answer. A command with several forms of answers has several lines.
   private static let lines = [
     "namespaces", "keys @a", "keys @a --show .n,written,tags,.x", "count @a", "count @a --by .n",
     "sum .n @a", "min written @a", "max ttl @a", "avg .n @a --by .v", "get @a k1", "get @a k1 k2",
@@ -159,7 +159,7 @@ import Testing
     "help evict", "help times",
   ]
 
-  /// Commands without an answer of their own here: they run other commands, need a person, wait, or end the session.
+  /// Commands that this test leaves out: they run other commands, need a person, wait, or end the session.
   private static let others = ["browse", "edit", "undo", "watch", "source", "quit"]
 
   @Test func `every command is tried`() {
@@ -221,7 +221,7 @@ import Testing
       for (name, item) in object { check(item, under: name, of: line) }
     case is NSNull: break
     default:
-      // The answer of `limits` has a field with the name of a moment for the use of a limit.
+      // In the answer of `limits`, `used` is the use of a limit and not a moment.
       if Self.moments.contains(name), !line.hasPrefix("limits") {
         let text = value as? String
         #expect(

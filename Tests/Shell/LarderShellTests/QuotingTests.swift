@@ -27,7 +27,7 @@ import Testing
       #expect(
         try error { _ = try word(text).key() }.hint?.description.contains("quote the word") == true)
     }
-    // Seventeen bytes, and 16 bytes that are text, are not shown as a UUID.
+    // A key is shown as a UUID only if it has 16 bytes that are no text.
     #expect(Quoting.key([0xF8] + Array(repeating: 0, count: 16)).hasPrefix("\""))
     #expect(Quoting.key(bytes("0123456789abcdef")) == "\"0123456789abcdef\"")
   }
@@ -102,7 +102,7 @@ import Testing
     let shell = try Shell(.plain)
     let hint = try #require(try shell.error("set @x k \(word)").hint?.description)
     guard hint.hasPrefix("write ") else {
-      // The quote has no end, or would end the word.
+      // No quotes can make these words one word as they are, so the hint has no text to copy.
       return #expect(hint == "quote the whole word")
     }
     try shell("set @x k \(hint.dropFirst(6))")

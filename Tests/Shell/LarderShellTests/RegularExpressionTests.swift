@@ -72,7 +72,8 @@ import Testing
     var compared = 0
     for _ in 0..<3000 {
       var source = ""
-      // Implementations differ in their choice for a repetition of the empty text.
+      // If a group can match the empty text, implementations repeat it differently. Then only the existence of a match is
+      // compared.
       let nests = Bool.random(using: &random)
       for _ in 0..<Int.random(in: 1...5, using: &random) {
         source += (nests ? parts + ["(a", "|b)"] : parts).randomElement(using: &random)!
@@ -110,7 +111,7 @@ import Testing
     var pauses = 0
     let matcher = try matcher(source) { pauses += 1 }
     #expect(try !matcher.matches(bytes(String(repeating: letter, count: 2000) + "?")))
-    // A pause comes at every 32,768 steps, so few pauses mean few steps.
+    // The matcher calls `pause` after every 32,768 steps, so few pauses mean few steps.
     #expect(pauses <= 2000 * 160 / 32768 + 1)
   }
 

@@ -114,7 +114,7 @@ import Testing
     var change = try EntryChange(
       "evict", past: "evicted", invocation("evict @articles --larger 1 --yes"), in: shell.session)
     try change.apply { batch, namespace, entry in
-      // The second entry is written again during the removal of the first.
+      // Writes the second entry again during the removal of the first entry.
       if isFirst { try batch.set("new", for: "000012", in: namespace) }
       isFirst = false
       try batch.remove(entry.key, from: namespace)
@@ -198,7 +198,7 @@ import Testing
     #expect(shell.takeAside().first?.hasPrefix(said) == true)
     #expect(try shell("import \(shell.file)") == "import\ta\t\(count)\t\(count * 7)\n")
     #expect(try shell("keys @a") == "k1\nk2\nk3\n")
-    // An existing file ends the command before anything is removed.
+    // If the file exists, the command fails before it removes anything.
     shell.input = keys
     #expect(try shell.error("\(line) --save \(shell.file)").code == .exists)
     #expect(try shell("keys @a") == "k1\nk2\nk3\n")

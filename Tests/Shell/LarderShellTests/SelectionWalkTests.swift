@@ -6,7 +6,7 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct SelectionWalkTests {
-  /// The keys of a selection, found by a test of every entry.
+  /// The keys that a selection must give, found by a test of every entry.
   private func expected(
     _ selection: Selection, _ entries: [(Store.Entry, [UInt8])]
   ) throws -> [[UInt8]] {
@@ -53,7 +53,7 @@ import Testing
         + (0...3).compactMap { _ in words.randomElement(using: &random) }
         .prefix(Int.random(in: 0...3, using: &random)).joined(separator: " ")
       guard let selection = try? invocation(line, shell.session.wallClock).selection else {
-        continue  // A filter is there twice.
+        continue  // The line has a filter twice, which is an error.
       }
       var walk = try SelectionWalk(selection, in: [box], for: shell.session)
       var found: [[UInt8]] = []
@@ -105,7 +105,7 @@ import Testing
     var walk = try SelectionWalk(
       try #require(try invocation("keys @box").selection), in: [box], for: shell.session)
     #expect(try walk.next(10).count == 10)
-    // A snapshot held by the walk would show as a reader with a commit since.
+    // If the walk held a snapshot, this commit would give the snapshot's reader an age above zero.
     try box.set("y", for: "new")
     let ages = try shell.store.statistics().readers.compactMap(\.age)
     #expect(ages.allSatisfy { $0 == 0 })

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// The parts of a session with state of their own.
+/// Parts of a session that keep a state, each tested alone.
 struct SessionPartTests {
   /// A writer, and the bytes that have arrived.
   private final class Output {
@@ -83,7 +83,7 @@ struct SessionPartTests {
   }
 }
 
-/// The store of a session, which is closed for a while.
+/// Commands during which a session closes its store and opens the store again.
 @Suite struct SessionFileTests {
   @Test func `a store shrinks, and the session goes on`() throws {
     let shell = try Shell()

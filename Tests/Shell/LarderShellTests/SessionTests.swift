@@ -6,21 +6,21 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Commands and their answers in the form of the texts in `Tests/Shell/Sessions`:
+/// Runs the sessions in `Tests/Shell/Sessions` and compares the answers. A session has these lines:
 ///
 ///     # title              begins a session with a new store and a new shell, both empty
-///     : plain fill         the form of output, and options: a person who can be asked, read-only, quiet, -0, entries, and
-///                          carets below the wrong words of a line, as at the prompt
-///     + 90                 moves the clock by so many seconds
-///     = no                 what the person answers from here on
+///     : plain fill         the form of output, and words: `person` can be asked, `fill` stores entries, `nul` is `-0`, and
+///                          `carets` marks the wrong words of a line, as at the prompt
+///     + 90                 moves the clock by 90 seconds
+///     = no                 the person's answer to all later questions
 ///     < a\n                standard input
 ///     > keys @a            a command, with its answer below:
-///     | text               on standard output; `\` at the end for a missing newline
-///     ~ text               as a note or a question
-///     ! code: text         as an error
+///     | text               a line on standard output; `\` at the end for a missing newline
+///     ~ text               a note or a question
+///     ! code: text         an error
 ///     ? 1                  the exit code of an answer
 ///
-/// With `RECORD` set, the answers are written down and not compared. Read them before you commit them.
+/// With `RECORD` set, the tests write the answers to the files and compare nothing. Read the files before you commit them.
 @Suite struct SessionTests {
   private static let folder = Repository.root.appending(path: "Tests/Shell/Sessions")
 
@@ -47,7 +47,7 @@ import Testing
     try (recorded + "\n").write(to: url, atomically: true, encoding: .utf8)
   }
 
-  /// The lines of a session with the answers as they are.
+  /// Runs a session. Returns its lines with the real answers in place of the expected answers.
   private func play(_ lines: [String]) throws -> [String] {
     let begins = lines.count > 1 && lines[0].hasPrefix("# ") && lines[1].hasPrefix(": ")
     try #require(begins, "a session begins with `# TITLE` and `: FORM`: \(lines)")

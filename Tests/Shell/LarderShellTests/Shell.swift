@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// A session with a store of its own, at Fri 20 Nov 2026 22:13 in Stockholm, with all that it prints.
+/// A session with its own store and a record of all output. The clock begins at Fri 20 Nov 2026 22:13 in Stockholm.
 final class Shell {
   let clock = ManualClock(now: Timestamp(stockholm.now))
   let store: Store
@@ -15,7 +15,7 @@ final class Shell {
   private(set) var session: Session!
   /// The outcome of the last command.
   private(set) var outcome: Outcome?
-  /// The notes and the questions, which stand beside the answers.
+  /// The notes and the questions, which are no part of the answers.
   private(set) var notices: [String] = []
   private(set) var questions: [String] = []
   /// The lines about the progress of a command; nil removes the last line.
@@ -25,18 +25,18 @@ final class Shell {
   var whileAsked: () throws -> Void = {}
   /// The unread bytes of standard input.
   var input: [UInt8] = []
-  /// The number of looks after which a command is interrupted.
+  /// How often a command may look for ^C before ^C comes.
   var stepsUntilInterrupted = Int.max
-  /// Runs at each look of a command for an interruption.
+  /// Runs whenever a command looks for ^C.
   var whenLooking: () -> Void = {}
-  /// The number of waits that end without an interruption.
+  /// How often a command may wait before ^C comes.
   var pauses = 0
   /// Runs while a command waits.
   var meanwhile: () throws -> Void = {}
-  /// The change that the person makes in an editor, and the failure of the editor.
+  /// The change that the person makes in an editor, and the reason why the editor fails; nil if the editor works.
   var editing: (String) throws -> String = { $0 }
   var editorProblem: String?
-  /// The kinds of edited files, and the texts of the files that were kept.
+  /// The extensions of the edited files, and the texts of the files that were not removed.
   private(set) var drafts: [String] = []
   private(set) var keptDrafts: [String] = []
   var window = LarderShell.Host.Window(columns: 80, rows: 24)
@@ -190,7 +190,7 @@ final class Shell {
     return printed
   }
 
-  /// What a person sees below a line at the prompt: the answer, or the error.
+  /// The text that a person sees below a line at the prompt: the answer or the error.
   func shown(_ line: String, promptWidth: Int, columns: Int? = nil) throws -> String {
     do {
       return try self(line)
@@ -229,7 +229,7 @@ extension Shell {
     try store.namespace("thumbs").set(png, for: [0, 0xFF])
   }
 
-  /// Entries of one byte under numbers, in one commit.
+  /// Stores entries of one byte in one commit. The keys are numbers.
   @discardableResult
   func fill(
     _ name: String, _ numbers: Range<Int>, expires: Expiration? = nil

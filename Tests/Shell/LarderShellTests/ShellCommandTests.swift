@@ -81,7 +81,7 @@ import Testing
     for command in CommandTable.standard.commands where !["undo", "diff"].contains(command.name) {
       for example in command.examples {
         let shell = try Shell.filled(.jsonl, hasPerson: true)
-        // `touch` takes the lifetime from a rule.
+        // `touch` needs a rule that gives a lifetime.
         try shell.store.declare(Rules(expires: .after(.minutes(15))), for: "departures")
         try shell("use departures")
         // An export without entries is the least input that `import -` takes.
@@ -89,7 +89,7 @@ import Testing
         do {
           try shell(example.line)
         } catch let error as ShellError {
-          // The tests have no terminal for a full-screen view.
+          // The tests have no terminal, so a command with a full-screen view fails with `promptOnly`.
           #expect(
             error.code.exitCode != 2 || error.code == .promptOnly,
             "\(example.line): \(error.message)")

@@ -142,7 +142,7 @@ import Testing
 
 /// A store with some values that an application compresses; the shell does not know the transform.
 @Suite struct CompressedStoreTests {
-  /// Stands for compression: stores the first tenth of a value whose first and last byte are equal.
+  /// Simulates compression: of a value whose first and last byte are equal, only the first tenth is stored.
   private struct Tenth: ValueTransform {
     let id = TransformID.zstd
 
@@ -194,7 +194,7 @@ import Testing
 
   @Test func `the rows of sizes hold the stored bytes`() throws {
     let rows = try shell(.plain)("sizes @notes --by prefix").split(separator: "\n")
-    // A compressed value needs 33 bytes more, from which it is restored.
+    // Each of the three compressed values has 33 more bytes, which are needed to restore the value.
     #expect(
       rows.map { $0.split(separator: "\t").prefix(3).joined(separator: " ") }
         == ["long/ 3 3099", "short/ 1 2000"])

@@ -6,10 +6,10 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// A command over many entries looks for ^C often, and stops at each of these looks.
+/// A command on many entries must often look whether ^C has come, and must stop at whichever look finds ^C.
 @Suite struct StopTests {
   private static let count = 1200
-  /// The most entries between two looks: less than a millisecond of work.
+  /// The most entries that a command may read between two looks, which take less than a millisecond.
   private static let between = 600
 
   private func shell() throws -> Shell {
@@ -63,7 +63,7 @@ import Testing
     "limits @a --entries 10 --yes", "undo",
   ]
 
-  /// Commands that take no longer in a large store, and commands with other tests: they wait for a person or a change.
+  /// Commands that need no more time in a large store. Commands that wait for a person or a change have other tests.
   private static let others = [
     "browse", "edit", "echo", "help", "history", "info", "option", "output", "quit",
     "rename", "set", "source", "sync", "use", "watch",
@@ -86,7 +86,7 @@ import Testing
     return shell
   }
 
-  /// Each line with the fewest looks.
+  /// Each line with the least number of looks that the command must make.
   @Test(arguments: lines.map { ($0, count / between) } + steps.map { ($0, 1) })
   func `each look for an interruption ends a command`(line: String, least: Int) throws {
     let shell = try shell(for: line)

@@ -12,7 +12,7 @@ import Testing
     var value: [UInt8]
   }
 
-  /// The contents of a store, without versions and the use of entries.
+  /// The entries of a store without the facts that an import cannot restore, such as versions and the last use.
   private func contents(_ shell: Shell) throws -> Set<Known> {
     var all: Set<Known> = []
     for facts in try shell.store.namespaces() {

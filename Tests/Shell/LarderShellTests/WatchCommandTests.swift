@@ -133,7 +133,7 @@ import Testing
     try store.set("v", for: "k")
     shell.pauses = 10_000
     var number = 0
-    // A round makes more changes than another process commits between two looks.
+    // Each wait makes 500 changes, more than another process can commit between two looks of the command.
     shell.meanwhile = {
       for _ in 0..<500 where number < 3000 {
         try store.set("v", for: "\(number)")

@@ -6,8 +6,8 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// The text that a terminal of a width receives, with its colors as bytes. With `RECORD` set, the tests write the answers
-/// down; read them before you commit them.
+/// The text that a terminal of a certain width receives, with the bytes of its colors. With `RECORD` set, the tests write the
+/// answers to the files. Read the files before you commit them.
 @Suite struct WidthTests {
   private static let commands = [
     "namespaces", "keys @lego.parts", "keys @lego.part_colors --long",
