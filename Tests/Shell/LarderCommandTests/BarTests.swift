@@ -40,7 +40,7 @@ import Testing
   func `plots fill the width and no more`(columns: Int) throws {
     for command in ["plot sizes @departures --bins 5", "plot expiry @departures --bins 5"] {
       let lines = try lines(of: command, columns: columns)
-      // A line that is too long would take two rows.
+      // A line that is too long would wrap, and the answer would have more rows.
       #expect((2...6).contains(lines.count), "\(lines)")
       let longest = lines.map(\.count).max() ?? 0
       #expect((columns - 2...columns).contains(longest), "\(command): \(lines)")
@@ -62,7 +62,7 @@ import Testing
     let lines = try lines(of: "sizes", columns: columns)
     #expect(lines.count == 4 && lines.allSatisfy { $0.count <= columns }, "\(lines)")
     let (longer, shorter) = (bar(lines[1]), bar(lines[2]))
-    // The bars stand for 20,500 and 5,500 bytes.
+    // The first bar shows 20,500 bytes, and the second 5,500 bytes.
     #expect(longer > 2 * shorter && shorter > 0, "\(lines)")
     #expect(!lines[1].contains("\u{2588}\u{2026}"), "\(lines)")
   }

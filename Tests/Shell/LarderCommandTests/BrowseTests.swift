@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 import Testing
 
-/// The full-screen view in a terminal. The tests run one at a time: each waits for a certain screen.
+/// The full-screen view in a terminal. The tests run one at a time, because each test waits for a certain screen.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct BrowseTests {
   private let home = TemporaryDirectory()
   private func start(
@@ -23,7 +23,7 @@ import Testing
     return session
   }
 
-  /// Expects that the terminal is as a shell needs it.
+  /// Expects the terminal in the state that a shell needs after the end of a program.
   private func expectRestored(
     _ terminal: PseudoTerminal, _ comment: Comment? = nil,
     at location: SourceLocation = #_sourceLocation
@@ -176,7 +176,7 @@ import Testing
     case .deleted:
       try FileManager.default.removeItem(atPath: home.store)
     }
-    // The program may have ended at the first key.
+    // The program may have ended after the first key, and then no key can be sent.
     for key in ["G", "r", "g", "\u{3}", "q", "q"] {
       do { try session.type(key) } catch { break }
     }

@@ -24,7 +24,7 @@ import Testing
     return session
   }
 
-  /// Does not check for unknown sequences: these shells use more sequences than the screen knows.
+  /// Ignores sequences that the screen does not know, because these shells use such sequences.
   private func expect(_ wanted: Comment, _ session: TerminalSession, _ isAsAsked: (Screen) -> Bool)
   {
     let isThere = session.terminal.shows(within: .seconds(20), isAsAsked)
@@ -101,7 +101,7 @@ import Testing
       to: "faulty.html")
     let (console, picture) = try look(at: "page")
     #expect(console == [])
-    // The picture of an empty page is small.
+    // A page that shows nothing has a small picture.
     let empty = try look(at: "empty").picture
     #expect(picture.count > 4 * empty.count, "\(picture.count) and \(empty.count) bytes")
     #expect(try look(at: "faulty").console.count == 1)

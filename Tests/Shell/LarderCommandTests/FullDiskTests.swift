@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 import Testing
 
-/// Commands that make a store on a full disk. The limit of the process on file sizes stands for the full disk.
+/// Commands that make a store on a full disk. A limit on the size of files simulates the full disk.
 @Suite struct FullDiskTests {
   private let home = TemporaryDirectory()
 
@@ -72,7 +72,7 @@ import Testing
   {
     let path = try makeStore()
     #expect(try run([path, "count"], limit: 16_384) == 0)
-    // The table of readers takes 64 KB of the disk.
+    // The table of readers in `lock.mdb` needs 64 KB, which is more than the limit.
     try FileManager.default.removeItem(atPath: path + "/lock.mdb")
     #expect(try run([path, "count"], limit: 16_384) == 4)
     #expect(try run(["-r", path, "count"], limit: 16_384) == 4)
@@ -93,7 +93,7 @@ import Testing
       while process.isRunning, !FileManager.default.fileExists(atPath: unfinished) { usleep(200) }
       kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
-      // The command may have ended before the kill.
+      // If the command has ended before the kill, the store is complete.
       if FileManager.default.fileExists(atPath: new) {
         #expect(try run([new, "verify"]) == 0)
         try FileManager.default.removeItem(atPath: new)
@@ -106,11 +106,11 @@ import Testing
 }
 
 #if os(Linux)
-  /// The memory of a dry import, which looks for repeated keys.
+  /// The memory that `import --dry-run` needs to find repeated keys.
   @Suite struct ImportMemoryTests {
     private let home = TemporaryDirectory()
 
-    /// The most memory of its own, in bytes, that the program uses for a file of `count` lines.
+    /// The most memory in bytes that the program uses for a file of `count` lines.
     private func memory(of count: Int) throws -> Int {
       let file = home.path + "/file.jsonl"
       try home.withStore { _ in }

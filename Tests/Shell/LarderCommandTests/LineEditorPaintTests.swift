@@ -43,7 +43,7 @@ import Testing
 
 /// Keys move over whole visible characters and delete whole visible characters.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct LineEditorClusterTests {
-  /// A family of three, joined by U+200D, and an e with an accent of its own.
+  /// A family of three, joined by U+200D, and an e with a combining accent.
   private static let family = "\u{1F469}\u{200D}\u{1F469}\u{200D}\u{1F466}"
   private static let accented = "e\u{301}"
 
@@ -103,7 +103,7 @@ import Testing
         text.remove(at: cursor)
       default:
         let character = characters.randomElement(using: &random)!
-        // A character is typed whole: a mark alone would join the character before it.
+        // Types all scalars of a character. A mark alone would join the character before the mark.
         typed += String(character)
         text.insert(character, at: cursor)
         cursor += 1
@@ -162,7 +162,7 @@ extension LineEditorTests {
   }
 }
 
-/// The line that the keys typed so far make.
+/// The line that results from the keys typed so far.
 private struct EditedText {
   let letters: [Character]
   private(set) var text: [Character] = []
@@ -205,7 +205,7 @@ private struct EditedText {
 }
 
 extension LineEditorTests {
-  /// Terminals treat long rows differently at a new width, so the probe asks for the position of the cursor.
+  /// At a new width, some terminals wrap long rows again and others do not, so the probe asks for the position of the cursor.
   @Test(arguments: [false, true])
   func `nothing stays behind when the window changes its width`(wrapsAgain: Bool) throws {
     let session = try TerminalSession(columns: 40)

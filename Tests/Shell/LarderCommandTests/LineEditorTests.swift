@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The tests run one at a time: a terminal answers in a moment, unless many terminals answer at once.
+/// The tests run one at a time, because many terminals at the same time would answer slowly.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct LineEditorTests {
   @Test func `a line is what was typed`() throws {
     let session = try TerminalSession()
@@ -102,7 +102,7 @@ import Testing
     try session.type("abc").expect(line: "probe> abc")
     try session.type("\u{1A}").expect(line: "sh:")
     #expect(!session.screen.isPasteMarked)
-    // A shell without an editor of its own needs the terminal's echo: the typed line shows once.
+    // A shell without its own line editor needs the echo of the terminal. The typed line must appear only once.
     try session.type("echo back\n").expect("the answer of the shell") {
       $0.lines.suffix(3) == ["sh: echo back", "back", "sh:"]
     }

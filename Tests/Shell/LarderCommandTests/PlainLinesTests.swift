@@ -87,7 +87,7 @@ struct Pipeline {
 
   func closeInput() throws { try input.fileHandleForWriting.close() }
 
-  /// At most `count` bytes, as soon as some bytes come.
+  /// At most `count` bytes. Returns as soon as some bytes have come.
   func read(upTo count: Int) throws -> [UInt8] {
     [UInt8](try output.fileHandleForReading.read(upToCount: count) ?? Data())
   }

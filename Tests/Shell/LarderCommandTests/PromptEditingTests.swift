@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 import Testing
 
-/// The prompt of the program: colors, an editor, type-ahead, the demo.
+/// The prompt of the program: its colors, its line editor, keys that are typed during a command, and the command `demo`.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct PromptEditingTests {
   private let home = TemporaryDirectory()
 
@@ -76,7 +76,7 @@ import Testing
 
   @Test(arguments: ["none", ""])
   func `a file to edit that cannot be made or read ends the command only`(place: String) throws {
-    // `rm` as the editor removes the file.
+    // The editor `rm` removes the file, so the shell cannot read the file afterwards.
     let session = try session(
       environment: ["EDITOR": "rm", "TMPDIR": home.path + "/" + place, "PATH": "/usr/bin:/bin"])
     try session.type("edit a\rget a .year\r")
@@ -109,8 +109,8 @@ import Testing
   }
 }
 
-/// The pager and other programs at the prompt. The tests run one at a time: a terminal answers in a moment, unless many
-/// terminals answer at once.
+/// The pager and other programs at the prompt. The tests run one at a time, because many terminals at the same time would
+/// answer slowly.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct PromptProgramTests {
   private let home = TemporaryDirectory()
 
@@ -137,7 +137,7 @@ import Testing
     }
     try session.type("\u{1C}").expect("^\\") { $0.line.hasSuffix("^\\") }
     try session.type("it\r").expect("the prompt") { $0.lines.suffix(2) == ["got it", "larder>"] }
-    // An interrupt of the program does not interrupt the next command.
+    // ^C for the other program must not interrupt the next command of the shell.
     try session.type("count @articles; count @articles\r").expect("two answers") {
       $0.lines.suffix(3) == ["1 entry, 4 B", "1 entry, 4 B", "larder>"]
     }

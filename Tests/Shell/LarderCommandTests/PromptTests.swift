@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 import Testing
 
-/// The tests run one at a time: a terminal answers in a moment, unless many terminals answer at once.
+/// The tests run one at a time, because many terminals at the same time would answer slowly.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct PromptTests {
   private let home = TemporaryDirectory()
 
@@ -102,8 +102,8 @@ import Testing
       }
     }
     try session.type("\u{3}").expect("the count and the prompt") {
-      // The count exceeds 1 if the screen showed the first change late, and never exceeds the number of writes. A notice of
-      // earlier writes may stand below the count.
+      // If the screen has shown the first change late, the test has written more than once, so the count may exceed 1. A notice
+      // of earlier writes may stand below the count.
       let counted = $0.lines.compactMap { $0.prefixMatch(of: /\^C ([0-9]+) events? in/) }
       guard let found = counted.last, let count = Int(found.1) else { return false }
       return (1...written).contains(count) && $0.lines.last == "larder>"
@@ -129,7 +129,7 @@ import Testing
     let store = try Store(at: home.store)
     try store.namespace("articles").set("new", for: "000012")
     try store.namespace("articles").set("new", for: "000013")
-    // A rewrite counts as set, also with as many bytes as before.
+    // A rewrite counts as set, even if the number of bytes stays the same.
     try store.namespace("articles").set("news", for: "000011")
     try store.namespace("departures").remove("Malm\u{F6} C:01")
     try session.type("echo hello\r").expect(belowBanner: [
@@ -189,7 +189,7 @@ import Testing
 }
 
 extension Store {
-  /// A store in which only reads are readers: at other levels checkpoints are readers, too, and keep pages for a moment.
+  /// A store whose only readers are reads. At other levels of durability, checkpoints are readers, too, and keep old pages.
   fileprivate static func durable(at path: String) throws -> Store {
     try Store(at: path, options: Store.Options(durability: .durable))
   }

@@ -71,7 +71,7 @@
     Self.setSize(of: controller, columns: columns, rows: rows)
   }
 
-  /// Whether the screen meets a condition before the limit ends.
+  /// Whether the screen meets a condition within the time limit.
   func shows(within limit: Duration = .seconds(60), _ isAsAsked: (Screen) -> Bool) -> Bool {
     let deadline = ContinuousClock.now + limit
     while !isAsAsked(screen) {
@@ -107,7 +107,8 @@
   /// Sends the program a signal, to stop it or to continue it.
   func send(_ signal: Int32) { kill(process, signal) }
 
-  /// Reads from the terminal; false once no byte can come any more, or if no byte came in time.
+  /// Reads from the terminal. False if no byte came in time, or if no byte can come because the program has closed the
+  /// terminal.
   private func readMore(within limit: Duration) -> Bool {
     var polled = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
     let ready = unsafe poll(&polled, 1, Int32(limit / .milliseconds(1)))
@@ -133,11 +134,11 @@
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    // The first terminal that the session leader opens becomes the terminal of the session.
+    // The first terminal that a session leader opens becomes the terminal of its session, so this one becomes the program's.
     unsafe posix_spawn_file_actions_addopen(&actions, 0, device, O_RDWR, 0)
     unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
     unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
-    // The program would otherwise inherit pipes of tests that run at the same time, and those pipes would never end.
+    // The program would otherwise inherit pipes of other tests, and the readers of those pipes would never see an end.
     #if canImport(Glibc)
       for descriptor: Int32 in 3..<1_024 {
         unsafe posix_spawn_file_actions_addclose(&actions, descriptor)

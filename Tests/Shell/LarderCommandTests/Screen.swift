@@ -1,8 +1,8 @@
-/// The screen of a terminal after the bytes it was fed. It knows as much of a VT100 and xterm as libedit uses.
+/// The screen of a terminal after the bytes that it was fed. It knows the sequences of VT100 and xterm that libedit uses.
 struct Screen {
   struct Cell: Equatable {
     var text = " "
-    /// The numbers of the rendition of this cell, such as `"1;36"`.
+    /// The numbers that set the color and style of this cell, such as `"1;36"`.
     var rendition = ""
   }
 
@@ -232,7 +232,7 @@ struct Screen {
     let width = Self.width(of: scalar)
     var base = isWrapPending ? column : max(0, column - 1)
     if cells[row][base].text.isEmpty, base > 0 { base -= 1 }
-    // A character after a joiner joins the cells of the character before it.
+    // After U+200D, a character becomes part of the character before it and takes no cell of its own.
     guard width > 0, cells[row][base].text.unicodeScalars.last != "\u{200D}" else {
       cells[row][base].text.unicodeScalars.append(scalar)
       return
@@ -269,7 +269,7 @@ struct Screen {
     isWrapPending = false
   }
 
-  /// The cells that a character takes; enough of Unicode for the characters that the tests type.
+  /// The number of cells that a character takes. The table has only the characters that the tests type.
   static func width(of scalar: Unicode.Scalar) -> Int {
     switch scalar.value {
     case 0x0300...0x036F, 0x200D: 0

@@ -12,7 +12,7 @@ import class LarderSharedTesting.TierLink
 @testable import LarderCommand
 @testable import ShellLanguage
 
-/// The facts that `larder` shows about a shared tier, from the records of the store.
+/// The facts that `larder` reads from the records of a store and shows about a shared tier.
 @Suite struct SharedFactsTests {
   private func facts(_ store: Store) throws -> [String: Cell] {
     Dictionary(
@@ -27,7 +27,7 @@ import class LarderSharedTesting.TierLink
     let tier = MemoryTier(application: "shop", clock: clock)
     let link = TierLink(to: tier)
     let cache: SharedCache<String> = store.cache(TextCodec(), in: "prices", shared: Shared(link))
-    // A machine keeps copies only after its first contact with the log.
+    // A machine keeps copies only after its first contact with the log of the tier.
     try await waitUntil { try SharedStatus(of: store)?.isConfirmed ?? false }
     try await cache.set("1", for: "a")
     try await waitUntil { try SharedStatus(of: store)?.applied == tier.newest }
@@ -46,7 +46,7 @@ import class LarderSharedTesting.TierLink
     link.cut()
     await #expect(throws: LarderError.self) { try await cache.remove("a") }
     #expect(try facts(store)["shared_outbox"] == .number(1))
-    // Half an hour passes without a reader of the log.
+    // For half an hour nothing reads the log, so the state is no longer confirmed.
     clock.advance(by: .minutes(30))
     guard case .text(let state)? = try facts(store)["shared_state"] else { return }
     #expect(state.hasPrefix("unconfirmed"))
@@ -62,19 +62,19 @@ import class LarderSharedTesting.TierLink
     ("get api_token", false), ("keys; set secret x", true),
     ("set db.pwd x", true), ("set k v --arg BEARER", true), ("set passphrase x", true),
     ("set access/7 x", true),
-    // The names of secrets in any notation.
+    // Names of secrets in any notation.
     ("set api-key x", true), ("set x-api-key x", true), ("set api.key x", true),
     ("set 'api key' x", true), ("set Pass-Word x", true), ("set private_key x", true),
     ("set jwt x", true), ("set my.otp x", true), ("set user/passcode x", true),
     ("set pin-7 x", true), ("set spinner x", false), ("set adopted x", false),
-    // The names with escapes, or as bytes.
+    // Names of secrets with escapes or as bytes.
     (#"set api\x6bey x"#, true), (#"set "to\u{6B}en" x"#, true),
     ("set hex:6170696B6579 x", true), ("set b64:cGFzc3dk x", true),
     (#"set @"to\x6ben" k x"#, true), ("set hex:6170696B657 x", false),
-    // In a mistyped command, it is unknown which word is the value.
+    // In a mistyped command, no word is known to be the value, so the name of a secret counts anywhere.
     ("sett k token", true), ("'set' k token", true), ("API_TOKEN=x", true), ("kesy @a", false),
     ("set k token x", true), ("set k v w", false),
-    // Words for another program.
+    // Words for another program count, too.
     ("! curl -H 'Authorization: Bearer x' example.org", true), ("keys | mail --password x", true),
     ("! ls", false), ("keys @tokens | wc -l", false),
   ])

@@ -47,14 +47,14 @@ final class TerminalSession {
 
   var screen: Screen { terminal.screen }
 
-  /// Types keys, and returns the session for the expectation of what they do.
+  /// Types keys. Returns the session, so that an expectation can follow.
   @discardableResult
   func type(_ keys: String) throws -> TerminalSession {
     try terminal.type(keys)
     return self
   }
 
-  /// Expects that the screen comes to meet a condition. The message of a failure has the screen.
+  /// Waits until the screen meets a condition. The message of a failure has the screen.
   func expect(
     _ wanted: Comment, at location: SourceLocation = #_sourceLocation, _ isAsAsked: (Screen) -> Bool
   ) {
@@ -76,7 +76,7 @@ final class TerminalSession {
     expect("\(lines)", at: location) { Array($0.lines.dropFirst(2)) == lines }
   }
 
-  /// Waits for the probe's answer and next prompt. The terminal itself would take keys that are typed before the prompt.
+  /// Waits for the probe's answer and next prompt. Keys that are typed before that prompt would go to the terminal itself.
   func expect(answer: String, at location: SourceLocation = #_sourceLocation) {
     expect("the answer \(answer)", at: location) {
       $0.lines.contains("=" + answer) && $0.line == "probe>"

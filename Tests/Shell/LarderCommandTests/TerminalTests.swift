@@ -36,7 +36,7 @@ import Testing
     defer { _ = signal(SIGUSR2, before) }
     let own = address(action(SIGUSR2))
     EmergencyExit.arm(restoring: termios())
-    // A second call, as after the program was stopped and continued.
+    // The program calls this again after it was stopped and continued.
     EmergencyExit.arm(restoring: termios())
     #expect(address(action(SIGUSR2)) != own)
     EmergencyExit.disarm()
@@ -87,7 +87,7 @@ import Testing
     #expect(try files.contentsOfDirectory(atPath: home.path).sorted() == ["file", "other"])
   }
 
-  /// The program writes behind the text that the process has written to the file, and nothing is lost.
+  /// The program must append to the text that the process has already written to the file.
   @Test(arguments: ["/proc/self/fd/", "/dev/fd/"])
   func `the file of a descriptor is written on`(folder: String) throws {
     let descriptor = unsafe open(home.path + "/file", O_WRONLY | O_APPEND)
@@ -105,7 +105,7 @@ import Testing
     #expect(try text("new") == "whole")
   }
 
-  /// The system cannot read this file at the offset 0.
+  /// The system cannot read this file at the offset 0, so `read` must fail and not report the end.
   @Test func `a fault of the disk is not the end of the file`() throws {
     let file = try ByteFile(reading: "/proc/self/mem")
     #expect(throws: TerminalError.failed(operation: "read", code: EIO)) { try file.read() }

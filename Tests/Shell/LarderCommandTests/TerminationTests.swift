@@ -21,7 +21,7 @@ import Testing
       blocking: parent == .blocking ? [SIGTERM, SIGINT] : [])
   }
 
-  /// Waits until the watch shows a change, which proves that it has begun.
+  /// Waits until `watch` shows a change, which proves that the command runs.
   private func waitUntilWatching(_ terminal: PseudoTerminal) throws {
     let isWatching = terminal.shows(within: .seconds(10)) { screen in
       screen.lines.contains { $0.hasSuffix("ready") }
@@ -65,7 +65,7 @@ import Testing
     #expect(terminal.isCanonical && !terminal.screen.isPasteMarked)
   }
 
-  /// The shell holds the replaced entries in memory, so a kill of the shell makes its change final.
+  /// The shell holds the replaced entries in memory. After a kill, nothing can undo the change.
   @Test func `a killed shell leaves its change, and no other shell takes the change back`() throws {
     try home.withStore { store in
       for number in 1...3 { try store.namespace("departures").set("v", for: number) }

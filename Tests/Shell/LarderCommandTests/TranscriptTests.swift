@@ -39,8 +39,7 @@ import Testing
     return answers
   }
 
-  /// With `RECORD` set, the test writes the answers down and does not compare them. Read the answers before you
-  /// commit them.
+  /// With `RECORD` set, the test writes the answers to the file and compares nothing. Read the file before you commit it.
   @Test(arguments: topics)
   func `the program answers as the transcript says`(topic: String) throws {
     let url = Self.folder.appending(path: "\(topic).txt")
@@ -52,7 +51,7 @@ import Testing
   }
 }
 
-/// The HTTP cache writes and the shell reads stored responses with separate code: both follow a format with a name.
+/// The HTTP cache writes stored responses, and separate code of the shell reads them. Both must follow the same format.
 @Suite struct StoredResponseTests {
   private static let isBuilt = FileManager.default.isExecutableFile(
     atPath: ProgramFixture.programs + "/LarderPeer")

@@ -12,7 +12,7 @@ import LarderTerminal
   import Foundation
 #endif
 
-/// A shell without a store, for the tests of the line editor: it prints what it reads.
+/// A shell without a store, for the tests of the line editor. The probe prints each line that it has read.
 @main struct Probe {
   static func main() throws {
     Interrupts.install()
