@@ -6,8 +6,8 @@ import Testing
 @testable import Larder
 
 @Suite struct `Lazy deadlines` {
-  /// The records of the index databases in the main database, with their roots. LMDB changes no page in place, so a write to
-  /// any page of an index makes a new root.
+  /// The records of the index databases in the main database. Each record has the number of the root page of its index. LMDB
+  /// changes no page in place, so a write to any page of an index changes this record.
   private func indexes(_ store: Store) throws -> [String: [UInt8]] {
     let transaction = try store.engine.beginRead()
     var roots: [String: [UInt8]] = [:]

@@ -133,7 +133,7 @@ import Testing
       try write()
       #expect(said.withLock { $0.count } >= 1)
       #expect(said.withLock { $0.first }?.contains("try await") == true)
-      // Threads that the program itself has created may wait.
+      // A thread that the program itself has created may block, so a write on this thread gives no warning.
       TaskWarning.reset()
       said.withLock { $0 = [] }
       let path = store.path

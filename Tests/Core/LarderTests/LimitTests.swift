@@ -122,7 +122,7 @@ struct LimitTests: StoreSuite {
     #expect(try store.limits().declared == StoreLimits(entries: 5))
     #expect(try store.limits().overrides == StoreLimits())
 
-    // A declared limit that the store cannot reach also becomes an override.
+    // The declared limit 5 cannot be reached, because the new entries are pinned. The number of entries then becomes an override.
     try store.override(StoreLimits(entries: Limits.unlimited))
     for index in 10..<20 {
       try notes.set("x", for: "\(index)")
@@ -153,10 +153,10 @@ struct LimitTests: StoreSuite {
     try store.declare(Rules(eviction: .fifo), for: "new")
     for index in 0..<500 { try store.namespace("new").set("x", for: "\(index)") }
     let held = try names.map { try store.namespace($0).count() }
-    // The write buffer keeps room for two entries.
+    // The store keeps room for two entries of the write buffer, so it may have only 998 entries.
     let entries = try store.statistics().entries
     #expect((998...1000).contains(entries))
-    // The namespaces lose entries in proportion: the shares stay two to one and six to one.
+    // Each namespace loses entries in proportion to its size, so the ratios 2:1 and 6:1 remain.
     #expect(abs(held[0] - 2 * held[1]) < 20 && abs(held[0] - 6 * held[2]) < 40, "\(held)")
   }
 

@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  // The ring is large, so a subscription misses nothing of a purge of 20,000 entries.
+  // The ring of changes is large, so a watch gets every change of a purge of 20,000 entries.
   let fixture = StoreFixture { $0.hooks.changeSlots = ChangeRing.mostSlots }
   private let log: Log
 
@@ -61,7 +61,7 @@ import Testing
     #expect(upkeep.latest == nil && !upkeep.isRunning)
     let report = try upkeep.runOnce()
     #expect(report.removed == RemovalResult(entries: 3, bytes: 12))
-    // Each earlier write has reclaimed some entries.
+    // The clear itself has already reclaimed some of the 700 entries.
     #expect((500...700).contains(report.reclaimed) && report.deadReaders == 0)
     #expect(store.engine.allHandles.allSatisfy { $0.unmerged() == ReadCounters() })
     #expect(try upkeep.latest?.get() == report)
@@ -71,7 +71,7 @@ import Testing
 
   @Test func `readers that were killed are cleared`() throws {
     try withTemporaryDirectory { path in
-      // At other levels a checkpoint may come first and clear the killed readers, too.
+      // At other levels of durability, a checkpoint may clear the killed readers before the maintenance.
       let store = try Store(at: path + "/s", options: Store.Options(durability: .durable))
       let peer = try PeerProcess("larder-hold", store.path, saying: "holding")
       peer.kill()
@@ -89,7 +89,7 @@ import Testing
     let interval = Duration.seconds(seconds)
     let upkeep = try log.maintenance(of: store, every: interval)
     try await store.namespace("notes").set("v", for: 0, expires: .after(interval))
-    // A store without earlier maintenance is overdue.
+    // A store without earlier maintenance is overdue, so the first run begins immediately.
     upkeep.start()
     upkeep.start()
     #expect(await log.next() == Maintenance.Report())
@@ -127,7 +127,7 @@ import Testing
       upkeep.start()
       #expect(await log.next() != nil)
     }
-    // The task may still hold the object for a moment.
+    // The task may hold the object for a short time after the end of the scope.
     try await waitUntil { held == nil }
     clock.advance(by: .hours(10))
     #expect(log.times.count == 1)
@@ -141,7 +141,7 @@ import Testing
     let stamp = { try store.state.maintained }
     var stamps: [UInt64] = [0]
     for _ in 1...5 {
-      // Each step is shorter than the jitter: the other objects see the run of one object before their own runs are due.
+      // Each step of the clock is shorter than the jitter, so the other objects see a run before their own runs are due.
       while try stamp() == stamps.last {
         clock.advance(by: .seconds(5))
         for _ in 0..<20 { await Task.yield() }

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// The keys whose values are in memory. The look has no effect on which values stay.
+  /// The keys whose values are in memory. Unlike a read, this check has no effect on later evictions.
   private func kept<Value>(_ cache: Cache<Value>, _ keys: Range<Int>) throws -> Set<Int> {
     Set(keys.filter { $0.withKeyBytes { cache.memory?.item($0) != nil } })
   }
@@ -71,7 +71,7 @@ import Testing
     for key in 0..<1000 { _ = try notes.value(for: key) }
     let left = try kept(notes, 0..<1000)
     #expect(left.count == 100)
-    // The order is nearly the order of a queue: values that leave the window compete with values under the clock hand.
+    // Not exactly the newest 100 values stay, because a value that leaves the window competes with an older value.
     #expect(left.isSubset(of: Set(800..<1000)) && left.isSuperset(of: Set(980..<1000)))
   }
 
@@ -144,7 +144,7 @@ import Testing
     }
     #expect(store.memory.usage.cost == 10_000 && store.memory.capacity.cost == 10_000)
     #expect(try kept(hot, 0..<400).count == 400)
-    // A new cache takes its share from the largest cache.
+    // The values of a new cache evict values of the largest cache, so the total cost stays at the limit.
     let third = store.cache(of: Int.self, in: "third")
     try third.set(1_234_567_890, for: "k")
     for _ in 0..<2 { #expect(try third.value(for: "k") == 1_234_567_890) }

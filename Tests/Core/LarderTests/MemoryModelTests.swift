@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-/// Compares reads with and without the memory tier, during all changes that can alter an answer.
+/// Compares reads through the memory tier with reads of the store, during all kinds of changes that can alter an answer.
 @Suite struct MemoryModelTests {
   private static let seeds = TestSettings.seeds(corpus: 2)
   private static let steps = 1500
@@ -138,7 +138,7 @@ private struct MemoryRun {
     } catch is Stop {}
   }
 
-  /// The other process makes the change by the same clock, before it answers.
+  /// Lets the other process make a change at the same time of the clock. The change is complete when that process answers.
   private mutating func tellPeer(_ step: Int, name: String, key: String) throws {
     let life = random.next(in: 0..<20_000)
     let text = "text \(name) \(key) \(step) \(life)"

@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import Larder
 
-/// A model of the store's promises: simple dictionaries.
+/// A model of a store. It keeps the entries in dictionaries, and must give the same answers as the store.
 struct Model {
   struct Entry: Equatable {
     var value: [UInt8]
@@ -24,7 +24,7 @@ struct Model {
   struct Space {
     var entries: [[UInt8]: Entry] = [:]
     var rules = Rules()
-    /// Expired entries that reads have found since the last write.
+    /// Expired entries that reads have found. The next commit removes them.
     var asked: Set<[UInt8]> = []
     var replaced: UInt64 = 0
     var removed: UInt64 = 0
@@ -40,7 +40,7 @@ struct Model {
   var stamp: Int64 = 0
   /// The monotonic clock, in milliseconds.
   var monotonic: Int64 = 0
-  /// Both clocks when the store was opened.
+  /// The values of both clocks when the store was opened.
   var opened: (now: Int64, monotonic: Int64) = (0, 0)
 
   func entry(_ key: [UInt8], in name: String) -> Entry? { spaces[name]?.entries[key] }
@@ -105,7 +105,7 @@ struct Model {
     return true
   }
 
-  /// Whether the clock is at most a day ahead of the last recorded time plus the open time since then, or no time is recorded.
+  /// True if no write time is recorded. Otherwise the clock may be at most a day after that time plus the open time since then.
   var isClockPlausible: Bool {
     let day: Int64 = 86_400_000
     let gap = now - stamp
@@ -116,7 +116,7 @@ struct Model {
 
   private mutating func recordWriteTime() { if isClockPlausible { stamp = now } }
 
-  /// The removals that every write also commits. Under an implausible clock, expired entries stay.
+  /// Makes the removals that every commit also makes. If the clock is not plausible, expired entries stay.
   mutating func settle() {
     for name in spaces.keys {
       for key in spaces[name]!.asked

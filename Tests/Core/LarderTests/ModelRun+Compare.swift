@@ -6,8 +6,8 @@ import Testing
 @testable import Larder
 
 extension ModelRun {
-  /// Lists a namespace, or its entries with a prefix, and compares them with the model: the entries that have not expired, by
-  /// pages or by a scan, or the fresh entries by a scan of values.
+  /// Lists a namespace, or its entries with a prefix, and compares the result with the model. A scan of values must find the
+  /// fresh entries. Pages, or a scan, must find all entries that have not expired.
   mutating func list(_ name: String) throws {
     let notes = store.namespace(name)
     let whole = keys[random.next(in: 0..<keys.count)]
@@ -69,7 +69,7 @@ extension ModelRun {
 }
 
 extension Model.Entry {
-  /// The facts of an entry as an entry of the model. Zeros replace the value, with the same length.
+  /// An entry of the model with the facts of a stored entry. The value is not known, so it consists of as many zeros.
   init(_ facts: Store.Entry) {
     self.init(
       value: [UInt8](repeating: 0, count: facts.size), written: facts.written.milliseconds,

@@ -5,7 +5,7 @@ import Testing
 @testable import Larder
 
 @Suite struct ModelTests {
-  /// A run of 60 seeds of 2,000 steps is part of the trials.
+  /// The trials run 60 seeds with 2,000 steps each.
   private static let seeds = TestSettings.seeds(corpus: 6)
   private static let steps = TestSettings.trials > 1 ? 2000 : 1200
 
@@ -54,7 +54,7 @@ struct ModelRun {
     keys += (0..<5).map { _ in
       (0..<random.next(in: 1..<600)).map { _ in UInt8(random.next(in: 0..<256)) }
     }
-    // The order depends on the seed alone.
+    // The order of a set differs from run to run. After the sort, the order depends only on the seed.
     self.keys = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
     self.random = random
   }
@@ -80,7 +80,7 @@ struct ModelRun {
     case 39..<47: try touch(key, in: name)
     case 47..<62:
       #expect(try store.namespace(name).bytes(key) == model.get(key, in: name))
-      // A write commits at most 64 of these removals, but the model removes all at once, so few may wait.
+      // A write makes at most 64 of these removals, but the model makes all of them. So the run lets only a few of them wait.
       if model.spaces.values.reduce(0, { $0 + $1.asked.count }) > 30 { try count(name) }
     case 62..<67:
       #expect(
@@ -97,7 +97,7 @@ struct ModelRun {
     }
   }
 
-  /// Applies the removals that the commit of a write also makes. A record of the write buffer makes no commit.
+  /// Makes the removals that the commit of a write also makes. A write to the write buffer makes no commit.
   private mutating func settleAfterWrite() {
     if store.engine.environment.lastTransaction != commit { model.settle() }
   }

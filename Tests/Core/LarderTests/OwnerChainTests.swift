@@ -48,7 +48,7 @@ import Testing
         try notes.touch("0", expires: .after(.seconds(1)))
         clock.advance(by: .seconds(2))
         #expect(try store.purge().entries == 1)
-        // A purge leaves the remaining removals to the next writers.
+        // A purge leaves the remaining removals to later writes, such as this write.
         try notes.set("x", for: "other")
       default: #expect(try store.write { batch in try batch.remove("0", from: notes) })
       }
@@ -107,7 +107,7 @@ import Testing
     try store.declare(Rules(limits: Limits(bytes: 4), eviction: eviction), for: "notes")
     for index in 0..<4 {
       var attributes = index == 0 ? EntryAttributes() : owned(by: "\(index - 1)")
-      // An expired owner further up the chain still counts as an owner.
+      // An expired owner at any place of the chain still counts as an owner, so the overwrite must not evict it.
       if index < expires ?? 0 { attributes.expires = .after(.seconds(1)) }
       try notes.set([1], for: "\(index)", attributes)
     }
@@ -121,7 +121,7 @@ import Testing
     #expect(try notes.info()?.entries == 4 && notes.text("other") == nil)
   }
 
-  /// A cleared namespace, and an entry that still has an owner in it.
+  /// Makes a cleared namespace, and an entry of `notes` whose owner is one of the cleared entries.
   private func clearOwners(_ life: Expiration) throws {
     for name in ["cleared", "notes"] {
       try store.declare(Rules(eviction: .refuse), for: name)
@@ -152,7 +152,7 @@ import Testing
     try clearOwners(.never)
     let others = store.namespace("others")
     let large = [UInt8](repeating: 1, count: 100_000)
-    // The collector takes few of the cleared entries before the file is full.
+    // These values fill the file before all cleared entries are reclaimed, so the next write must reclaim more of them.
     for index in 0..<8 { try others.set(large + large + large + large, for: index) }
     try notes.set(large, for: "1", owned(by: "0"))
     #expect(try store.verify().faults == [])

@@ -3,14 +3,14 @@ import Testing
 
 @testable import Larder
 
-/// The words of a queue's state in the counters record.
+/// The number of words that the state of a queue has in the record of the counters.
 private let wordCount = 12
 
 @Suite struct WindowTargetTests {
   @Test func `the target begins at a tenth and follows ghost hits, faster the more in a row`() {
     var target = WindowTarget()
     #expect(target.share == 0.1)
-    // A ghost hit moves the target by half of its share, here 0.001, and by an eighth more for the first hit of a run.
+    // A ghost hit moves the target by half of `share`, and by an eighth more for each hit of the same run.
     target.ghostHit(.window, share: 0.001, youth: 0)
     #expect(abs(target.share - (0.1 + 0.0005 * 1.125)) < 1e-9)
     target.ghostHit(.window, share: 0.001, youth: 0)
@@ -28,7 +28,7 @@ private let wordCount = 12
       return target.share - before
     }
     #expect(abs(step(after: 1000, youth: 0) - 4 * 0.5e-6) < 1e-12)
-    // In a large new cache, a ghost hit moves the target by a ten-thousandth of the capacity at least.
+    // In a new cache (`youth` is 1), a ghost hit moves the target by at least a ten-thousandth of the capacity.
     #expect(abs(step(after: 0, youth: 1) - 0.0001 * 1.125) < 1e-9)
     #expect(step(after: 100, youth: 1) > 10 * step(after: 0, youth: 1))
   }
@@ -63,7 +63,7 @@ private let wordCount = 12
       insertions += 1
     }
     #expect((300...1000).contains(insertions) && !rates.areRare)
-    // One new key in ten does not end the loop; a scan ends it.
+    // The loop goes on although one key in ten is new. A scan has only new keys, so the loop is over.
     for number in 0..<5000 {
       rates.inserted(isReturn: number % 10 > 0, isGhostHit: number % 10 > 0, entries: 1000)
     }
@@ -105,7 +105,7 @@ private let wordCount = 12
     let record = [UInt8](count: 8 * wordCount) { state.append(to: &$0) }
     var words = WordReader(record.span)
     let copy = QueueState(&words)
-    // The sign of a loop takes one bit of the share of ghost hits, so the copy of the share may differ slightly.
+    // The record uses one bit of `ghostHits` for `isLooping`, so the copy of `ghostHits` may differ slightly.
     #expect(abs(copy.policy.returns.ghostHits - state.policy.returns.ghostHits) < 1e-12)
     state.policy.returns = copy.policy.returns
     #expect(copy == state && copy.policy.returns.isLooping)

@@ -19,7 +19,7 @@ import Testing
       }
       let removals = try notes.removals
       #expect(removals[.replaced] == 300 && removals[.removed] == 30)
-      // The other processes made 300 reads and merged them when they closed; this process has made 300 reads, too.
+      // The counts contain 300 reads of the other processes, which merged them at closing, and 300 reads of this process.
       let reads = try notes.reads
       #expect(reads.hits == 540 && reads.absent == 60)
     }

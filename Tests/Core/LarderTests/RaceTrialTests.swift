@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 import Testing
 
-/// Four processes of four threads each do everything at once, and are stopped and continued at random moments.
+/// Four processes with four threads each make all kinds of calls. Meanwhile the test stops and continues them at random times.
 @Suite(.timeLimit(.minutes(30))) struct RaceTrialTests {
   @Test func `four processes of four threads lose nothing and see no half of a change`() throws {
     let directory = TemporaryDirectory()

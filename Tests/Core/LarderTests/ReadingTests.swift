@@ -59,7 +59,7 @@ import Testing
       #expect(throws: Stop.self) { try notes.scan { _, _ in throw Stop() } }
     }
     try notes.set("b", for: "k")
-    // A read that is still open would hold a snapshot from before that write.
+    // If one of the reads were still open, its snapshot would be older than the last write, and its age would not be 0.
     let ages = try store.statistics().readers.compactMap(\.age)
     #expect(ages.allSatisfy { $0 == 0 })
   }

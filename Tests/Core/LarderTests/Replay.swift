@@ -3,14 +3,14 @@ import Testing
 
 @testable import Larder
 
-/// The knowledge of a watcher that sees only changes: the keys of each namespace and the sizes of their values.
+/// What a watcher knows if it sees only the changes: the keys of each namespace, and the size of each value.
 struct Replay {
   private(set) var sizes: [String: [Key: Int]] = [:]
   private(set) var missed = 0
   private(set) var count = 0
   private var transaction: UInt64 = 0
 
-  /// Applies the next change; it must fit the known keys and sizes.
+  /// Applies the next change. Expects that the change fits the known keys and sizes.
   mutating func apply(_ change: Change, _ comment: Comment? = nil) {
     count += 1
     guard let namespace = change.namespace, let commit = change.transaction else {
@@ -57,7 +57,7 @@ struct Replay {
 extension Changes.Iterator {
   /// The changes of all commits up to now.
   mutating func rest(of store: Store) async throws -> [Change] {
-    // A change in the namespace `end` marks the end.
+    // This write marks the end of these changes.
     try await store.namespace("end").set("", for: "end")
     var changes: [Change] = []
     while let change = await next() {
@@ -65,7 +65,7 @@ extension Changes.Iterator {
       if change.namespace != "end" { changes.append(change) }
       if case .ended = change.kind { break }
     }
-    // The commit of the mark may also have removed expired entries; the changes of these removals are published by now.
+    // The commit of the mark may also have removed expired entries. The changes of these removals come after the mark.
     while let change = nextNow() { changes.append(change) }
     return changes
   }

@@ -8,7 +8,7 @@ import Testing
   private let zurich = Expiration.daily(at: TimeOfDay(4), in: "Europe/Zurich")
 
   @Test func `an entry is there until four in the morning and gone then`() throws {
-    // 2026-03-28 22:30 in Zurich, the night in which clocks are put forward.
+    // 2026-03-28 22:30 in Zurich. In this night, the clocks are put forward by an hour.
     let start = Timestamp(try Date("2026-03-28T21:30:00Z", strategy: .iso8601))
     try withStore(at: start) { store, clock in
       let ships = store.namespace("ships")
@@ -22,7 +22,7 @@ import Testing
       #expect(try ships.touch("k"))
       clock.advance(by: .milliseconds(1))
       #expect(try ships.text("k") == nil)
-      // A value written at that very time stays for a day.
+      // A value that is written exactly at 04:00 expires a day later.
       try ships.set("w", for: "k")
       #expect(try ships.entry(for: "k")?.expires == end.advanced(by: .hours(24)))
     }
@@ -105,7 +105,7 @@ import Testing
         let second = try ends(store, 50)
         #expect(first != second && first.allSatisfy { $0 > .zero })
         runs.append(first + second)
-        // A touch does not draw the jitter again: the same value keeps its lifetime.
+        // A touch keeps the jitter of the value, so the new expiry is later by exactly the millisecond that has passed.
         let entry = try #require(try store.namespace("notes").entry(for: 7))
         clock.advance(by: .milliseconds(1))
         try store.namespace("notes").touch(7)
@@ -178,7 +178,7 @@ import Testing
     #expect(
       try expiration("{\"daily\":\"04:00\",\"zone\":\"Europe/Zurich\",\"weekday\":1}")
         == .daily(at: TimeOfDay(4), in: zone))
-    // If the decoder took these texts for `never`, entries would stay too long.
+    // If the decoder read these texts as `never`, entries would stay too long.
     for text in [
       "{\"weekly\":\"monday\"}", "{\"daily\":\"4 o'clock\",\"zone\":\"UTC\"}",
       "{\"daily\":\"04:00\"}", "{\"daily\":\"24:00\",\"zone\":\"UTC\"}",

@@ -26,7 +26,7 @@ import Testing
     #expect(try cache.namespace.info()?.declared == new)
     try store.declare(Rules(version: 3), for: "notes")
     #expect(try cache.namespace.info()?.declared == Rules(version: 3))
-    // Without versions the last declaration holds.
+    // Among rules without a version, the last declaration holds.
     try store.declare(Rules(), for: "plain")
     try store.declare(old, for: "plain")
     try store.declare(Rules(jitter: 0.5, version: 1), for: "plain")
@@ -49,7 +49,7 @@ import Testing
       try cache.set("v", for: "k")
       counts.append(try cache.count())
     }
-    // The first call evicts entries at the declaration, and then writes one entry more.
+    // The first call declares the limit, which already evicts entries, and then stores its entry.
     #expect(counts == [2500, 1500, 500, 500])
     #expect(try cache.namespace.info()?.declared.limits.entries == 500)
     monitor.lookOnce()

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ScanTests: StoreSuite {
   let fixture = StoreFixture()
 
-  /// ModelTests also compares scans, with chunked values, long keys and prefixes.
+  /// `ModelTests` also compares scans with the model, for chunked values, long keys and prefixes.
   @Test func `a scan of values lends what a read of each key would`() throws {
     try store.declare(Rules(expires: .after(.hours(1))), for: "notes")
     let entries: [(String, EntryAttributes)] = [
@@ -96,7 +96,7 @@ import Testing
     try notes.scan { entry, _ in
       visited += 1
       if visited % 100 == 0 {
-        // Each write is a commit: the age of the snapshot is the number of commits since the snapshot.
+        // The age of a snapshot is the number of commits after it. Each of these writes is one commit.
         try notes.set("other", for: 10_000 + visited)
         let age = try store.statistics().readers.compactMap(\.age).max() ?? 0
         oldest = max(oldest, age)

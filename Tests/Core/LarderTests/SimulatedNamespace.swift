@@ -2,7 +2,7 @@ import LarderSystem
 
 @testable import Larder
 
-/// A namespace in memory whose keys are numbers. It uses the store's own policy and access table.
+/// A namespace in memory whose keys are numbers. It uses the eviction policy and the access table of the store.
 struct SimulatedNamespace: SequencedQueue {
   var state = QueueState()
   let capacity: UInt64
@@ -127,7 +127,7 @@ struct SimulatedNamespace: SequencedQueue {
   }
 }
 
-/// The rules of the policy in another form: each part of the queue is a list, and a key moves from one list to the other.
+/// A second implementation of the eviction policy, for comparison. Each part of the queue is here a list of keys.
 struct ListedPolicy {
   private let capacity: Int
   private let table: AccessTable
@@ -138,7 +138,7 @@ struct ListedPolicy {
   private var state = QueueState()
   private var sequences: [Int: Int] = [:]
   private var newest = 0
-  /// The number of newest entries whose uses do not count, as of the last insertion.
+  /// The number of newest entries whose uses do not count. Each insertion sets this number anew.
   private var recent = 0
 
   init(capacity: Int, table: AccessTable) {

@@ -146,17 +146,17 @@ import Testing
     }
   }
 
-  /// The counts of reads since the last reset are right at every moment, and at the end the store has all of them.
+  /// Expects the right counts of reads since the last reset, at random times and at the end.
   private func mergeRandomly(_ path: String, seed: UInt64) throws {
     var random = SeededRNG(seed: seed)
     var options = Store.Options()
-    // Each write merges the counts.
+    // Without a write buffer, each write makes a commit, which merges the counts.
     options.writeBuffer = 0
     let store = try Store(at: path, options: options)
     let notes = store.namespace("notes")
     try notes.set("v", for: "k")
     let peer = try PeerProcess("commands", store.path, saying: "open")
-    // Reads merged into the store, and reads still pending in this process and in the other process.
+    // The reads that the store has merged, and the reads that this process and the other process have not merged yet.
     var (merged, mine, theirs) = (0, 0, 0)
     for step in 0..<60 {
       switch random.next(in: 0..<10) {

@@ -69,7 +69,7 @@ final class StoreFixture: Sendable {
   let store: Store
   private let directory: TemporaryDirectory?
 
-  /// Makes a temporary store with a long lock timeout and the changed options. A failure ends all tests.
+  /// Makes a temporary store with a long lock timeout. `change` may set other options. A failure traps, so all tests end.
   init(_ change: (inout Store.Options) -> Void = { _ in }) {
     var options = Store.Options(clock: clock, lockTimeout: .ample)
     change(&options)
@@ -87,7 +87,7 @@ final class StoreFixture: Sendable {
     Settling.fixtures?.withLock { $0.append(self) }
   }
 
-  // A test may have closed the store.
+  // Verifies the store, except if the test has already closed it.
   deinit {
     do throws(LarderError) {
       let faults = try store.verify().faults
@@ -174,7 +174,7 @@ extension Store.Namespace {
   }
 }
 
-/// The error of a write that a test takes back.
+/// The error that a test throws to discard a write.
 struct Stop: Error {}
 
 /// The code of the `LarderError` that `body` throws; nil if it throws none. Any other error fails the test.

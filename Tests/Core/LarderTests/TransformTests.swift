@@ -127,7 +127,7 @@ import Testing
       #expect(try notes.entry(for: "k")?.transforms == [TransformID(rawValue: 200)])
       #expect(try notes.entry(for: "k")?.metadata == nil && notes.contains("k"))
       #expect(try notes.entry(for: "k")?.size == 6)
-      // Other methods need no value.
+      // These methods do not read the value, so they succeed without the transform.
       #expect(try notes.touch("k") && notes.pin("k"))
       try notes.set("plain", for: "other")
       try store.verifyAndClose()
@@ -153,7 +153,7 @@ import Testing
     }
   }
 
-  /// An attacker who can write the file also corrects the checksums.
+  /// Simulates an attacker who can write the file, and who also corrects the checksums of the changed records.
   @Test func `values that were swapped, moved or changed are missed`() throws {
     let store = try Store.temporary(options: options([Veil(isRequired: true)]))
     let (notes, others) = (store.namespace("notes"), store.namespace("others"))
@@ -179,7 +179,7 @@ import Testing
       var changed = record
       changed[index] ^= 1
       try write(changed, to: notes.slot("a"), key: "a")
-      // Reads find each change of the fields or the payload, and never trap. Times are not authenticated.
+      // A read must find each change of the fields or the payload, and must not trap. The times are not authenticated.
       let found = Result { try notes.text("a") }
       if header.fieldsRange.contains(index) || index >= header.payloadStart {
         #expect((try? found.get()) == nil, "byte \(index)")

@@ -32,7 +32,7 @@ import Testing
     try store.close()
   }
 
-  /// Runs `body` on that store with the transforms of another program, and then expects the entry of the first program.
+  /// Makes a store with an encrypted entry, runs `body` with the transforms of another program, and expects the same entry.
   private func withForeign(
     _ transforms: any ValueTransform..., body: (Store.Namespace) throws -> Void
   ) throws {
@@ -139,7 +139,7 @@ import Testing
     #expect(try store.verify().faults == [])
   }
 
-  /// An attacker who can write the file adds other fields, such as those of an HTTP response, to an encrypted value.
+  /// Simulates an attacker who can write the file: adds metadata that is not encrypted to an encrypted value.
   @Test func `metadata that is not encrypted is not read where encryption is required`() throws {
     var store = try Store(at: path, options: Self.options(Veil()))
     var notes = store.namespace("notes")

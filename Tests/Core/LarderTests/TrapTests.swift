@@ -145,7 +145,7 @@ import Testing
         prefix.append(bigEndian: id.rawValue)
         for kind in 0..<4 {
           var key = random.bytes(length)
-          // Kind 0 is random bytes, kind 1 zeros, kind 2 a key of the namespace; kind 3 begins with a time before all others.
+          // Kind 0 is random bytes, kind 1 zeros, kind 2 a key of the namespace, kind 3 a key that begins with the earliest time.
           if kind == 1 { key = [UInt8](repeating: 0, count: length) }
           if kind == 2 { key = Array((prefix + key).prefix(length)) }
           if kind == 3 {
@@ -171,7 +171,7 @@ import Testing
         for key in ["k", "l", "m", "n"] {
           var bytes = random.bytes(random.next(in: 0..<200))
           if random.chance(percent: 80), bytes.count > 25 {
-            // A header of the usual form with any flags. The checksum matches half of the time.
+            // Sets a header of the usual form with random flags. In half of the cases, the checksum is made to match below.
             bytes[8] = UInt8(random.next(in: 0..<256))
             bytes[9] = 4
           }

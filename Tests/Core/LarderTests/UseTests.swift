@@ -124,7 +124,7 @@ import Testing
         try notes.fill((0..<1000).map { "more \(round) \($0)" })
       }
       #expect(try size() == 128 + 4 * AccessTable.count(entries: 32_768))
-      // The peer's reads mark their uses in the new table.
+      // The peer still reads these keys. Each of its reads must mark the use in the new table.
       for key in 0..<100 {
         let place = try notes.place(of: "\(key)")
         store.engine.access.forget(place)

@@ -2,7 +2,7 @@ import LarderSystem
 
 @testable import Larder
 
-/// A transform without parameters.
+/// A transform that stores no parameters with the value. Each test chooses the functions `applied` and `reverted`.
 struct PlainTransform: ValueTransform {
   let id: TransformID
   var applied: @Sendable ([UInt8]) throws -> [UInt8]? = { $0 }
@@ -19,7 +19,7 @@ struct PlainTransform: ValueTransform {
   ) throws -> [UInt8] { try reverted(bytes.copied, size) }
 }
 
-/// Hides bytes by a simple computation and seals them with a checksum of their place; for tests alone.
+/// Encrypts bytes in a simple way, only for tests. Its parameters are a checksum of the bytes and of the place of the entry.
 struct Veil: ValueTransform {
   var id = TransformID(rawValue: 200)
   var number: UInt8 = 7

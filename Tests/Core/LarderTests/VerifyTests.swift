@@ -83,7 +83,7 @@ import Testing
     try store.namespace("cleared").clear()
     let (faults, lookups) = try walk(store)
     #expect(faults == [] && lookups == 0)
-    // The walk finds the surplus record among the records with the same place.
+    // A surplus tag record must need only a few lookups, not a lookup for each of the 2,000 tags.
     let slot = try notes.slot("many")
     try store.tamper { transaction, indexes in
       try transaction.put([], for: IndexKey.tag([0x7A], entry: slot), in: indexes.tags)

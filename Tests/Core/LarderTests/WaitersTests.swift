@@ -15,7 +15,7 @@ import Testing
       }
     }
     while !begun.load(ordering: .sequentiallyConsistent) { await Task.yield() }
-    // The waiter checks its condition under the lock that `isEmpty` takes, so it is in the list afterwards.
+    // The waiter checks its condition under the lock that `isEmpty` takes, so the loop below ends when the waiter is in the list.
     while waiters.isEmpty { await Task.yield() }
     return task
   }

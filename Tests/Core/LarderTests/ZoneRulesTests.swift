@@ -15,25 +15,25 @@ import Testing
     ("Europe/Zurich", TimeOfDay(0), "2026-07-15T12:00:00Z", "2026-07-15T22:00:00Z"),
     ("Europe/Zurich", TimeOfDay(4), "2026-01-15T02:59:59Z", "2026-01-15T03:00:00Z"),
     ("Europe/Zurich", TimeOfDay(4), "2026-01-15T03:00:00Z", "2026-01-16T03:00:00Z"),
-    // In Zurich it was 03:00 after 01:59:59 on 29 March 2026: a time that clocks leap over is the moment of the leap.
+    // On 29 March 2026, the clocks in Zurich go from 01:59:59 to 03:00. A skipped time of day is the moment of the change.
     ("Europe/Zurich", TimeOfDay(2, 0), "2026-03-28T12:00:00Z", "2026-03-29T01:00:00Z"),
     ("Europe/Zurich", TimeOfDay(2, 30), "2026-03-28T12:00:00Z", "2026-03-29T01:00:00Z"),
     ("Europe/Zurich", TimeOfDay(2, 59), "2026-03-28T12:00:00Z", "2026-03-29T01:00:00Z"),
     ("Europe/Zurich", TimeOfDay(2, 30), "2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"),
     ("Europe/Zurich", TimeOfDay(4), "2026-03-28T12:00:00Z", "2026-03-29T02:00:00Z"),
-    // It was 02:00 after 02:59:59 on 25 October 2026: of a time that clocks show twice it is the first.
+    // On 25 October 2026, the clocks go from 02:59:59 back to 02:00. Of a time that comes twice, the first one counts.
     ("Europe/Zurich", TimeOfDay(2, 30), "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z"),
     ("Europe/Zurich", TimeOfDay(2, 30), "2026-10-25T00:45:00Z", "2026-10-26T01:30:00Z"),
     ("Europe/Zurich", TimeOfDay(4), "2026-10-24T12:00:00Z", "2026-10-25T03:00:00Z"),
-    // On Lord Howe, 02:30 followed 01:59:59 on 4 October 2026, and 01:30 followed 01:59:59 on 5 April 2026.
+    // On Lord Howe, the clocks go from 01:59:59 to 02:30 on 4 October 2026, and from 01:59:59 back to 01:30 on 5 April 2026.
     ("Australia/Lord_Howe", TimeOfDay(2, 10), "2026-10-03T12:00:00Z", "2026-10-03T15:30:00Z"),
     ("Australia/Lord_Howe", TimeOfDay(1, 45), "2026-04-04T12:00:00Z", "2026-04-04T14:45:00Z"),
     ("Australia/Lord_Howe", TimeOfDay(1, 45), "2026-04-04T14:50:00Z", "2026-04-05T15:15:00Z"),
-    // Samoa skipped 30 December 2011.
+    // Samoa skipped the whole day 30 December 2011.
     ("Pacific/Apia", TimeOfDay(4), "2011-12-30T00:00:00Z", "2011-12-30T14:00:00Z"),
     ("Asia/Kathmandu", TimeOfDay(0), "2026-05-01T00:00:00Z", "2026-05-01T18:15:00Z"),
     ("Pacific/Chatham", TimeOfDay(12), "2026-07-01T00:00:00Z", "2026-07-01T23:15:00Z"),
-    // Clocks skipped midnight: 01:00 followed 23:59:59 on 3 November 2018.
+    // The clocks went from 23:59:59 on 3 November 2018 to 01:00, so there was no midnight.
     ("America/Sao_Paulo", TimeOfDay(0), "2018-11-03T12:00:00Z", "2018-11-04T03:00:00Z"),
     ("UTC", TimeOfDay(0), "2026-05-01T00:00:00Z", "2026-05-02T00:00:00Z"),
   ]
@@ -58,11 +58,11 @@ import Testing
 
   @Test func `offsets agree with Foundation's for every zone since 1970`() throws {
     var random = SeededRNG()
-    // Leaves out later years, whose rules Foundation and the system may have learnt at different times.
+    // Omits later years, because Foundation and the system may have different versions of the rules for these years.
     let moments = (try seconds("1970-01-01T00:00:00Z"), try seconds("2024-01-01T00:00:00Z"))
     var zones = 0
     for name in TimeZone.knownTimeZoneIdentifiers {
-      // Foundation may know zones that have no file in the system's database.
+      // Skips zones that Foundation knows, but that have no file in the system's database.
       guard let zone = TimeZone(identifier: name),
         FileManager.default.fileExists(atPath: "/usr/share/zoneinfo/" + name)
       else { continue }
@@ -100,7 +100,7 @@ import Testing
     let dublin = try #require(YearlyChanges("IST-1GMT0,M10.5.0,M3.5.0/1".utf8))
     #expect(dublin.offset(at: try seconds("2026-07-01T00:00:00Z")) == 3600)
     #expect(dublin.offset(at: try seconds("2026-12-01T00:00:00Z")) == 0)
-    // Summer time lasts all year: it ends at the moment of its beginning.
+    // By this rule summer time lasts all year, because it begins again at the moment when it ends.
     let always = try #require(YearlyChanges("XXX3EDT4,0/0,J365/23".utf8))
     for text in ["2026-01-01T02:59:59Z", "2026-01-01T04:00:00Z", "2026-07-01T00:00:00Z"] {
       #expect(always.offset(at: try seconds(text)) == -14400)
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  /// The bytes of a file for a zone an hour ahead of UTC, with one change.
+  /// A time zone file. The zone is an hour ahead of UTC, and has one change, at `moment`.
   private func file(changingAt moment: Int64) -> [UInt8] {
     func bigEndian(_ number: some FixedWidthInteger) -> [UInt8] {
       unsafe withUnsafeBytes(of: number.bigEndian) { unsafe Array($0) }
