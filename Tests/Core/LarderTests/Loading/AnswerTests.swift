@@ -119,7 +119,7 @@ import Testing
       return .unchanged
     }
     #expect(loaded?.value == "board" && loaded?.error == nil)
-    // A removal is intended, so the value stays removed; an eviction is not, so the value is stored again.
+    // A removal is intended, so the value stays removed. An eviction is not intended, so the value is stored again.
     #expect(try boards.value(for: "thun") == (isRemoved ? nil : "board"))
     #expect(try boards.entry(for: "thun")?.entityTag == (isRemoved ? nil : [7]))
     #expect(try boards.entry(for: "thun")?.tags == (isRemoved ? nil : ["line 1"]))

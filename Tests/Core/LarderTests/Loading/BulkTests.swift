@@ -8,7 +8,7 @@ import Testing
   private let origin = Origin()
   private let asked = Shared<[[String]]>([])
 
-  /// Attributes of an entry that is fresh for a second, and stale for a minute after it.
+  /// Attributes of an entry that is fresh for a second, and then stale for a minute.
   private var aging: EntryAttributes {
     EntryAttributes.with(expires: .after(.seconds(1)), stale: .minutes(1))
   }
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test func `a removal and a write during the load win`() async throws {
-    // The namespace must exist first: a removal in an absent namespace counts as a removal of all its keys.
+    // Makes the namespace, because a removal in an absent namespace counts as a removal of all its keys.
     try await boards.set("other", for: "z")
     origin.close()
     let task = Task { try await results(["a", "b", "c"]) }

@@ -5,7 +5,7 @@ import Testing
 @testable import Larder
 
 @Suite(.settling) struct LeaseTests: StoreSuite {
-  /// The machine's clock as this process sees it. The clock of the peers stands still at 1,000,000.
+  /// The simulated clock of this process. The clock of the peers always shows 1,000,000.
   private let machine = Shared<Int64>(1_000_000)
   private let origin = Origin()
   let fixture: StoreFixture
@@ -34,7 +34,7 @@ import Testing
   ) async throws -> Task<CacheResult<String>, any Error> {
     let table = try #require(store.engine.leases).table
     let task = load("thun", policy)
-    // By then the caller has mapped the file of leases and looks at the lease.
+    // After this wait, the caller has mapped the file of leases and reads the lease of the peer.
     try await waitUntil { table.standing(0, at: machine.value) != .unavailable }
     return task
   }
@@ -79,7 +79,7 @@ import Testing
     try await boards.set("old", for: "thun")
     let peer = try peer(.revalidate)
     let task = try await waiting(.revalidate)
-    // A caller that asks for a reload loads the value itself.
+    // A caller with the policy `reload` loads the value itself, and does not wait for the peer.
     #expect(try await load("thun", .reload).value.value == "load 1")
     try peer.tell("new")
     #expect(peer.line()?.hasPrefix("loaded") == true)
@@ -94,7 +94,7 @@ import Testing
       try boards.leaseHash(Array("thun".utf8))
     )
     let task = try await waiting()
-    // The peer's clock stands still, so the test renews the peer's lease.
+    // The clock of the peer stands still, so the peer does not renew its lease. The test renews the lease.
     var word = LeaseTable.word(hash, until: machine.value + LeaseTable.length)
     while machine.value < 1_000_000 + LoadLeases.longest {
       #expect(origin.loads == 0)
@@ -177,6 +177,6 @@ import Testing
 }
 
 extension StoreEngine {
-  /// `#require` copies the values in its expression, and ``Loads`` cannot be copied.
+  /// `#require` copies the values in its expression, but ``Loads`` cannot be copied, so the tests use this property.
   fileprivate var leases: LoadLeases? { loads.leases }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Larder
 
-/// An origin of values: it counts its loads, and holds them back until a test opens it.
+/// A simulated origin of values, which counts its loads. While a test has closed the origin, the loads wait.
 final class Origin: Sendable {
   struct Refusal: Error, Equatable { var number: Int }
 
@@ -75,7 +75,7 @@ final class Origin: Sendable {
     Task { try await ask(cache, options, for: key) }
   }
 
-  /// Like `startAsking`, but holds the load back. Returns once the load has begun.
+  /// Like `startAsking`, but closes the origin first, so the load waits. Returns when the load has begun.
   func startHeld(
     _ cache: Larder.Cache<String>, _ options: LoadOptions = .committed, for key: String = "thun"
   ) async throws -> Task<CacheResult<String>, any Error> {
@@ -131,7 +131,7 @@ extension Store {
   }
 }
 
-/// Settles the stores of a suite's fixtures at the end of each test.
+/// After each test of a suite, waits until no load runs in the stores of the fixtures, and verifies these stores.
 struct Settling: SuiteTrait, TestTrait, TestScoping {
   @TaskLocal static var fixtures: Shared<[StoreFixture]>?
 
@@ -151,8 +151,8 @@ extension Trait where Self == Settling {
 }
 
 extension [PeerProcess] {
-  /// Lets peers that are open load the same keys at once. Returns the number of all loads, and expects that each peer ends with
-  /// all keys.
+  /// Lets the open peers load the same keys at the same time, and expects that each peer gets all keys. Returns the number of
+  /// loads of all peers.
   func loads(of keys: Int) throws -> Int {
     for peer in self { #expect(peer.line() == "open") }
     for peer in self { try peer.tell("go") }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Larder
 
-/// Removals by other processes, and damage of the file that has the removals of all processes.
+/// Removals by other processes, and damage of the file `removals`, in which all processes record their removals.
 extension RemovedDuringLoadTests {
   @Test func `a value that waits for its commit is not read after a removal by another process`()
     async throws
@@ -17,7 +17,7 @@ extension RemovedDuringLoadTests {
     let writer = try PeerProcess("hold-write", store.path, saying: "writing")
     #expect(try await boards.value(for: "thun") { "old" } == "old")
     #expect(try boards.value(for: "thun") == "old")
-    // The first half of a removal by another process: the removal gets its number before its commit.
+    // Simulates the first half of a removal by another process: a removal gets its number before its commit.
     let table = store.engine.removalTable
     let number = try #require(table.begin())
     table.record(Checksum.keyHash(of: Array("thun".utf8).span, in: try boards.namespace.id), number)
@@ -50,7 +50,7 @@ extension RemovedDuringLoadTests {
     let mine = try await origin.startHeld(boards, options)
     #expect(try remover.ask(command) == "done")
     let later = origin.startAsking(boards, LoadOptions(tags: ["all"], waitsForCommit: true))
-    // This process does not know the tags of the other process's load, so a caller waits for that load.
+    // After an invalidation a caller waits for the load of the other process, because its tags are not known here.
     let waits = command.hasPrefix("invalidate")
     if !waits { try await origin.waitForLoads(2) }
     try loader.tell("theirs")
@@ -96,7 +96,7 @@ extension RemovedDuringLoadTests {
     let first = try await origin.startHeld(boards)
     let path = store.path + "/removals"
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-    // The word number `index` after the header. Place 7 stands for the word of the key.
+    // `index` is the number of a word after the header. For place 7, it is the word that belongs to the key.
     let hash = Checksum.keyHash(of: Array("thun".utf8).span, in: try boards.namespace.id)
     let index = place == 7 ? 8 + hash % (1 << 14) : UInt64(place)
     try file.seek(toOffset: 128 + 8 * index)
@@ -144,7 +144,7 @@ extension RemovedDuringLoadTests {
       return peer
     }
     let peers = [try peer(1, steps), try peer(2, steps)]
-    // A third process is started and killed again and again.
+    // Starts a third process again and again, and kills it each time after a random delay.
     var number = 3
     while peers.contains(where: \.isRunning) {
       let victim = try peer(number, 100_000)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-/// A load belongs to the moment of its start: a value that was removed since is not stored, and later callers do not get it.
+/// If a key is removed during a load, the loaded value is not stored, and callers after the removal do not get the value.
 @Suite(.settling) struct RemovedDuringLoadTests: StoreSuite {
   let fixture = StoreFixture()
   let origin = Origin()
@@ -58,7 +58,7 @@ import Testing
   func `a removal during a load wins, and later callers begin their own`(
     how: RemovalKind, before: Before
   ) async throws {
-    // The removal of an owner concerns stored entries only.
+    // Without a stored entry, there is nothing that the removal of its owner could remove.
     if how == .owner, [.absent, .nowhere].contains(before) { return }
     try await prepare(before)
     var options = LoadOptions(

@@ -70,7 +70,7 @@ import Testing
     #expect(served.value == "old" && served.source == .stale)
     #expect((served.error as? LarderError)?.code == .timedOut)
     #expect(origin.cancelled == 0)
-    // The next caller shares the load.
+    // A second caller waits for the same load, so the origin loads only once.
     let second = origin.startAsking(boards, soft)
     try await waitUntil { boards.namespace.engine.loads.running.callers() == 2 }
     origin.open()

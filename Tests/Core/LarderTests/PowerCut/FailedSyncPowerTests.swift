@@ -8,7 +8,7 @@ import TestSupport
   @testable import LMDB
   @testable import Larder
 
-  /// Power cuts on a disk that has failed one sync: every later success that a writer reports must hold.
+  /// Power cuts after one failed sync. If a writer reports a later success, its data must outlast the power cut.
   extension `Power cuts` {
     private static let isLong = TestSettings.trials > 1
 
@@ -19,11 +19,11 @@ import TestSupport
       var random = SeededRNG(seed: PowerStage.seed &+ UInt64(processes))
       var (failures, images, lossy) = (0, 0, 0)
       var model = PowerWork.Model()
-      // Lets each sync of the writer fail in turn; the short form takes every seventh sync from a random sync on.
+      // Makes another sync of the writer fail in each round. A short run takes only every seventh sync, from a random sync on.
       var number = Self.isLong ? 1 : Int.random(in: 1...7, using: &random)
       while true {
         guard let trace = try failing(number, level, processes, &random) else {
-          // A writer beside other processes may have few syncs.
+          // Beside other processes, a writer may make fewer syncs than `number`. Then the test continues with the first sync.
           if failures > 0 || number == 1 { break }
           number = 1
           continue
@@ -41,7 +41,7 @@ import TestSupport
             var lines: [String] = []
             if case .say(let said) = event { lines = said }
             promise.hear(lines)
-            // With several processes, another process may have written before this process reports the number that it found.
+            // With several processes, another process may write before this process reports its number, so the check is omitted.
             #expect(
               !promise.foundTooFew || level == .scratch || processes > 1,
               "the store returned behind a sync: \(comment), event \(index)")
@@ -61,7 +61,7 @@ import TestSupport
       #expect(failures > 0)
     }
 
-    /// A trace of the writers. In one writer the sync with this number fails; nil if that writer makes fewer syncs.
+    /// A trace of the writers, in which the sync with this number fails in one writer. Nil if this writer makes fewer syncs.
     private func failing(
       _ number: Int, _ level: Durability, _ processes: Int, _ random: inout SeededRNG
     ) throws -> PowerTrace? {
@@ -84,7 +84,7 @@ import TestSupport
       }
     }
 
-    /// Whether to cut the power there: after each report of a sync or a close, and at some random points.
+    /// Whether to cut the power after these lines: after each report of a sync or a close, and at some random points.
     private static func isCut(_ lines: [String], _ random: inout SeededRNG) -> Bool {
       lines.contains { $0.hasPrefix("sync ") || $0.hasPrefix("closed ") }
         || Int.random(in: 0..<30, using: &random) == 0

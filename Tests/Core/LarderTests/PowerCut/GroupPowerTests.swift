@@ -8,10 +8,10 @@ import TestSupport
   @testable import LMDB
   @testable import Larder
 
-  /// The successes that tasks with shared commits were told of, up to some point of a trace.
+  /// The successes that the store has reported to tasks with shared commits, up to some point of a trace.
   private struct GroupPromise {
     private(set) var isOpen = false
-    /// How many writes each task was told are done, and how many of these writes a sync or the close covers.
+    /// For each task: the number of writes that were reported as done, and how many of them a sync or the close covers.
     private(set) var acknowledged: [Int: Int] = [:]
     private(set) var synced: [Int: Int] = [:]
     private(set) var isClosed = false
@@ -31,7 +31,7 @@ import TestSupport
       }
     }
 
-    /// The fewest writes of a task that must be there. A task has at most one write in a commit.
+    /// The smallest number of writes of a task that the store must have. A task has at most one write in each commit.
     func least(_ task: Int, _ level: Durability) -> Int {
       let (told, synced) = (acknowledged[task] ?? 0, synced[task] ?? 0)
       return switch level {
@@ -109,7 +109,7 @@ import TestSupport
       }
       let isEmptied = level == .scratch && found == 0 && !promise.isClosed
       if let missing, !isEmptied { return (missing, true) }
-      // The writes of a task are there without a gap.
+      // The writes of each task have no gap, so the store must have no other entries.
       if try notes.count() != found { return ("there are \(try notes.count()) entries", isLossy) }
       if let fault = try store.verify().faults.first { return ("\(fault)", isLossy) }
       try notes.set("after", for: "after")

@@ -15,7 +15,7 @@ import TestSupport
 
     private struct Tally {
       var images = 0
-      /// Images without a store, before any store was promised.
+      /// Images without a store, from points of the trace at which the store did not have to exist yet.
       var absent = 0
       var recovered = 0
       var lossy = 0
@@ -92,7 +92,7 @@ import TestSupport
           ], under: preloaded + more)
       }
       var peers = try (0..<processes).map { _ in try start([]) }
-      // With several processes, one more writer may be killed at one of its writes; a new writer replaces it.
+      // In half of the runs with several processes, one more writer is killed at one of its writes, and a new writer replaces it.
       if processes > 1, Bool.random(using: &random) {
         let kill = Int.random(in: 5..<writes * 3, using: &random)
         let killed = try start(["LARDER_POWER_KILL=\(kill)"])

@@ -3,19 +3,19 @@ import TestSupport
 
 /// A disk at some point of a trace: the bytes that are on it for certain, and the changes that may be on it.
 ///
-/// Assumptions: a completed sync is complete, and the disk writes a sector of 512 bytes whole or not at all. (LMDB's commits
-/// rely on whole sectors: a meta page torn within its sector, which a disk with units of 8 bytes allows, can lose them.)
-/// Other changes may reach the disk in any order.
+/// Assumptions: a successful sync has written everything, and the disk writes a sector of 512 bytes whole or not at all. Other
+/// changes may reach the disk in any order. LMDB's commits need whole sectors: a disk that writes units of 8 bytes may write
+/// only a part of a meta page, and then commits may be lost.
 struct PowerDisk {
   static let sector = 512
 
   enum Luck {
     case nothing, everything
-    /// Whole calls, each with this chance.
+    /// Each pending call reaches the disk with this chance, but only as a whole.
     case calls(Double)
-    /// Sectors, each with this chance.
+    /// Each sector of the pending calls reaches the disk with this chance.
     case sectors(Double)
-    /// The first of the pending calls: this share of them.
+    /// The earliest of the pending calls reach the disk: this share of all pending calls.
     case prefix(Double)
   }
 
@@ -88,8 +88,8 @@ struct PowerDisk {
     }
   }
 
-  /// A failed sync of a file: each write that it covers reaches the disk now or never. The system still has the names in a
-  /// directory, and writes them with the next sync of the directory.
+  /// Applies a failed sync. Each write to the file that the sync covers reaches the disk now or never. If the sync of a
+  /// directory fails, the system keeps the new names, and the next sync of the directory writes them.
   private mutating func lose(before limit: Int, inode: UInt64, name: String) {
     if name == "" || name == ".." { return }
     pending.removeAll { item in

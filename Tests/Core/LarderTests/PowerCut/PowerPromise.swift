@@ -1,7 +1,7 @@
 import Larder
 import LarderPeer
 
-/// The reports to writers up to some point of a trace, and the batches that a store must hold after a power cut there.
+/// The reports to the writers up to a point of a trace. They say which batches a store must have after a power cut at this point.
 struct PowerPromise {
   private(set) var isOpen = false
   /// The last batch that was reported to a writer as done, and the times of all these reports.
@@ -9,27 +9,27 @@ struct PowerPromise {
   private(set) var times: [Int: Int] = [:]
   /// The last batch that a reported sync or clean close covers.
   private(set) var synced = 0
-  /// Batches that have begun and have no answer yet.
+  /// The number of batches that have begun and have no answer yet.
   private(set) var underWay = 0
-  /// Batches that failed. They may be in the store all the same.
+  /// The number of batches that failed. They may still be in the store.
   private var unknown = 0
   /// Whether no batch has begun since the last sync ended, or since all processes have closed.
   private(set) var isSettled = false
   /// Whether an opening found fewer batches than a sync or a clean close covers.
   private(set) var foundTooFew = false
-  /// The processes that open the store or have it open, and the processes that have begun to close it.
+  /// The number of processes that open the store or have it open, and the number of those that have begun to close it.
   private var openers = 0
   private var closers = 0
   private let canBeEmptied: Bool
-  /// Whether a write has failed while a process had the store open: a sync that succeeds later may not cover the write.
+  /// Whether a write has failed while a process had the store open. A later successful sync may not cover this write.
   private var isDoubtful = false
-  /// The most batches that may have been in the store before the trace began.
+  /// The largest number of batches that the store may have had before the trace began.
   private var former = 0
 
-  /// - Parameter canBeEmptied: whether a failed sync may empty the store; the numbers then begin anew.
+  /// - Parameter canBeEmptied: whether a failed sync may empty the store. The numbers of the batches then begin anew.
   init(canBeEmptied: Bool = false) { self.canBeEmptied = canBeEmptied }
 
-  /// The promise after a power cut for a store of that level. `other` has the reports to the writers before the power cut.
+  /// The promise for a store of this level after a power cut. `other` has the reports to the writers before the power cut.
   init(after other: PowerPromise, _ level: Durability) {
     synced = level == .scratch ? 0 : other.least(level)
     acknowledged = synced
@@ -96,7 +96,7 @@ struct PowerPromise {
     }
   }
 
-  /// Whether the store may hold exactly the batches up to that number.
+  /// Whether the store may have exactly the batches up to `number`.
   func allows(_ number: Int, _ level: Durability) -> Bool {
     if level == .scratch, number == 0 { return !isSettled || synced == 0 }
     let least = level == .scratch ? synced : self.least(level)

@@ -10,7 +10,7 @@ import TestSupport
 
   /// The shared parts of the power-cut tests: their length, the recorder, and stores made of images.
   ///
-  /// `LARDER_TRIALS=50` makes them long, `LARDER_TEST_POWER_LEVEL` chooses one level; see `Docs/Operate/Reliability.md`.
+  /// `LARDER_TRIALS=50` makes the tests long, `LARDER_TEST_POWER_LEVEL` selects one level. See `Docs/Operate/Reliability.md`.
   enum PowerStage {
     static let images = 40 * TestSettings.trials
     static let seed = TestSettings.seed
@@ -24,7 +24,7 @@ import TestSupport
       if TestSettings.trials > 1 { print("power: \(line)") }
     }
 
-    /// The words in front of a command that record its changes of the store's files.
+    /// The words to put before a command. They make the recorder write the changes of the store's files to `trace`.
     static func recording(_ store: String, in trace: String) throws -> [String] {
       let recorder = try PowerRecorder.library.get()
       return [
@@ -36,7 +36,7 @@ import TestSupport
       URL(fileURLWithPath: PeerProcess.executable).deletingLastPathComponent().path + "/" + name
     }
 
-    /// In memory if `/dev/shm` exists: a test writes each image once, and needs no sync of the image.
+    /// In memory if `/dev/shm` exists, because a test writes each image only once, and needs no sync of the image.
     static let directory =
       FileManager.default.isWritableFile(atPath: "/dev/shm")
       ? "/dev/shm" : URL(fileURLWithPath: NSTemporaryDirectory()).path
@@ -62,7 +62,7 @@ import TestSupport
       return files
     }
 
-    /// The transaction of the recovery point in the file `recovery`.
+    /// The transaction of the recovery point in the file `recovery`, or 0 if there is none.
     static func point(_ bytes: [UInt8]) -> UInt64 {
       let records = [0, 4096].compactMap { start in
         bytes.count >= start + RecoveryRecord.size

@@ -1,14 +1,14 @@
 import Foundation
 
-/// A trace of `PowerRecorder`: calls in the order in which they ended.
+/// A trace of `PowerRecorder`: the recorded calls in the order in which they ended.
 struct PowerTrace {
   enum Event {
     case write(inode: UInt64, offset: Int, bytes: ArraySlice<UInt8>, Arrival)
     case beginSync(UInt64)
-    /// The sync with that number succeeded: everything recorded before its beginning is on the disk, for a file, for the
-    /// store's directory, or for the parent of that directory.
+    /// The sync with this number succeeded. So all changes of the same file or directory that were recorded before `beginSync`
+    /// are on the disk. The directory is the store or its parent.
     case endSync(UInt64, inode: UInt64, name: String)
-    /// The sync failed: the writes to a file that it covers need not be on the disk, and no later sync writes them.
+    /// The sync failed. The writes to the file that the sync covers may be lost, and no later sync writes them.
     case failSync(UInt64, inode: UInt64, name: String)
     case resize(inode: UInt64, length: Int)
     case create(name: String, inode: UInt64)
@@ -18,7 +18,7 @@ struct PowerTrace {
     case say([String])
   }
 
-  /// Whether a write is on the disk when it returns, because the descriptor was open for synchronous writing.
+  /// When a write is on the disk. `now`: when the call returns, because the descriptor was opened for synchronous writes.
   enum Arrival: UInt64 {
     case later, now
     /// The write failed, and may never reach the disk.
