@@ -5,7 +5,7 @@ import Testing
 
 @testable import Larder
 
-@Suite struct InsideWriteTests: StoreSuite {
+@Suite(.timeLimit(.minutes(5))) struct InsideWriteTests: StoreSuite {
   let fixture = StoreFixture()
 
   @Test func `every write inside a write throws, and the outer one is committed`() throws {
