@@ -19,7 +19,10 @@ import Testing
 
   /// Copies the store, including data that only the system's file cache has, and returns the path of the copy.
   private func copy(_ name: String) throws -> String {
-    try directory.copy(to: name)
+    let files = ["data.mdb", "recovery"].filter {
+      FileManager.default.fileExists(atPath: directory.store + "/" + $0)
+    }
+    try directory.copy(files, to: name)
     return directory.path + "/" + name
   }
 

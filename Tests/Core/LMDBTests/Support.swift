@@ -8,14 +8,14 @@ import Testing
 extension TemporaryDirectory {
   var store: String { path + "/store" }
 
-  /// Copies the listed files that exist in `store`. Replaces files with the same names in the target.
+  /// Copies the listed files of `store`, which must exist. Replaces files with the same names in the target.
   func copy(
     _ files: [String] = ["data.mdb", "recovery"], from store: String = "store", to target: String
   ) throws {
     let manager = FileManager.default
     let target = path + "/" + target
     if !manager.fileExists(atPath: target) { try makePrivateDirectory(target) }
-    for file in files where manager.fileExists(atPath: "\(path)/\(store)/\(file)") {
+    for file in files {
       try? manager.removeItem(atPath: target + "/" + file)
       try manager.copyItem(atPath: "\(path)/\(store)/\(file)", toPath: target + "/" + file)
     }
