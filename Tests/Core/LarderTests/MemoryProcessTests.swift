@@ -18,7 +18,7 @@ import Testing
       try Data(Numbers.text(0).utf8).write(to: URL(fileURLWithPath: mark))
       let peer = try PeerProcess("count", store.path, saying: "open")
       let notes = store.cache(of: Int.self, in: "notes")
-      let (old, found) = (Tally(), Tally())
+      let (old, found, direct) = (Tally(), Tally(), Tally())
       try inThreads(3) { thread in
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: mark))
         for read in 0..<100_000 {
@@ -30,14 +30,15 @@ import Testing
             try thread < 2 ? notes.value(for: key) : notes.namespace.text(key).flatMap { Int($0) }
           guard let value else { continue }
           found.add()
+          if thread == 2 { direct.add() }
           if value < Numbers.least(key, ended) { old.add() }
         }
       }
       peer.kill()
       #expect(old.value == 0)
       let memory = try #require(notes.memory?.statistics)
-      let figures = Comment(rawValue: "\(memory), \(found.value) found")
-      #expect(found.value > 50_000, figures)
+      let figures = Comment(rawValue: "\(memory), \(found.value) found, \(direct.value) direct")
+      #expect(found.value > 50_000 && direct.value > 1000, figures)
       #expect(memory.hits > 1000 && memory.revalidatedHits > 100 && memory.misses > 100, figures)
     }
   }
