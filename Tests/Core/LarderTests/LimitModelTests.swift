@@ -1,20 +1,20 @@
+import LMDB
 import LarderSystem
 import TestSupport
 import Testing
 
 @testable import Larder
 
-/// The random changes of ``OwnerRun`` beside another process that changes entries and limits. After each change, the test compares
-/// the counters with what the store holds, and with every limit.
+/// The random changes of ``OwnerRun`` beside another process that changes entries and limits. After each change, the test counts
+/// what the store holds, and compares the counts with the counters and with every limit.
 @Suite struct LimitModelTests {
   @Test func `after every commit nothing holds more than it may`() throws {
     let (seed, steps) = (Int(TestSettings.seed), 3_000 * TestSettings.trials)
     var options = Store.Options()
     options.flushes = false
     try withStoreOnDisk(options) { store, _ in
-      let peer = try PeerProcess(
-        "limits", store.path, ["\(seed)", "\(steps / 6)"], saying: "open")
-      var run = OwnerRun(store: store, clock: nil, seed: seed)
+      let peer = try PeerProcess("limits", store.path, ["\(seed)", "\(steps)"], saying: "open")
+      var run = OwnerRun(store: store, clock: nil, seed: seed, ranges: .large)
       run.run(steps)
       #expect(run.written > steps / 10)
       #expect(peer.line()?.hasPrefix("done") == true)
@@ -23,7 +23,29 @@ import Testing
 }
 
 extension OwnerRun {
-  /// Checks one snapshot: the counts of each namespace and of the store are within the limits.
+  struct Ranges {
+    let keys: Range<Int>
+    let batch: Range<Int>
+    let size: Range<Int>
+    let largeSize: Range<Int>
+    /// The percentage of values with a size from ``largeSize``.
+    let largeValues: Int
+    let entries: Range<Int>
+    let bytes: Range<Int>
+    let storeEntries: Range<Int>
+    let storeBytes: Range<Int>
+    let stepsPerVerification: Int
+
+    static let small = Ranges(
+      keys: 0..<14, batch: 1..<6, size: 0..<10, largeSize: 0..<80, largeValues: 20, entries: 1..<21,
+      bytes: 20..<300, storeEntries: 3..<30, storeBytes: 100..<500, stepsPerVerification: 1)
+    static let large = Ranges(
+      keys: 0..<60, batch: 1..<15, size: 0..<200, largeSize: 0..<3000, largeValues: 10,
+      entries: 1..<50, bytes: 100..<5000, storeEntries: 10..<120, storeBytes: 500..<10_000,
+      stepsPerVerification: 10)
+  }
+
+  /// Counts what each namespace of one snapshot holds, and compares the counts with the counters and with the limits.
   func checkLimits(_ what: String) throws {
     let engine = store.engine
     let transaction = try engine.beginRead()
@@ -31,12 +53,24 @@ extension OwnerRun {
     var total = (entries: 0, bytes: 0)
     for namespace in try engine.metadata.namespaces(in: transaction) {
       let (facts, counters) = (namespace.facts, namespace.counters)
+      var found = (entries: 0, bytes: 0)
+      var cursor = try transaction.cursor(in: .entries)
+      let prefix = namespace.id.prefix
+      var record = try cursor.seek(prefix.span)
+      while let entry = record, entry.key.starts(with: prefix.span) {
+        found.entries += 1
+        found.bytes += entry.value.count - EntryHeader(entry.value)!.payloadStart
+        record = try cursor.next()
+      }
+      guard found == (facts.entries, facts.bytes) else {
+        throw Broken(description: "\(what): found \(found), counted \(facts)")
+      }
       let usage = Usage(entries: counters.entries, bytes: counters.bytes)
       guard facts.rules.limits.exceeded(by: usage) == nil else {
         throw Broken(description: "\(what): \(facts)")
       }
-      total.entries += facts.entries
-      total.bytes += facts.bytes
+      total.entries += found.entries
+      total.bytes += found.bytes
     }
     guard total.entries <= limits.entries ?? .max, total.bytes <= limits.bytes ?? .max else {
       throw Broken(description: "\(what): \(total) in a store limited to \(limits)")

@@ -11,7 +11,7 @@ import Testing
   @Test func `owners, guarantees, pins and limits hold together`() throws {
     let (seed, steps) = (Int(TestSettings.seed), 1_500 * TestSettings.trials)
     try withStore { store, clock in
-      var run = OwnerRun(store: store, clock: clock, seed: seed)
+      var run = OwnerRun(store: store, clock: clock, seed: seed, ranges: .small)
       run.run(steps)
       #expect(run.written > steps / 8 && run.refused > steps / 50)
     }
@@ -32,14 +32,15 @@ struct OwnerRun {
   /// The clock of the store; nil for the clock of the system, in a run beside another process.
   let clock: ManualClock?
   private var isAlone: Bool { clock != nil }
+  private let ranges: Ranges
   private var random: SeededRNG
   private var steps = 0
   private(set) var written = 0
   private(set) var refused = 0
   private let names = ["a", "b", "c"]
 
-  init(store: Store, clock: ManualClock?, seed: Int) {
-    (self.store, self.clock) = (store, clock)
+  init(store: Store, clock: ManualClock?, seed: Int, ranges: Ranges) {
+    (self.store, self.clock, self.ranges) = (store, clock, ranges)
     random = SeededRNG(seed: seed)
   }
 
@@ -72,7 +73,7 @@ struct OwnerRun {
       refused += 1
       what += ": \(error.code)"
     }
-    let faults = try store.verify().faults
+    let faults = try steps % ranges.stepsPerVerification == 0 ? store.verify().faults : []
     if !faults.isEmpty { throw Broken(description: "\(what): \(faults)") }
     if isAlone { try checkOwners(what) } else { try checkLimits(what) }
   }
@@ -122,7 +123,7 @@ struct OwnerRun {
   private mutating func change(_ before: Before, _ what: inout String) throws {
     let name = names[random.next(in: 0..<3)]
     let notes = store.namespace(name)
-    let key = "\(random.next(in: 0..<14))"
+    let key = "\(random.next(in: ranges.keys))"
     switch random.next(in: 0..<100) {
     case 0..<56: try set(key, in: notes, before, &what)
     case 56..<60:
@@ -139,7 +140,7 @@ struct OwnerRun {
       try notes.pin(key)
     case 72..<78:
       what = "unpin"
-      for key in 0..<14 { try notes.unpin("\(key)") }
+      for key in ranges.keys { try notes.unpin("\(key)") }
     case 78..<81:
       what = "set owners"
       let owners = owners(of: Place(name: name, key: Key(key)), before)
@@ -169,8 +170,8 @@ struct OwnerRun {
       try checkGuarantees(before, by: name, what)
     case 96..<98:
       let limits = StoreLimits(
-        entries: random.chance(percent: 50) ? nil : random.next(in: 3..<30),
-        bytes: random.chance(percent: 30) ? nil : random.next(in: 100..<500))
+        entries: random.chance(percent: 50) ? nil : random.next(in: ranges.storeEntries),
+        bytes: random.chance(percent: 30) ? nil : random.next(in: ranges.storeBytes))
       what = "limits: \(limits)"
       try store.declare(limits)
       try checkGuarantees(before, by: nil, what)
@@ -214,8 +215,8 @@ struct OwnerRun {
   }
 
   private mutating func batch(_ before: Before) throws {
-    let changes = (0..<random.next(in: 1..<6)).map { _ in
-      Place(name: names[random.next(in: 0..<3)], key: Key("\(random.next(in: 0..<14))"))
+    let changes = (0..<random.next(in: ranges.batch)).map { _ in
+      Place(name: names[random.next(in: 0..<3)], key: Key("\(random.next(in: ranges.keys))"))
     }
     let all = changes.map { ($0, value(), attributes(of: $0, before)) }
     try store.write { batch in
@@ -230,9 +231,9 @@ struct OwnerRun {
   }
 
   private mutating func value() -> [UInt8] {
-    let isLarge = !isAlone && random.chance(percent: 5)
-    let largest = isLarge ? 3000 : random.chance(percent: 80) ? 10 : 80
-    return [UInt8](repeating: 7, count: random.next(in: 0..<largest))
+    let isLarge = random.chance(percent: ranges.largeValues)
+    let size = random.next(in: isLarge ? ranges.largeSize : ranges.size)
+    return [UInt8](repeating: 7, count: size)
   }
 
   private mutating func attributes(of place: Place, _ before: Before) -> EntryAttributes {
@@ -282,10 +283,10 @@ struct OwnerRun {
   }
 
   private mutating func rules() -> Rules {
-    let bytes = random.chance(percent: 40) ? nil : random.next(in: 20..<300)
+    let bytes = random.chance(percent: 40) ? nil : random.next(in: ranges.bytes)
     return Rules(
       limits: Limits(
-        entries: random.chance(percent: 40) ? nil : random.next(in: 1..<21), bytes: bytes,
+        entries: random.chance(percent: 40) ? nil : random.next(in: ranges.entries), bytes: bytes,
         guaranteed: !isAlone || random.chance(percent: 50)
           ? nil : random.next(in: 1..<min(bytes ?? 100, 100))),
       eviction: [.adaptive, .adaptive, .fifo, .fifo, .refuse][random.next(in: 0..<5)],
