@@ -49,8 +49,6 @@ extension ArticleReader {
       // If only other fields have changed, such as the reading progress, the service sends no HTML, and only the metadata is new.
       let html = body?.html ?? stored?.value ?? ""
       article.images = ImageAddresses.all(in: html, from: readeck.address(of: id))
-      // The same images would not fit this time either, so the known limit stays.
-      if article.images == known?.images { article.imageLimit = known?.imageLimit }
       if known == nil { try await makeRoom(keeping: listed) }
       let validators = body?.validators ?? stored?.validators
       return Loaded(html, validators: validators ?? Validators(), metadata: try article.encoded())
@@ -58,7 +56,8 @@ extension ArticleReader {
     guard let loaded else { throw ArticlesError.ended }
     readeck.service.note(id, in: articles.name, loaded)
     if loaded.source == .loaded, loaded.error == nil, let known, !known.images.isEmpty {
-      // The new version may show fewer images, so the article no longer owns the others.
+      // The new version may show fewer images, so the article no longer owns the others. If the new version shows the same
+      // images, they would not fit this time either, so the known limit stays.
       _ = try await ifRoom { try settle(known, imageLimit: known.imageLimit) }
     }
     return loaded
@@ -116,21 +115,18 @@ extension ArticleReader {
 
   /// The image. Nil if the service refuses it, or if the answer is empty, too large or damaged. Throws for other content.
   private func fetchImage(at address: String) async throws -> [UInt8]? {
-    do {
-      for pause in pauses {
-        do { return try await readeck.image(at: address) } catch let error as ServiceError {
-          // After these errors, the same request may succeed a little later.
-          let status = error.status ?? 0
-          guard error.isOffline || status >= 500 || [408, 429].contains(status) else { throw error }
+    var pauses = pauses[...]
+    while true {
+      do { return try await readeck.image(at: address) } catch let error as ServiceError {
+        let status = error.status ?? 0
+        switch error {
+        // After these errors, the same request may succeed a little later.
+        case _ where error.isOffline || status >= 500 || [408, 429].contains(status):
+          guard let pause = pauses.popFirst() else { throw error }
           try await Task.sleep(for: pause)
+        case .refused where error.isRefusal, .undecodable, .failed: return nil
+        default: throw error
         }
-      }
-      return try await readeck.image(at: address)
-    } catch let error as ServiceError {
-      switch error {
-      case .refused where error.isRefusal, .undecodable: return nil
-      case .failed where !error.isOffline: return nil
-      default: throw error
       }
     }
   }

@@ -37,10 +37,7 @@ extension ArticleReader {
       requested = store.now
       wanted = try await list(since: requested, &result)
       try await fetch(wanted, since: requested, &result, reports)
-    } catch {
-      result.isRefused = (error as? ServiceError)?.isRefusal ?? false
-      result.reason = error is CancellationError ? "it was ended" : "\(error)"
-    }
+    } catch { result.error = error }
     do {
       // The user may have archived or deleted some of these articles during the sync, so they are not counted.
       let edits = try edits()
@@ -50,9 +47,7 @@ extension ArticleReader {
       if result.stored > 0 || result.outcome == .nothingNew, try syncs.contains("last sync") {
         try noteSync()
       }
-    } catch {
-      result.reason = result.reason ?? "\(error)"
-    }
+    } catch { result.error = result.error ?? error }
     return result
   }
 
@@ -97,8 +92,9 @@ extension ArticleReader {
       guard try number < settings().limit else { break }
       if try edits().applied(to: bookmark, since: requested) == nil { continue }
       do {
-        let isNew = try await fetch(bookmark, since: requested, keeping: listed)
-        if isNew { result.stored += 1 } else { result.skipped += 1 }
+        let loaded = try await load(bookmark.id, keeping: listed, since: requested) { bookmark }
+        if let error = loaded.error { throw error }
+        if loaded.source == .loaded { result.stored += 1 } else { result.skipped += 1 }
         result.images += try await fetchImages(of: bookmark.id)
       } catch {
         guard await !isFinal(error) else { throw error }
@@ -108,30 +104,14 @@ extension ArticleReader {
     reports.yield((wanted.count, wanted.count))
   }
 
-  /// Fetches and stores an article that is not stored. If needed, removes older articles. Returns false if nothing was fetched.
-  private func fetch(
-    _ bookmark: Bookmark, since requested: Timestamp, keeping listed: Set<String>
-  ) async throws -> Bool {
-    while true {
-      let loaded = try await load(bookmark.id, keeping: listed, since: requested) { bookmark }
-      guard let error = loaded.error else { return loaded.source == .loaded }
-      // An old article is removed only if this frees enough room: other data may fill the store.
-      guard (error as? LarderError)?.code == .full,
-        let oldest = try storedArticles().last, bookmark.isNewer(than: oldest.bookmark),
-        try articles.namespace.info()?.bytes ?? 0 >= loaded.value.utf8.count
-      else { throw error }
-      try await articles.remove(oldest.bookmark.id)
+  /// Whether the error ends the sync. If the service can still list articles, a failed request affects only its own article. An
+  /// article that is larger than the limit of one value also fails alone.
+  func isFinal(_ error: any Error) async -> Bool {
+    guard let error = error as? ServiceError else {
+      return (error as? LarderError)?.code != .overLimit
     }
-  }
-
-  /// Whether the error ends the sync. If the service can still list articles, a failed request affects only its own article.
-  private func isFinal(_ error: any Error) async -> Bool {
-    if let error = error as? ServiceError {
-      guard error.isOffline || error.refusesReader else { return error.status == 429 }
-      return await !readeck.lists()
-    }
-    let codes: [LarderError.Code?] = [.overLimit, .invalidArgument, .unencodable, .undecodable]
-    return !codes.contains((error as? LarderError)?.code)
+    guard error.isOffline || error.refusesReader else { return error.status == 429 }
+    return await !readeck.lists()
   }
 }
 
@@ -149,7 +129,7 @@ public struct SyncRun: Sendable {
   public func cancel() { task.cancel() }
 }
 
-public struct SyncResult: Sendable, Hashable {
+public struct SyncResult: Sendable {
   public enum Outcome: String, Sendable {
     case done, partial, failed
     case nothingNew = "nothing new"
@@ -170,13 +150,11 @@ public struct SyncResult: Sendable, Hashable {
   /// The listed bookmarks that could not be decoded, with the reasons.
   public var unreadable: [String] = []
   public var edits = OutboxReport()
-  /// The reason why the sync ended early; nil if it did not.
-  public var reason: String?
-  /// Whether the service refused the user, or refused to send the list.
-  public var isRefused = false
+  /// The error that ended the sync early; nil if the sync did not end early.
+  public var error: (any Error)?
 
   public var outcome: Outcome {
-    switch (stored > 0, failed > 0 || reason != nil || kept < total) {
+    switch (stored > 0, failed > 0 || error != nil || kept < total) {
     case (true, false): .done
     case (true, true): .partial
     case (false, false): .nothingNew

@@ -43,7 +43,7 @@ public final class ArticleReader: Sendable {
     service.fields = [.authorization: "Bearer \(token)"]
     service.message = { $0["message"]?.text }
     service.log = log
-    readeck = Readeck(service: service, isDisconnected: transport is Disconnected)
+    readeck = Readeck(service: service)
   }
 
   /// The name of the namespace of articles.

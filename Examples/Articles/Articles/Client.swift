@@ -2,13 +2,12 @@ import Foundation
 import HTTPTypes
 import Larder
 import LarderHTTP
-public import Service
+import Service
 
 /// The part of readeck's API that a reader needs, through an HTTP cache. Articles and images are not in this cache, because
 /// they have entries of their own. Bookmarks are not either, because their dates must be new.
 struct Readeck: Sendable {
   let service: Service
-  let isDisconnected: Bool
 
   private static func unstored(_ type: String) -> HTTPFields {
     [.accept: type, .cacheControl: "no-store"]
@@ -36,31 +35,18 @@ struct Readeck: Sendable {
   func lists() async -> Bool { (try? await unread(limit: 1)) != nil }
 
   func bookmark(_ id: String) async throws -> (value: Bookmark, reply: Reply) {
-    let path = Self.path(id)
-    let reply = try own(await service.send(path, fields: Self.unstored("application/json")))
+    let fields = Self.unstored("application/json")
+    let reply = try service.checked(await service.send(Self.path(id), fields: fields))
     return (try await service.decoded(Bookmark.self, from: reply), reply)
   }
 
   /// Sends new values for fields of a bookmark. If `fields` is nil, deletes the bookmark.
   func change(_ id: String, _ fields: [String: JSON]?) async throws {
-    _ = try own(
+    _ = try service.checked(
       await service.send(
         Self.path(id), method: fields == nil ? .delete : .patch,
         body: fields.map { Array(try JSONEncoder().encode($0)) } ?? [],
         fields: [.contentType: "application/json", .accept: "application/json"]))
-  }
-
-  /// The answer about one bookmark if it is good. A proxy, a firewall or a login page can also answer, with any status. So a
-  /// refusal counts only if it has the form of the service's refusals.
-  private func own(_ reply: Reply) throws(ServiceError) -> Reply {
-    let json = reply.json
-    let isOwn =
-      json?["is_valid"]?.isTrue == false
-      || json?["message"]?.text != nil && json?["status"] == .number(Double(reply.status))
-    if (300..<500).contains(reply.status), ![401, 407, 408].contains(reply.status), !isOwn {
-      throw .wrongContent(path: reply.path, type: "that of another server (\(reply.status))")
-    }
-    return try service.checked(reply)
   }
 
   func address(of id: String) -> String { service.base + Self.path(id) + "/article" }
@@ -96,5 +82,5 @@ struct Readeck: Sendable {
 }
 
 extension ServiceError {
-  public var refusesReader: Bool { [401, 403, 407].contains(status) }
+  var refusesReader: Bool { [401, 403, 407].contains(status) }
 }

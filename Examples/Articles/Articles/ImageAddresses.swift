@@ -5,34 +5,28 @@ import Service
 /// The images of a piece of HTML, in their order and without repetitions: those of `src`, and all candidates of `srcset`.
 ///
 /// The addresses are absolute. Addresses that are not HTTP are omitted, such as `data:` URLs. The HTML may be malformed.
+/// Comments and scripts are treated as other HTML, because the service removes them from articles.
 enum ImageAddresses {
   /// - Parameter address: The URL of the HTML, which is the base URL of relative addresses.
   static func all(in html: String, from address: String) -> [String] {
-    let opening = /<([a-zA-Z][a-zA-Z0-9]*)/
+    let name = /[a-zA-Z][a-zA-Z0-9]*/
     // A name, which may begin with a wrong `=`, and a value: in double quotes, in single quotes, or without quotes.
     let attribute = /[\s\/]*(=?[^\s=\/>]*)(?:\s*=\s*(?:"([^"]*)"?|'([^']*)'?|([^\s>]*)))?/
     var found: [String] = []
     var rest = html[...]
     while let start = rest.firstIndex(of: "<") {
-      rest = rest[start...]
-      guard let name = rest.prefixMatch(of: opening) else {
-        rest = rest.hasPrefix("<!--") ? rest.behind("-->") : rest.dropFirst()
-        continue
-      }
-      let tag = name.1.lowercased()
-      rest = rest[name.range.upperBound...]
+      rest = rest[start...].dropFirst()
+      guard let tag = rest.prefixMatch(of: name) else { continue }
+      rest = rest[tag.range.upperBound...]
       while let next = rest.prefixMatch(of: attribute), !next.0.isEmpty {
         rest = rest[next.range.upperBound...]
         let value = next.2 ?? next.3 ?? next.4 ?? ""
-        switch (tag, next.1.lowercased()) {
+        switch (tag.output.lowercased(), next.1.lowercased()) {
         case ("img", "src"): found.append(resolved(value))
         case ("img", "srcset"), ("source", "srcset"): found += candidates(of: resolved(value))
         default: break
         }
       }
-      // The content of these elements is text, not HTML, so it is skipped.
-      let isRaw = ["script", "style", "textarea", "title", "iframe"].contains(tag)
-      if isRaw { rest = rest.behind("</" + tag) }
     }
     let base = URL(string: address)
     var seen: Set<String> = []
@@ -83,12 +77,5 @@ enum ImageAddresses {
       return code.flatMap { Unicode.Scalar($0) }.map { String($0) }
         ?? match.3.flatMap { named[$0] } ?? String(match.0)
     }
-  }
-}
-
-extension Substring {
-  /// The text after the next `end`, in lower or upper case. Empty if there is no `end`.
-  fileprivate func behind(_ end: String) -> Substring {
-    range(of: end, options: .caseInsensitive).map { self[$0.upperBound...] } ?? ""
   }
 }

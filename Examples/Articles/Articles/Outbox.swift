@@ -1,5 +1,4 @@
 public import Larder
-import LarderHTTP
 import Service
 import Synchronization
 
@@ -47,7 +46,6 @@ public struct OutboxReport: Sendable, Hashable {
   public var left = 0
   /// Why changes still wait, although the service answered.
   public var reasons: [String] = []
-  public var isRefused = false
 }
 
 /// The user sees an article as the service sent it, with the changes that the service did not have at that time.
@@ -108,8 +106,7 @@ extension ArticleReader {
   /// usable answer, this change and the later changes of its article wait. Only one process sends at a time.
   public func sendEdits() async throws -> OutboxReport {
     let sent = Mutex<OutboxReport?>(nil)
-    // Without a network the loop ends, so that a caller does not wait for another process that sends.
-    while try !pendingEdits().isEmpty, !readeck.isDisconnected, sent.withLock({ $0 == nil }) {
+    while try !pendingEdits().isEmpty, sent.withLock({ $0 == nil }) {
       // Only the process that holds the lease of this load may send. The load never stores a value. Another task may do the load.
       _ = try await syncs.result(for: "outbox") { [self] _ in
         let report = try await sendAll()
@@ -140,11 +137,8 @@ extension ArticleReader {
         }
       } catch let error as ServiceError {
         waiting.insert(edit.article)
-        if case .failed(.offline, _) = error { break }
-        report.reasons.append("\(edit.text): \(error)")
-        report.isRefused = report.isRefused || error.refusesReader
-        if [401, 407, 429].contains(error.status) { break }
-        if case .failed(.interrupted, _) = error, await !readeck.lists() { break }
+        if !error.isOffline { report.reasons.append("\(edit.text): \(error)") }
+        if await isFinal(error) { break }
       }
     }
     return report

@@ -2,30 +2,18 @@ public import ArgumentParser
 public import Articles
 import ExampleProgram
 import Larder
-import Service
 
 struct ListArticles: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "Lists the stored articles, newest first.",
-    discussion: "With --online it lists the server's newest unread articles, if it can be reached.")
+    commandName: "list", abstract: "Lists the stored articles, newest first.")
 
   @OptionGroup var account: Account
-  @Flag(help: "Ask the server for the newest unread articles.") var online = false
 
   func run() async throws {
-    try await account.show(closing: ["keys @ --limit 5", "namespaces"]) { reader in
-      let list = online ? try await reader.unread() : nil
-      // The list marks articles that the service has changed, so the stored articles are read after the list.
-      let stored = try reader.stored()
-      for reason in list?.unreadable ?? [] { Console.complain("left out: \(reason)") }
-      if list?.isOffline == true {
-        Console.complain("there is no network: these are the stored articles")
-      }
-      let bookmarks = list?.bookmarks ?? stored.map(\.bookmark)
-      let rows = bookmarks.map { bookmark in
-        let kept = stored.first { $0.bookmark.id == bookmark.id }
-        let mark = kept.map { $0.isEdited ? "edited" : "kept" } ?? ""
-        return bookmark.id.padded(to: 24) + "  " + mark.padded(to: 6)
+    try await account.show { reader in
+      let rows = try reader.stored().map { article in
+        let bookmark = article.bookmark
+        return bookmark.id.padded(to: 24) + (article.isEdited ? "  edited" : "  kept  ")
           + (bookmark.isMarked ? "  * " : "  ") + bookmark.name
           + (bookmark.isRead ? "  (read)" : "")
       }
@@ -38,10 +26,7 @@ struct ShowArticle: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
     abstract: "Prints an article's HTML; one that is not stored is fetched with its images.",
-    discussion: """
-      An edited article is fetched again; if that fails, the stored version is printed. The exit code is 5 if the server \
-      refuses the user.
-      """)
+    discussion: "An edited article is fetched again; if that fails, the stored version is printed.")
 
   @Argument(help: "The id, as `list` prints it.") var id: String
   @OptionGroup var account: Account
@@ -54,9 +39,6 @@ struct ShowArticle: AsyncParsableCommand {
       }
       // The article is printed first, because its images may take long.
       try Output.write(document: article.html)
-      if let error = article.error as? ServiceError, error.refusesReader {
-        throw ExitCode(Failure.Code.refused.rawValue)
-      }
       return []
     }
   }
@@ -99,12 +81,11 @@ extension OutboxReport {
   func complain() {
     for conflict in conflicts { Console.complain("not sent: \(conflict)") }
     for reason in reasons { Console.complain("not sent yet: \(reason)") }
-    if isRefused { Console.complain("hint: give a valid credential: --token or READECK_TOKEN") }
   }
 
-  /// Throws if the service has refused the user, or if a change was dropped.
+  /// Throws if a change was dropped.
   func check() throws {
-    if isRefused || !conflicts.isEmpty { throw ExitCode(Failure.Code.refused.rawValue) }
+    if !conflicts.isEmpty { throw ExitCode(Failure.Code.refused.rawValue) }
   }
 }
 
@@ -124,7 +105,7 @@ struct Settings: AsyncParsableCommand {
   @Option(help: "The most megabytes of images: 50 to 1200.") var imageMegabytes: Int?
 
   func run() async throws {
-    try await account.show(closing: ["namespaces", "count @"]) { reader in
+    try await account.show { reader in
       let before = try reader.settings()
       let settings = OfflineSettings(
         isOn: on, articles: articles, keepsImages: images, imageMegabytes: imageMegabytes,

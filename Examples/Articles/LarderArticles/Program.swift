@@ -21,13 +21,8 @@ struct LarderArticles: AsyncParsableCommand {
 
   static func main() async {
     await Failure.run(Self.self, credential: "--token or READECK_TOKEN") { error in
-      switch error as? ArticlesError {
-      case .off: Failure(.refused, "\(error)", hint: "larder-articles settings --on switches it on")
-      case .nothingStored:
-        Failure(.failed, "\(error)", hint: "run larder-articles sync when there is a network")
-      case .ended: Failure(.refused, "\(error)", hint: "run it again to store articles")
-      case nil: nil
-      }
+      guard case .off? = error as? ArticlesError else { return nil }
+      return Failure(.refused, "\(error)", hint: "larder-articles settings --on switches it on")
     }
   }
 }
@@ -43,11 +38,8 @@ struct Account: ParsableArguments {
       """)
   var token: String?
 
-  /// Opens the store and prints the rows of `body`. Then waits for the images of opened articles, and closes the store. In the
-  /// `larder` commands, `@` means the namespace of the articles.
-  func show(
-    closing commands: [String] = [], rows body: (ArticleReader) async throws -> [String]
-  ) async throws {
+  /// Opens the store and prints the rows of `body`. Then waits for the images of opened articles, and closes the store.
+  func show(rows body: (ArticleReader) async throws -> [String]) async throws {
     try await place.open { store, transport in
       // A recording has no user, so it gets an empty token. Its articles are then separate from those of the user.
       let token = token ?? ProcessInfo.processInfo.environment["READECK_TOKEN"] ?? ""
@@ -55,9 +47,7 @@ struct Account: ParsableArguments {
         in: store, at: place.offline ? Place.recording + "/api" : server,
         token: place.offline ? "" : token.trimmingBlanks, over: transport, log: place.log,
         report: { Console.complain("\($0)") })
-      let rows = try await body(reader)
-      let name = "@" + reader.name
-      try place.show(rows, closing: commands.map { $0.replacing("@", with: name) })
+      try place.show(await body(reader))
       await reader.finish()
     }
   }
@@ -77,31 +67,27 @@ struct Sync: AsyncParsableCommand {
 
   func run() async throws {
     var ended: SyncResult?
-    try await account.show(closing: ["keys @ --limit 5", "namespaces"]) { reader in
+    try await account.show { reader in
       guard let run = ifDue ? try reader.syncIfDue() : try reader.sync() else {
         return ["offline reading is off, or the last sync was less than four hours ago"]
       }
       let result = await run.result()
       ended = result
-      if result.outcome == .failed { return [] }
       let counts =
         "\(result.stored) fetched, \(result.skipped) stored before, \(result.failed) failed, "
         + "\(result.images.counted("image")) fetched, \(result.removed) removed"
-      return try [result.text, counts, "\(result.edits.sent) sent", reader.usage().text]
+      let rows = [result.text, counts, "\(result.edits.sent) sent", try reader.usage().text]
+      try account.place.show(rows, closing: ["keys @\(reader.name) --limit 5", "namespaces"])
+      return []
     }
     guard let result = ended else { return }
     for reason in result.unreadable { Console.complain("left out: \(reason)") }
     result.edits.complain()
-    if result.reason != nil || result.outcome == .failed {
-      throw Failure(
-        result.isRefused ? .refused : .failed,
-        result.reason ?? result.failures.first ?? "nothing could be stored",
-        hint: result.isRefused
-          ? "check the address, --server, and the credential, --token or READECK_TOKEN"
-          : "run it again: stored articles stay; --server names your server")
-    }
     for reason in result.failures { Console.complain("failed: \(reason)") }
+    if let error = result.error { throw error }
     try result.edits.check()
-    if result.failed > 0 || result.edits.left > 0 { throw ExitCode(Failure.Code.failed.rawValue) }
+    if result.outcome == .failed || result.failed > 0 || result.edits.left > 0 {
+      throw ExitCode(Failure.Code.failed.rawValue)
+    }
   }
 }

@@ -17,40 +17,31 @@ final class FakeReadeck: Sendable {
 
     var bookmark: [String: Any] {
       [
-        "id": id, "created": FakeReadeck.moment(number), "updated": updated, "state": 0,
-        "url": "https://example.com/\(id)", "title": title, "site_name": "example.com",
-        "authors": NSNull(), "type": "article", "has_article": true, "is_marked": isMarked,
-        "is_archived": isArchived, "labels": ["ferries"], "read_progress": progress,
+        "id": id, "created": FakeReadeck.moment(number), "updated": updated, "title": title,
+        "url": "https://example.com/\(id)", "authors": NSNull(), "has_article": true,
+        "is_marked": isMarked, "is_archived": isArchived, "read_progress": progress,
       ]
     }
   }
 
-  private struct State {
-    var pages: [Page] = []
-    var images: [String: LocalServer.Answer] = [:]
-  }
-
   static let token = "secret"
-  private let state = Mutex(State())
-  private let clock: ManualClock
-
-  init(clock: ManualClock = ManualClock()) { self.clock = clock }
+  let clock = ManualClock()
+  private let stored = Mutex<[Page]>([])
+  private let images = Mutex<[String: LocalServer.Answer]>([:])
 
   var pages: [Page] {
-    get { state.withLock { $0.pages } }
-    set { state.withLock { $0.pages = newValue } }
+    get { stored.withLock { $0 } }
+    set { stored.withLock { $0 = newValue } }
   }
 
-  func set(_ image: LocalServer.Answer, at path: String) {
-    state.withLock { $0.images[path] = image }
-  }
+  func set(_ image: LocalServer.Answer, at path: String) { images.withLock { $0[path] = image } }
   func page(_ number: Int) -> Page? { pages.first { $0.number == number } }
-  func remove(_ number: Int) { pages.removeAll { $0.number == number } }
+  func remove(_ number: Int) { stored.withLock { $0.removeAll { $0.number == number } } }
 
   func change(_ number: Int, _ change: (inout Page) -> Void) {
-    state.withLock { state in
-      guard let index = state.pages.firstIndex(where: { $0.number == number }) else { return }
-      change(&state.pages[index])
+    stored.withLock { pages in
+      guard let index = pages.firstIndex(where: { $0.number == number }) else { return }
+      change(&pages[index])
     }
   }
 
@@ -86,33 +77,33 @@ final class FakeReadeck: Sendable {
   }
 
   func answer(_ request: LocalServer.Received) -> LocalServer.Answer {
-    var answer = answer(request, state.withLock { $0 })
+    var answer = undated(request)
     answer.fields["Date"] = HTTPDate(clock.now).text
     return answer
   }
 
-  private func answer(_ request: LocalServer.Received, _ state: State) -> LocalServer.Answer {
+  private func undated(_ request: LocalServer.Received) -> LocalServer.Answer {
     if request.bare.hasPrefix("/img") {
-      return state.images[request.path] ?? .init(404)
+      return images.withLock { $0[request.path] } ?? .init(404)
     }
-    guard request.fields["authorization"] == "Bearer \(Self.token)" else {
-      return Self.refusal(401)
+    guard request.fields["authorization"] == "Bearer \(Self.token)" else { return .init(401) }
+    if request.bare == "/api/bookmarks" {
+      let unread = pages.filter { !$0.isArchived }
+      let limit = request.parameter("limit").flatMap { Int($0) } ?? 50
+      return .init(
+        200, ["Total-Count": "\(unread.count)"], json: unread.prefix(limit).map(\.bookmark))
     }
-    if request.bare == "/api/bookmarks" { return list(request, state) }
     let number = Self.number(of: request.bare.dropFirst("/api/bookmarks/".count))
-    guard let page = state.pages.first(where: { $0.number == number }) else {
-      return Self.refusal(404)
-    }
+    guard let page = page(number) else { return .init(404) }
     if request.method != "GET" { return edit(number, request) }
-    return request.bare.hasSuffix("/article") ? article(page, request) : .init(json: page.bookmark)
-  }
-
-  private func list(_ request: LocalServer.Received, _ state: State) -> LocalServer.Answer {
-    let isArchived = request.parameter("is_archived")
-    let pages = state.pages.filter { isArchived == nil || "\($0.isArchived)" == isArchived }
-    let limit = Int(request.parameter("limit") ?? "") ?? 50
-    return .init(
-      200, ["Total-Count": "\(pages.count)"], json: pages.prefix(limit).map(\.bookmark))
+    guard request.bare.hasSuffix("/article") else { return .init(json: page.bookmark) }
+    // The tag must match exactly. As in the real service, the 304 has no validators.
+    if request.fields["if-none-match"] == page.entityTag { return .init(304) }
+    let fields = [
+      "Content-Type": "text/html; charset=utf-8", "ETag": page.entityTag,
+      "Last-Modified": "Fri, 04 Apr 2025 14:09:22 GMT", "Cache-Control": "private, must-revalidate",
+    ]
+    return .init(200, fields, text: page.html)
   }
 
   /// Makes a change through the API. The page gets a time of change that is later than all others.
@@ -130,17 +121,4 @@ final class FakeReadeck: Sendable {
     }
     return .init(json: "{}")
   }
-
-  private func article(_ page: Page, _ request: LocalServer.Received) -> LocalServer.Answer {
-    // The tag must match exactly. As in the real service, the 304 has no validators.
-    if request.fields["if-none-match"] == page.entityTag { return .init(304) }
-    let fields = [
-      "Content-Type": "text/html; charset=utf-8", "ETag": page.entityTag,
-      "Last-Modified": "Fri, 04 Apr 2025 14:09:22 GMT", "Cache-Control": "private, must-revalidate",
-    ]
-    return .init(200, fields, text: page.html)
-  }
-
-  static func refusal(_ status: Int) -> LocalServer.Answer { .init(status, text: words(status)) }
-  static func words(_ status: Int) -> String { #"{"status":\#(status),"message":"no"}"# }
 }

@@ -4,17 +4,15 @@ import ExampleTesting
 
 /// A reader with its own store, its own server and a manual clock.
 struct Fixture: TestFixture {
-  let clock = ManualClock()
   let store: Store
   let server: LocalServer
-  let readeck: FakeReadeck
+  let readeck = FakeReadeck()
   let network = FaultyTransport(over: URLSessionTransport())
   let reader: ArticleReader
 
   private init(_ server: LocalServer) async throws {
     self.server = server
-    readeck = FakeReadeck(clock: clock)
-    store = try Store.temporary(options: Store.Options(clock: clock))
+    store = try Store.temporary(options: Store.Options(clock: readeck.clock))
     reader = Self.reader(in: store, at: server.base, over: network)
     try await reader.settingsCache.set(.test(), for: "offline")
     answerAll()
@@ -30,18 +28,16 @@ struct Fixture: TestFixture {
   }
 
   static func reader(
-    in store: Store, at base: String, over network: any HTTPTransport,
-    token: String = FakeReadeck.token
+    in store: Store, at base: String, over network: any HTTPTransport
   ) -> ArticleReader {
     ArticleReader(
-      in: store, at: base + "/api", token: token, over: network, pauses: [.zero, .zero])
+      in: store, at: base + "/api", token: FakeReadeck.token, over: network, pauses: [.zero, .zero])
   }
 
-  /// Another reader of the same store: as in another process, or with the token of another user.
-  func another(token: String = FakeReadeck.token) -> ArticleReader {
-    Self.reader(in: store, at: server.base, over: network, token: token)
-  }
+  /// Another reader of the same store, as in another process.
+  func another() -> ArticleReader { Self.reader(in: store, at: server.base, over: network) }
 
+  var clock: ManualClock { readeck.clock }
   var articles: Store.Namespace { reader.articles.namespace }
   var images: Store.Namespace { reader.images.namespace }
 

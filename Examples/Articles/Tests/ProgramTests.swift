@@ -8,7 +8,6 @@ import ExampleTesting
   @Test func `recorded articles are listed and opened, and errors have their codes`() async throws {
     try await program.check(
       """
-      list --online --offline --no-network = 4 | ! ^error: there is no network, and no article
       show nosuch --offline = 1      | ! ^error: the service answered 404
       edit mark nosuch --offline = 1 | ! ^error: the service answered 404
       edit mark nosuch --no-network = 4 | ! ^error: the service cannot be reached: there is no network
@@ -18,7 +17,6 @@ import ExampleTesting
       sync --offline                 | ^6 of 6 articles: nothing new_
       sync --offline --if-due        | less than four hours ago_
       list --offline --no-network    | 6 articles_ | kept    https://notes.example/untitled_
-      list --online --offline --no-network | 6 articles_ | ! ^there is no network: these are the stored articles_
       edit mark \(ferry) --offline --no-network | ^0 sent, 1 waiting
       settings --images --offline    | last sync        20 | mark "The ferry that waits | images           at most 200 MB_
       settings                       | ^offline reading  on_ | stored           0 articles
@@ -29,30 +27,29 @@ import ExampleTesting
       settings --no-on --offline     | ^offline reading  off_
       sync --offline = 5             | ! ^error: offline reading is switched off_hint:
       sign-out --offline             | ^removed: 0 articles | 1 unsent changes
-      settings --offline             | ^offline reading  off_ | last sync        never_Look at it:
+      settings --offline             | ^offline reading  off_ | last sync        never_
       """)
   }
 
-  private var account: String { "--server \(fixture.server.base)/api --token \(FakeReadeck.token)" }
-
-  @Test func `a title can neither command the terminal nor break its row`() async throws {
+  @Test func `users and the recording have separate data, and a title cannot command the terminal`()
+    async throws
+  {
     fixture.readeck.fill(1)
     fixture.readeck.change(0) {
       $0.title = "\u{1B}]0;mine\u{7}\u{9B}31m\r\nnext\tone"
     }
-    let list = "list --online \(account) | \u{FFFD}]0;mine\u{FFFD}\u{FFFD}31m  next one_1 article_"
-    try await program.check(list)
-  }
-
-  @Test func `a recording gets no change of the user, and leaves the user's data`() async throws {
-    fixture.readeck.fill(1)
+    let address = "--server \(fixture.server.base)/api"
+    let account = "\(address) --token \(FakeReadeck.token)"
+    let title = "\u{FFFD}]0;mine\u{FFFD}\u{FFFD}31m  next one"
     try await program.check(
       """
-      sync \(account)                                              | 1 of 1 articles
-      edit archive \(FakeReadeck.id(0)) --no-network \(account)    | ^0 sent, 1 waiting
-      sync --offline --token \(FakeReadeck.token)                  | ^6 of 6 articles: done
-      list \(account)                                              | ^0 articles_
-      settings \(account)                                          | archive "Article 0"
+      sync \(account)                                           | 1 of 1 articles
+      list \(account)                                           | \(title)_1 article_
+      settings \(address) --token another                       | stored           0 articles
+      edit archive \(FakeReadeck.id(0)) --no-network \(account) | ^0 sent, 1 waiting
+      sync --offline --token \(FakeReadeck.token)               | ^6 of 6 articles: done
+      list \(account)                                           | ^0 articles_
+      settings \(account)                                       | archive "\(title)"
       """)
   }
 }

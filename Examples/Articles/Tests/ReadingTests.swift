@@ -24,23 +24,6 @@ import ExampleTesting
     #expect(fixture.asked().bodies == [0])
   }
 
-  @Test func `unreadable bookmarks are named, and do not hide the others`() async throws {
-    readeck.fill(3)
-    fixture.answer("/api/bookmarks") { answer in
-      let list = String(decoding: answer.body, as: UTF8.self)
-      let bad = #"[7, {}, null, {"id": "", "updated": "x"}, {"id": "a", "updated": null}, "#
-      answer.body = Data((bad + list.dropFirst()).utf8)
-    }
-    let result = try await fixture.sync()
-    #expect(result.text == "3 of 3 articles: done")
-    let unreadable = try await reader.unread().unreadable
-    #expect(unreadable.count == 5 && result.unreadable == unreadable)
-    let reason = "a bookmark without id or updated"
-    #expect(unreadable[3...] == ["[3]: \(reason)", "a: [4]: \(reason)"])
-    fixture.server.become { _ in .init(200, text: #"[{"id": 7}]"#) }
-    await #expect(throws: ServiceError.self) { try await reader.unread() }
-  }
-
   /// The second argument is earlier than the stored time, as if a backup of the service was restored.
   @Test(arguments: ["2026-01-01T00:00:00.5Z", "2020-01-01T00:00:00Z"])
   func `an edited article is fetched again, with its tag as it came`(updated: String) async throws {
@@ -98,7 +81,7 @@ import ExampleTesting
     await #expect(throws: ServiceError.self) { try await fixture.open(0) }
   }
 
-  @Test func `refusals and broken connections stay errors`() async throws {
+  @Test func `refusals, broken connections and unreadable lists stay errors`() async throws {
     try await fixture.sync(new: 3)
     let codes = [
       URLError.Code.secureConnectionFailed, .serverCertificateUntrusted, .badServerResponse,
@@ -110,6 +93,8 @@ import ExampleTesting
       await #expect(throws: (any Error).self) { try await reader.unread() }
     }
     #expect(fixture.network.plan.isEmpty)
+    fixture.answer(with: .init(json: #"[{"id": 7}]"#)) { _ in true }
+    await #expect(throws: ServiceError.self) { try await reader.unread() }
   }
 
   @Test func `asking for an article and listing change nothing`() async throws {
