@@ -20,15 +20,13 @@ final class FakeCatalog: Sendable {
     }
   }
 
-  /// The fields that distinguish versions of a page.
-  enum Validators: CaseIterable, Sendable { case tags, dates, none }
-
   struct State: Sendable {
     var items: [Item] = []
     /// The status of a refusal that replaces each answer of the catalog.
     var refusal: Int?
     var refusesCursors = false
-    var validators = Validators.tags
+    /// The field that distinguishes versions of a page; nil for no such field.
+    var validator: String? = "ETag"
 
     /// The items of a tier in the catalog's order; of all tiers for nil.
     func listed(_ tier: String?) -> [Item] {
@@ -97,14 +95,11 @@ final class FakeCatalog: Sendable {
       """
     // By the contract, the tag has the newest change on the page, the number of funnels and the last slug.
     let newest = items.map(\.updated).max() ?? 0
-    let validators =
-      switch state.validators {
-      case .tags: ["ETag": "\"funnels:v1:\(newest)-\(items.count)-\(items.last?.slug ?? "")\""]
-      case .dates:
-        ["Last-Modified": "Thu, 01 Jan 2026 00:\(10 + newest / 60):\(10 + newest % 60 / 2) GMT"]
-      case .none: [String: String]()
-      }
-    return cached(request, data, validators)
+    let validators = [
+      "ETag": "\"funnels:v1:\(newest)-\(items.count)-\(items.last?.slug ?? "")\"",
+      "Last-Modified": "Thu, 01 Jan 2026 00:\(10 + newest / 60):\(10 + newest % 60 / 2) GMT",
+    ]
+    return cached(request, data, validators.filter { $0.key == state.validator })
   }
 
   private func cached(

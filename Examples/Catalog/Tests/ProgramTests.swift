@@ -20,11 +20,9 @@ import ExampleTesting
       sign-out --offline | removed
       \(list)           | 3 funnels_pages: 1 fresh
       """)
+    let funnels = #"[{"id": 1, "slug": "a", "title": "b"}, 7]"#
     fixture.server.become { _ in
-      .init(
-        json:
-          #"{"data": {"pillars": [], "uncategorized_funnels": [{"id": 1, "slug": "a", "title": "b"}, 7]}}"#
-      )
+      .init(json: #"{"data": {"pillars": [], "uncategorized_funnels": \#(funnels)}}"#)
     }
     try await program.check(
       "\(list) --refresh = 4 | 1 funnel_ | ! ^left out: data. | ! error: 1 part ")

@@ -39,12 +39,10 @@ extension LegoList<ModelSet> {
 }
 
 extension LegoClient {
-  /// Stores entities of one kind in one transaction.
-  func keep<Entity: LegoEntity>(_ all: [Entity]) throws {
+  /// Stores an entity on disk, and not in memory.
+  func keep<Entity: LegoEntity>(_ entity: Entity) throws {
     guard let cache = entities(Entity.self) else { return }
-    try store.write { batch in
-      for entity in all { try batch.set(entity, for: entity.key, in: cache) }
-    }
+    try store.write { try $0.set(entity, for: entity.key, in: cache) }
   }
 
   func color(_ id: Int, _ policy: RequestPolicy = .standard) async throws -> CacheResult<Color>? {

@@ -39,7 +39,7 @@ import ExampleTesting
     #expect(try lego.namespace(of: .themes).count() == 0)
     fixture.clock.advance(by: .seconds(90))
     #expect(try await lego.color(4)?.source == .loaded)
-    try lego.keep([ModelSet(setNum: "1", name: "")])
+    try lego.keep(ModelSet(setNum: "1", name: ""))
     #expect(try lego.entities(ModelSet.self)?.entry(for: "1")?.expires == end)
   }
 
@@ -107,9 +107,9 @@ import ExampleTesting
     let lego = try fixture.client()
     let pair = PartColor(partNum: "3001", colorID: 4, colorName: "Red", elements: ["300121"])
     let theme = Theme(id: 4, name: "Expert Builder", parentID: 1)
-    try lego.keep([Self.red])
-    try lego.keep([pair])
-    try lego.keep([theme])
+    try lego.keep(Self.red)
+    try lego.keep(pair)
+    try lego.keep(theme)
     #expect(try lego.entities(Color.self)?.value(for: "4") == Self.red)
     #expect(try lego.entities(Theme.self)?.value(for: "4") == theme)
     #expect(try lego.entities(PartColor.self)?.value(for: "3001/4") == pair)
@@ -124,8 +124,8 @@ import ExampleTesting
     var plan = CachePlan.default
     plan.disk[.sets] = Rules(expires: .after(.milliseconds(100)))
     let lego = try fixture.client(plan)
-    try lego.keep(["1-1", "2-1"].map { ModelSet(setNum: $0, name: "A") })
-    try lego.keep([Self.red])
+    for number in ["1-1", "2-1"] { try lego.keep(ModelSet(setNum: number, name: "A")) }
+    try lego.keep(Self.red)
     _ = try lego.entities(Color.self)?.value(for: "4")
     fixture.clock.advance(by: .milliseconds(200))
     // Memory and disk have separate counts; the total counts an entity once. A count changes nothing, so all three are equal.

@@ -61,9 +61,7 @@ import Testing
   }
 
   @Test func `maintenance is a service`() throws {
-    try withTemporaryStore { store, _ in
-      let service: any Service = try Maintenance(of: store)
-      #expect(service is Maintenance)
-    }
+    let service: any Service = try Maintenance(of: Store.temporary())
+    #expect(service is Maintenance)
   }
 }

@@ -95,13 +95,10 @@ import Tracing
   @Test func `one call for many keys has one span with their number`() async throws {
     try await withTracedCache { numbers, _ in
       try await tracer.withSpan("request") { _ in
-        for _ in 0..<2 {
-          let found = try await numbers.values(for: ["a", "b", "c"]) { keys in
-            #expect(ServiceContext.current?.inMemorySpanContext != nil)
-            return keys.map { ($0.key, .value(1)) }
-          }
-          #expect(found.count == 3)
+        let found = try await numbers.values(for: ["a", "b", "c"]) { keys in
+          keys.map { ($0.key, .value(1)) }
         }
+        #expect(found.count == 3)
       }
       #expect(names == ["load numbers", "request"])
       let load = try span("load numbers")

@@ -3,11 +3,6 @@ import Hummingbird
 import Larder
 import LarderHummingbird
 
-/// The data that the server keeps about a visitor.
-struct Visitor: Codable, Sendable {
-  var visits = 0
-}
-
 /// A server whose processes share sessions and responses, which outlive the processes: `larder-server STORE PORT`.
 @main struct Server {
   static func main() async throws {
@@ -36,12 +31,11 @@ struct Visitor: Codable, Sendable {
     router.get("/visits") { request, _ in
       // The server accepts only ids that it has given itself.
       let known = request.cookies["session"]?.value ?? ""
-      let stored = try await sessions.get(key: known, as: Visitor.self)
-      let id = stored == nil ? UUID().uuidString : known
-      var visitor = stored ?? Visitor()
-      visitor.visits += 1
-      try await sessions.set(key: id, value: visitor, expires: .seconds(3600))
-      var response = text("visit \(visitor.visits)\n", cacheControl: "no-store")
+      let visits = try await sessions.get(key: known, as: Int.self)
+      let id = visits == nil ? UUID().uuidString : known
+      let visit = (visits ?? 0) + 1
+      try await sessions.set(key: id, value: visit, expires: .seconds(3600))
+      var response = text("visit \(visit)\n", cacheControl: "no-store")
       response.setCookie(Cookie(name: "session", value: id, httpOnly: true))
       return response
     }
