@@ -4,7 +4,8 @@ PREFIX ?= /usr/local
 STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
-# SwiftPM passes the traits to the compiler in the order of a set. A different order compiles everything again.
+# SwiftPM passes the traits to the compiler in the order of a set, and another order compiles everything again. This variable
+# keeps the order the same.
 BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 
 .PHONY: all run test examples trials sanitize proxy proxy-bench hummingbird shared valkey fleet hello transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
@@ -26,15 +27,15 @@ run: packages
 	$(BUILD) -c release --product larder
 	@./Scripts/tour $(STORE)
 
-# The tests of LMDB run in a process of their own: they open many files and start many processes. Then come the tests of the
-# library, the shell and the examples. Of the tests of adapters only two run at a time: the adapters' programs talk to servers
-# in the test process, which need a free thread. At the end each example program runs once.
+# The tests of LMDB run in their own process, because they open many files and start many processes. The tests of the library,
+# the shell and the examples follow. Of the adapters' tests, only two run at a time: the adapters' programs talk to servers in
+# the test process, and each server needs a free thread. At the end, each example program runs once.
 #
-# TESTED has the traits that the tests use beside HTTP; no trait needs a package that takes long to build. Without a trait its
-# tests are left out.
+# TESTED has the traits that the tests need besides HTTP. It has no trait with packages that take long to build, so the tests of
+# those traits are left out.
 #
-# WIDTH bounds the number of tests at a time. Without a bound thousands of descriptors are open at once. With more than some
-# 1,300 descriptors, Foundation's Process reads beyond the end of its list of descriptors and can crash.
+# WIDTH bounds the number of tests that run at the same time. Without a bound, thousands of descriptors would be open. With more
+# than some 1,300 descriptors, Foundation's Process reads beyond the end of its list of descriptors and can crash.
 TESTED = --traits Curl,HTTPTesting
 LMDB_TESTS = ^LMDBTests\.
 ADAPTER_TESTS = ^(Lego|Departures|Articles|Catalog|Support)Tests\.
@@ -54,7 +55,7 @@ examples: packages
 	./Scripts/examples
 
 # Runs the workloads of the benchmarks once, except `shell`, and the long forms of the random tests: kills, power failures,
-# damage, models, fuzzers. Takes some hours with the usual factor.
+# damage, models, fuzzers. Takes some hours unless LARDER_TRIALS shortens the tests.
 trials: packages bench-smoke
 	./Scripts/trials $(TRIALS)
 
@@ -63,7 +64,7 @@ SANITIZE ?=
 sanitize: packages
 	./Scripts/sanitize $(SANITIZE)
 
-# Builds and tests the caching proxy, a package of its own because it needs SwiftNIO.
+# Builds and tests the caching proxy, which is a separate package because it needs SwiftNIO.
 proxy: packages
 	cd Examples/Proxy && $(BUILD) --build-tests && $(SWIFT) test --skip-build
 
@@ -73,11 +74,11 @@ proxy-bench: packages
 	cd Examples/Proxy && $(BUILD) -c release --product larder-proxy
 	python3 Examples/Proxy/Bench/bench.py Examples/Proxy/.build/release/larder-proxy
 
-# Tests LarderHummingbird in a server of Hummingbird, a package of its own because Hummingbird takes minutes to build.
+# Tests LarderHummingbird in a server of Hummingbird. The server is a separate package because Hummingbird takes minutes to build.
 hummingbird: packages
 	cd Examples/Server && $(BUILD) --build-tests && $(SWIFT) test --skip-build
 
-# Tests the shared tier against real Redis servers, in a package of its own because it needs SwiftNIO and its TLS.
+# Tests the shared tier against real Redis servers. These tests are a separate package because they need SwiftNIO and its TLS.
 shared:
 	@./Scripts/shared
 
@@ -93,19 +94,20 @@ fleet:
 hello: packages
 	@./Scripts/hello
 
-# Tests the transports of LarderHTTP. First fetches and builds the packages that AsyncHTTPClient needs, for some minutes.
+# Tests the transports of LarderHTTP. First fetches and builds the packages that AsyncHTTPClient needs, which takes minutes.
 transports: packages
 	cd Examples/Proxy && $(BUILD) --build-tests --traits AsyncHTTPClient --scratch-path .build/transports && \
 	  $(SWIFT) test --skip-build --traits AsyncHTTPClient --scratch-path .build/transports --filter TransportTests
 
-# Compares Larder in one run with everything that could be used in its place: a table, and its figures as JSON and as a chart.
-# Takes over half an hour on a quiet machine, and 5 GB of disk. BENCH_OPTIONS narrows the run: see `LarderBench peers --help`.
+# Compares Larder in one run with the products that could replace it. Prints a table, and writes the figures as JSON and as a
+# chart. Takes over half an hour on a quiet machine, and 5 GB of disk. BENCH_OPTIONS narrows the run; `LarderBench peers --help`
+# lists these options.
 BENCH_OPTIONS ?=
 bench: bench-build
 	cd Benchmarks && .build/release/LarderBench peers --json .build/bench.json --svg .build/bench.svg $(BENCH_OPTIONS)
 	@echo 'Benchmarks/.build/bench.json and bench.svg hold the same.'
 
-# Runs every workload but `shell` once, with small stores and a debug build; the figures mean nothing.
+# Runs every workload except `shell` once, with small stores and a debug build. The figures mean nothing.
 bench-smoke: packages
 	@./Scripts/bench-smoke
 
@@ -130,18 +132,18 @@ lint:
 format:
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests Examples Benchmarks
 
-# Builds the reference of every library, the site .build/docs; a comment that no longer fits its code is an error.
+# Builds the site .build/docs, the reference of every library. A comment that does not fit its code is an error.
 docs: packages
 	@./Scripts/docs
 
-# `make && sudo make install` installs what `make` built: root compiles nothing.
+# `make && sudo make install` installs the program that `make` has built, so root compiles nothing.
 install: $(if $(SUDO_USER),,all)
 	@./Scripts/install '$(DESTDIR)$(PREFIX)'
 
 uninstall:
 	@./Scripts/install --remove '$(DESTDIR)$(PREFIX)'
 
-# Builds an archive and a Debian package in .build/dist; on Linux their `larder` needs neither Swift nor liblmdb nor libedit.
+# Builds an archive and a Debian package in .build/dist. On Linux their `larder` needs neither Swift nor liblmdb nor libedit.
 dist: packages
 	@SWIFT='$(SWIFT)' ./Scripts/dist
 

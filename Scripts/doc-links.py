@@ -9,7 +9,7 @@ count, broken = 0, set()
 for page in data.rglob("*.json"):
     for reference in (json.loads(page.read_text()).get("references") or {}).values():
         url = reference.get("url") or ""
-        # A chapter has no page of its own: the page of the tutorials contains it.
+        # The page of the tutorials contains all chapters, so a chapter needs no page.
         is_chapter = url.startswith("/tutorials/") and reference.get("role") == "article"
         if url.startswith("/") and not is_chapter:
             count += 1

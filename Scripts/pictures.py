@@ -15,7 +15,7 @@ import sys
 import termios
 
 COLUMNS, SIZE, LINE, WIDE = 92, 14, 20, 8.43
-# Viewers collapse plain spaces.
+# Viewers of SVG collapse plain spaces, so the text has no-break spaces.
 NO_BREAK = "\u00a0"
 PALETTE = {30: "#45475a", 31: "#f38ba8", 32: "#a6e3a1", 33: "#f9e2af", 34: "#89b4fa", 35: "#cba6f7", 36: "#94e2d5",
            37: "#cdd6f4", 90: "#7f849c", 91: "#f38ba8", 92: "#a6e3a1", 93: "#f9e2af", 94: "#89b4fa", 95: "#cba6f7",
@@ -26,7 +26,7 @@ def start(program, words, columns, rows):
     """Starts the program at a pseudo-terminal. Returns its process, and functions that write and that read until it waits."""
     child, terminal = pty.fork()
     if child == 0:
-        # The parent sets the size of the window in the meantime.
+        # Waits until the parent has set the size of the window.
         select.select([], [], [], 0.3)
         environment = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", TZ="UTC", PAGER="cat", LARDER_HISTORY="off")
         os.execve(program, [program] + words, environment)
@@ -83,7 +83,7 @@ def answers(program, store, commands):
         write(command)
         read()
         write("\r")
-        # The output: the rest of the typed line, the answer, and the next prompt.
+        # The output has the rest of the typed line, the answer, and the next prompt. Keeps the answer.
         lines = read().split("\n")
         result.append([line for line in lines[1:-1] if re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", line)])
     write("\x04")
