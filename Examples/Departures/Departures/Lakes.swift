@@ -36,10 +36,9 @@ public struct Lake: Codable, Hashable, Sendable {
   ]
 }
 
-/// Sunrise and sunset of a day. The error is at most about two minutes.
+/// Sunrise and sunset of a day. The error is at most about two minutes. A day without them has 0 or 24 hours.
 public struct SunTimes: Codable, Hashable, Sendable {
-  /// The times. Near the poles there are days without sunrise or sunset; the times are then nil.
-  public var rise, set: Timestamp?
+  public var rise, set: Timestamp
 
   /// Uses the sunrise equation with the usual refraction of the atmosphere.
   public init(on day: CalendarDay, latitude: Double, longitude: Double) {
@@ -53,8 +52,7 @@ public struct SunTimes: Codable, Hashable, Sendable {
     let transit = solar + 0.0053 * sine(anomaly) - 0.0069 * sine(2 * ecliptic)
     let (north, tilt) = (latitude * .pi / 180, asin(sine(ecliptic) * sine(23.4397)))
     let cosine = (sine(-0.833) - sin(north) * sin(tilt)) / (cos(north) * cos(tilt))
-    guard abs(cosine) <= 1 else { return }
-    let half = acos(cosine) / (2 * .pi)
+    let half = acos(min(max(cosine, -1), 1)) / (2 * .pi)
     rise = epoch.advanced(by: .seconds((transit - half) * 86_400))
     set = epoch.advanced(by: .seconds((transit + half) * 86_400))
   }

@@ -28,7 +28,6 @@ extension DeparturesCache {
   /// For an app that goes to the background: fetches the boards of today and tomorrow and the ships, and then updates the
   /// widget. So the boards of the next morning are there even without a network.
   public func enterBackground(_ stations: [String]) throws -> Prefetch<Errand> {
-    if stations.isEmpty { return try run([]) }
     let boards = (0...1).flatMap { day in stations.map { Errand.board($0, inDays: day) } }
     return try run(boards + [.ships] + stations.map { .widget($0) })
   }
@@ -43,7 +42,7 @@ extension DeparturesCache {
         switch errand {
         case .board(let station, let days):
           return try await ahead.board(at: station, on: ahead.today.advanced(by: days)).outcome
-        case .ships: return try await ahead.ships(on: ahead.today).outcome
+        case .ships: return try await ahead.ships().outcome
         case .widget(let station):
           try await ahead.publish(station)
           return .present

@@ -7,15 +7,14 @@ public enum BoatNamespace: String, CaseIterable, Sendable {
   public var name: String { "boat." + rawValue }
 
   public var rules: Rules {
-    switch self {
-    case .boards: Rules(expires: .daily(at: TimeOfDay(4), in: SwissTime.zone), stale: .days(1))
+    let zone = SwissTime.zone
+    return switch self {
+    case .boards, .ships: Rules(expires: .daily(at: TimeOfDay(4), in: zone), stale: .days(1))
     case .next: Rules(expires: .after(.hours(12)), priority: .high)
     case .weather: Rules(expires: .after(.hours(6)), stale: .days(1))
-    case .ships: Rules(expires: .daily(at: TimeOfDay(4), in: SwissTime.zone), stale: .days(1))
-    case .temperatures:
-      Rules(expires: .daily(at: TimeOfDay(0), in: SwissTime.zone), stale: .days(1))
+    case .temperatures: Rules(expires: .daily(at: TimeOfDay(0), in: zone), stale: .days(1))
     case .levels: Rules(expires: .after(.hours(24)), stale: .days(1))
-    case .sun: Rules(expires: .daily(at: TimeOfDay(0), in: SwissTime.zone))
+    case .sun: Rules(expires: .daily(at: TimeOfDay(0), in: zone))
     case .tiles: Rules(expires: .never, limits: Limits(bytes: .megabytes(40)), priority: .low)
     case .http: Rules(limits: Limits(bytes: .megabytes(30)), priority: .low)
     }

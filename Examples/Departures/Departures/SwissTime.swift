@@ -2,22 +2,13 @@ import Foundation
 public import Larder
 
 /// A day in Zurich, such as `2026-03-29`. On days when clocks change, a day has 23 or 25 hours.
-public struct CalendarDay: RawRepresentable, Codable, Hashable, Sendable, CustomStringConvertible {
-  public let rawValue: String
+public struct CalendarDay: Codable, Hashable, Sendable, CustomStringConvertible {
+  public let description: String
   public let start: Timestamp
-  public var end: Timestamp { advanced(by: 1).start }
-  public var description: String { rawValue }
-
-  /// The day with this text. Nil if the calendar has no such day.
-  public init?(rawValue text: String) {
-    guard let start = try? Date(text, strategy: SwissTime.day), SwissTime.day.format(start) == text
-    else { return nil }
-    (rawValue, self.start) = (text, Timestamp(start))
-  }
 
   public init(of moment: Timestamp) {
-    rawValue = SwissTime.day.format(moment.date)
-    start = (try? Date(rawValue, strategy: SwissTime.day)).map { Timestamp($0) } ?? moment
+    description = SwissTime.day.format(moment.date)
+    start = (try? Date(description, strategy: SwissTime.day)).map { Timestamp($0) } ?? moment
   }
 
   /// The day that is `days` days later. Adds half a day to the start of the day, because clocks may change between the two days.

@@ -19,8 +19,6 @@ public struct Departure: Codable, Hashable, Sendable {
   /// The delay in minutes. Nil if the delay is unknown; 0 means that there is none.
   public var delay: Int?
   public var isCancelled: Bool
-  /// The platform in the form of the service: `3`, `43/44`, or `2!` for a changed platform.
-  public var platform: String?
   /// The category and the line, such as `BAT 101`.
   public var name: String
   /// The number of the run, such as `000101`.
@@ -34,29 +32,11 @@ public struct Departure: Codable, Hashable, Sendable {
   public var leaves: Timestamp { time.advanced(by: .minutes(max(delay ?? 0, 0))) }
 
   /// The departure with the name of its ship. `ships` has only ships of Lake Zurich: other companies use the same course numbers.
-  public func named(by ships: Ships) -> Departure {
+  public func named(by ships: [String: String]) -> Departure {
     var departure = self
     let isKnown = name.hasPrefix("BAT") && company?.hasPrefix("ZSG") == true
     departure.ship = isKnown ? ships[course.withoutZeros] : nil
     return departure
-  }
-}
-
-/// The name of the ship for each course on a day. The keys are course numbers without zeros at the beginning.
-public typealias Ships = [String: String]
-
-public struct Forecast: Codable, Hashable, Sendable {
-  public var time: Timestamp
-  public var celsius: Double
-  public var words: String
-}
-
-extension [Forecast] {
-  /// The forecast that is nearest to a time. Nil if there is no forecast, or if the last one is more than three hours earlier.
-  public func nearest(to time: Timestamp) -> Forecast? {
-    guard let last, time <= last.time.advanced(by: .hours(3)) else { return nil }
-    func distance(_ step: Forecast) -> Int64 { abs(step.time.milliseconds - time.milliseconds) }
-    return self.min { distance($0) < distance($1) }
   }
 }
 
@@ -73,9 +53,6 @@ public struct NotFound: Error, Hashable, CustomStringConvertible {
 }
 
 extension String {
-  /// The text without zeros at the beginning, so that the station `08503651` equals `8503651`. A text of only zeros stays.
-  public var withoutZeros: String {
-    let rest = drop { $0 == "0" }
-    return rest.isEmpty ? self : String(rest)
-  }
+  /// The text without zeros at the beginning, which only some services write in the number of a course.
+  var withoutZeros: String { String(drop { $0 == "0" }) }
 }

@@ -10,19 +10,14 @@ extension DeparturesCache {
   public func publish(_ station: String) async throws {
     var stored = self
     stored.policy = .cacheOnly
-    func ifStored<Value>(_ lookup: () async throws -> CacheResult<Value>) async throws -> Value? {
-      do { return try await lookup().value } catch let error as LarderError
-        where error.code == .notStored
-      { return nil }
-    }
+    let ships = (try? await stored.ships().value) ?? [:]
     var departures: [Departure] = []
     for day in (-1...1).map({ today.advanced(by: $0) }) {
-      let board = try await ifStored { try await stored.board(at: station, on: day) }
-      let ships = try await ifStored { try await stored.ships(on: day) }
-      departures += board?.upcoming(at: store.now).map { $0.named(by: ships ?? [:]) } ?? []
+      guard let board = try? await stored.board(at: station, on: day).value else { continue }
+      departures += board.upcoming(at: store.now).map { $0.named(by: ships["\(day)"] ?? [:]) }
     }
     departures.sort { $0.leaves < $1.leaves }
-    let (next, prefix) = (nextDepartures, station.withoutZeros + "/")
+    let (next, prefix) = (nextDepartures, station + "/")
     let old = try next.keys(prefix: prefix)
     try store.write { batch in
       for key in old { try batch.remove(key, from: next) }
@@ -36,7 +31,7 @@ extension DeparturesCache {
   /// The published departures of a station that have not left, sorted by the time at which they leave.
   public func published(from station: String, limit: Int = 3) throws -> [Departure] {
     var found: [Departure] = []
-    try nextDepartures.entries(prefix: station.withoutZeros + "/").visit { found.append($1) }
+    try nextDepartures.entries(prefix: station + "/").visit { found.append($1) }
     return Array(found.sorted { $0.leaves < $1.leaves }.prefix(max(limit, 0)))
   }
 

@@ -13,7 +13,7 @@ struct LoadFavourites: AsyncParsableCommand {
 
   func run() async throws {
     try await session.show(.boards) { cache in
-      let came = try await follow(cache.prefetch(stations.unique))
+      let came = try await follow(cache.prefetch(stations))
       return ["\(came.loaded) loaded, \(came.present) fresh already, \(came.failed) failed"]
     }
   }
@@ -29,8 +29,8 @@ struct Publish: AsyncParsableCommand {
 
   func run() async throws {
     try await session.show(.next) { cache in
-      _ = try await follow(cache.enterBackground(stations.unique))
-      return try stations.unique.map { station in
+      _ = try await follow(cache.enterBackground(stations))
+      return try stations.map { station in
         let count = try cache.published(from: station, limit: .max).count
         return "\(station): \(count) departures for the widget"
       }
@@ -50,12 +50,8 @@ struct ShowWidget: AsyncParsableCommand {
 
   func run() async throws {
     try await session.show { cache in
-      try await cache.watch(stations.unique, limit: rows) { next in
-        let rows = try next.map { departure in
-          let ship = departure.ship.map { "  (\($0))" } ?? ""
-          return "\(try SwissTime.clock(departure.leaves))  \(departure.name.padded(to: 9))"
-            + "\(departure.destination)\(ship)  from \(departure.station)"
-        }
+      try await cache.watch(stations, limit: rows) { next in
+        let rows = try next.map { try $0.row + "  from \($0.station)" }
         try session.place.show(rows.isEmpty ? ["no departures"] : rows)
         return watch
       }
@@ -72,11 +68,4 @@ private func follow(_ prefetch: Prefetch<Errand>) async throws -> Prefetch<Erran
     if Failure(error, credential: nil).code == .refused { throw error }
   }
   return await prefetch.finish()
-}
-
-extension [String] {
-  fileprivate var unique: [String] {
-    var seen: Set<String> = []
-    return map(\.withoutZeros).filter { seen.insert($0).inserted }
-  }
 }

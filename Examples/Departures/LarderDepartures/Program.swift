@@ -1,7 +1,7 @@
-public import ArgumentParser
-public import Departures
+import ArgumentParser
+import Departures
 import ExampleProgram
-public import Larder
+import Larder
 import Service
 
 @main
@@ -28,8 +28,6 @@ struct LarderDepartures: AsyncParsableCommand {
 struct Session: ParsableArguments {
   @OptionGroup var place: Place
   @Option(help: "One address for all services; its data are kept apart.") var base: String?
-  @Option(help: "The address of ship names and the report of the lakes; its data are kept apart.")
-  var boats: String?
   @Option(help: "The key for OpenWeather.") var weatherKey = ""
   @Option(help: "The time: 2025-07-12T08:30:00+0200. Default: now, or that of the recording.")
   var now: String?
@@ -47,16 +45,15 @@ struct Session: ParsableArguments {
       options.clock = ShiftedClock(from: start)
     }
     try await place.open(options) { store, transport in
-      let services = BoatServices(
-        base: place.offline ? Place.recording : base, boats: place.offline ? nil : boats,
-        over: transport, in: store, weatherKey: weatherKey, log: place.log)
-      var cache = try DeparturesCache(store, services: services)
+      var cache = try DeparturesCache(
+        in: store, base: place.offline ? Place.recording : base, over: transport,
+        weatherKey: weatherKey, log: place.log)
       cache.waitsForNewer = true
       let rows = try await body(cache)
-      // With a past `--at` time, entries have expired by the clock of the machine. `larder` uses that clock and would hide them.
+      // With a past `--now` time, entries have expired by the clock of the machine. `larder` uses that clock and would hide them.
       let looks = namespaces.map { namespace in
         "keys @\(cache.cache(of: JSON.self, in: namespace).name) --limit 5"
-          + (time != nil && namespace.rules.expires != .never ? " --expired" : "")
+          + (time == nil ? "" : " --expired")
       }
       try place.show(rows, closing: looks.isEmpty ? [] : looks + ["stats"])
     }
@@ -73,43 +70,37 @@ struct ShiftedClock: LarderClock {
   var monotonic: Duration { system.monotonic }
 }
 
-// No module imports a program, so no other conformance can conflict with this conformance.
-// swift-format-ignore: AvoidRetroactiveConformances
-extension RequestPolicy: @retroactive ExpressibleByArgument {}
-
-extension CalendarDay: ExpressibleByArgument {}
-
 struct ShowBoard: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "board", abstract: "The departures of a station.")
 
   @Argument(help: "The number of a station.") var station: String
-  @Option(help: "The day in Zurich, 2025-07-12. Default: today.") var day: CalendarDay?
-  @Option(help: "Whether the store or the service answers.") var policy: RequestPolicy = .standard
   @OptionGroup var session: Session
 
   func run() async throws {
     try await session.show(.boards, .ships) { cache in
-      var cache = cache
-      cache.policy = policy
-      let found = try await cache.board(at: station, on: day)
+      let found = try await cache.board(at: station)
       let board = found.value
-      let ships = try await cache.ships(on: board.day)
+      let ships = try await cache.ships()
       if let error = ships.error { Console.complain("names of ships: \(error)") }
-      let rows = try board.departures.map { try row($0.named(by: ships.value)) }
+      let named = ships.value["\(board.day)"] ?? [:]
+      let rows = try board.departures.map { try $0.named(by: named).row }
       return ["\(board.station), \(board.day): \(found.words)"]
         + (rows.isEmpty ? ["no departures"] : rows)
     }
   }
+}
 
-  private func row(_ departure: Departure) throws -> String {
-    let delay = departure.delay ?? 0
-    let late = delay == 0 ? "" : delay > 0 ? " +\(delay)" : " \(delay)"
-    let time = try SwissTime.clock(departure.time) + (departure.isCancelled ? " off" : late)
-    let platform = departure.platform.map { "  platform \($0)" } ?? ""
-    let ship = departure.ship.map { "  (\($0))" } ?? ""
-    let name = departure.name.padded(to: 9)
-    return "\(time.padded(to: 9)) \(name) \(departure.destination)\(platform)\(ship)"
+extension Departure {
+  /// The time with the delay, the name, the destination and the ship.
+  var row: String {
+    get throws {
+      let delay = delay ?? 0
+      let late = delay == 0 ? "" : delay > 0 ? " +\(delay)" : " \(delay)"
+      let time = try SwissTime.clock(time) + (isCancelled ? " off" : late)
+      let ship = ship.map { "  (\($0))" } ?? ""
+      return "\(time.padded(to: 9)) \(name.padded(to: 9)) \(destination)\(ship)"
+    }
   }
 }
 
@@ -123,36 +114,33 @@ struct ShowLake: AsyncParsableCommand {
   func run() async throws {
     try await session.show(.weather, .temperatures, .levels) { cache in
       guard let lake = Lake.known.first(where: { $0.id == lake }) else {
-        throw Failure(
-          .noSuchKey, "there is no lake \(lake)",
-          hint: "one of \(Lake.known.map(\.id).joined(separator: ", "))")
+        let ids = Lake.known.map(\.id).joined(separator: ", ")
+        throw Failure(.noSuchKey, "there is no lake \(lake)", hint: "one of \(ids)")
       }
       return [
         try await row("temperature", try await cache.temperature(of: lake)) {
           "\($0.celsius) C, by a \($0.origin.rawValue)"
         }, try await row("level", try await cache.level(of: lake)) { "\($0) m" },
-        try await row("sun", try await cache.sun(at: lake)) { sun in
-          try [sun.rise, sun.set].compactMap(\.self).map(SwissTime.clock).joined(separator: " to ")
+        try await row("sun", try await cache.sun(at: lake)) {
+          "\(try SwissTime.clock($0.rise)) to \(try SwissTime.clock($0.set))"
         },
         try await row("weather", try await cache.forecasts(for: lake)) {
-          $0.nearest(to: cache.store.now).map { "\($0.celsius) C, \($0.words)" } ?? "unknown"
+          $0.first { $0.time > cache.store.now }.map { "\($0.celsius) C, \($0.words)" } ?? "unknown"
         },
       ]
     }
   }
 
-  /// The row for a part of the data. If the part is not available, the row has the error. Only a refusal by a service is thrown.
+  /// The row for a part of the data. If the part is not available, the row has the error.
   private func row<Value>(
     _ name: String, _ found: @autoclosure () async throws -> CacheResult<Value>,
     _ words: (Value) throws -> String
   ) async throws -> String {
-    var text = "unknown"
     do {
       let found = try await found()
-      text = try words(found.value) + " (\(found.words))"
-    } catch let error as ServiceError where !error.isRefusal {
-      text += ": \(error)"
-    } catch is NotFound {}
-    return name.padded(to: 13) + text
+      return try name.padded(to: 13) + words(found.value) + " (\(found.words))"
+    } catch  where error is ServiceError || error is NotFound {
+      return name.padded(to: 13) + "unknown: \(error)"
+    }
   }
 }

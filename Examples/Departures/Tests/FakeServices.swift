@@ -16,7 +16,7 @@ final class FakeServices: HTTPTransport {
   }
 
   static let down = LocalServer.Answer(
-    500, json: ["errors": [["message": "Error from timetable.search.ch: down"]]])
+    500, json: ["message": "Error from timetable.search.ch: down"])
   /// The recorded files. The key is the beginning of the path.
   private static let recorded = [
     "/boats/ships": "ships", "/boats/lakes": "lakes", "/weather/forecast": "weather",
@@ -70,7 +70,7 @@ final class FakeServices: HTTPTransport {
       for time in state.times.map({ "\(day)T\($0)" }) {
         let number = Int(time.dropFirst("2025-07-12T".count).prefix(2))! * 10 + 1
         let stop: [String: Any] = [
-          "departure": time, "platform": "",
+          "departure": time,
           "delay": try state.delay(id, moment(time)).map { $0 as Any } ?? NSNull(),
           // The number of the request makes each answer different from the others.
           "prognosis": ["arrival": "2025-07-12T08:00:\(10 + state.asked.count % 50)Z"],

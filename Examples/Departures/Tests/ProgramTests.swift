@@ -18,6 +18,7 @@ import ExampleTesting
         return try fake.answer(request.path)
       }
       let base = "--now 2025-07-12T08:30:00+0200 --base \(server.base)"
+      let morning = "--now 2025-07-13T05:00:00+0200 --base \(server.base)"
       try await program.check(
         """
         lake thunersee \(base) | temperature  18.7 C | weather      unknown: the service answered 500: no
@@ -26,11 +27,11 @@ import ExampleTesting
       fake.change { $0.answers["/"] = .init(403, text: "no") }
       try await program.check(
         """
-        board 1 \(base) --policy revalidate | 09:00     BAT 91 | stale: the service answered 403 | ! ^names of ships: the service answered 403
         favourites 2 \(base) = 5 | ! ^2: the service answered 403
         favourites 8503669 --offline             | ^1 loaded
         favourites 2 \(base) --no-network        | ^0 loaded | ! ^2: the service cannot be reached
         board 8503669 \(base) --no-network = 4   | ! there is no network
+        board 1 \(morning) | 09:00     BAT 91 | stale: the service answered 403 | ! ^names of ships: the service answered 403
         """)
     }
   }

@@ -49,7 +49,7 @@ import ExampleTesting
       for station in favourites { await read { try await $0.board(at: station) } }
       for half in 0..<(session.minutes * 2) {
         await read { try await $0.board(at: session.station) }
-        await read { try await $0.ships(on: $0.today) }
+        await read { try await $0.ships() }
         if half == 4 {
           await read { try await $0.forecasts(for: lake) }
           await read { try await $0.temperature(of: lake) }

@@ -4,7 +4,7 @@ import ExampleTesting
 /// The moment of a text such as `2025-07-12T09:00:00+0200`.
 func moment(_ text: String) throws -> Timestamp { try #require(SwissTime.moment(text)) }
 
-func day(_ text: String) throws -> CalendarDay { try #require(CalendarDay(rawValue: text)) }
+func day(_ text: String) throws -> CalendarDay { try CalendarDay(of: moment(text + "T12:00:00Z")) }
 
 /// A clock that only a test moves. A short pause needs no time: the clock moves to the end of the pause and records its length.
 struct JumpingClock: LarderClock {
@@ -39,9 +39,7 @@ struct Fixture {
     waits = jumping.waits
     let store = try Store.tested(clock: jumping)
     cache = try DeparturesCache(
-      store,
-      services: BoatServices(
-        base: "https://fake.invalid", over: services, in: store, weatherKey: "key 7", log: log))
+      in: store, base: "https://fake.invalid", over: services, weatherKey: "key 7", log: log)
   }
 
   func namespace(_ namespace: BoatNamespace) -> Store.Namespace {
