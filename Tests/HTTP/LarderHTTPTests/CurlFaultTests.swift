@@ -8,7 +8,7 @@
   import Synchronization
   import Testing
 
-  /// Responses that break off or are not HTTP.
+  /// Responses that end too early or are not HTTP.
   @Suite struct CurlFaultTests {
     /// The whole response of a server that sends these bytes and then closes the connection.
     private static func response(

@@ -12,7 +12,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// Answers of a network instead of the origin, such as login pages. Answers that ask for a wait. The kinds of failures.
+/// Answers of a network instead of the origin, such as login pages; answers that ask the client to wait; kinds of failures.
 struct ExpectationTests {
   private static let good: Pairs = [
     ("Content-Type", "application/json; charset=utf-8"), ("Cache-Control", "max-age=10"),

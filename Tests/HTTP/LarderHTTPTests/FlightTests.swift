@@ -102,7 +102,7 @@ struct FlightTests {
   }
 }
 
-/// A client that shares the exchange of another client does not depend on that client.
+/// A client may share another client's request to the origin, but must not depend on that client.
 struct SharedFlightTests {
   private static let fresh: Pairs = [("Cache-Control", "max-age=100")]
 
@@ -183,8 +183,8 @@ struct SharedFlightTests {
     #expect(fixture.origin.count == 1)
   }
 
-  /// Each client sends another field. After the first failure, one client asks again for all others, and may fail before all
-  /// the others wait for that second request.
+  /// The clients send different fields. After the first failure, one client repeats the request for all others. The repeated
+  /// request may fail before all the others wait for it.
   @Test func `an origin that is down is asked twice, however many wait with fields of their own`()
     async throws
   {

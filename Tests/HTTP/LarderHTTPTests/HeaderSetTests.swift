@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Requests and responses that were recorded from real services, if the recordings are beside the repository.
+/// Requests and responses that were recorded from real services. The recordings may be missing; then the tests check nothing.
 struct HeaderSetTests {
   struct Record: Decodable {
     var id: String

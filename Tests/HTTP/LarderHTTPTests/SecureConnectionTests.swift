@@ -26,7 +26,7 @@
 
     private static let transports: [any HTTPTransport] = [CurlTransport(), URLSessionTransport()]
 
-    /// The answer of a cache with a stale response, over a transport to the authority.
+    /// The answer of a cache that has a stale response and asks the server over this transport.
     private static func answer(
       over transport: any HTTPTransport, from authority: String, _ control: String = "max-age=1",
       policy: HTTPCachePolicy = HTTPCachePolicy()

@@ -35,7 +35,7 @@
     }
   }
 
-  /// The URL protocol of the running bench, with its cache.
+  /// The URL protocol that uses the cache of the running bench.
   final class BenchProtocol: HTTPCacheURLProtocol {
     static let current = Mutex<HTTPCache?>(nil)
     override class var cache: HTTPCache? { current.withLock { $0 } }

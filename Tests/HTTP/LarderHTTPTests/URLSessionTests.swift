@@ -141,7 +141,7 @@
   }
 
   extension ServerFault {
-    /// Sends a request to a server with this fault. If the fault is one of a kept connection, sends another request first.
+    /// Sends a request to a server with this fault. If the fault needs a kept connection, another request comes first.
     ///
     /// - Returns: Whether the request was answered, and how often the server received it.
     func meet(

@@ -230,8 +230,7 @@ struct ValidationTests {
     #expect(result.fields[.init("B")!] == "1" && result.fields[.contentLength] == nil)
   }
 
-  /// Stored responses with and without validators. A field of the HEAD that the stored response does not have counts as a
-  /// change.
+  /// A HEAD response removes a stored response if a field differs, or if the stored response does not have that validator.
   @Test(
     arguments: [
       ([("ETag", "\"1\""), ("Last-Modified", date(-9))], ("Content-Length", "5")),

@@ -5,7 +5,7 @@ import Testing
 @testable import Larder
 @testable import LarderShared
 
-/// A tier that is unreachable, whose replies get lost, or that loses its data.
+/// A shared tier that is unreachable, whose replies get lost, or that loses its data.
 @Suite struct FaultTests {
   @Test func withoutTheTierEachMachineLoadsForItself() async throws {
     let (machines, tier, _) = try await startMachines(2)
@@ -22,7 +22,7 @@ import Testing
     #expect(try machines[0].copy() == nil, "a value that the tier has not got is not confirmed")
   }
 
-  /// All copies of a connected machine count as confirmed, and a copy of this value would count, too.
+  /// All copies of a connected machine count as confirmed, but the tier does not have this value, so no copy may be kept.
   @Test func aValueLoadedWithoutTheTierIsNotKeptWhileCopiesAreConfirmed() async throws {
     let (machines, tier, _) = try await startMachines(1)
     tier.fail(next: 1, with: .unreachable)

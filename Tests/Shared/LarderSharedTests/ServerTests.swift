@@ -74,8 +74,8 @@
       #expect(records.last?.position == (try await tier.newestRecord().position))
     }
 
-    /// Another program may add a record beyond the head, which is the last change of the tier. The next change must follow
-    /// both.
+    /// The head is the position of the tier's newest change. Another program may add a record after the head. The next change
+    /// must follow that record, too.
     @Test func aForeignRecordBlocksNoChange() async throws {
       let server = try await Server()
       let tier = try server.tier()

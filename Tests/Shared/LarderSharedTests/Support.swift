@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderShared
 
-/// A machine of a test: its own store, and a cache over the tier that all machines share. `deinit` verifies the store.
+/// A machine of a test: its own store, and a cache over the shared tier of all machines. `deinit` verifies the store.
 final class Machine: Sendable {
   let store: Store
   let clock: ManualClock

@@ -98,13 +98,13 @@ extension LineEditorTests {
   }
 }
 
-/// Reads of pasted text that ^C interrupts, without a terminal.
+/// Tests how ^C interrupts the reading of pasted text. Needs no terminal.
 @Suite struct PasteReaderTests {
-  /// Typed bytes, and the place of ^C among them.
+  /// Typed bytes, and the number of bytes after which ^C comes.
   private final class Input {
     private var left: ArraySlice<UInt8>
     private var untilInterrupted: Int?
-    /// The places after which no byte comes for a while.
+    /// The numbers of bytes after which the input pauses.
     var pauses: Set<Int> = []
 
     init(_ text: String, interruptedAfter count: Int?) {

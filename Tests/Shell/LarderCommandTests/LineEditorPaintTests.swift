@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test func `random keys and the arrows never split a character`() throws {
-    // The terminal is so wide that the compared line stays in one row.
+    // The terminal is so wide that the line stays in one row, where the test can compare it.
     let session = try TerminalSession(columns: 600)
     var text: [Character] = []
     var cursor = 0
@@ -118,7 +118,7 @@ import Testing
 }
 
 extension LineEditorTests {
-  /// This test has found that libedit 3.1-20221030 left out the rest of a wrapped line on the screen.
+  /// In libedit 3.1-20221030, the rest of a wrapped line was missing on the screen. This test has found that fault.
   @Test(arguments: ["xterm-256color", "screen-256color", "tmux-256color", "linux"])
   func `the screen shows a line that wraps as it is edited`(term: String) throws {
     var generator = SeededRNG()

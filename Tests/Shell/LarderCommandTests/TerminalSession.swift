@@ -9,7 +9,7 @@ final class TerminalSession {
 
   /// - Parameters:
   ///   - program: The path of the program.
-  ///   - prompt: The prompt of the program when it is ready; nil for no wait.
+  ///   - prompt: The prompt to wait for; nil for no wait.
   ///   - home: The home directory with the history and the settings.
   ///   - environment: Variables besides `HOME`, `TERM` and `LANG`, or in their place.
   init(

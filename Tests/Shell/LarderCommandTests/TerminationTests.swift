@@ -5,7 +5,7 @@ import Testing
 
 /// `SIGTERM` ends the program with the status of that signal, whatever program started it. After `SIGKILL`, its changes stay.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct TerminationTests {
-  /// How the parent process has set the signals.
+  /// The state of the signals that the program inherits from its parent process.
   enum Parent: CaseIterable { case usual, blocking, ignoring }
 
   private let home = TemporaryDirectory()

@@ -19,7 +19,7 @@ import Testing
   /// would make the commands slow.
   private static let (storedAtOnce, inSession) = (8, 400)
 
-  /// The last two words are no commands.
+  /// The last two words are no commands: they test the messages about unknown commands.
   private static let commands = CommandTable.standard.commands.map(\.name) + ["", "kesy"]
   private static let modes = OutputMode.allCases.filter { $0 != .raw }
 

@@ -8,8 +8,7 @@ import Testing
 
 /// Gives the parsers of foreign text the inputs in `Tests/Shell/Corpora`, and random changes of these inputs.
 ///
-/// Each run must end with an answer or a typed error, and leave a store without damage. Add an input that fails as a file
-/// there.
+/// Each run must end with an answer or a typed error, and leave an undamaged store. Add each failing input to that folder.
 @Suite struct FuzzTests {
   private static let rounds = 150 * TestSettings.trials
 
@@ -115,7 +114,7 @@ import Testing
     var round = 0
     try fuzz("cursors") { input in
       round += 1
-      // Every other input begins with a part of a genuine cursor.
+      // The text begins with a genuine cursor. In every second round, that cursor is cut.
       var text = genuine[round % genuine.count]
       if round % 2 == 0 { text = String(text.prefix(input.count % max(text.count, 1))) }
       text += String(decoding: round % 3 == 0 ? [] : input, as: UTF8.self)

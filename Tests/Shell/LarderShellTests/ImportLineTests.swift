@@ -65,7 +65,7 @@ import Testing
     shell.input = bytes(String(repeating: "x", count: 1_000_000))
     #expect(
       try shell.error("import -").message.description == "stdin:1:1: the line is longer than 64 kB")
-    // Lines after the first may be longer.
+    // The lines after the first line may be longer than 64 kB.
     try shell(
       "set @a k \(String(repeating: "v", count: 200_000))", "export \(shell.file) @a --force")
     try shell("evict @a k", "import \(shell.file)")

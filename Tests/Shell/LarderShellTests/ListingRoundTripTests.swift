@@ -5,7 +5,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// One shell lists keys, and another shell reads them with `--stdin` in the same form.
+/// One shell lists keys, and another shell reads these keys with `--stdin` in the same form.
 @Suite struct ListingRoundTripTests {
   private enum Form: String, CaseIterable {
     case plain, nul, json, jsonl

@@ -137,8 +137,8 @@ import Testing
   }
 }
 
-/// The forms for programs: one document for each answer, with one form of times, sizes and nulls. The tests run one at a
-/// time, because the commands write the same file.
+/// The output forms for programs. Each answer is one document, and times, sizes and nulls always have the same form. The tests
+/// run one at a time, because the commands write the same file.
 @Suite(.serialized) struct StructuredOutputTests {
   private static let file = TemporaryDirectory.unusedPath
 
@@ -198,7 +198,7 @@ import Testing
     check(value, under: "", of: line)
     let lines = try answer(to: line, as: .jsonl).split(separator: "\n")
     for line in lines { _ = try JSONText(Array(line.utf8)) }
-    // CSV also has the value itself in this field, and the value may be null.
+    // For this line, CSV has the value itself, which may be the text `null`.
     guard line != "get @a k1 .n" else { return }
     let csv = try answer(to: line, as: .csv)
     #expect(csv.hasSuffix("\r\n"))

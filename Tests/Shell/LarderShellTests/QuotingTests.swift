@@ -102,7 +102,7 @@ import Testing
     let shell = try Shell(.plain)
     let hint = try #require(try shell.error("set @x k \(word)").hint?.description)
     guard hint.hasPrefix("write ") else {
-      // No quotes can make these words one word as they are, so the hint has no text to copy.
+      // The quote has no end, or the word has a single quote, which would end the quotes of a hint with the word.
       return #expect(hint == "quote the whole word")
     }
     try shell("set @x k \(hint.dropFirst(6))")

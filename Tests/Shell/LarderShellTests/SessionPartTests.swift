@@ -8,7 +8,7 @@ import Testing
 
 /// Parts of a session that keep a state, each tested alone.
 struct SessionPartTests {
-  /// A writer, and the bytes that have arrived.
+  /// A writer, and a record of the bytes that it has written.
   private final class Output {
     var text = ""
     var redirected = ""

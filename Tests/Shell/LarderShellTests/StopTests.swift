@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// A command on many entries must often look whether ^C has come, and must stop at whichever look finds ^C.
+/// A command on many entries must often look for ^C, and must stop at the first look after ^C has come.
 @Suite struct StopTests {
   private static let count = 1200
   /// The most entries that a command may read between two looks, which take less than a millisecond.
@@ -57,7 +57,7 @@ import Testing
     "keys @a --stdin -0", "salvage \(file).larder",
   ]
 
-  /// Commands that look for ^C once in each step.
+  /// Commands that look for ^C once in each step of their work.
   private static let steps = [
     "compact", "compact --to \(file).copy", "purge", "invalidate all --yes",
     "limits @a --entries 10 --yes", "undo",

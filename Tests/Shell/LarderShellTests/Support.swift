@@ -7,7 +7,7 @@ import Testing
 @testable import ShellLanguage
 
 extension SeededRNG {
-  /// Awkward bytes of all kinds: controls, quotes, bad UTF-8, bidi and zero-width characters.
+  /// Awkward bytes of all kinds: controls, quotes, invalid UTF-8, bidirectional and zero-width characters.
   mutating func awkwardBytes(upTo count: Int) -> [UInt8] {
     let scalars: [Unicode.Scalar] = [
       "a", "Z", "9", " ", "\t", "\n", "\r", "\0", "\u{1B}", "\u{7F}", "\u{9B}", "\"", "'", "\\",

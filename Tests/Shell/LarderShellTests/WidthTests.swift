@@ -69,7 +69,7 @@ import Testing
   }
 }
 
-/// Tables in windows that are too narrow for them.
+/// Tables in windows that are too narrow for all columns.
 @Suite struct NarrowTableTests {
   private func shell(_ width: Int, _ keys: [[UInt8]]) throws -> Shell {
     let shell = try Shell()

@@ -7,9 +7,9 @@ import Foundation
 ///     ! error: ...                     what it wrote to standard error
 ///     ? 2                              its exit code, if it is not 0
 ///
-/// A blank line ends an answer, so a blank line in an answer is written `\n`; `\r` and `\0` are written so, too. The fixture is
-/// `$PWD`. In a document, `...` stands for text that differs between runs, such as a time; alone in a line, it stands for any
-/// lines. Text before the first command, and lines between commands that begin with `# `, are remarks.
+/// A blank line ends an answer. In an answer, `\n` stands for a blank line, `\r` for CR, `\0` for NUL, and `$PWD` for the
+/// directory of the fixture. In a document, `...` stands for text that differs between runs, such as a time. A line of only
+/// `...` stands for any lines. Text before the first command, and lines between commands that begin with `# `, are remarks.
 package struct Transcript {
   package struct Step {
     package var command: String

@@ -100,7 +100,7 @@ import Testing
     _ defect: BrokenClock.Defect, _ told: String
   ) async throws {
     let clock = BrokenClock(defect)
-    // The test waits for the sleep before the clock moves, so a sleep that returns has ended too early.
+    // The check waits before it moves the clock. A sleep that ends during this wait ends too early.
     let failure = await #expect(throws: ConformanceFailure.self) {
       try await checkConformance(of: clock) { clock.advance(by: $0) }
     }

@@ -15,7 +15,7 @@ struct AttackTests {
     let bench = try await Bench(RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
     let fields = (0..<count).map { "a\($0):\r\n" }.joined()
     let answer = try await bench.ask("GET /a HTTP/1.1\r\n\(Self.close)\(fields)\r\n")
-    // The proxy refuses a head that is too long before it counts the fields, so the status differs.
+    // The proxy refuses a head that is too long before it counts the fields, so the status may be another one than 431.
     #expect(answer.head.hasPrefix(count > 10_000 ? "HTTP/1.1 4" : "HTTP/1.1 431 "))
     #expect(bench.origin.count == 0)
     #expect(try await bench.get().head.hasPrefix("HTTP/1.1 200 "))
@@ -30,7 +30,7 @@ struct AttackTests {
     try await bench.stop()
   }
 
-  /// RFC 9112, section 6.3.
+  /// The rule of RFC 9112, section 6.3.
   @Test(arguments: ["3", "300"])
   func `a length beside chunks is not passed on`(length: String) async throws {
     let bench = try await Bench(
@@ -105,7 +105,7 @@ struct AttackTests {
     try await bench.stop()
   }
 
-  /// RFC 9110, section 15.6.6.
+  /// The rule of RFC 9110, section 15.6.6.
   @Test(arguments: [
     "GET /a HTTP/2.0\r\nHost: x\r\nConnection: close\r\n\r\n", "GET /a HTTP/3.0\r\n\r\n",
     "GET /a HTTP/0.9\r\nHost: x\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
@@ -118,7 +118,7 @@ struct AttackTests {
     try await bench.stop()
   }
 
-  /// RFC 9112, section 6.1.
+  /// The rule of RFC 9112, section 6.1.
   @Test(arguments: ["gzip, chunked", "x\r\nTransfer-Encoding: Chunked"])
   func `a request in an unknown coding is a 501`(codings: String) async throws {
     let bench = try await Bench(RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
@@ -140,8 +140,8 @@ struct AttackTests {
     try await bench.stop()
   }
 
-  /// Odd requests that can have only one meaning. The proxy sends them to the origin only in a form that nobody reads
-  /// otherwise.
+  /// Odd requests that can have only one meaning. The proxy must send them to the origin in a form that every server reads in
+  /// the same way.
   @Test(arguments: [
     ("GET /a HTTP/1.1\r\nHost: x\r\nA: b\rX-Evil: 1\r\n", "A: b X-Evil: 1"),
     ("GET /a HTTP/1.1\r\nHost: x\r\nA: b\u{0}c\r\n", "A: b c"),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProxyServer
 
-/// First lines of messages, byte for byte.
+/// Tests the first lines of requests and responses byte by byte.
 struct TargetTests {
   /// An origin whose body is the target.
   private static var echo: RawOrigin {
@@ -51,7 +51,7 @@ struct TargetTests {
     try await bench.stop()
   }
 
-  /// RFC 9112, section 3.
+  /// The rule of RFC 9112, section 3.
   @Test func `a target that is too long is a 414`() async throws {
     let bench = try await Bench(Self.echo)
     let target = "/" + String(repeating: "a", count: MessageParser.longestHead)
