@@ -12,21 +12,13 @@ extension ArticleReader {
     let stored = try storedArticle(id)?.bookmark
     // If there was no room, the article was not stored, so the store cannot give the bookmark.
     let bookmark = if let stored { stored } else { try await readeck.bookmark(id).value }
-    var article = Article(bookmark: bookmark, html: loaded.value)
-    if loaded.source != .loaded {
-      article.error = loaded.error
-      return article
-    }
+    var article = Article(bookmark: bookmark, html: loaded.value, error: loaded.error)
+    guard loaded.source == .loaded else { return article }
     // The articles may have been removed during the load. This is no error, but the article is then not stored.
     article.isKept = loaded.error == nil && stored != nil
-    if let error = loaded.error, try settings().limit > 0 { report(error) }
     guard article.isKept else { return article }
-    let task = Task(priority: .background) { [self] in
-      do { _ = try await fetchImages(of: id) } catch {
-        // A sign-out cancels this task. This is no failure of an image, so it is not reported.
-        if !(error is CancellationError) { report(error) }
-      }
-    }
+    // The next sync fetches the images that this task cannot fetch.
+    let task = Task(priority: .background) { [self] in _ = try? await fetchImages(of: id) }
     work.withLock { $0.images.append(task) }
     return article
   }
@@ -54,7 +46,7 @@ extension ArticleReader {
       return Loaded(html, validators: validators ?? Validators(), metadata: try article.encoded())
     }
     guard let loaded else { throw ArticlesError.ended }
-    readeck.service.note(id, in: articles.name, loaded)
+    readeck.note(id, in: articles.name, loaded)
     if loaded.source == .loaded, loaded.error == nil, let known, !known.images.isEmpty {
       // The new version may show fewer images, so the article no longer owns the others. If the new version shows the same
       // images, they would not fit this time either, so the known limit stays.
@@ -83,8 +75,7 @@ extension ArticleReader {
       return entry.map { $0.state == .expired || !$0.owners.contains(owner(id)) } ?? true
     }
     if missing.isEmpty { return 0 }
-    let options = LoadOptions(
-      expires: .never, absent: .after(.days(1)), owners: [owner(id)])
+    let options = LoadOptions(expires: .never, absent: .after(.days(1)), owners: [owner(id)])
     let fetched = Atomic(0)
     let prefetch = try images.prefetch(
       missing, options: options, concurrency: 4, priority: .background

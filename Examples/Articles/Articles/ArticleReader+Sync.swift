@@ -45,14 +45,12 @@ extension ArticleReader {
       result.total = wanted.count
       result.kept = try wanted.count { try hasCachedArticle($0.id) }
       if result.stored > 0 || result.outcome == .nothingNew, try syncs.contains("last sync") {
-        try noteSync()
+        // The task of a cancelled sync writes this, too, so the write is not asynchronous.
+        try store.write { try $0.set([store.now], for: "last sync", in: syncs) }
       }
     } catch { result.error = result.error ?? error }
     return result
   }
-
-  /// Without `async`, because the task of a cancelled sync runs this function, too.
-  private func noteSync() throws { try syncs.set([store.now], for: "last sync") }
 
   /// The articles to store. If the list is complete, removes stored articles that it does not contain. Two kinds of article
   /// stay: those that were fetched after the request, and those with a change that the service may not have yet.

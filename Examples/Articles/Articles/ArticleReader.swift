@@ -16,34 +16,31 @@ public final class ArticleReader: Sendable {
   let realm: Realm
   /// The lists of the service, stored by the rules of HTTP.
   let answers: Store.Namespace
-  let readeck: Readeck
+  let readeck: Service
   let work = Mutex(Work())
-  let report: @Sendable (any Error) -> Void
   let pauses: [Duration]
 
   /// - Parameters:
   ///   - base: The address of the API, such as `https://readeck.example.com/api`.
   ///   - token: The user's token. Each user of each server has separate data.
   ///   - log: Called for every lookup and every request.
-  ///   - report: Called with the error if an opened article or its images cannot be stored.
   ///   - pauses: The pauses before an image is requested again.
   public init(
     in store: Store, at base: String, token: String, over transport: any HTTPTransport,
     log: (@Sendable (String) -> Void)? = nil,
-    report: @escaping @Sendable (any Error) -> Void = { _ in },
     pauses: [Duration] = [.milliseconds(500), .seconds(2)]
   ) {
-    (self.store, self.report, self.pauses) = (store, report, pauses)
+    (self.store, self.pauses) = (store, pauses)
     realm = store.realm(of: "\(Service.base(base)) \(token)")
     answers = realm.namespace("articles.http")
     // Without a network, the stored articles replace the list, so an old list must not be served.
     let policy = HTTPCachePolicy(whenDisconnected: .zero)
     let cache = HTTPCache(in: answers, over: transport, policy: policy)
-    var service = Service(at: base, over: cache)
-    service.fields = [.authorization: "Bearer \(token)"]
-    service.message = { $0["message"]?.text }
-    service.log = log
-    readeck = Readeck(service: service)
+    var readeck = Service(at: base, over: cache)
+    readeck.fields = [.authorization: "Bearer \(token)"]
+    readeck.message = { $0["message"]?.text }
+    readeck.log = log
+    self.readeck = readeck
   }
 
   /// The name of the namespace of articles.

@@ -6,9 +6,7 @@ import Service
 
 /// The part of readeck's API that a reader needs, through an HTTP cache. Articles and images are not in this cache, because
 /// they have entries of their own. Bookmarks are not either, because their dates must be new.
-struct Readeck: Sendable {
-  let service: Service
-
+extension Service {
   private static func unstored(_ type: String) -> HTTPFields {
     [.accept: type, .cacheControl: "no-store"]
   }
@@ -18,8 +16,8 @@ struct Readeck: Sendable {
   func unread(limit: Int) async throws -> ArticleList {
     let path = "/bookmarks?is_archived=false&type=article&sort=-created&limit=\(limit)"
     let fields: HTTPFields = [.accept: "application/json", .cacheControl: "no-cache"]
-    let reply = try service.checked(await service.send(path, fields: fields))
-    let page = try await service.decoded(LenientList<Bookmark>.self, from: reply)
+    let reply = try checked(await send(path, fields: fields))
+    let page = try await decoded(LenientList<Bookmark>.self, from: reply)
     let count = page.elements.count + page.skipped.count
     // If an article moved while the service made the list, the list may contain the article twice.
     var seen: Set<String> = []
@@ -36,20 +34,20 @@ struct Readeck: Sendable {
 
   func bookmark(_ id: String) async throws -> (value: Bookmark, reply: Reply) {
     let fields = Self.unstored("application/json")
-    let reply = try service.checked(await service.send(Self.path(id), fields: fields))
-    return (try await service.decoded(Bookmark.self, from: reply), reply)
+    let reply = try checked(await send(Self.path(id), fields: fields))
+    return (try await decoded(Bookmark.self, from: reply), reply)
   }
 
   /// Sends new values for fields of a bookmark. If `fields` is nil, deletes the bookmark.
   func change(_ id: String, _ fields: [String: JSON]?) async throws {
-    _ = try service.checked(
-      await service.send(
+    _ = try checked(
+      await send(
         Self.path(id), method: fields == nil ? .delete : .patch,
         body: fields.map { Array(try JSONEncoder().encode($0)) } ?? [],
         fields: [.contentType: "application/json", .accept: "application/json"]))
   }
 
-  func address(of id: String) -> String { service.base + Self.path(id) + "/article" }
+  func address(of id: String) -> String { base + Self.path(id) + "/article" }
 
   /// The article as a piece of HTML, with its validators; nil if the stored HTML is unchanged. The service's tag has no quotes,
   /// so it is stored and sent as it came. A 304 of the service has no validators.
@@ -58,9 +56,9 @@ struct Readeck: Sendable {
   ) async throws -> (html: String, validators: Validators)? {
     var fields = Self.unstored("text/html")
     fields.append(contentsOf: stored?.conditionalFields ?? [:])
-    let reply = try await service.send(Self.path(id) + "/article", fields: fields)
+    let reply = try await send(Self.path(id) + "/article", fields: fields)
     if reply.status == 304, stored != nil { return nil }
-    let good = try service.checked(reply)
+    let good = try checked(reply)
     // `text` replaces bytes that are not UTF-8 by U+FFFD, so the HTML is valid.
     let html = good.text
     let start = String(html.prefix(200)).trimmingBlanks.lowercased()
@@ -77,7 +75,7 @@ struct Readeck: Sendable {
   }
 
   func image(at address: String) async throws -> [UInt8] {
-    try await service.checked(service.send(address, fields: Self.unstored("image/*"))).image()
+    try await checked(send(address, fields: Self.unstored("image/*"))).image()
   }
 }
 

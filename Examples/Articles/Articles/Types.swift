@@ -61,7 +61,7 @@ public struct Article: Sendable {
   public var bookmark: Bookmark
   public var html: String
   public var isKept = true
-  /// The reason why the newer version of the service could not be fetched. Nil if this is the newest version.
+  /// The reason why the newer version of the service could not be fetched, or why the article could not be stored.
   public var error: (any Error)?
 }
 

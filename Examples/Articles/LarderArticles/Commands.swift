@@ -35,7 +35,8 @@ struct ShowArticle: AsyncParsableCommand {
     try await account.show { reader in
       let article = try await Failure.orNoSuchKey { try await reader.article(id) }
       if let error = article.error {
-        Console.complain("this is the stored version; a newer one cannot be fetched now: \(error)")
+        let state = "the stored version; a newer one cannot be fetched now"
+        Console.complain("this is \(article.isKept ? state : "not stored"): \(error)")
       }
       // The article is printed first, because its images may take long.
       try Output.write(document: article.html)
@@ -69,7 +70,7 @@ struct EditArticle: AsyncParsableCommand {
       let report = try await Failure.orNoSuchKey { try await reader.edit(id, kind) }
       try account.place.show(["\(report.sent) sent, \(report.left) waiting"])
       report.complain()
-      try report.check()
+      if !report.conflicts.isEmpty { throw ExitCode(Failure.Code.refused.rawValue) }
       return []
     }
   }
@@ -81,11 +82,6 @@ extension OutboxReport {
   func complain() {
     for conflict in conflicts { Console.complain("not sent: \(conflict)") }
     for reason in reasons { Console.complain("not sent yet: \(reason)") }
-  }
-
-  /// Throws if a change was dropped.
-  func check() throws {
-    if !conflicts.isEmpty { throw ExitCode(Failure.Code.refused.rawValue) }
   }
 }
 

@@ -45,8 +45,7 @@ struct Account: ParsableArguments {
       let token = token ?? ProcessInfo.processInfo.environment["READECK_TOKEN"] ?? ""
       let reader = ArticleReader(
         in: store, at: place.offline ? Place.recording + "/api" : server,
-        token: place.offline ? "" : token.trimmingBlanks, over: transport, log: place.log,
-        report: { Console.complain("\($0)") })
+        token: place.offline ? "" : token.trimmingBlanks, over: transport, log: place.log)
       try place.show(await body(reader))
       await reader.finish()
     }
@@ -85,7 +84,7 @@ struct Sync: AsyncParsableCommand {
     result.edits.complain()
     for reason in result.failures { Console.complain("failed: \(reason)") }
     if let error = result.error { throw error }
-    try result.edits.check()
+    if !result.edits.conflicts.isEmpty { throw ExitCode(Failure.Code.refused.rawValue) }
     if result.outcome == .failed || result.failed > 0 || result.edits.left > 0 {
       throw ExitCode(Failure.Code.failed.rawValue)
     }
