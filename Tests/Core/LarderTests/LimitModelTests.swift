@@ -5,8 +5,8 @@ import Testing
 
 @testable import Larder
 
-/// The random changes of ``OwnerRun`` beside another process that changes entries and limits. After each change, the test counts
-/// what the store holds, and compares the counts with the counters and with every limit.
+/// Makes the random changes of ``OwnerRun`` while another process changes entries and limits. After each change, counts the
+/// entries and bytes in the store, and compares the counts with the counters and with every limit.
 @Suite struct LimitModelTests {
   @Test func `after every commit nothing holds more than it may`() throws {
     let (seed, steps) = (Int(TestSettings.seed), 3_000 * TestSettings.trials)
@@ -45,7 +45,7 @@ extension OwnerRun {
       stepsPerVerification: 10)
   }
 
-  /// Counts what each namespace of one snapshot holds, and compares the counts with the counters and with the limits.
+  /// Counts the entries and bytes of each namespace in one snapshot, and compares the counts with the counters and the limits.
   func checkLimits(_ what: String) throws {
     let engine = store.engine
     let transaction = try engine.beginRead()

@@ -5,8 +5,8 @@ import Testing
 @testable import Larder
 
 @Suite struct MemoryProcessTests {
-  /// The other process writes the numbers from 1 on, each to one of eight keys, or as a clear or rename. After each commit it
-  /// notes the number in a file. A read that begins after the note of a number must not find an older value.
+  /// The other process counts from 1. For each number it writes one of eight keys, or clears or renames the namespace. After
+  /// each commit it writes the number to a file. A read that begins after this must not find an older value.
   @Test func `no read finds a value older than a commit that ended before it began: 300,000 reads`()
     throws
   {
@@ -25,7 +25,7 @@ import Testing
           let key = (read / 16 + thread) % Numbers.keys
           try file.seek(toOffset: 0)
           let ended = Int(String(decoding: try file.read(upToCount: 8)!, as: UTF8.self))!
-          // The third thread reads without memory.
+          // The third thread reads without the memory tier.
           let value =
             try thread < 2 ? notes.value(for: key) : notes.namespace.text(key).flatMap { Int($0) }
           guard let value else { continue }
@@ -61,7 +61,7 @@ import Testing
   }
 }
 
-/// The meaning of each number: the key that the writer of `count` writes, or a clear or rename. Writer and test use these rules.
+/// What the peer `count` does for each number: it writes a key, clears or renames. The peer and the test use the same rules.
 enum Numbers {
   static let keys = 8
   static let roundsPerClear = 100

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Larder
 
-/// Random changes of a small and full store in which most entries have owners. After each change, the store is sound, no entry
-/// was removed for its own write, and no namespace has lost guaranteed bytes to another namespace.
+/// Random changes of a small and full store in which most entries have owners. After each change, the store must be sound, no
+/// write may have evicted its own entry, and no namespace may have lost guaranteed bytes to another namespace.
 @Suite struct OwnerModelTests {
   @Test func `owners, guarantees, pins and limits hold together`() throws {
     let (seed, steps) = (Int(TestSettings.seed), 1_500 * TestSettings.trials)
@@ -29,7 +29,7 @@ struct OwnerRun {
   }
 
   let store: Store
-  /// The clock of the store; nil for the clock of the system, in a run beside another process.
+  /// The clock of the store. Nil in a run beside another process, because both processes use the clock of the system.
   let clock: ManualClock?
   private var isAlone: Bool { clock != nil }
   private let ranges: Ranges
@@ -87,14 +87,14 @@ struct OwnerRun {
       before.bytes[info.name] = info.bytes
       before.guaranteed[info.name] = info.rules.limits.guaranteed ?? 0
       let entries = try store.namespace(info.name).page(limit: 1000).items
-      // A page of a listing leaves out expired entries.
+      // A listing omits expired entries, so a different number shows that some entries have expired.
       if entries.count != info.entries { before.isSettled = false }
       for entry in entries { before.entries[Place(name: info.name, key: entry.key)] = entry }
     }
     return before
   }
 
-  /// Every owner of a stored entry is stored, unless removals of dependents still wait.
+  /// Expects that every owner of a stored entry is stored. Checks nothing while removals of owned entries still wait.
   private func checkOwners(_ what: String) throws {
     let now = try entries()
     guard try store.state.orphans == 0 else { return }
@@ -244,7 +244,7 @@ struct OwnerRun {
     return attributes
   }
 
-  /// Up to two owners, each at most three owners away from an entry without owners; or the owners that the entry has.
+  /// Up to two random owners that keep the chains of owners short. In half of the cases an existing entry keeps its owners.
   private mutating func owners(of place: Place, _ before: Before) -> [Owner] {
     if let entry = before.entries[place], random.chance(percent: 50) { return entry.owners }
     let candidates = before.entries.keys.filter { $0 != place }
