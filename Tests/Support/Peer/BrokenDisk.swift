@@ -5,8 +5,7 @@ import LarderSystem
 import TestSupport
 
 extension Peer {
-  /// Makes the sync of a checkpoint fail as on a broken disk: replaces the descriptor of the data file by
-  /// `/dev/full`.
+  /// Makes the sync of a checkpoint fail, as on a broken disk: replaces the descriptor of the data file by `/dev/full`.
   func failSync() throws {
     var options = Fixture.options(durability: .checkpointed)
     options.checkpointInterval = .seconds(3600)
@@ -24,7 +23,7 @@ extension Peer {
     anew.close()
   }
 
-  /// Makes a sync fail like ``failSync()``, while a store with unsaved writes is closed.
+  /// Makes a sync fail in the same way as ``failSync()``, during the close of a store with unsynced writes.
   func failSyncAtClosing() throws {
     var options = Store.Options()
     options.checkpointInterval = .seconds(3600)
@@ -47,7 +46,7 @@ extension Peer {
     Peer.say("again \(value ?? "nothing")")
   }
 
-  /// Makes the write of the meta page fail as on a broken disk: replaces its descriptor by `/dev/full`.
+  /// Makes the write of a meta page fail, as on a broken disk: replaces the descriptor for meta pages by `/dev/full`.
   func failMetaWrite() throws {
     let environment = try Fixture.open(store)
     try environment.set([1], [1])
@@ -64,7 +63,7 @@ extension Peer {
     Peer.say("old \(Peer.outcome { _ = try environment.value([1]) })")
   }
 
-  /// From now on, the disk accepts no bytes for the data files.
+  /// After this call, the disk accepts no bytes for the data files.
   static func breakDisk() throws {
     let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
     for descriptor in try dataDescriptors() { dup2(full.fileDescriptor, descriptor) }

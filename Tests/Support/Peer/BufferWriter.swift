@@ -2,8 +2,8 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Sets numbers through the write buffer, one after the other, and prints each number after its set, until it is killed. The
-  /// first of every four numbers also sets the key `sometimes`, and the third also removes that key.
+  /// Sets numbers through the write buffer, one after the other, until the process is killed. Prints each number after its set.
+  /// Of every four numbers, the first also sets the key `sometimes`, and the third also removes this key.
   ///
   /// Arguments: a number for the namespace, the size of the buffer, a seed.
   func writeBuffered() throws {
@@ -37,11 +37,11 @@ extension Peer {
 }
 
 extension Peer {
-  /// Puts an entry into the write buffer, and takes it out with a transaction, which also commits the entry's record.
+  /// Puts an entry into the write buffer. Then pops it in a transaction, which also commits the record of the entry.
   func popBuffered() throws {
     var options = Store.Options()
     options.writeBuffer = 256 << 10
-    // The timer must not commit the record first.
+    // With this interval, the timer does not commit the record before the pop.
     options.checkpointInterval = .seconds(3600)
     let opened = try Store(at: store, options: options)
     let notes = opened.namespace("notes")
@@ -53,7 +53,7 @@ extension Peer {
   }
 }
 
-/// A number as the value of an entry, filled up with bytes that follow from the number.
+/// The value of an entry: a number, and then bytes that depend only on this number.
 package enum BufferedNumber {
   package static let keys = 37
 

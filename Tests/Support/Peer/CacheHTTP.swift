@@ -4,8 +4,8 @@ import LarderHTTP
 import Synchronization
 
 extension Peer {
-  /// Reads requests, one a line: a method, a path and perhaps credentials. Sends each through a cache over the store, and
-  /// prints the number of requests to the origin so far, and the body.
+  /// Reads requests, each on its own line: a method, a path and optional credentials. Sends each request through a cache over
+  /// the store. Prints the number of requests to the origin so far, and the body.
   func cacheHTTP() throws {
     let opened = try Store(at: store)
     let origin = PeerOrigin()
@@ -32,8 +32,8 @@ extension Peer {
 }
 
 extension Peer {
-  /// Sends requests for a stored response of 1 KB, one after the other, and reads the bodies. The argument is their number. Two
-  /// runs of `valgrind --tool=callgrind` with different numbers give the instructions of one request.
+  /// Sends requests for a stored response of 1 KB and reads the bodies. The argument is the number of requests. The difference
+  /// of two runs of `valgrind --tool=callgrind` with different numbers gives the instructions of one request.
   func hitHTTP() throws {
     let opened = try Store(at: store)
     let cache = HTTPCache(in: opened.namespace("http"), over: PeerOrigin())
@@ -70,7 +70,7 @@ private final class PeerOrigin: HTTPTransport {
     return (response, HTTPBody(Array("peer".utf8)))
   }
 
-  /// A body whose first megabyte comes at once, and nothing after it.
+  /// A body that sends its first megabyte immediately, and then nothing more.
   private static var endless: HTTPBody {
     let left = Mutex(20)
     return HTTPBody(next: {

@@ -3,7 +3,7 @@ import TestSupport
 
 /// Random writes, replacements and removals of values of all sizes in a store with a limit, compared with a model.
 ///
-/// Each author has keys of its own, so several processes can change one store at once.
+/// Each process has an author with keys of its own, so several processes can change one store at the same time.
 package struct Churn {
   package struct LimitPassed: Error {
     let size: Int
@@ -20,7 +20,7 @@ package struct Churn {
   private var model: [Int: (number: Int, size: Int)] = [:]
   private var next = 0
   package private(set) var commits = 0
-  /// Writes that found no room.
+  /// The number of writes that found no room.
   package private(set) var refusals = 0
 
   package init(
@@ -62,7 +62,7 @@ package struct Churn {
     }
   }
 
-  /// Stores a new value of each size, and removes keys without a size; false if there was no room.
+  /// Stores a new value for each key with a size, and removes the other keys. Returns false if there was no room.
   private mutating func change(_ changes: [(key: Int, size: Int?)]) throws -> Bool {
     var changed = model
     do {

@@ -2,8 +2,8 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Obeys one command in each line and answers `done`, until the input ends. Then closes the store, unless a command `drop`
-  /// has released it. With the argument `manual`, the commands `clock` set the time of the store.
+  /// Obeys one command in each line and answers `done`, until the input ends. Then closes the store, except if a command `drop`
+  /// has released the store. With the argument `manual`, the command `clock` sets the time of the store.
   func obey() throws {
     let clock = ManualClock()
     let options = arguments.first == "manual" ? Store.Options(clock: clock) : Store.Options()
@@ -54,7 +54,7 @@ extension Peer {
     }
   }
 
-  /// The lifetime in milliseconds that a command has at that place; nil for that of the rules.
+  /// The lifetime in milliseconds at this place of a command. Nil without a number there, so the rules decide.
   private static func life(_ words: [String], _ place: Int) -> Expiration? {
     words.count > place ? .after(.milliseconds(Int(words[place])!)) : nil
   }

@@ -5,7 +5,7 @@ import TestSupport
 extension Peer {
   /// Opens copies of the store with a few flipped bits in the pages that opening relies on, and prints each outcome.
   ///
-  /// The test looks for a crash, which ends the process. The seed and the round repeat the case.
+  /// A crash ends the process, so the test finds each crash. The seed and the number of the round repeat a case.
   func openDamaged() throws {
     let seed = value(0) { UInt64($0) }
     let original = try Data(contentsOf: URL(fileURLWithPath: store + "/data.mdb"))
@@ -38,7 +38,7 @@ extension Peer {
   private static func flip(_ original: Data, _ random: inout SeededRNG) -> Data {
     var bytes = original
     let page = ([0, 1] + roots(original)).randomElement(using: &random)!
-    // In a meta page nearly all bytes are unused; in other pages the first bytes matter most.
+    // A meta page uses only its first bytes. In other pages the first bytes matter most, so half of the cases flip only these.
     let length = page < 2 ? 152 : Bool.random(using: &random) ? 32 : pageSize
     for _ in 0..<Int.random(in: 1...4, using: &random) {
       let place = page * pageSize + Int.random(in: 0..<length, using: &random)

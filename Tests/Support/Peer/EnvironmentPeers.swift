@@ -3,7 +3,7 @@ import LMDB
 import LarderSystem
 
 extension Peer {
-  /// Writes batch after batch without a pause until it is killed. Each batch lasts as many milliseconds as the argument says.
+  /// Writes batch after batch until the process is killed. Each batch lasts as many milliseconds as the argument says.
   func writeBatches() throws {
     let environment = try Fixture.open(store)
     let milliseconds = argument(0)
@@ -20,7 +20,7 @@ extension Peer {
     }
   }
 
-  /// Compacts again and again, and reports each time, until it is killed.
+  /// Compacts again and again until the process is killed, and reports each compaction.
   func compact() throws {
     var isFirst = true
     while true {
@@ -32,7 +32,7 @@ extension Peer {
     }
   }
 
-  /// Begins more reads than the pool has slots, again and again: LMDB makes and frees slots of its reader table all the time.
+  /// Again and again begins more reads than the pool has slots, so LMDB constantly takes and frees slots of its reader table.
   func crowd() throws {
     let environment = try Fixture.open(store)
     try nest(250, environment) {
@@ -99,7 +99,7 @@ extension Peer {
     Peer.say("\(churn.commits) \(churn.refusals) \(try churn.isIntact())")
   }
 
-  /// Reads lock.mdb, as a backup inside the process would do, and thereby drops LMDB's locks.
+  /// Reads lock.mdb, as a backup inside the process would do. The close after this read drops LMDB's locks.
   func loseLocks() throws {
     let environment = try Fixture.open(store)
     let bytes = FileManager.default.contents(atPath: store + "/lock.mdb")
@@ -108,7 +108,7 @@ extension Peer {
     environment.close()
   }
 
-  /// Begins reads and keeps them until the input ends. The argument is their number.
+  /// Begins as many reads as the argument says, and keeps these reads open until the input ends.
   func read() throws {
     let environment = try Fixture.open(store)
     do {

@@ -41,7 +41,7 @@ package enum Fixture {
     return number
   }
 
-  /// `count` bytes that show the number of their value.
+  /// `count` bytes that depend on the number, so a test can recognize the value.
   package static func filling(_ number: Int, count: Int) -> [UInt8] {
     var bytes = bytes(number)
     bytes += [UInt8](repeating: UInt8(truncatingIfNeeded: number &* 31), count: max(count - 8, 0))
@@ -66,7 +66,7 @@ extension Environment {
     try numbers.allSatisfy { try value(Fixture.bytes($0)) == Fixture.filling($0, count: size) }
   }
 
-  /// Makes writes that count up and last `microseconds` each. Returns for how many other writes each of them has waited.
+  /// Makes writes that last `microseconds` each and increase a counter. Returns for each write how many other writes came first.
   package func queueUp(_ writes: Int, lasting microseconds: UInt32) throws -> [Int] {
     let counter = Fixture.bytes(0)
     return try (0..<writes).map { _ in

@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// Swift hides `fork`: a child has only the thread that forks.
+/// Swift does not offer `fork`, because a forked child has only the thread that called `fork`.
 @_silgen_name("fork") func cFork() -> Int32
 
 extension Peer {
@@ -12,7 +12,7 @@ extension Peer {
     return status
   }
 
-  /// Runs `child` in a forked process, which then ends, and waits for its end.
+  /// Runs `child` in a forked process, and waits for the end of this process.
   private func inChild(_ child: () throws -> Void) {
     let process = cFork()
     if process == 0 {
@@ -47,7 +47,7 @@ extension Peer {
     Peer.say("closed \(environment.close())")
   }
 
-  /// Forks inside a read. The child ends its copy of the read, and the parent's read must stay protected.
+  /// Forks inside a read. The child ends its copy of the read, but LMDB must not reuse the pages that the parent reads.
   func forkInRead() throws {
     let environment = try Fixture.open(store)
     let process = try readForking(environment)
@@ -85,7 +85,7 @@ extension Peer {
       process == 0 ? "child \(result)" : "parent \(result) \(try environment.value([1]) ?? [])")
   }
 
-  /// Forks while another thread of the parent is inside a write; the child closes and releases the environment.
+  /// Forks while another thread of the parent is inside a write. The child closes and releases the environment.
   func forkWhileWriting() throws {
     var environment: Environment? = try Fixture.open(
       store, Fixture.options(durability: .checkpointed))
@@ -95,7 +95,7 @@ extension Peer {
       let result = Peer.outcome {
         try writing.write { transaction in
           try transaction.put([1].span, for: [1].span, in: .main)
-          // The thread must not allocate during the fork: the child would find the allocator's lock taken.
+          // This thread must not allocate memory during the fork. Otherwise the allocator's lock stays taken in the child.
           begun.signal()
           usleep(100_000)
         }
@@ -118,7 +118,7 @@ extension Peer {
     Peer.say("ended \(Self.waitForChild(process)) \(try writing.value([1]) ?? [])")
   }
 
-  /// A child forgets the parent's limit, and the limit that the child sets does not affect the parent.
+  /// A child does not take over the parent's file limit, and the limit that the child sets does not affect the parent.
   func forkWithLimit() throws {
     let options = Fixture.options(durability: .temporary)
     let environment = try Fixture.open(store, options)

@@ -13,7 +13,7 @@ extension Peer {
     }
   }
 
-  /// Reads entries and prints how many it found. The first argument is their number; with a second, the reads repeat for ever.
+  /// Reads entries and prints how many exist. The first argument is the number of entries. With a second argument, repeats this.
   func useEntries() throws {
     let opened = try Store(at: store)
     let notes = opened.namespace("notes")
@@ -49,7 +49,7 @@ extension Peer {
     Peer.say("written")
   }
 
-  /// Makes every kind of change without a pause, until it is killed.
+  /// Makes every kind of change, one after the other, until the process is killed.
   func churn() throws {
     let opened = try Store(at: store)
     Peer.say("open")
@@ -71,7 +71,7 @@ extension Peer {
     }
   }
 
-  /// Makes a store, and waits before the store is complete until the input ends.
+  /// Makes a store. Before the store is complete, waits until the input ends.
   func makeStore() throws {
     do {
       try Store.making(at: store, Store.Options()) { made in
@@ -96,7 +96,7 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Fills a store with small entries, with as few waits for the disk as possible. The argument is their number.
+  /// Fills a store with small entries, with as few waits for the disk as possible. The argument is the number of entries.
   func fillLarge() throws {
     var options = Store.Options()
     options.flushes = false

@@ -44,7 +44,7 @@ extension Peer {
     try opened.close()
   }
 
-  /// Reads three times from the store, makes a temporary store, and ends without closing either store.
+  /// Reads three times from the store, makes a temporary store, and ends without a close of the two stores.
   func keepStores() throws {
     let opened = try Store(at: store)
     let temporary = try Store.temporary()
@@ -56,7 +56,7 @@ extension Peer {
     Peer.say(temporary.path)
   }
 
-  /// Writes entries. The arguments are their number and their size in bytes.
+  /// Writes entries. The arguments are the number of entries and the size of each value in bytes.
   func fillStore() throws {
     let opened = try Store(at: store)
     let notes = opened.namespace("notes")

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 
 extension Peer {
-  /// The time of the machine in tests of leases. It stands still in every peer.
+  /// The time of the machine in tests of leases. This time is the same in all peers, and never changes.
   static let machineTime: Int64 = 1_000_000
 
   private func cache() throws -> Cache<String> {
@@ -14,7 +14,7 @@ extension Peer {
     return try Store(at: store, options: options).cache(TextCodec(), in: "boards")
   }
 
-  /// Loads a key under a policy: prints `loading`, and takes the next line as the value; `fail` is an error.
+  /// Loads a key under a policy. The load prints `loading`, and the next line is its value. The line `fail` makes the load fail.
   func loadOne() throws {
     let boards = try cache()
     let options = LoadOptions(
@@ -37,7 +37,7 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Loads keys one after the other, and prints the number of loads and of values. The argument is the number of keys.
+  /// Loads keys one after the other. Prints the number of its loads and the number of values. The argument is the number of keys.
   func loadMany() throws {
     let boards = try cache()
     Peer.say("open")
@@ -82,7 +82,7 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Forks while a loaded value waits for its commit; in the child every call must fail at once.
+  /// Forks while a loaded value waits for its commit. In the child every call must fail immediately.
   func forkWhileLoading() throws {
     let boards = try cache()
     let opened = boards.namespace.store
@@ -106,7 +106,7 @@ extension Peer {
     Self.waitUntilOtherThreadsSleep()
     let process = cFork()
     if process == 0 {
-      // Ends a child that would wait for ever.
+      // Ends the child after 20 s if one of its calls waits without end.
       alarm(20)
       _exit(calls.map { Self.code(of: $0) } == expected ? 0 : 1)
     }
@@ -116,7 +116,7 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Waits until no other thread can hold a lock of Swift's runtime: a forked child would find that lock taken for ever.
+  /// Waits until no other thread can hold a lock of the Swift runtime. In a forked child such a lock would stay taken for ever.
   private static func waitUntilOtherThreadsSleep() {
     #if os(Linux)
       let folder = "/proc/self/task"
@@ -126,7 +126,7 @@ extension Peer {
           guard thread != "\(getpid())",
             let line = try? String(contentsOfFile: "\(folder)/\(thread)/stat", encoding: .utf8)
           else { return false }
-          // The state follows the name, which may contain any character and ends with the last parenthesis.
+          // The state is after the name of the thread. The name may contain any character, and ends at the last parenthesis.
           return !line.split(separator: ")").last!.hasPrefix(" S")
         }
         if awake.isEmpty { return }
@@ -137,7 +137,7 @@ extension Peer {
     #endif
   }
 
-  /// Forks again and again while threads hold the locks of the store; in each child every call must fail at once.
+  /// Forks again and again while threads hold the locks of the store. In each child every call must fail immediately.
   func forkBesideThreads() throws {
     let boards = try cache()
     let opened = boards.namespace.store

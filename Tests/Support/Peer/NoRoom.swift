@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 
 extension Peer {
-  /// Writes while the process may get no more address space, and then after the limit is lifted.
+  /// Writes while the process can get no more address space, and then without this limit.
   func growWithoutRoom() throws {
     let environment = try Fixture.open(store, Fixture.options(mapSize: 1 << 20))
     var stored = 0
@@ -22,12 +22,12 @@ extension Peer {
     Peer.say("\(environment.info.mapSize > 1 << 20)")
   }
 
-  /// Writes while the process may not map as much as the file limit allows.
+  /// Writes while the process can map less memory than the file limit allows.
   func limitWithoutRoom() throws {
     let environment = try Fixture.open(store, Fixture.options(mapSize: 1 << 20))
     let used = try Shortage.addressSpace
     if used > 1 << 40 { return Peer.say("sanitized") }
-    // glibc reserves up to 128 MB of addresses for the first allocation of a thread, also of a thread that is late.
+    // For the first allocation of each thread, glibc reserves up to 128 MB of addresses, so the limit leaves 160 MB.
     try Shortage.limit(RLIMIT_AS, to: rlim_t(used + 160 << 20))
     environment.setFileLimit(1 << 40)
     try environment.store(0..<100)

@@ -1,9 +1,9 @@
 package import LMDB
 
 extension Peer {
-  /// Adds records with successive numbers, and prints each number once it is committed.
+  /// Adds records with successive numbers, and prints each number after its commit.
   ///
-  /// All writers share one count, so a lost or doubled commit shows as a gap. Ends if a write fails or the test kills it.
+  /// All writers share one count, so a lost commit leaves a gap. Runs until a write fails or the test kills the process.
   func number() throws {
     let level =
       arguments.count > 1
@@ -20,7 +20,7 @@ extension Peer {
   }
 }
 
-/// Numbered records in the second database, of which the last 500 stay, and the last number in the main database.
+/// Numbered records in the second database, which keeps the last 500 records. The main database has the last number.
 package enum Numbering {
   package static let count: [UInt8] = Array("count".utf8)
 
@@ -36,7 +36,7 @@ package enum Numbering {
     return number
   }
 
-  /// The last number; nil unless the records of the last 500 numbers, or of all numbers, are there in order and whole.
+  /// The last number. Nil if one of the last 500 records is missing, damaged or not in order.
   package static func verify(_ environment: Environment) throws -> Int? {
     let read = try environment.beginRead()
     let last = try read.copy(count).map { Fixture.number($0.span) } ?? 0

@@ -3,8 +3,8 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Does one operation on a store, step by step, and prints each outcome in the words of the library: `operate STORE
-  /// write|read|compact|copy|checkpoint`.
+  /// Does one operation on a store, and prints the outcome of each step in the words of the library. Usage:
+  /// `operate STORE write|read|compact|copy|checkpoint`.
   func operate() throws {
     switch value(0, { $0 }) {
     case "write":
@@ -21,7 +21,7 @@ extension Peer {
         let _: String? = try store.namespace("notes").value(for: "k")
       }
     case "checkpoint":
-      // The steps after `break` fail: from then on the disk accepts no bytes for the file.
+      // From `break` on, the disk accepts no bytes for the data file, so the later steps fail.
       step("open") { store throws(LarderError) in
         let notes = store.namespace("notes")
         try notes.set("v", for: "k")

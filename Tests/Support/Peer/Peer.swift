@@ -4,10 +4,10 @@ import Larder
 import LarderSystem
 import Synchronization
 
-/// Another process, for tests that need two processes. It does one thing to a store and prints the outcomes, line by line.
+/// A program for tests that need several processes. Runs one scenario with a store, and prints each outcome on its own line.
 ///
-/// `LarderPeer <scenario> <store> [argument...]`. A scenario that waits for its input ends with the input. Other scenarios end
-/// by themselves, or when the test kills them.
+/// Usage: `LarderPeer <scenario> <store> [argument...]`. A scenario that reads the input ends when the input ends. Other
+/// scenarios end after their work, or when the test kills the process.
 @main struct Peer {
   let store: String
   let arguments: [String]
@@ -98,10 +98,10 @@ import Synchronization
     }
   }
 
-  /// A number among the arguments after the store.
+  /// An argument after the store, as a number that is not negative.
   func argument(_ index: Int) -> Int { value(index) { Int($0).flatMap { $0 < 0 ? nil : $0 } } }
 
-  /// An argument after the store; if it is missing or of no use, the process ends with the usage.
+  /// An argument after the store. If it is missing or invalid, prints the usage and ends the process.
   func value<Value>(_ index: Int, _ read: (String) -> Value?) -> Value {
     guard arguments.indices.contains(index), let value = read(arguments[index]) else {
       Self.endWithUsage(CommandLine.arguments[1], ": argument \(index + 1) is missing or wrong")
@@ -118,7 +118,7 @@ import Synchronization
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
   }
 
-  /// Waits for the next line, false at the end of input.
+  /// Waits for the next line. Returns false at the end of the input.
   @discardableResult
   func waitForInput() -> Bool { readLine() != nil }
 
@@ -134,7 +134,7 @@ import Synchronization
 }
 
 extension Peer {
-  /// How a call went, in one word for the errors that tests look for.
+  /// The outcome of a call: `done`, or the error, in one word for each error that tests look for.
   static func outcome(_ call: () throws -> Void) -> String {
     do {
       try call()

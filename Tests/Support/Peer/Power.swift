@@ -5,10 +5,9 @@ import LarderSystem
 import TestSupport
 
 extension Peer {
-  /// Writes numbered batches and prints the answer to each, while `PowerRecorder` records.
+  /// Writes numbered batches and prints the answer to each batch, while `PowerRecorder` records the calls of the process.
   ///
-  /// Arguments: level, writes, seed, and a number that stands for the machine's boot. Opens and closes the store a few
-  /// times meanwhile.
+  /// Opens and closes the store three times. Arguments: level, number of writes, seed, number of the simulated boot.
   func power() throws {
     let level = value(0) { Durability(rawValue: $0) }
     var random = SeededRNG(seed: value(2) { UInt64($0) })
@@ -26,13 +25,13 @@ extension Peer {
           try store.sync()
           Peer.say("sync \(number)")
         }
-        // Now and then leaves time for a checkpoint.
+        // Sometimes pauses, so that a checkpoint can be made.
         if Int.random(in: 0..<8, using: &random) == 0 {
           usleep(useconds_t.random(in: 0..<8000, using: &random))
         }
       }
       let last = try PowerWork.number(in: store)
-      // Closing may also write: it saves counts of reads.
+      // A close also saves counts of reads, so it may write to the store.
       Peer.say("closing")
       try store.close()
       Peer.say("closed \(last)")
@@ -40,7 +39,7 @@ extension Peer {
   }
 }
 
-/// Batches that follow from their numbers alone, so the last number determines the contents of a store.
+/// Batches whose changes depend only on their numbers, so the last number determines the contents of a store.
 package enum PowerWork {
   package static func options(boot: Int) -> Store.Options {
     var options = Store.Options()
@@ -113,7 +112,7 @@ package enum PowerWork {
     return text.flatMap { Int($0) } ?? 0
   }
 
-  /// The contents after each number. A call continues from the last computed number.
+  /// Computes the contents of the store after each batch. Keeps the results for later calls.
   package struct Model {
     private var states: [[Place: (filling: Int, count: Int)]] = [[:]]
 
@@ -134,7 +133,7 @@ package enum PowerWork {
       return states[number]
     }
 
-    /// A difference from the contents after the store's number; nil if there is none.
+    /// A difference between the store and the contents that its last number determines. Nil if there is none.
     package mutating func difference(_ store: Store) throws -> String? {
       let number = try number(in: store)
       let state = state(after: number)

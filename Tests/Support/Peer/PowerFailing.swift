@@ -4,14 +4,14 @@ import LarderSystem
 import TestSupport
 
 extension Peer {
-  /// Works like ``power()`` on a disk that fails a sync. Prints the outcome of every call, and after an error closes the store
-  /// and opens it again.
+  /// Works like ``power()``, but on a disk that fails a sync. Prints the outcome of every call. After an error, closes the
+  /// store and opens it again.
   func powerFailing() throws {
     var random = SeededRNG(seed: value(2) { UInt64($0) })
     var options = PowerWork.options(boot: argument(3))
     options.durability = value(0) { Durability(rawValue: $0) }
     var left = argument(1)
-    // Another process may take long to notice that a sync failed. Until then the store does not open.
+    // Another process may take long to notice a failed sync. Until then the store does not open, so many attempts are allowed.
     for session in 0..<400 where left > 0 || session < 2 {
       do {
         Peer.say("opening")

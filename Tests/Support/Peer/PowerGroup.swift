@@ -7,7 +7,7 @@ extension Peer {
   /// Runs tasks that write at the same time, and prints the answers to their writes, while `PowerRecorder` records. Each task
   /// writes one entry after another.
   ///
-  /// Arguments: level, tasks, writes of each task, and a number that stands for the machine's boot.
+  /// Arguments: level, number of tasks, number of writes of each task, number of the simulated boot.
   func powerGroup() throws {
     var options = PowerWork.options(boot: argument(3))
     options.durability = value(0) { Durability(rawValue: $0) }
@@ -22,7 +22,7 @@ extension Peer {
   }
 }
 
-/// Entries that follow from the number of their task and the number of its earlier writes.
+/// Entries that depend only on the number of their task and the number of the write within this task.
 package enum GroupWork {
   package static let namespace = "notes"
   static let largest = 20_000
@@ -38,7 +38,7 @@ package enum GroupWork {
     let notes = store.namespace(namespace)
     try await inTasks(tasks) { task in
       for write in 0..<writes {
-        // Now and then a refused write is in the same group.
+        // In some rounds, adds a write that must be refused to the same group.
         if write % 5 == task % 5 { try await writeTooMuch(to: notes, key(task, write)) }
         try await notes.set(value(task, write), for: key(task, write))
         Peer.say("ack \(task) \(write)")

@@ -4,10 +4,10 @@ import Synchronization
 import TestSupport
 
 extension Peer {
-  /// `race STORE SEED ROUNDS CLIENT`: four threads make all kinds of calls at once, beside other processes that do the same.
+  /// `race STORE SEED ROUNDS CLIENT`: four threads make all kinds of calls at the same time, while other processes do the same.
   ///
-  /// It prints `sum N` for the increments that returned, `claims N` for the keys that it stored first, and `WRONG` for a result
-  /// that no order of calls explains.
+  /// Prints `sum N` for the increments that returned, `claims N` for the keys that this process stored first, and `WRONG` for a
+  /// result that no order of calls explains.
   func race() throws {
     let opened = try Store(at: store)
     let rounds = argument(1)
@@ -21,7 +21,7 @@ extension Peer {
         do {
           try raceOnce(opened, round, client * 4 + thread, &random, sum, claims)
         } catch let error as LarderError where error.code == .busy {
-          // Another process was stopped while it held the lock.
+          // Another process was stopped while it held the lock, so this call may fail.
         } catch {
           Peer.say("WRONG \(error)")
         }
@@ -47,7 +47,7 @@ extension Peer {
         claims.add(1, ordering: .relaxed)
       }
     case 7...9:
-      // These two entries always change together.
+      // These two entries always change together. A read that finds two different values is wrong.
       let value = "\(writer) \(round)"
       try store.write { batch in
         try batch.set(value, for: "left", in: notes)

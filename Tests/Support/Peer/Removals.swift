@@ -6,8 +6,8 @@ import TestSupport
 
 /// Loads, writes and removals at random, by several tasks of several processes.
 ///
-/// A loaded value is the time at which its load began. A file holds for each key the time at which the last finished removal
-/// began. A caller must not get a value older than the time that the file had before the request.
+/// A loaded value is the time at which its load began. A file has a time for each key, the floor: the time at which the last
+/// finished removal began. A caller must not get a value that is older than the floor before the request.
 final class RemovalRun: Sendable {
   private static let names = ["a", "b"]
   private static let keys = 4
@@ -36,7 +36,7 @@ final class RemovalRun: Sendable {
   }
 
   private func raise(_ name: Int, _ key: Int, to time: Int64) {
-    // After two removals at once the file may keep the older time: the check is then weaker.
+    // If two removals run at the same time, the file may keep the earlier time. Then the check is only weaker.
     var latest = max(time, floor(name, key))
     _ = unsafe pwrite(file, &latest, 8, place(name, key))
   }

@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 import LarderSystem
 
-/// A process that lacks a resource: descriptors, threads, address space, permissions.
+/// Scenarios for processes that lack a resource: descriptors, threads, address space, permissions.
 extension Peer {
   /// Opens a checkpointed store, writes, and waits until the write is checkpointed.
   func writeStarved() throws {
@@ -29,13 +29,13 @@ extension Peer {
     let targets = try (0...2).map {
       try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
     }
-    // If the library did not claim standard error, this message would end up in a file of the store.
+    // If a file of the store had the descriptor of standard error, this message would be written into the file.
     FileHandle.standardError.write(Data("a message".utf8))
     try environment.set([1], Array(targets.joined(separator: "\n").utf8))
     environment.close()
   }
 
-  /// Fills a store in little address space. The argument is the number of megabytes.
+  /// Fills a store in little address space. The argument is the number of megabytes to store.
   func fillInLittleSpace() throws {
     var options = EnvironmentOptions()
     options.databases = ["second"]
@@ -65,7 +65,7 @@ extension Peer {
     environment.close()
   }
 
-  /// Makes as many writes as the argument says, each of a millisecond, and prints for how many other writes each has waited.
+  /// Makes as many writes of a millisecond as the argument says, and prints for how many other writes each write has waited.
   func queueUp() throws {
     let environment = try Fixture.open(store)
     Peer.say("open")

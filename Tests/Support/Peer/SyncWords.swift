@@ -4,7 +4,7 @@ import LarderSystem
 
 extension Peer {
   /// Obeys one command in each line and prints its outcome, until the input ends: `open [LEVEL]`, `set N`, `sync`, `get`,
-  /// `close`, `change LEVEL`, and `compact`. The level of `open` holds for a new store.
+  /// `close`, `change LEVEL`, and `compact`. `open` uses the level only for a new store.
   func obeySyncWords() throws {
     var environment: Environment?
     var options = Fixture.options(durability: .checkpointed)

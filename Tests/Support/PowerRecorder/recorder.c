@@ -3,19 +3,19 @@
 //
 //   LD_PRELOAD=libPowerRecorder.so LARDER_POWER_STORE=<directory> LARDER_POWER_TRACE=<file> program
 //
-// Each call is one record, appended with one system call after the call has succeeded or was made to fail. So the order of the
-// records of several processes is an order that their locks allow. A sync is two records: once its second record is there, the
-// sync covers everything recorded before its first record. Writes to the standard output are recorded, too: they tell a test
-// what the process had acknowledged at which point.
+// Each call becomes one record. One system call appends the record after the call has succeeded or was made to fail. So the
+// records of several processes are in an order that the locks of these processes allow. A sync becomes two records. If its
+// second record exists, the sync covers everything that was recorded before its first record. Writes to the standard output are
+// recorded, too. They tell a test what the process had acknowledged at each point.
 //
-// With LARDER_POWER_KILL=<n> the process kills itself right after its n-th recorded write: a kill from outside could happen
+// With LARDER_POWER_KILL=<n>, the process kills itself right after its n-th recorded write. A kill from outside could happen
 // between a write and its record.
 //
-// With LARDER_POWER_FAIL=<n> the n-th sync of the process fails once with EIO: the system treats the bytes as written from then
-// on, but they may not be on the disk. A write through a descriptor for synchronous writing is a sync, too. With
-// LARDER_POWER_FAIL=<path>, the file at that path names another file: that file's next sync fails, and <path> is removed.
-//
-// lock.* files are left out: LMDB writes lock.mdb through a map, and creates it again when nobody has the store open.
+// With LARDER_POWER_FAIL=<n>, the n-th sync of the process fails once with EIO. From then on the system treats the bytes as
+// written, but they may not be on the disk. A write through a descriptor for synchronous writing is a sync, too. With
+// LARDER_POWER_FAIL=<path>, the file <path> contains the name of another file. The next sync of that file fails, and the
+// library removes <path>. Files with names lock.* are not recorded: LMDB writes lock.mdb through a map, and creates this file
+// again when nobody has the store open.
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <errno.h>
@@ -50,7 +50,7 @@ static long writes_left = -1;
 static int interrupts;
 static _Atomic long syncs_left = -1;
 static const char *fail_next;
-// Held during a write and its record: other threads see both or neither.
+// Held during a write and its record, so no other thread acts between the write and the record.
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
 
 #define REAL(result, name, ...) \
@@ -108,7 +108,7 @@ static const char *name_of(int descriptor, char *buffer) {
   return within(buffer);
 }
 
-// Whether this sync is to fail.
+// Whether this sync must fail.
 static int fails(const char *name) {
   if (fail_next) {
     char wanted[64] = "";
@@ -127,7 +127,7 @@ static uint64_t inode_of(int descriptor) {
   return fstat(descriptor, &status) == 0 ? status.st_ino : 0;
 }
 
-// Records a write to a file or the standard output. Returns the result of the call: -1 for a sync that is to fail.
+// Records a write to a file or the standard output. Returns the result of the call, which is -1 for a sync that must fail.
 static ssize_t wrote(int descriptor, const struct iovec *data, int count, off_t offset, ssize_t written) {
   char buffer[PATH_MAX];
   struct iovec parts[1024];
@@ -198,7 +198,7 @@ PWRITEV(pwritev64)
     struct record record = {.kind = SYNC_BEGIN, .inode = inode_of(descriptor), \
       .extra = (uint64_t)getpid() << 32 | ++syncs}; \
     put(record, file, NULL, 0); \
-    /* With LARDER_POWER_INTERRUPT, as if a signal interrupted every other sync. */ \
+    /* With LARDER_POWER_INTERRUPT, every other sync fails as if a signal interrupted it. */ \
     int interrupted = interrupts && record.extra % 2, failed = !interrupted && fails(file); \
     int result = interrupted || failed ? -1 : real(descriptor); \
     int saved = interrupted ? EINTR : failed ? EIO : errno; \

@@ -44,8 +44,8 @@ package final class PeerProcess: @unchecked Sendable {
   /// How long a peer may be silent, in seconds. A peer that works is never silent for so long, even on a busy machine.
   private static let longestWait = TimeInterval(600 * TestSettings.trials)
 
-  /// The next unread line; nil if the peer has ended and all its lines are read. A peer without a line in `longestWait` is
-  /// killed, and the line says so.
+  /// The next unread line. Nil if the peer has ended and all its lines are read. If no line comes within `longestWait`, kills
+  /// the peer and returns a line that says so.
   package func line() -> String? {
     let line = collector.next(within: Self.longestWait)
     guard line == nil, !collector.hasEnded else { return line }
@@ -84,7 +84,7 @@ package final class PeerProcess: @unchecked Sendable {
     process.waitUntilExit()
   }
 
-  /// Closes the peer's input and waits for its end. Returns the exit status, or minus the number of the signal that ended it.
+  /// Closes the peer's input and waits for the peer's end. Returns the exit status, or minus the number of a fatal signal.
   package func end() throws -> Int32 {
     try endInput()
     process.waitUntilExit()

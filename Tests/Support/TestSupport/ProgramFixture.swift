@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A directory for commands of a shell, with the built programs in the path.
+/// A directory in which commands of a shell run. The built programs are in the `PATH` of these commands.
 package final class ProgramFixture: Sendable {
   package let home = TemporaryDirectory()
 
@@ -41,7 +41,7 @@ package final class ProgramFixture: Sendable {
     return (process.terminationStatus, try output.text(), try error.text())
   }
 
-  /// The lines with escapes for characters that an editor would hide, and for blank lines, which would end an answer.
+  /// The lines of a text. Escapes replace characters that an editor would hide, and blank lines, which would end an answer.
   private static func visible(_ text: String) -> [String] {
     var lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
     if lines.last?.isEmpty == true { lines.removeLast() }
@@ -57,7 +57,7 @@ package final class ProgramFixture: Sendable {
     ?? URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
 }
 
-/// A file for the output of a process: a pipe would need a reader at the same time.
+/// A file for the output of a process. With a pipe, the test would have to read while the process runs.
 private struct Capture {
   let handle: FileHandle
   private let url: URL

@@ -6,12 +6,12 @@ package func withTemporaryDirectory<Result>(_ body: (String) throws -> Result) t
   return try withExtendedLifetime(directory) { try body(directory.path) }
 }
 
-/// A private directory with a new name, removed with the last reference to it.
+/// A private directory with a new name. When the last reference ends, the directory is removed.
 package final class TemporaryDirectory: Sendable {
   package let path = TemporaryDirectory.unusedPath
 
   package init() {
-    // A failure shows at the first use of the directory.
+    // Ignores an error, because then the first use of the directory fails.
     try? makePrivateDirectory(path)
   }
 
@@ -40,7 +40,7 @@ package func makePrivateDirectory(_ path: String) throws {
     atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
 }
 
-/// Makes a file that only its owner may use, in place of an earlier file.
+/// Makes a file that only its owner may use. Replaces an existing file.
 package func makePrivateFile(_ path: String, _ contents: Data = Data()) throws {
   try? FileManager.default.removeItem(atPath: path)
   let isMade = FileManager.default.createFile(

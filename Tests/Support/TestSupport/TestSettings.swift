@@ -2,7 +2,7 @@ import Foundation
 
 /// The environment variables of the tests.
 ///
-/// - `LARDER_SEED` replaces the seed of every random test. A failure prints the value that repeats it.
+/// - `LARDER_SEED` replaces the seed of every random test. The message of a failure has the seed that repeats the failure.
 /// - `LARDER_TRIALS` multiplies the length of random tests; `make trials` sets it.
 package enum TestSettings {
   private static let environment = ProcessInfo.processInfo.environment

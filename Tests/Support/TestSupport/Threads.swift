@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Runs `body` in `count` threads at once, waits at most 20 minutes for all of them, and throws their first error.
+/// Runs `body` in `count` threads at the same time, waits at most 20 minutes for all of them, and throws their first error.
 package func inThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
   struct TimedOut: Error {}
   let outcomes = Outcomes()

@@ -2,10 +2,10 @@ import Foundation
 
 /// Commands of a shell and their answers, as text that a person can read and a test can run.
 ///
-///     $ larder store -e 'keys @a'      a command; `> ` continues it
-///     apple                            what it wrote to standard output
-///     ! error: ...                     what it wrote to standard error
-///     ? 2                              its exit code, if it is not 0
+///     $ larder store -e 'keys @a'      a command; the next line continues it after `> `
+///     apple                            the standard output of the command
+///     ! error: ...                     the standard error of the command
+///     ? 2                              the exit code of the command, if it is not 0
 ///
 /// A blank line ends an answer. In an answer, `\n` stands for a blank line, `\r` for CR, `\0` for NUL, and `$PWD` for the
 /// directory of the fixture. In a document, `...` stands for text that differs between runs, such as a time. A line of only
@@ -14,10 +14,10 @@ package struct Transcript {
   package struct Step {
     package var command: String
     package var answer: String
-    /// The lines of the text that hold the answer.
+    /// The lines of the text that have the answer.
     package var lines: Range<Int>
 
-    /// Whether the document's answer matches an answer.
+    /// Whether a given answer matches the answer of the document.
     package func accepts(_ given: String) -> Bool {
       let shown = answer.split(separator: "\n", omittingEmptySubsequences: false)
       let lines = given.split(separator: "\n", omittingEmptySubsequences: false)
@@ -69,7 +69,7 @@ package struct Transcript {
     self.steps = steps
   }
 
-  /// The blocks of a document with the mark `console`; all other lines are remarks.
+  /// The blocks of a document with the mark `console`. All other lines are remarks.
   package init(document: String) {
     var isConsole = false
     let lines = document.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -80,7 +80,7 @@ package struct Transcript {
     self.init(lines.joined(separator: "\n"))
   }
 
-  /// The text with these answers in place of its own.
+  /// The text with the given answers in place of the answers of the transcript.
   package func replacing(_ answers: [String]) -> String {
     var result = lines
     for (step, answer) in zip(steps, answers).reversed() {

@@ -19,7 +19,7 @@ package func waitUntil(
       throw NeverTrue(description: "\(file):\(line): the condition was false for \(limit)")
     }
     turns += 1
-    // Other threads need the processor.
+    // After some turns sleeps, because other threads need the processor.
     if turns < 100 { await Task.yield() } else { try await Task.sleep(for: .milliseconds(1)) }
   }
 }

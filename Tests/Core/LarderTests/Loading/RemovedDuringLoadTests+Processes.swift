@@ -131,7 +131,7 @@ extension RemovedDuringLoadTests {
   func `no caller of any process gets what was removed before it asked`() throws {
     let directory = TemporaryDirectory()
     let path = directory.path + "/s"
-    // The file holds one number, a floor, for each of two times four keys.
+    // The file has one time for each of two times four keys. A caller must not get a value from before this time.
     try Data(count: 64).write(to: URL(fileURLWithPath: path + ".floors"))
     let steps = 250 * TestSettings.trials
     var random = SeededRNG()

@@ -4,12 +4,12 @@ import TestSupport
 
 /// The entries of the store before the damage, and the values that a read of each key may return.
 ///
-/// A value contains its key and version, so an old value or a value of another key shows as wrong.
+/// A value depends on its key and version, so a read of an old value or of another key's value is recognized as wrong.
 struct DamageModel {
   static let namespaces = ["notes", "pages", "images"]
   static let keys = 150
 
-  /// The versions that a read may return, by key; 0 stands for no entry.
+  /// The versions that a read may return, by key. 0 means that there may be no entry.
   private(set) var possible: [String: Set<Int>] = [:]
   private var version = 0
 
@@ -60,8 +60,8 @@ struct DamageModel {
 }
 
 extension DamageModel {
-  /// Makes the store, with entries that were replaced, removed, tagged or given an expiry. Calls `halfway` after half of the
-  /// writes: pages of the file at that moment are old versions of pages.
+  /// Makes a store with random changes: sets with tags or expiries, overwrites and removals. Calls `halfway` after half of the
+  /// changes. At that time, the pages of the file are older versions of the final pages.
   static func build(
     at path: String, durability: Durability, halfway: () throws -> Void
   ) throws -> (DamageModel, Store) {

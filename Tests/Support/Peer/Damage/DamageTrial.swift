@@ -4,8 +4,8 @@ import TestSupport
 
 /// Runs cases one after the other: each case damages a copy of a store, and then opens, reads, verifies and writes the copy.
 ///
-/// `damage-cases DIRECTORY SEED COUNT LEVEL`. The worker prints `case SEED` before each case, and then the result. A crash or a
-/// hang leaves out the result, which `damage-trials` notices.
+/// Usage: `damage-cases DIRECTORY SEED COUNT LEVEL`. The worker prints `case SEED` before each case, and the result after it.
+/// After a crash or a hang there is no result, and `damage-trials` counts the case as failed.
 struct DamageWorker {
   private let files: [String: Data]
   private let former: Data
@@ -64,7 +64,7 @@ struct DamageTally {
   private var old = 0
   /// Whether an older version has replaced a page, as after a write that the disk lost.
   private let hasOldPages: Bool
-  /// Whether a write may lose only the entry that it writes: each page is whole.
+  /// If true, each page is whole, so a write may lose only the entry that it writes.
   var keepsUnwritten = false
   /// The entries that were read, and that no write has changed since.
   private var unwritten: Set<String> = []
@@ -89,7 +89,7 @@ struct DamageTally {
       refused = true
       return
     }
-    // Opening empties a scratch store that it cannot trust.
+    // Opening empties a scratch store that it cannot trust, so every entry may be gone.
     if durability == .scratch { model.noteAllMayBeGone() }
     readAll(store)
     verify(store)
@@ -106,7 +106,7 @@ struct DamageTally {
     _ = attempt("close") { try store.close() }
   }
 
-  /// Runs `body`; nil after an error of the library. An error of another type is a failure of the case.
+  /// Runs `body`. Nil after an error of the library. An error of another type is a failure of the case.
   private mutating func attempt<Result>(_ what: String, _ body: () throws -> Result) -> Result? {
     do {
       return try body()
@@ -123,7 +123,7 @@ struct DamageTally {
     read += 1
     if value != nil { unwritten.insert(full) }
     if let value, !model.allows(value, for: full) {
-      // Old pages that are whole look like new pages if nothing else is wrong.
+      // A whole old page looks like a new page, so an old value from such a page is no fault of the library.
       if hasOldPages, model.isOld(value, for: full) {
         old += 1
       } else {
@@ -166,7 +166,7 @@ struct DamageTally {
   }
 
   private mutating func verify(_ store: Store) {
-    // `verify` returns damage as its result and does not throw it.
+    // `verify` must return damage as its result, so it must not throw.
     guard let result = attempt("verify", { try store.verify() }) else {
       wrong.append("verify throws")
       return

@@ -4,7 +4,7 @@ import TestSupport
 
 /// Runs many cases in child processes and prints the sums: `damage-trials DIRECTORY SEED COUNT [LEVEL...]`.
 ///
-/// If a child crashes or does not answer in time, its case has failed; a new child continues with the next case.
+/// If a child crashes or does not answer in time, its case has failed. A new child then continues with the next case.
 struct DamageTrials {
   private let directory: String
   private var crashes: [String] = []
@@ -16,13 +16,13 @@ struct DamageTrials {
   private var writtenTo = 0
   private var old = 0
 
-  /// The longest time for one case, on a machine with other work.
+  /// The longest time for one case, in seconds, also on a busy machine.
   static let longestWait: TimeInterval = 120
-  /// The number of cases of one child, which damage copies of the same store. A child runs no case of the next batch, so a
-  /// repeated case damages the same store.
+  /// The number of cases in a batch. All cases of a batch damage copies of the same store. A child runs cases of only one
+  /// batch, so a repeated case damages the same store.
   static let batch: UInt64 = 50
 
-  /// Whether the cases of a batch damage files as a kill leaves them, or else the files of a closed store.
+  /// Whether the batch of this seed damages files as a kill leaves them. Other batches damage the files of a closed store.
   static func isKilled(_ seed: UInt64) -> Bool { seed / batch % 2 == 1 }
 
   init(directory: String) { self.directory = directory }
@@ -45,7 +45,7 @@ struct DamageTrials {
     return crashes.isEmpty && hangs.isEmpty && wrong.isEmpty
   }
 
-  /// Runs cases in a child until it ends; returns the seed of the next case.
+  /// Runs cases in a child until the child ends. Returns the seed of the next case.
   private mutating func runChild(from first: UInt64, count: Int, level: Durability) throws -> UInt64
   {
     let program = CommandLine.arguments[0]

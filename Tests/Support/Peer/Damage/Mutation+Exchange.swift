@@ -1,9 +1,9 @@
 import Foundation
 import TestSupport
 
-/// Damage that leaves each page whole: one reference in the data file names another page than before.
+/// Damage that leaves each page valid in itself: one reference in the data file names another page than before.
 ///
-/// Lost or misdirected writes leave such pages. Changes of random bytes hardly ever leave them.
+/// A disk that loses writes, or writes to a wrong place, causes such damage. Changes of random bytes rarely cause it.
 extension Mutation {
   /// The place of a page number, or of a number of pages, in the data file.
   private struct Reference {
@@ -26,15 +26,15 @@ extension Mutation {
     }
   }
 
-  /// Changes one of the references to another page.
+  /// Changes one of the references, so that it names another page.
   private mutating func exchange(_ references: [Reference], flags: Set<UInt16>, in data: inout Data)
   {
     let count = data.count / Self.pageSize
-    // An empty tree has no root.
+    // Omits the root number of an empty tree, which names no page.
     guard
       let one = references.filter({ $0.page >= 2 && $0.page < count }).randomElement(using: &random)
     else { return }
-    // Another page that a reference names, a page beside the named page, or any page of the same kind, maybe a free page.
+    // The candidates: the pages beside the named page, all pages of the same kind (also free pages), or all named pages.
     let candidates: [Int] =
       switch random.next(in: 0..<4) {
       case 0: [one.page - 1, one.page + 1]
@@ -45,7 +45,7 @@ extension Mutation {
         }
       default: references.map(\.page)
       }
-    // Prefers a large value with the same number of pages.
+    // For a reference to a large value, prefers a large value with the same number of pages.
     let length = data.word64(one.page * Self.pageSize + 8) >> 32
     let others = candidates.filter { $0 >= 2 && $0 < count && $0 != one.page }
     let alike =
@@ -120,7 +120,7 @@ extension Mutation {
     guard root >= 2, root < data.count / Self.pageSize, data.word16(root * Self.pageSize + 10) == 2,
       let record = records(of: root, in: data).randomElement(using: &random)
     else { return }
-    // Takes only a list that lies in the root page. Longer lists have pages of their own.
+    // Changes only a list that is stored in the root page. Longer lists have pages of their own.
     let value = record.offset + 16
     let count = Int(truncatingIfNeeded: data.word64(value))
     guard data.word16(record.offset + 4) == 0, count > 0, count < 500 else { return }
@@ -134,7 +134,7 @@ extension Mutation {
     default:
       let inUse = data.reachable()
       data.set(UInt64(inUse.randomElement(using: &random) ?? 2), at: entry)
-      // A sorted list is sound in itself.
+      // In most cases sorts the list again, so that the list in itself is valid.
       let pages = (0..<count).map { data.word64(value + 8 + 8 * $0) }.sorted(by: >)
       if random.chance(percent: 75) {
         for (index, page) in pages.enumerated() { data.set(page, at: value + 8 + 8 * index) }
@@ -151,7 +151,7 @@ extension Mutation {
       let record = records(of: root, in: data).randomElement(using: &random),
       var page = pages.randomElement(using: &random)
     else { return }
-    // A long list has pages of its own.
+    // LMDB stores a long list in pages of its own. The record then has only the number of the first of these pages.
     let value =
       data.word16(record.offset + 4) == 1
       ? Int(data.word64(record.offset + 16)) * Self.pageSize + 16 : record.offset + 16
@@ -172,7 +172,7 @@ extension Mutation {
     )
   }
 
-  /// Exchanges two pages of one kind; each keeps its own number.
+  /// Exchanges the contents of two pages of the same kind. Each page keeps its own number.
   private mutating func exchangePages(in data: inout Data, _ pages: [Int]) {
     let flags: UInt16 = [1, 2, 2, 4].randomElement(using: &random)!
     let alike = pages.filter { data.word16($0 * Self.pageSize + 10) == flags }

@@ -1,13 +1,13 @@
 package import Foundation
 import TestSupport
 
-/// A change to the files of a store that a disk, a program or a person could make. A seed selects it.
+/// A change to the files of a store that a disk, a program or a person could make. The seed determines the change.
 struct Mutation {
   var files: [String: Data]
-  /// The data file some commits earlier: its pages are old versions of pages.
+  /// The data file as it was some commits before. Its pages are older versions of the pages.
   let former: Data
   private(set) var description = ""
-  /// Whether a former version has replaced a page, or another record may refer to a former version.
+  /// Whether a read may find an older version of a page: after a replacement by that version, or through a changed reference.
   var hasOldPages = false
   /// Whether a list of free pages names a page in use.
   var listsPageInUse = false
@@ -23,7 +23,7 @@ struct Mutation {
   }
 
   mutating func apply() {
-    // One in eight changes damages another file; one in sixteen cases has two changes.
+    // About one change in eight damages a file other than the data file. About one case in sixteen has two changes.
     for _ in 0..<(random.chance(percent: 6) ? 2 : 1) {
       if random.chance(percent: 12) { mutateOther() } else { mutateData() }
     }
@@ -76,7 +76,7 @@ struct Mutation {
       hasOldPages = true
       replace(page, &data, with: former.page(page), "its former version")
     case 5:
-      // Simulates a write that stopped at a sector.
+      // Simulates a write that stopped after some sectors of the page.
       guard start + Self.pageSize <= former.count else { break }
       hasOldPages = true
       let cut = 512 * random.next(in: 1..<8)
@@ -102,7 +102,7 @@ struct Mutation {
     note("page \(page) replaced by \(what)")
   }
 
-  /// Changes a field by its place in the page: a field of the header or of a record, or any byte.
+  /// Changes one field of a page: a field of the header, a field of a record, or any byte.
   private mutating func mutateField(of page: Int, _ kind: Kind, _ data: inout Data) {
     let start = page * Self.pageSize
     var fields: [(Int, Int, String)] = [
@@ -141,8 +141,8 @@ struct Mutation {
     let (offset, size, name) = fields.randomElement(using: &random)!
     guard start + offset + size <= data.count, size > 0 else { return }
     mutateBytes(start + offset, size, &data)
-    // The first six bytes of a branch page's record are the number of a page below. The new number may be the number of a free
-    // page, which still has an older version.
+    // The first six bytes of a branch page's record are the number of a child page. The new number may be the number of a free
+    // page, which still has an older version of a page.
     let isPageNumber = name.hasPrefix("size") || name.hasPrefix("node flags")
     if kind == .branch && isPageNumber { hasOldPages = true }
     note("\(kind.rawValue) page \(page), \(name)")
@@ -177,7 +177,7 @@ struct Mutation {
     case 4: data.append(contentsOf: random.bytes(random.next(in: 1..<5000)))
     default:
       for _ in 0..<random.next(in: 1..<20) where !data.isEmpty {
-        // The head of a file matters most.
+        // The first bytes of a file matter most, so most of the flips are in these bytes.
         let place = random.next(
           in: 0..<(random.chance(percent: 60) ? min(128, data.count) : data.count))
         data[place] ^= 1 << UInt8(random.next(in: 0..<8))
@@ -199,7 +199,7 @@ extension Data {
     return (0..<8).reduce(0) { $0 | UInt64(self[offset + $1]) << UInt64(8 * $1) }
   }
 
-  /// - Precondition: the data have eight bytes, or `size`, at the offset.
+  /// - Precondition: the data have `size` bytes at the offset.
   mutating func set(_ word: UInt64, at offset: Int, size: Int = 8) {
     for index in 0..<size { self[offset + index] = UInt8(truncatingIfNeeded: word >> (8 * index)) }
   }
@@ -210,8 +210,8 @@ extension Data {
 
   package var newestMeta: Int { word64(144) > word64(Mutation.pageSize + 144) ? 0 : 1 }
 
-  /// The pages of trees of a data file, and the first pages of the trees' large values. `roots` are the offsets of the roots in
-  /// the newest meta page: the root of the free lists and the root of the main database.
+  /// The pages of trees in a data file, and the first pages of the large values in these trees. `roots` are the places of the
+  /// root numbers in the newest meta page: 80 for the free lists, 128 for the main database.
   package func reachable(from roots: [Int] = [80, 128]) -> [Int] {
     var pending = roots.map { word64(newestMeta * Mutation.pageSize + $0) }
     var found: Set<Int> = []

@@ -6,14 +6,14 @@ extension StarvationTrials {
   static let shell = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     .appendingPathComponent("larder").path
 
-  /// Lets the shell make a store, write, read and verify. Unless memory is short, the shell must end with its own exit code.
+  /// Lets the shell make a store, write, read and verify. Except if memory is short, the shell must end with an exit code.
   mutating func runShell(
     _ store: String, _ shortage: Shortage, _ amount: Int, _ what: String
   ) throws {
     let limit =
       switch shortage {
       case .descriptors: "ulimit -n \(amount)"
-      // The program itself takes a part of the space.
+      // Adds 400 MB for the program itself.
       case .space: "ulimit -v \((amount + 400) << 10)"
       case .memory: "ulimit -d \(amount << 10)"
       case .threads, .disk: "true"
@@ -29,9 +29,9 @@ extension StarvationTrials {
       environment: ["SWIFT_BACKTRACE": "enable=no", "HOME": directory, "PATH": "/usr/bin:/bin"])
     switch status {
     case 124: fail(what, "the shell hangs")
-    // `timeout` had to kill the shell.
+    // The status 137 means that `timeout` had to kill the shell.
     case 137 where shortage != .memory: fail(what, "the shell hangs")
-    // Skips 125 to 127: the loader or `timeout` itself lacked descriptors or space.
+    // The statuses 125 to 127 are allowed: the loader or `timeout` itself lacked descriptors or address space.
     case 128...:
       if shortage == .memory {
         ended += 1

@@ -2,9 +2,9 @@ import Foundation
 import Larder
 import TestSupport
 
-/// Runs clients of a store, and the shell, in processes that lack a resource: `starvation-trials DIRECTORY SEED COUNT
-/// [SHORTAGE...]`. Every call must succeed or throw, each process must end, and the store must be intact and have every
-/// acknowledged write.
+/// `starvation-trials DIRECTORY SEED COUNT [SHORTAGE...]` runs clients of a store, and the shell, in processes that lack a
+/// resource. Every call must succeed or throw, each process must end, and the store must be intact and have every acknowledged
+/// write.
 struct StarvationTrials {
   let directory: String
   private var random: SeededRNG
@@ -13,7 +13,7 @@ struct StarvationTrials {
   private var failures: [String] = []
   private var refusals = 0
   private var acknowledged = 0
-  /// The number of processes that Swift ended because they got no memory.
+  /// The number of processes that the Swift runtime ended because no memory was left.
   var ended = 0
 
   static let longestWait: TimeInterval = 60
@@ -60,7 +60,7 @@ struct StarvationTrials {
     switch shortage {
     case .descriptors: 3..<41
     case .threads: 0..<1
-    // With less than some megabytes Swift itself gets no memory.
+    // With less address space, the Swift runtime itself may get no memory.
     case .space: 24..<600
     case .disk: 16..<6000
     case .memory: 1..<40
@@ -71,7 +71,7 @@ struct StarvationTrials {
     let manager = FileManager.default
     try? manager.removeItem(atPath: directory)
     try manager.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    // The process without threads runs as another user.
+    // The process without threads runs as another user, who needs this directory.
     if geteuid() == 0 { _ = unsafe chown(directory, 65_534, 65_534) }
   }
 
@@ -124,7 +124,7 @@ struct StarvationTrials {
       "FAILED \(what): \(how); repeat: LarderPeer starved-client \(directory)/store \(what)")
   }
 
-  /// Opens the store without a shortage, and looks for the acknowledged writes. Copies a store on a full disk first.
+  /// Opens the store without a shortage, and looks for the acknowledged writes. If the disk may be full, copies the store first.
   mutating func check(
     _ store: String, _ acked: [Int], _ what: String, mayBeFull: Bool,
     hasEntry: (Store, Int) throws(LarderError) -> Bool

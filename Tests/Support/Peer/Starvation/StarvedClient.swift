@@ -4,18 +4,18 @@ import TestSupport
 
 /// The resource that a process of the starvation trials lacks.
 enum Shortage: String, CaseIterable {
-  /// File descriptors: the amount is their number.
+  /// File descriptors. The amount is the number of descriptors that the process may have.
   case descriptors
-  /// Threads: the process can create no thread. Swift's tasks then wait for ever, so the client makes no calls that need one.
+  /// Threads. The process can create no thread. Swift's tasks then wait for ever, so the client makes no calls that need a task.
   case threads
-  /// Address space: the amount is the megabytes beyond the space that the process already has.
+  /// Address space. The amount is the number of megabytes that the process may add to its present space.
   case space
-  /// Room on the disk: a file system of the amount in kilobytes.
+  /// Disk space. The amount is the size of the file system in kilobytes.
   case disk
-  /// Memory that the process may write to: the amount in megabytes. Swift ends a process that gets no memory.
+  /// Writable memory. The amount is its size in megabytes. The Swift runtime ends a process that gets no memory.
   case memory
 
-  /// Takes the resource from this process, for good.
+  /// Limits the resource of this process until the process ends.
   func begin(_ amount: Int) throws {
     switch self {
     case .disk: break
@@ -103,7 +103,7 @@ extension Peer {
     Peer.say("end")
   }
 
-  /// Runs `body`; nil after an error, which it prints. An error of another type than the library's is printed as wrong.
+  /// Runs `body`. Prints an error, and then returns nil. An error of another type than the library's is printed as `WRONG`.
   private func attempt<Result>(_ body: () throws -> Result) -> Result? {
     do {
       return try body()
