@@ -10,8 +10,7 @@ import Testing
 struct EndingTests {
   private static let fresh = ("Cache-Control", "max-age=1000")
 
-  /// Answers a GET with the groups of its path. Answers to other methods and for `/end` repeat the request's invalidating
-  /// fields.
+  /// Answers a GET with the groups of its path. Answers to other methods and for `/end` repeat these fields of the request.
   private func fixture(
     _ groups: [String: [String]], kind: HTTPCachePolicy.Kind = .private
   ) throws -> Fixture {

@@ -137,8 +137,7 @@ import Testing
       != nil
   }
 
-  /// A fixture after three requests: the first stores the response, the second reads the head, and the third uses the known
-  /// head.
+  /// A fixture after three requests: one stores the response, one reads the head, and one uses the remembered head.
   private func warm(_ fields: Pairs) async throws -> Fixture {
     let fixture = try Fixture(.page(fields))
     _ = try await fixture.get()

@@ -110,8 +110,7 @@ import Testing
     #expect(try two.copy("b") == nil)
   }
 
-  /// Two seconds after a machine has lost its connection, its results are unconfirmed. After a minute it does not trust its
-  /// copies.
+  /// Two seconds after a machine has lost its connection, its copies are unconfirmed. After a minute it does not trust them.
   @Test func aMachineThatIsCutOffSaysSoAndEndsItsCopies() async throws {
     let (machines, tier, _) = try await startMachines(1)
     let (machine, origin) = (machines[0], Origin())

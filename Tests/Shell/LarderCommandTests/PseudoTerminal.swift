@@ -107,8 +107,7 @@
   /// Sends the program a signal, to stop it or to continue it.
   func send(_ signal: Int32) { kill(process, signal) }
 
-  /// Reads from the terminal. False if no byte came in time, or if no byte can come because the program has closed the
-  /// terminal.
+  /// Reads from the terminal. False if no byte came in time, or if the program has closed the terminal.
   private func readMore(within limit: Duration) -> Bool {
     var polled = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
     let ready = unsafe poll(&polled, 1, Int32(limit / .milliseconds(1)))

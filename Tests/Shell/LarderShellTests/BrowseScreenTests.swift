@@ -173,8 +173,7 @@ extension Frame {
 
 /// The full-screen view on a simulated screen.
 @Suite struct BrowseChangeTests {
-  /// Opens the view on an entry of a new store, and types the keys of each step. Calls `between` before each step but the
-  /// first.
+  /// Opens the view on an entry and types the keys of each step. Calls `between` before each step but the first.
   private func browse(_ steps: [String], _ between: @escaping (Shell) throws -> Void) throws
     -> Shell
   {

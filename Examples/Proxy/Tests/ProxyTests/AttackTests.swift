@@ -140,8 +140,7 @@ struct AttackTests {
     try await bench.stop()
   }
 
-  /// Odd requests that can have only one meaning. The proxy must send them to the origin in a form that every server reads in
-  /// the same way.
+  /// Odd requests that can have only one meaning. The proxy must send each in a form that every server reads in the same way.
   @Test(arguments: [
     ("GET /a HTTP/1.1\r\nHost: x\r\nA: b\rX-Evil: 1\r\n", "A: b X-Evil: 1"),
     ("GET /a HTTP/1.1\r\nHost: x\r\nA: b\u{0}c\r\n", "A: b c"),

@@ -86,8 +86,7 @@ import Testing
     try await bench.stop()
   }
 
-  /// The client takes longer than the limit for each piece of 64 KB. The limit must not apply, because the client keeps
-  /// reading.
+  /// The client needs longer than the limit for each piece of 64 KB, but keeps reading, so the limit must not apply.
   @Test func `a client that reads slowly gets all of a large answer`() async throws {
     let clock = ManualClock()
     let size = 8_000_000
@@ -213,8 +212,7 @@ import Testing
     try await bench.stop()
   }
 
-  /// After an early answer, the proxy still waits for the rest of the request. The upload to the origin must not wait for that
-  /// rest.
+  /// After an early answer, the proxy waits for the rest of the request. The upload to the origin must not wait for that rest.
   @Test func `an answer before the rest of a request ends the upload`() async throws {
     let hasEnded = Mutex(false)
     let bench = try await Bench(

@@ -6,8 +6,7 @@ import Testing
 
 @testable import ProxyServer
 
-/// Many clients that read slowly. The proxy holds a bounded number of bytes for all of them, and each client gets the right
-/// body.
+/// Many clients that read slowly. The proxy holds a bounded number of bytes for all clients, and each gets the right body.
 @Suite(.serialized) struct SlowReaderTests {
   private static let clients = 60
   private static let limit = 1_000_000

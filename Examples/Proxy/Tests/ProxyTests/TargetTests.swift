@@ -19,8 +19,7 @@ struct TargetTests {
 
   private static let fields = Array("\r\nHost: x\r\nConnection: close\r\n\r\n".utf8)
 
-  /// The proxy compares bytes. As Swift strings, the first two targets would be equal, and the last two would not begin with
-  /// `/`.
+  /// The proxy compares bytes. As strings, the first two targets would be equal, and the last two would not begin with `/`.
   @Test func `bytes beyond ASCII are percent-encoded, each by itself`() async throws {
     let bench = try await Bench(Self.echo)
     let targets: [([UInt8], String)] = [
