@@ -21,7 +21,7 @@ $(PROGRAM): Package.swift $(shell find Sources -type f) | packages
 packages:
 	@./Scripts/packages
 
-# Fills a store with the Lego entities of the repository and runs shell commands on it.
+# Fills a store with the Lego entities of the repository and runs shell commands on that store.
 run: packages
 	@echo 'Building larder in release mode, which takes some minutes the first time ...'
 	$(BUILD) -c release --product larder
@@ -59,7 +59,7 @@ examples: packages
 trials: packages bench-smoke
 	./Scripts/trials $(TRIALS)
 
-# Runs the tests of LMDB, Larder and the shell under both sanitizers, or with SANITIZE=thread or =address under one of them.
+# Runs the tests of LMDB, Larder and the shell under both sanitizers. With SANITIZE=thread or SANITIZE=address, uses only one.
 SANITIZE ?=
 sanitize: packages
 	./Scripts/sanitize $(SANITIZE)

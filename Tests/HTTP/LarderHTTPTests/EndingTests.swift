@@ -10,7 +10,7 @@ import Testing
 struct EndingTests {
   private static let fresh = ("Cache-Control", "max-age=1000")
 
-  /// Answers a GET with the groups of its path. Answers to other methods and for `/end` repeat these fields of the request.
+  /// Answers a GET with the groups of its path. Other answers, and those for `/end`, repeat the request's invalidating fields.
   private func fixture(
     _ groups: [String: [String]], kind: HTTPCachePolicy.Kind = .private
   ) throws -> Fixture {
