@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The speed of the program in a store with `LARDER_TEST_LARGE` entries; without that variable the tests do nothing. The
-/// figures of `Docs/Operate/Performance.md` come from a release build, which `LARDER_PROGRAMS` names:
+/// The speed of the program in a store with `LARDER_TEST_LARGE` entries. Without that variable, the tests do nothing. The
+/// figures of `Docs/Operate/Performance.md` come from a release build in the folder `LARDER_PROGRAMS`:
 ///
 ///     swift build -c release --product larder && swift build -c release --product LarderPeer
 ///     LARDER_PROGRAMS=$PWD/.build/release LARDER_TEST_LARGE=10000000 swift test --filter LargeStoreTests

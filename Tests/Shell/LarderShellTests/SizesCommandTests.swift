@@ -89,7 +89,7 @@ import Testing
         }
       }
     }
-    // The file has 7 MB. A limit of 8 MB leaves about 7 MB for entries.
+    // The file has 7 MB. The reserve takes a part of the limit, so a limit of 8 MB evicts entries, and 12 MB evicts nothing.
     #expect(try shell("limits --disk 12MB --dry-run") == "would evict\t@*\t0\t0\n")
     #expect(try shell.error("limits --disk 8MB").code == .needsYes)
     #expect(try notes.count() == 600)
@@ -98,7 +98,7 @@ import Testing
     try shell("limits --disk 8MB --yes")
     let gone = try 600 - notes.count()
     #expect(bytes > 0 && gone * 10_000 >= bytes / 2)
-    // `--reset` restores the limit that code has declared; this bulk change also needs a confirmation.
+    // `--reset` restores the limit that code has declared. This change removes many entries, so it needs a confirmation, too.
     try shell.store.declare(StoreLimits(disk: 5_000_000))
     try shell("limits --disk none")
     for key in 0..<300 { try notes.set([UInt8](repeating: 1, count: 10_000), for: "new \(key)") }

@@ -9,7 +9,7 @@ import Testing
 /// A command on many entries must often look for ^C, and must stop at the first look after ^C has come.
 @Suite struct StopTests {
   private static let count = 1200
-  /// The most entries that a command may read between two looks, which take less than a millisecond.
+  /// The most entries that a command may read between two looks. This takes less than a millisecond.
   private static let between = 600
 
   private func shell() throws -> Shell {
