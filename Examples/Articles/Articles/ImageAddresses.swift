@@ -36,17 +36,7 @@ enum ImageAddresses {
   /// The addresses of a `srcset`. A comma ends a candidate if it follows a descriptor such as `2x`, or if it is the last
   /// character of an address. Any other comma is a part of the address.
   private static func candidates(of set: String) -> [String] {
-    var addresses: [String] = []
-    var rest = Substring(set)
-    while true {
-      rest = rest.drop { $0.isWhitespace || $0 == "," }
-      guard !rest.isEmpty else { return addresses }
-      var address = rest.prefix { !$0.isWhitespace }
-      rest = rest[address.endIndex...]
-      if !address.hasSuffix(",") { rest = rest.drop { $0 != "," } }
-      while address.hasSuffix(",") { address.removeLast() }
-      addresses.append(String(address))
-    }
+    set.matches(of: /([^\s,]\S*?)(?:,+(?=\s|$)|\s[^,]*|$)/).map { String($0.1) }
   }
 
   /// The absolute address. It has no fragment, because all fragments belong to the same image. Nil if the address is not HTTP
