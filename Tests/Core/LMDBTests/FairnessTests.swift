@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct Fairness {
   let directory = TemporaryDirectory()
 
-  /// A wait is here the number of commits by other processes between the request for a write and this write. The number does
+  /// Here a wait is the number of commits by other processes between the request for a write and this write. The number does
   /// not depend on the speed of the machine. It is too high if the system suspends the process just before its request.
   @Test(arguments: [3, 5])
   func `each of several processes writes after about one write of each other`(count: Int) throws {
@@ -31,7 +31,7 @@ import Testing
     let busy = try PeerProcess("batches", directory.store, ["30"])
     let waiting = try PeerProcess("batches", directory.store, ["30"])
     #expect(eventually { busy.soFar.count > 2 && waiting.soFar.count > 2 })
-    // Stops the process just after its write. At this time it most likely waits for the lock, because the other process writes.
+    // Stops the process just after its write. It then most likely waits for the lock, because the other process writes.
     let writes = waiting.soFar.count
     #expect(eventually { waiting.soFar.count > writes })
     usleep(10_000)
@@ -41,7 +41,7 @@ import Testing
       directory.store, Fixture.options(lockTimeout: .seconds(60)))
     let before = busy.soFar.count
     let isOwner = failure { try environment.set([9], [9]) } == nil
-    // If the process was stopped inside its write, it still holds the lock. No process can write, so the test proves nothing.
+    // If the process was stopped inside its write, this process still holds the lock, so the test proves nothing.
     if isOwner {
       #expect(eventually { busy.soFar.count > before + 3 })
     } else {

@@ -71,7 +71,7 @@ import Testing
     #expect(depth >= 3)
   }
 
-  /// Runs a write, and takes it back in one of four cases. Returns whether the write was committed.
+  /// Runs a write, and discards the write in one of four cases. Returns whether the write was committed.
   private func keepingOrNot(
     _ random: inout SeededRNG,
     _ body: (inout WriteTransaction, inout SeededRNG) throws -> Void

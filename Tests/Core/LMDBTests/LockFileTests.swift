@@ -115,7 +115,7 @@ import Testing
       })
     var isFirst = true
     try opened?.closeCompacting { _, _ in
-      // Gives the peer time for writes. It must notice the deleted file and stop, because the compaction would lose its writes.
+      // Gives the peer time for writes. The peer must notice the deleted file and stop, because its writes would be lost.
       let count = peer.soFar.count
       if isFirst { _ = eventually(within: .milliseconds(300)) { peer.soFar.count > count + 50 } }
       isFirst = false

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LMDB
 
-/// The file `recovery` names the data file to which it belongs. Next to another data file, it never restores or empties data.
+/// The file `recovery` names the data file to which it belongs. Beside another data file it is ignored, or the opening fails.
 @Suite struct `The file recovery` {
   let directory = TemporaryDirectory()
 
@@ -125,7 +125,7 @@ import Testing
     #expect(try value("cut", boot: 2) == (level == .scratch ? nil : 1))
   }
 
-  /// Writes a recovery record of version 1. Records of this version have no stamp, which names the data file of the record.
+  /// Writes a recovery record of version 1. Such a record does not have the stamp that names its data file.
   private func writeVersion1() throws {
     let path = directory.store + "/recovery"
     var record = try #require(try RecoveryFile(opening: path).read())

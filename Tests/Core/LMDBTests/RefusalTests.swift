@@ -85,7 +85,7 @@ import Testing
     try expectRefusal(.notLMDB)
   }
 
-  /// The page headers of LMDB 1.x are 8 bytes longer than in LMDB 0.9, so the magic number and the version are 8 bytes further.
+  /// The page headers of LMDB 1.x are 8 bytes longer than in LMDB 0.9, so the magic number and the version are 8 bytes later.
   @Test(arguments: [0, 8]) func `a file that LMDB 1.x made`(shift: Int) throws {
     try makePrivateDirectory(store)
     var bytes = Data(count: 16_384)

@@ -8,7 +8,7 @@ import Testing
 extension TemporaryDirectory {
   var store: String { path + "/store" }
 
-  /// Copies the listed files of `store`, which must exist. Replaces files with the same names in the target.
+  /// Copies the listed files of `store`. Each of these files must exist. Replaces files with the same names in the target.
   func copy(
     _ files: [String] = ["data.mdb", "recovery"], from store: String = "store", to target: String
   ) throws {

@@ -72,7 +72,7 @@ import Testing
   private func compare(
     _ environment: Environment, _ content: inout Content, _ seed: UInt64
   ) throws {
-    // The write changes nothing, so LMDB and the checked reader see the same commit.
+    // The write changes nothing, so LMDB and Larder's reader see the same commit.
     try environment.write { transaction in
       let read = try environment.beginRead()
       for database in [.main] + environment.databases {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Larder
 
-/// Hashes that share no bucket and no tag: the upper bits select the bucket, the lower bits the tag.
+/// Hashes with different buckets and tags: the upper bits select the bucket of the access table, the lower bits are the tag.
 private func hash(_ number: Int) -> UInt64 {
   UInt64(number) << 56 | UInt64(number % 1000 + 1)
 }
@@ -92,7 +92,7 @@ private func hash(_ number: Int) -> UInt64 {
     }
     #expect(age(after: 4 * entries - step) != nil)
     #expect(age(after: 4 * entries + 2 * step) == nil)
-    // Stamps repeat after some time. The table forgets a ghost long before a new ghost gets an equal stamp.
+    // Stamps repeat after some time. The table forgets a ghost (an evicted key) long before a new ghost gets an equal stamp.
     #expect(age(after: 16 * entries) == nil)
   }
 }
@@ -148,7 +148,7 @@ extension AccessTable {
     }
     table.setRecent(from: 101, through: 100, of: id)
     #expect(use(1, 100, id) == used && use(2, 101, id) == used)
-    // Entry 7 is recent, but the table has forgotten its slot.
+    // Entry 7 is recent, but the table has forgotten its slot. A use then makes a new slot, as for an unused entry.
     table.setRecent(from: 90, through: 100, of: id)
     table.forget(hash(7))
     table.touch(hash(7), sequence: 95, of: id, in: now)

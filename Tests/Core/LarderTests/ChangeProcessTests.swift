@@ -110,7 +110,7 @@ import Testing
       var watch: Changes? = store.changes()
       #expect(watch != nil && ring.lease(0) > 0 && ring.lease(1) == 0)
       watch = nil
-      // No watcher renews this lease. If its end is an hour ahead, it is from before the last boot, so it does not count.
+      // No watcher renews this lease. A lease that ends only in an hour is from before the last boot, so it does not count.
       #expect(ring.exchangeWatched(0, for: UInt64(end)))
       machine.stop(at: end - 1)
       #expect(try store.publishesChanges)

@@ -133,7 +133,7 @@ import Testing
     #expect(feed.ring.exchangeWatched(feed.ring.watchedUntil, for: 0))
     try await store.namespace("notes").set("v", for: "unseen")
     #expect(feed.poll(after: feed.ring.position) != nil)
-    // If a poll of the feed renewed the lease before the write, the watch gets the change. Otherwise it reports missed changes.
+    // If a poll of the feed renewed the lease before the write, the watch gets the change. Otherwise it gets a report of a gap.
     let first = await watch.next()
     #expect(first?.kind == .missed(nil) || first?.key == Key("unseen"))
     try await store.namespace("notes").set("v", for: "seen")

@@ -114,7 +114,7 @@ import Testing
   @Test func `changes are seen across a compaction`() async throws {
     let path = directory.path + "/s"
     var options = Store.Options()
-    // A stopped clock keeps the lease of the watch valid. Otherwise a busy machine may end it, and changes are missed.
+    // A stopped clock keeps the lease of the watch valid. On a busy machine, the lease might end, and changes might be missed.
     options.hooks.machineClock = { 1 }
     let store = try Store(at: path, options: options)
     var changes = store.changes().makeAsyncIterator()

@@ -136,7 +136,7 @@ import Testing
     for (key, value) in values {
       try notes.set(value, for: key, life)
       let size = try notes.record(key).count
-      // Up to 80 bytes of the header and the fields, and the last byte of the value.
+      // The damaged places: the first bytes of the header and the fields, at most 80, and the last byte of the value.
       let header = try notes.header(key)
       let places = Array(0..<min(header.payloadStart, 80)) + [size - 1]
       for place in places where place < size {

@@ -19,7 +19,7 @@ struct GroupCommitTests: StoreSuite {
       }
     }
     #expect(try notes.count() == count)
-    // At most one commit each for the held batch, the write that began to wait for it, and the group of all other writes.
+    // The held batch, the write that waits for this batch, and the group of all other writes need at most one commit each.
     #expect(try store.statistics().file.transaction - before <= 4)
   }
 

@@ -190,7 +190,7 @@ import Testing
     #expect(try notes.text("k") == "v")
     try notes.touch("k", expires: .after(.seconds(10)))
     var entry = try #require(try notes.entry(for: "k"))
-    // The entry loses the field of the interval, 10 bytes, and the length of all fields, 4 bytes.
+    // The entry no longer has the field of the interval (10 bytes) and the length of all fields (4 bytes).
     #expect(entry.timeToIdle == nil && entry.storedSize == stored - 14)
     #expect(entry.expires == clock.now.advanced(by: .seconds(10)))
     timer.runOut()

@@ -69,7 +69,7 @@ extension ModelRun {
 }
 
 extension Model.Entry {
-  /// An entry of the model with the facts of a stored entry. The value is not known, so it consists of as many zeros.
+  /// An entry of the model with the facts of a stored entry. The value is not known, so zeros of the same length replace it.
   init(_ facts: Store.Entry) {
     self.init(
       value: [UInt8](repeating: 0, count: facts.size), written: facts.written.milliseconds,

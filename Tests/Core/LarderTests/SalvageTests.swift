@@ -229,7 +229,7 @@ import Testing
       }
       let salvage = try Store.salvage(from: path, to: target, options: options)
       let new = try Store(at: target, options: options)
-      // A namespace whose name is lost gets its id as its name.
+      // A namespace whose name is lost gets a new name that contains its id.
       let names = try new.namespaces().map(\.name)
       let (notes, texts) = (
         new.namespace(names.contains("notes") ? "notes" : "salvaged-\(ids[0])"),

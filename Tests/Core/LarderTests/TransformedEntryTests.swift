@@ -5,7 +5,7 @@ import Testing
 
 @testable import Larder
 
-/// Entries whose value and metadata are encrypted, changed by a program that has no transform or the wrong key.
+/// A program without the transform, or with the wrong key, changes entries whose value and metadata are encrypted.
 @Suite struct TransformedEntryTests {
   private let directory = TemporaryDirectory()
   private var path: String { directory.path + "/store" }

@@ -3,7 +3,7 @@ import TestSupport
 
 /// Random writes, replacements and removals of values of all sizes in a store with a limit, compared with a model.
 ///
-/// Each process has an author with keys of its own, so several processes can change one store at the same time.
+/// Each author has keys of its own, so several processes with different authors can change one store at the same time.
 package struct Churn {
   package struct LimitPassed: Error {
     let size: Int

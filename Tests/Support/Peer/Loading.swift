@@ -60,7 +60,7 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Loads 60 of 100 keys, which other peers load too, and prints how many keys it loaded and how many values it got.
+  /// Loads 60 of 100 keys, which other peers load too. Prints how many keys this peer loaded and how many values it got.
   func loadBulk() throws {
     let boards = try cache()
     Peer.say("open")

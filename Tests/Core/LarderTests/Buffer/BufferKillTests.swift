@@ -5,7 +5,7 @@ import Testing
 
 @testable import Larder
 
-/// Processes that write through the buffer are killed, at any moment and at each numbered point of its code.
+/// Kills processes that write through the buffer, at random times and at each numbered point in the code of the buffer.
 ///
 /// The tests run one after the other, because a test that waits for a process blocks a thread that other tests need.
 @Suite(.serialized) struct BufferKillTests {

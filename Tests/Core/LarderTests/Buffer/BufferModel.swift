@@ -237,7 +237,7 @@ extension BufferModel {
     state.end = tail
   }
 
-  /// One step of a read; nil if no step is possible, false if the read has found a wrong value.
+  /// One step of a read. Nil if no step is possible. False if the read has found a wrong value.
   private mutating func read(_ fault: Fault?) -> Bool? {
     switch reader.step {
     case 0:

@@ -36,7 +36,7 @@ import TestSupport
       URL(fileURLWithPath: PeerProcess.executable).deletingLastPathComponent().path + "/" + name
     }
 
-    /// In memory if `/dev/shm` exists, because a test writes each image only once, and needs no sync of the image.
+    /// The images are in memory if `/dev/shm` exists, because a test writes each image only once, and needs no sync of the image.
     static let directory =
       FileManager.default.isWritableFile(atPath: "/dev/shm")
       ? "/dev/shm" : URL(fileURLWithPath: NSTemporaryDirectory()).path

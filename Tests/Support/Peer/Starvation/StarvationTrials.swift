@@ -60,7 +60,7 @@ struct StarvationTrials {
     switch shortage {
     case .descriptors: 3..<41
     case .threads: 0..<1
-    // With less address space, the Swift runtime itself may get no memory.
+    // With less than 24 MB, the Swift runtime itself may get no memory.
     case .space: 24..<600
     case .disk: 16..<6000
     case .memory: 1..<40
