@@ -25,8 +25,6 @@ struct Fixture: TestFixture {
     return reader
   }
 
-  var responses: Store.Namespace { catalog().cache.namespace }
-
   func recover() { server.become { [fake] in fake.answer($0) } }
 
   /// Runs `change` before each answer, with the number of the request, counted from 1.

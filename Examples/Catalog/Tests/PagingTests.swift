@@ -3,8 +3,9 @@ import ExampleTesting
 @testable import Catalog
 
 /// Reads a catalog page by page, and checks the requests and the results: pages of different versions are never served side
-/// by side. Tests of `LarderHTTP` cover a repeated cursor, validation by tag or date, a 304 that renews the freshness, a 304
-/// for a body that is gone, and a login page and a failure of the service, after which the stored pages stay.
+/// by side. Tests of the program cover limits below 1. Tests of `LarderHTTP` cover a repeated cursor, validation by tag or
+/// date, a 304 that renews the freshness, a 304 for a body that is gone, and a login page and a failure of the service, after
+/// which the stored pages stay.
 @Suite(.fixture(Fixture.self)) struct PagingTests {
   private let fixture = Fixture.current
 
@@ -34,18 +35,12 @@ import ExampleTesting
   }
 
   @Test(arguments: [(1, 1), (20, 20), (100, 100), (101, 100), (5_000, 100)])
-  func `limits over 100 are clamped, below 1 refused`(limit: Int, clamped: Int) async throws {
+  func `limits over 100 are clamped`(limit: Int, clamped: Int) async throws {
     fixture.fake.fill(130)
     let reader = CatalogReader(fixture.catalog(), limit: limit)
     #expect(try await reader.more())
     #expect(await reader.slugs().count == clamped)
     #expect(fixture.server.received[0].parameter("limit") == "\(clamped)")
-    for limit in [0, -1] {
-      let error = await #expect(throws: LarderError.self) {
-        try await fixture.catalog().all(limit: limit)
-      }
-      #expect(error?.code == .invalidArgument)
-    }
   }
 
   @Test func `past 80 % the next page is fetched ahead, one at a time`() async throws {
@@ -85,15 +80,13 @@ import ExampleTesting
   @Test func `fields that are missing, null or of another form, and funnels that cannot be read`()
     async throws
   {
-    let funnel = #"{"id": 1, "slug": "naps", "title": 2025, "subtitle": [], "is_active": "maybe"}"#
-    fixture.server.become { _ in
-      .init(
-        json: #"""
-          {"data": {"pillars": [{"pillar": {"id": 7, "title": null, "sort_order": "3"}, "funnels": [
-              \#(funnel), {"id": "2", "slug": "walks", "title": null}, 7]},
-            {"pillar": {"id": "q"}, "funnels": null}], "uncategorized_funnels": null}}
-          """#)
-    }
+    let text = #"""
+      {"data": {"pillars": [{"pillar": {"id": 7, "title": null, "sort_order": "3"}, "funnels": [
+          {"id": 1, "slug": "naps", "title": 2025, "subtitle": [], "is_active": "maybe"},
+          {"id": "2", "slug": "walks", "title": null}, 7]},
+        {"pillar": {"id": "q"}, "funnels": null}], "uncategorized_funnels": null}}
+      """#
+    fixture.server.become { _ in .init(json: text) }
     let all = try await fixture.catalog().all().contents
     #expect(all.funnels.map(\.title) == ["2025"] && all.pillars.map(\.pillar.id) == ["7", "q"])
     #expect(
@@ -154,7 +147,7 @@ import ExampleTesting
     var generator = SeededRNG(seed: seed)
     func random(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
     fixture.fake.fill(60)
-    let pages = fixture.responses
+    let pages = fixture.catalog().cache.namespace
     for round in 1...40 {
       let (index, title) = (random(60), "Funnel \(random(3_000))")
       if random(2) == 0 {

@@ -35,9 +35,8 @@ import ExampleTesting
   }
 
   @Test func `every call is cached: all seven types and the pages of lists`() async throws {
-    let (inventory, colors) = (
-      LegoList.inventory(of: "10294-1").sized(20), LegoList.colors(of: "3001").sized(20)
-    )
+    let inventory = LegoList.inventory(of: "10294-1").sized(20)
+    let colors = LegoList.colors(of: "3001").sized(20)
     for _ in 1...3 {
       #expect(try await lego.color(-1)?.value.name == "[Unknown]")
       #expect(try await lego.entity(Theme.self, "4")?.value.parentID == 1)
@@ -54,15 +53,10 @@ import ExampleTesting
 
   @Test func `keys and parameters stay themselves in an address`() async throws {
     for (key, escaped) in [
-      ("a/b", "a%2Fb"), ("a b", "a%20b"), ("a?b", "a%3Fb"), ("a%2Fb", "a%252Fb"),
-      ("\u{E9}", "%C3%A9"), ("a\u{0}b", "a%00b"), ("a\u{0}c", "a%00c"),
+      ("a/b", "a%2Fb"), ("a%2Fb", "a%252Fb"), ("a\u{0}b", "a%00b"), ("a\u{0}c", "a%00c"),
     ] {
       #expect(try await lego.entity(Part.self, key) == nil)
       #expect(fixture.asked.last == "/lego/parts/\(escaped)/")
-    }
-    for key in ["", ".", ".."] {
-      let error = await #expect(throws: LarderError.self) { try await lego.entity(Part.self, key) }
-      #expect(error?.code == .invalidArgument)
     }
     fixture.server.forget()
     fixture.server.become { _ in .init(json: #"{"results": []}"#) }

@@ -19,15 +19,15 @@ import Testing
   @Test func `many clients at once make one call, later ones none, also for HEAD or a condition`()
     async throws
   {
-    let gate = Gate()
+    let (gate, opening) = AsyncStream<Void>.makeStream()
     try await withServer(calls) { _, _ in
-      await gate.pass()
+      for await _ in gate {}
       return text("body", "max-age=60", [.eTag: "\"1\""])
     } test: { client, _, clock in
       let answers = try await withThrowingTaskGroup(of: Answer.self) { group in
         for _ in 0..<100 { group.addTask { try await client.send("/a") } }
         try await waitUntil { calls.count == 1 }
-        gate.open()
+        opening.finish()
         return try await group.reduce(into: []) { $0.append($1) }
       }
       #expect(answers.allSatisfy { $0.status == 200 && $0.text == "body" })
@@ -44,20 +44,20 @@ import Testing
   }
 
   @Test func `an error of the handler reaches all who waited, and is not stored`() async throws {
-    let gate = Gate()
+    let (gate, opening) = AsyncStream<Void>.makeStream()
     try await withServer(calls) { request, _ in
       switch request.uri.path {
       case "/missing": return Response(status: .notFound)
       case "/store": throw LarderError(.failed, "an error of the handler's own store")
       default:
-        await gate.pass()
+        for await _ in gate {}
         throw Fault()
       }
     } test: { client, store, _ in
       try await withThrowingTaskGroup(of: Answer.self) { group in
         for _ in 0..<20 { group.addTask { try await client.send("/fault") } }
         try await waitUntil { calls.count == 1 }
-        gate.open()
+        opening.finish()
         for try await answer in group { #expect(answer.status == 500) }
       }
       // An error of the handler does not count as an error of the cache, so the handler is called only once.
@@ -71,11 +71,11 @@ import Testing
   }
 
   @Test func `a body passes while it is written, and is stored once it is complete`() async throws {
-    let gate = Gate()
+    let (gate, opening) = AsyncStream<Void>.makeStream()
     try await withServer(calls) { _, _ in
       written { writer in
         try await writer.write(ByteBuffer(string: "one "))
-        await gate.pass()
+        for await _ in gate {}
         try await writer.write(ByteBuffer(string: ""))
         try await writer.write(ByteBuffer(string: "two"))
         try await writer.finish(nil)
@@ -84,13 +84,11 @@ import Testing
       let response = try await client.begin("/stream")
       var body = response.body.makeAsyncIterator()
       #expect(try await body.next().map { String(buffer: $0) } == "one ")
-      gate.open()
+      opening.finish()
       #expect(try await body.next().map { String(buffer: $0) } == "two")
       #expect(try await body.next() == nil)
       let hit = try await client.send("/stream")
       #expect(hit.text == "one two" && hit.fields["age"] != nil)
-      let part = try await client.send("/stream", "GET", ["Range": "bytes=4-"])
-      #expect(part.status == 206 && part.text == "two")
       #expect(calls.count == 1)
     }
   }
@@ -120,12 +118,12 @@ import Testing
   }
 
   @Test func `an endless body ends with its client`() async throws {
-    let ended = Gate()
+    let (ended, ending) = AsyncStream<Void>.makeStream()
     var policy = HTTPCachePolicy.application
     policy.largestBody = 100_000
     try await withServer(calls, policy: policy) { _, _ in
       written { writer in
-        defer { ended.open() }
+        defer { ending.finish() }
         while true { try await writer.write(ByteBuffer(repeating: 0x61, count: 10_000)) }
       }
     } test: { client, store, _ in
@@ -134,7 +132,7 @@ import Testing
         var body = response.body.makeAsyncIterator()
         for _ in 0..<20 { _ = try await body.next() }
       }
-      await ended.pass()
+      for await _ in ended {}
       #expect(try store.namespace("responses").count() == 0)
     }
   }
@@ -143,8 +141,7 @@ import Testing
     try await withServer(calls) { request, _ in
       switch request.uri.path {
       case "/echo": Response(status: .created, body: ResponseBody(asyncSequence: request.body))
-      case "/body": text(String(buffer: try await request.body.collect(upTo: 100)), "max-age=60")
-      default: text("plain")
+      default: text(String(buffer: try await request.body.collect(upTo: 100)), "max-age=60")
       }
     } test: { client, store, _ in
       let long = String(repeating: "0123456789", count: 100_000)
@@ -153,10 +150,8 @@ import Testing
       #expect(try await client.send("/echo", "POST").text == "")
       for text in ["one", "two"] {
         #expect(try await client.send("/body", body: text).text == text)
-        #expect(try await client.send("/plain").text == "plain")
       }
-      #expect(calls.count == 6)
-      #expect(try store.namespace("responses").count() == 0)
+      #expect(try calls.count == 4 && store.namespace("responses").count() == 0)
     }
   }
 

@@ -22,13 +22,6 @@ final class Calls: Sendable {
   var reports: [String] { errors.withLock { $0 } }
 }
 
-struct Gate: Sendable {
-  private let gate = AsyncStream<Void>.makeStream()
-
-  func pass() async { for await _ in gate.stream {} }
-  func open() { gate.continuation.finish() }
-}
-
 struct Answer: Sendable {
   var status: Int
   var fields: [String: String]
