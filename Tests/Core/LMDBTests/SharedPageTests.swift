@@ -222,8 +222,7 @@ extension `Writing over damage` {
     }
   }
 
-  /// The key of the first record from `start` on. Without `start`, the key of the next or previous one. Nil at an end or at
-  /// damage.
+  /// The key of the first record from `start` on. Without `start`, moves by one record. Nil at an end and at damage.
   private func scanned(
     _ cursor: inout Cursor, from start: Int?, forward: Bool
   ) -> [UInt8]? {

@@ -197,7 +197,7 @@ import Testing
     #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .seconds(10)))
     try notes.touch("k")
     entry = try #require(try notes.entry(for: "k"))
-    // The expiry index still has the first expiry, so the entry stores the difference from it in 4 bytes.
+    // The expiry index still has the former end, which is earlier. The entry stores the difference of the two ends in 4 bytes.
     #expect(entry.timeToIdle == .seconds(1600) && entry.storedSize == stored + 4)
     #expect(entry.expires?.advanced(by: .seconds(5)) == entry.staleUntil)
     clock.advance(by: .seconds(500))
