@@ -14,7 +14,7 @@ struct LarderCatalog: AsyncParsableCommand {
       The server's answers say how long they are fresh. Exit codes: 0 done, 1 no such funnel, 2 usage, 3 the store cannot be \
       opened, 4 the server or the store failed, 5 refused, 130 interrupted.
       """,
-    version: exampleVersion,
+    version: Store.version,
     subcommands: [ListFunnels.self, ShowFunnel.self, Refresh.self, SignOut.self])
 
   static func main() async { await Failure.run(Self.self, credential: "--token or CATALOG_TOKEN") }
@@ -92,7 +92,7 @@ struct ShowFunnel: AsyncParsableCommand {
         try await definition ? catalog.definition(of: slug) : catalog.funnel(slug)
       }
     }
-    try Output.write(document: reply.text)
+    try Output.write(reply.text, isDocument: true)
   }
 }
 

@@ -14,7 +14,7 @@ struct LarderLego: ParsableCommand {
       Exit codes: 0 done, 1 no such key, 2 usage, 3 the store cannot be opened, 4 the store or the service failed, \
       5 refused, 130 interrupted.
       """,
-    version: exampleVersion,
+    version: Store.version,
     subcommands: [FetchEntity.self, ListEntities.self])
 
   static func main() async { await Failure.run(Self.self, credential: "--key or REBRICKABLE_KEY") }

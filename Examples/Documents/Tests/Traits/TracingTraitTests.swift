@@ -5,7 +5,6 @@ import LarderHTTP
 import LarderHTTPTesting
 import LarderTesting
 import LarderTracing
-import TestSupport
 import Testing
 import Tracing
 
@@ -137,9 +136,8 @@ import Tracing
       let client = try #require(tracer.finishedSpans.first { $0.operationName == "client" })
       #expect(span.parentSpanID == client.spanID)
       // The request to the origin carries the span.
-      let fields = try #require(network.requests.first?.headerFields)
       let name = try #require(HTTPField.Name(InMemoryTracer.spanIDKey))
-      #expect(fields[name] == span.spanID)
+      #expect(network.requests.first?.headerFields[name] == span.spanID)
       #expect(tracer.activeSpans.isEmpty)
     }
   }

@@ -1,7 +1,6 @@
 import AsyncHTTPClient
 import HTTPTypes
 import Hummingbird
-import HummingbirdTesting
 import Larder
 import LarderHTTP
 import LarderHummingbird

@@ -22,11 +22,7 @@ final class Calls: Sendable {
   var reports: [String] { errors.withLock { $0 } }
 }
 
-struct Answer: Sendable {
-  var status: Int
-  var fields: [String: String]
-  var text: String
-}
+typealias Answer = (status: Int, fields: [String: String], text: String)
 
 struct Client: Sendable {
   /// The HTTP client. It lives as long as the process, with a connection for each request of a test.
@@ -53,12 +49,10 @@ struct Client: Sendable {
   ) async throws -> Answer {
     let response = try await begin(path, method, fields, body: body)
     let text = String(buffer: try await response.body.collect(upTo: 1 << 26))
-    return Answer(
-      status: Int(response.status.code),
-      fields: Dictionary(
-        response.headers.map { ($0.name.lowercased(), $0.value) },
-        uniquingKeysWith: { $0 + ", " + $1 }),
-      text: text)
+    let fields = Dictionary(
+      response.headers.map { ($0.name.lowercased(), $0.value) },
+      uniquingKeysWith: { $0 + ", " + $1 })
+    return (Int(response.status.code), fields, text)
   }
 }
 
