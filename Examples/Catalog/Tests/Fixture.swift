@@ -47,12 +47,9 @@ struct Fixture: TestFixture {
 
   /// The requests since the last call, and how many of them were conditional.
   func asked() -> (all: Int, conditional: Int) {
-    defer { server.forget() }
-    let received = server.received
-    return (
-      received.count,
-      received.count { $0.fields["if-none-match"] != nil || $0.fields["if-modified-since"] != nil }
-    )
+    let fields = server.received.map(\.fields)
+    server.forget()
+    return (fields.count, fields.count { $0["if-none-match"] ?? $0["if-modified-since"] != nil })
   }
 
   /// The slugs that the service has now, in its order.

@@ -98,7 +98,8 @@ import Testing
     try await withServer(calls) { request, _ in
       // A path that is no number has a body that ends early.
       let count = Int(request.uri.path.dropFirst())
-      let fields: HTTPFields = count == nil ? [:] : [.contentLength: "5"]
+      var fields: HTTPFields = [.cacheControl: "max-age=60"]
+      if count != nil { fields[.contentLength] = "5" }
       return written(fields, length: 5) { writer in
         try await writer.write(ByteBuffer(repeating: 0x61, count: count ?? 3))
         if count == nil { throw Fault() }

@@ -89,12 +89,10 @@ func text(_ text: String, _ cacheControl: String? = nil, _ fields: HTTPFields = 
     status: .ok, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
 }
 
-/// A response that is fresh for a minute, whose body is written piece by piece.
+/// A response whose body is written piece by piece. It is fresh for a minute, unless its fields are others.
 func written(
-  _ fields: HTTPFields = [:], length: Int? = nil,
+  _ fields: HTTPFields = [.cacheControl: "max-age=60"], length: Int? = nil,
   _ write: @escaping @Sendable (inout any ResponseBodyWriter) async throws -> Void
 ) -> Response {
-  var fields = fields
-  fields[.cacheControl] = "max-age=60"
-  return Response(status: .ok, headers: fields, body: ResponseBody(contentLength: length, write))
+  Response(status: .ok, headers: fields, body: ResponseBody(contentLength: length, write))
 }
