@@ -49,10 +49,10 @@ struct Client: Sendable {
   ) async throws -> Answer {
     let response = try await begin(path, method, fields, body: body)
     let text = String(buffer: try await response.body.collect(upTo: 1 << 26))
-    let fields = Dictionary(
+    let received = Dictionary(
       response.headers.map { ($0.name.lowercased(), $0.value) },
       uniquingKeysWith: { $0 + ", " + $1 })
-    return (Int(response.status.code), fields, text)
+    return (Int(response.status.code), received, text)
   }
 }
 
