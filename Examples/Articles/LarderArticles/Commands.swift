@@ -39,7 +39,7 @@ struct ShowArticle: AsyncParsableCommand {
         Console.complain("this is \(article.isKept ? state : "not stored"): \(error)")
       }
       // The article is printed first, because its images may take long.
-      try Output.write(document: article.html)
+      try Output.write(article.html, isDocument: true)
       return []
     }
   }

@@ -14,7 +14,7 @@ struct LarderArticles: AsyncParsableCommand {
       Exit codes: 0 done, 1 no such article, 2 usage, 3 the store cannot be opened, 4 the server, the network or the store \
       failed, 5 refused, 130 interrupted.
       """,
-    version: exampleVersion,
+    version: Store.version,
     subcommands: [
       Sync.self, ListArticles.self, ShowArticle.self, EditArticle.self, Settings.self, SignOut.self,
     ])

@@ -13,7 +13,7 @@ struct LarderDepartures: AsyncParsableCommand {
       Exit codes: 0 done, 1 no such thing, 2 usage, 3 the store cannot be opened, 4 the store or a service failed, \
       5 refused, 130 interrupted.
       """,
-    version: exampleVersion,
+    version: Store.version,
     subcommands: [
       ShowBoard.self, ShowLake.self, LoadFavourites.self, Publish.self, ShowWidget.self,
     ])

@@ -67,15 +67,12 @@ public struct Failure: Error {
       } else {
         try command.run()
       }
-    } catch let code as ExitCode {
-      // The program has already printed the message.
-      root.exit(withError: code)
+    } catch  where error is ExitCode || root.exitCode(for: error).isSuccess {
+      // The program has already printed the message, or the user asked for the help or the version.
+      root.exit(withError: error)
     } catch  where root.exitCode(for: error) == .validationFailure {
       Console.write(root.fullMessage(for: error) + "\n")
       root.exit(withError: ExitCode(Code.usage.rawValue))
-    } catch  where root.exitCode(for: error).isSuccess {
-      // The user asked for the help or the version.
-      root.exit(withError: error)
     } catch {
       let failure = failure(error) ?? Failure(error, credential: credential)
       Console.complain("error: \(failure.message)")

@@ -8,10 +8,8 @@ import Service
 /// The transport of a program to the network. On Linux a server can end a process that uses `URLSession` instead, by a response
 /// that breaks off within its header fields.
 public func networkTransport() -> any HTTPTransport {
-  CurlTransport(userAgent: "\(Place.program)/\(exampleVersion)")
+  CurlTransport(userAgent: "\(Place.program)/\(Store.version)")
 }
-
-public let exampleVersion = Store.version
 
 /// The store of a program, and the source of its answers: options that all commands have.
 public struct Place: ParsableArguments {
@@ -44,13 +42,6 @@ public struct Place: ParsableArguments {
     isLogged ? { @Sendable in Console.complain($0) } : nil
   }
 
-  private func transport(of file: String) throws -> any HTTPTransport {
-    if noNetwork { return Disconnected() }
-    if !offline { return networkTransport() }
-    let example = URL(filePath: file).deletingLastPathComponent().deletingLastPathComponent()
-    return try Recording(folder: example.appending(path: "Sample").path)
-  }
-
   /// Opens the store, calls `body`, and closes the store.
   ///
   /// - Parameter file: a source file of the program. The folder `Sample` beside the sources has the recording.
@@ -58,11 +49,11 @@ public struct Place: ParsableArguments {
     _ options: Store.Options = Store.Options(), of file: String = #filePath,
     _ body: (Store, any HTTPTransport) async throws -> Result
   ) async throws -> Result {
-    let transport = try transport(of: file)
-    let store: Store
-    do throws(LarderError) {
-      store = try Store(at: path, options: options)
-    } catch { throw Failure(.cannotOpen, error.message, hint: error.hint) }
+    let sample = URL(filePath: file).deletingLastPathComponent().appending(path: "../Sample").path
+    let transport: any HTTPTransport =
+      try noNetwork
+      ? Disconnected() : offline ? Recording(folder: sample) : networkTransport()
+    let store = try Store(at: path, options: options)
     let result = try await body(store, transport)
     try store.close()
     return result

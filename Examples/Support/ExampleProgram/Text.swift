@@ -11,20 +11,15 @@ public enum Console {
   }
 }
 
-/// Standard output. Each call writes at once, so that a failure ends the command.
+/// Standard output.
 public enum Output {
-  /// Writes the text, without control characters, and a line feed.
-  public static func write(_ text: String) throws { try write(raw: text.printable) }
-
-  /// Writes a document of a service. A pipe gets the bytes as they are.
-  public static func write(document text: String) throws {
-    let isTerminal = isatty(FileHandle.standardOutput.fileDescriptor) == 1
-    try write(raw: isTerminal ? text.printable : text)
-  }
-
-  private static func write(raw text: String) throws {
+  /// Writes the text and a line feed to standard output at once, so that a failure ends the command. Replaces control
+  /// characters, but a pipe gets a document of a service as it is.
+  public static func write(_ text: String, isDocument: Bool = false) throws {
+    let isRaw = isDocument && isatty(FileHandle.standardOutput.fileDescriptor) != 1
     do {
-      try FileHandle.standardOutput.write(contentsOf: Data((text + "\n").utf8))
+      let line = (isRaw ? text : text.printable) + "\n"
+      try FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
     } catch {
       throw Failure(.failed, "standard output cannot be written: \(error.localizedDescription)")
     }
@@ -37,14 +32,21 @@ extension Int {
 }
 
 extension String {
-  /// The text with U+FFFD for control characters, by which a service could command the terminal. Line feeds and tabs stay.
+  /// The text with U+FFFD for control characters and for marks that change the direction of text, by which a service could
+  /// command the terminal. Line feeds and tabs stay.
   public var printable: String {
-    String(String.UnicodeScalarView(unicodeScalars.map { $0.isControl ? "\u{FFFD}" : $0 }))
+    let shown = unicodeScalars.map { scalar -> Unicode.Scalar in
+      let isControl =
+        scalar.properties.generalCategory == .control && scalar != "\t" && scalar != "\n"
+      return isControl || scalar.properties.isBidiControl ? "\u{FFFD}" : scalar
+    }
+    return String(String.UnicodeScalarView(shown))
   }
 
   /// The printable text in one line: line breaks and tabs become blanks.
   public var inOneLine: String {
-    String(String.UnicodeScalarView(unicodeScalars.map { $0.isBreak ? " " : $0 })).printable
+    let line = unicodeScalars.map { $0 == "\t" || CharacterSet.newlines.contains($0) ? " " : $0 }
+    return String(String.UnicodeScalarView(line)).printable
   }
 
   public func padded(to width: Int) -> String {
@@ -58,36 +60,14 @@ extension String {
   }
 }
 
-extension Unicode.Scalar {
-  fileprivate var isBreak: Bool { self == "\t" || CharacterSet.newlines.contains(self) }
-
-  /// Control characters except tab and line feed, and marks that change the direction of the text after them.
-  fileprivate var isControl: Bool {
-    properties.generalCategory == .control && self != "\t" && self != "\n"
-      || properties.isBidiControl
-  }
-}
-
-extension Duration {
-  /// The duration in words: `6 minutes`, `90 seconds`, `1 hour`, `40 ms`.
-  public var words: String {
-    let milliseconds = Int(min(max(self / .milliseconds(1), -1e15), 1e15))
-    let units = [(86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1000, "second")]
-    for (unit, name) in units where milliseconds >= 2 * unit || milliseconds == unit {
-      return ((milliseconds + unit / 2) / unit).counted(name)
-    }
-    return "\(milliseconds) ms"
-  }
-}
-
 extension CacheResult {
-  /// The source and the age: `from the store, 5 minutes old, stale: the service cannot be reached`.
+  /// The source and the age: `from the store, 300 s old, stale: the service cannot be reached`.
   public var words: String {
     let place =
       switch source {
       case .loaded, .shared: "from the service"
-      case .memory: "from memory, \(age.words) old"
-      case .disk, .stale: "from the store, \(age.words) old"
+      case .memory: "from memory, \(age.components.seconds) s old"
+      case .disk, .stale: "from the store, \(age.components.seconds) s old"
       }
     let state = source == .stale ? ", stale" : error == nil ? "" : ", not stored"
     return place + state + (error.map { ": \($0)" } ?? "")

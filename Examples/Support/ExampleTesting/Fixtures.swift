@@ -15,9 +15,8 @@
   @_exported public import FoundationNetworking
 #endif
 
-/// A fixture that each test of a suite gets for itself, and that is checked after the test.
+/// A fixture that each test of a suite gets for itself, and that `run` checks after the test.
 public protocol TestFixture: Sendable {
-  /// Makes a fixture, calls `body` with it, and checks it.
   static func run(_ body: (Self) async throws -> Void) async throws
 }
 
@@ -53,8 +52,7 @@ extension Trait {
   ) -> Self where Self == FixtureTrait<Fixture> { FixtureTrait() }
 }
 
-/// The stores that a test made, which are checked and closed after the test: ``Store/tested(clock:)`` makes a store for a
-/// suite with the trait `.fixture(TestedStores.self)`.
+/// The stores that a test of a suite with `.fixture(TestedStores.self)` made, which are checked and closed after the test.
 public typealias TestedStores = Lines<Store>
 
 extension TestedStores: TestFixture {

@@ -33,10 +33,8 @@ extension LocalServer.Answer {
 
   /// An answer with the JSON of objects that `JSONSerialization` can write.
   public init(_ status: Int = 200, _ fields: [String: String] = [:], json: Any) {
-    do {
-      let data = try JSONSerialization.data(withJSONObject: json, options: .sortedKeys)
-      self.init(status, fields, json: String(decoding: data, as: UTF8.self))
-    } catch { self.init(500, text: "\(error)") }
+    let data = try? JSONSerialization.data(withJSONObject: json, options: .sortedKeys)
+    self.init(status, fields, json: String(decoding: data ?? Data(), as: UTF8.self))
   }
 }
 

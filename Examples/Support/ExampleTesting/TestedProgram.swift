@@ -19,8 +19,8 @@ public struct TestedProgram: Sendable {
   ///     show nosuch --offline = 1  | ! error: the service answered 404
   ///
   /// A row has a command for a shell, its exit code (0 by default), and pieces of its output, or with `!` of standard error.
-  /// The output must begin with the piece of `^piece`; `_` stands for a line feed. With the exit code 0 and without a piece
-  /// for standard error, standard error must be empty.
+  /// The output must begin with the piece of `^piece`; `_` stands for a line feed. If the exit code is 0 and no piece is for
+  /// standard error, standard error must be empty.
   public func check(
     _ table: String, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
@@ -54,9 +54,8 @@ public struct TestedProgram: Sendable {
   }
 }
 
-/// The result of a built program.
-///
-/// A thread of its own waits for the program: a test that blocked its thread would stop the servers of the tests.
+/// The result of a built program. A thread of its own waits for the program: a test that blocked its thread would stop the
+/// servers of the tests.
 public struct Outcome: Sendable {
   public var code: Int32
   public var output: String
@@ -64,15 +63,11 @@ public struct Outcome: Sendable {
 
   /// Runs a shell command line with the built programs in the PATH, in the directory of a fixture: `larder my.larder -e keys`.
   package init(line: String, in fixture: ProgramFixture = ProgramFixture()) async throws {
-    self = try await withCheckedThrowingContinuation { continuation in
-      Thread.detachNewThread {
-        continuation.resume(with: Result { try Outcome(ofShell: line, in: fixture) })
+    let answer: (code: Int32, output: String, error: String) =
+      try await withCheckedThrowingContinuation { continuation in
+        Thread.detachNewThread { continuation.resume(with: Result { try fixture.run(line) }) }
       }
-    }
-  }
-
-  private init(ofShell line: String, in fixture: ProgramFixture) throws {
-    (code, output, error) = try fixture.run(line)
+    (code, output, error) = answer
   }
 
   /// The last lines of the output, which call `larder`.

@@ -33,19 +33,13 @@ public enum JSON: Sendable, Hashable {
 extension JSON: Codable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    if container.decodeNil() {
-      self = .null
-    } else if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
-    } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let value = try? container.decode([JSON].self) {
-      self = .array(value)
-    } else {
-      self = .object(try container.decode([String: JSON].self))
-    }
+    let null = container.decodeNil() ? JSON.null : nil
+    self =
+      try null ?? (try? JSON.bool(container.decode(Bool.self)))
+      ?? (try? JSON.number(container.decode(Double.self)))
+      ?? (try? JSON.string(container.decode(String.self)))
+      ?? (try? JSON.array(container.decode([JSON].self)))
+      ?? JSON.object(container.decode([String: JSON].self))
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -53,13 +47,7 @@ extension JSON: Codable {
     switch self {
     case .null: try container.encodeNil()
     case .bool(let value): try container.encode(value)
-    case .number(let value):
-      // A whole number is written without a fraction.
-      if let whole = Int64(exactly: value) {
-        try container.encode(whole)
-      } else {
-        try container.encode(value)
-      }
+    case .number(let value): try container.encode(value)
     case .string(let value): try container.encode(value)
     case .array(let values): try container.encode(values)
     case .object(let members): try container.encode(members)

@@ -6,15 +6,10 @@ public struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
   public var value: Value?
 
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if container.decodeNil() { return }
-    value = try? container.decode(Value.self)
+    value = try? Value(from: decoder)
     if value == nil, let type = Value.self as? any LosslessStringConvertible.Type {
-      let text =
-        (try? container.decode(String.self)) ?? (try? "\(container.decode(Int64.self))")
-        ?? (try? "\(container.decode(Decimal.self))")
       let flags: [String: any LosslessStringConvertible] = ["0": false, "1": true]
-      value = text.flatMap { type.init($0) ?? flags[$0] } as? Value
+      value = (try? JSON(from: decoder).word).flatMap { type.init($0) ?? flags[$0] } as? Value
     }
     if let number = value as? Double, !number.isFinite { value = nil }
   }
@@ -32,11 +27,9 @@ extension KeyedDecodingContainer {
   ) throws -> Value {
     try decodeIfPresent(lenient: type, forKey: key) ?? decode(type, forKey: key)
   }
-}
 
-/// A service may write a number as text, and an optional field of another form is nil. In a file that imports this module,
-/// these methods replace the standard library's methods, also in the decoding that the compiler writes for a type.
-extension KeyedDecodingContainer {
+  // A service may write a number as text, and an optional field of another form is nil. In a file that imports this module,
+  // these methods replace the standard library's methods, also in the decoding that the compiler writes for a type.
   public func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
     try decode(lenient: type, forKey: key)
   }

@@ -33,11 +33,9 @@ public struct Service: Sendable {
     fields[.cacheControl] = "no-store"
   }
 
-  /// The address without blanks around it and without slashes at its end.
+  /// The address without blanks and slashes around it.
   public static func base(_ address: String) -> String {
-    var base = address.trimmingBlanks
-    while base.hasSuffix("/") { base.removeLast() }
-    return base
+    address.trimmingCharacters(in: .whitespacesAndNewlines.union(CharacterSet(charactersIn: "/")))
   }
 
   /// Sends a request and returns the answer with its whole body, whatever the status.
@@ -65,15 +63,13 @@ public struct Service: Sendable {
   }
 
   /// The decoded body of a good answer; throws ``ServiceError/refused(status:message:)`` for an answer with another status.
-  ///
-  /// - Parameter fault: the reason why a decoded value is of no use; nil for a good value.
-  public func get<Value: Decodable>(
-    _ type: Value.Type, from path: String, fault: (Value) -> String? = { _ in nil }
-  ) async throws -> Value {
-    try await decoded(type, from: checked(send(path)), fault: fault)
+  public func get<Value: Decodable>(_ type: Value.Type, from path: String) async throws -> Value {
+    try await decoded(type, from: checked(send(path)))
   }
 
   /// The decoded body of an answer. If it cannot be decoded, the HTTP cache removes the answer.
+  ///
+  /// - Parameter fault: the reason why a decoded value is of no use; nil for a good value.
   public func decoded<Value: Decodable>(
     _ type: Value.Type, from reply: Reply, decoder: JSONDecoder = JSONDecoder(),
     fault: (Value) -> String? = { _ in nil }
@@ -107,9 +103,8 @@ public struct Service: Sendable {
     return text.flatMap { $0.isEmpty ? nil : String($0.prefix(200)) } ?? "no reason given"
   }
 
-  /// Logs a lookup in a namespace: `lego.colors 4: disk, 12 s old`.
   public func note<Value>(_ key: String, in namespace: String, _ result: CacheResult<Value>?) {
-    let words = result.map { "\($0.source.rawValue), \(Int($0.age / .seconds(1))) s old" }
+    let words = result.map { "\($0.source.rawValue), \($0.age.components.seconds) s old" }
     log?("\(namespace) \(key): \(words ?? "nothing")")
   }
 
@@ -117,16 +112,14 @@ public struct Service: Sendable {
     _ path: String, method: HTTPRequest.Method, fields: HTTPFields
   ) throws(ServiceError) -> HTTPRequest {
     let address = Self.isPath(path[...]) ? base + path : path
-    let parts = address.split(separator: "://", maxSplits: 1)
-    let authority = parts.count == 2 ? parts[1].prefix { !"/?#".contains($0) } : ""
     // The message must not contain a password.
-    guard parts.count == 2, ["http", "https"].contains(parts[0]), !authority.contains("@") else {
+    guard let parts = address.wholeMatch(of: /(https?):\/\/([^\/?#@]+)([\/?][^#]*)?(#.*)?/) else {
       throw .failed(.unusable, "its address is not http://HOST or https://HOST")
     }
-    let target = parts[1][authority.endIndex...].prefix { $0 != "#" }
+    let target = String(parts.3 ?? "/")
     var request = HTTPRequest(
-      method: method, scheme: String(parts[0]), authority: String(authority),
-      path: target.hasPrefix("/") ? String(target) : "/" + target)
+      method: method, scheme: String(parts.1), authority: String(parts.2),
+      path: target.hasPrefix("/") ? target : "/" + target)
     // The address of an image may name another host, which must not get the credentials.
     if address.hasPrefix(base), Self.isPath(address.dropFirst(base.count)) {
       request.headerFields = self.fields

@@ -2,10 +2,8 @@ import ExampleTesting
 
 /// The adapter on the examples' page works. Tests of pages check that the page shows the compiled program.
 @Suite struct OwnAdapterTests {
-  private let page: String
-  init() throws { page = try Repository.text("Examples/README.md") }
-
   @Test func `it answers what the page says it does, and asks once`() async throws {
+    let page = try Repository.text("Examples/README.md")
     let fixture = ProgramFixture()
     let known = ["/2026-01-05": "0.9312", "/2026-01-06": "0.9298"]
     try await LocalServer.run { server in
@@ -25,18 +23,6 @@ import ExampleTesting
       let listed = try await run(try #require(step.answer.split(separator: "\n").last))
       #expect(listed.code == 0 && listed.output.contains("2026-01-06"))
       #expect(try await run(command + " 2026-01-07").code == 5, "a day without rates")
-    }
-  }
-
-  @Test func `every program has a row in the table and a run of its own`() throws {
-    let manifest = try Repository.text("Examples/Package.swift")
-    let runs = try Repository.text("Scripts/examples")
-    let programs = manifest.matches(of: /adapter\("(\w+)"/).map { "larder-" + $0.1.lowercased() }
-    #expect(programs.contains("larder-lego"))
-    for program in programs {
-      // A test of links checks that the page exists.
-      #expect(page.contains("/README.md) | `\(program)`:"), "\(program)")
-      #expect(runs.contains("\nrun \(program) "), "\(program)")
     }
   }
 }

@@ -1,4 +1,3 @@
-import ExampleProgram
 import ExampleTesting
 
 struct Thing: Codable, Equatable { var name: String }
@@ -69,17 +68,5 @@ struct Thing: Codable, Equatable { var name: String }
     let text = #"[{"id": 1, "name": 1e999}, {"id": 2, "name": "b"}, null]"#
     let list = try JSONDecoder().decode(LenientList<Thing>.self, from: Data(text.utf8))
     #expect(list.elements == [Thing(name: "b")] && list.skipped.count == 2, "\(list)")
-  }
-
-  @Test func `text of a service cannot command the terminal`() throws {
-    #expect(
-      "a\u{1B}]0;x\u{7}\u{9B}31m\u{202E}\r\u{7F}b\n\tc".printable
-        == "a\u{FFFD}]0;x\u{FFFD}\u{FFFD}31m\u{FFFD}\u{FFFD}\u{FFFD}b\n\tc")
-    #expect("a\r\nb\u{2028}c\td\u{1B}\u{85}".inOneLine == "a  b c d\u{FFFD} ")
-    #expect("a b/\u{E9}?&=~_\u{0}".percentEscaped == "a%20b%2F%C3%A9%3F%26%3D~_%00")
-    for (duration, words) in [
-      (Duration.seconds(359), "6 minutes"), (.hours(50), "2 days"), (.milliseconds(40), "40 ms"),
-      (.seconds(90), "90 seconds"), (.seconds(3600), "1 hour"),
-    ] { #expect(duration.words == words) }
   }
 }
