@@ -51,7 +51,7 @@ let support: [Target] = [
     path: "Support/ExampleTesting"),
   .target(name: "TestSupport", dependencies: [larder("Larder")], path: "Support/TestSupport"),
   .testTarget(
-    name: "SupportTests", dependencies: testing + ["ExampleProgram", "larder-rates"],
+    name: "SupportTests", dependencies: testing + ["larder-rates"],
     path: "Support/Tests"),
 ]
 

@@ -33,13 +33,18 @@ public enum JSON: Sendable, Hashable {
 extension JSON: Codable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    let null = container.decodeNil() ? JSON.null : nil
-    self =
-      try null ?? (try? JSON.bool(container.decode(Bool.self)))
-      ?? (try? JSON.number(container.decode(Double.self)))
-      ?? (try? JSON.string(container.decode(String.self)))
-      ?? (try? JSON.array(container.decode([JSON].self)))
-      ?? JSON.object(container.decode([String: JSON].self))
+    func decoded<Value: Decodable>(_ json: (Value) -> JSON) -> JSON? {
+      (try? container.decode(Value.self)).map(json)
+    }
+    if container.decodeNil() {
+      self = .null
+    } else if let json = decoded(JSON.bool) ?? decoded(JSON.number) {
+      self = json
+    } else if let json = decoded(JSON.string) ?? decoded(JSON.array) {
+      self = json
+    } else {
+      self = .object(try container.decode([String: JSON].self))
+    }
   }
 
   public func encode(to encoder: any Encoder) throws {

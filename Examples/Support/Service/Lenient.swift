@@ -1,5 +1,3 @@
-import Foundation
-
 /// A field that a service may leave out, or write as null or as another type: `3`, `"3"` or `"+3"` for a number, `1` for true.
 /// Other values give nil: `"nan"`, or `[]`, which some services write for an empty object.
 public struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {

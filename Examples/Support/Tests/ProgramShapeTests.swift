@@ -1,4 +1,3 @@
-import ExampleProgram
 import ExampleTesting
 
 /// Tests of all programs, run from outside.
@@ -118,9 +117,7 @@ import ExampleTesting
   }
 
   @Test(arguments: Program.all, ServerFault.allCases)
-  func `a misbehaving server is an error in words`(program: Program, fault: ServerFault)
-    async throws
-  {
+  func `a server's fault is an error in words`(program: Program, fault: ServerFault) async throws {
     let tested = TestedProgram(program.name)
     let outcome = try await fault.serve { try await tested.run("\(program.asks) \($0)") }
     #expect([1, 4].contains(outcome.code), "\(outcome)")
