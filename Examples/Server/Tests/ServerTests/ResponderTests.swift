@@ -19,7 +19,8 @@ import Testing
     async throws
   {
     let (gate, opening) = AsyncStream<Void>.makeStream()
-    try await withServer(calls) { _, _ in
+    try await withServer(calls) { request, _ in
+      if request.method == .put { return Response(status: .noContent) }
       for await _ in gate {}
       return text("body", "max-age=60", [.eTag: "\"1\""])
     } test: { client, _, clock in
@@ -39,6 +40,9 @@ import Testing
       clock.advance(by: .seconds(60))
       #expect(try await client.send("/a").text == "body")
       #expect(calls.count == 2 && calls.reports.isEmpty)
+      #expect(try await client.send("/a", "PUT").status == 204)
+      #expect(try await client.send("/a").text == "body")
+      #expect(calls.count == 4, "a write invalidates")
     }
   }
 
@@ -46,7 +50,7 @@ import Testing
     let (gate, opening) = AsyncStream<Void>.makeStream()
     try await withServer(calls) { request, _ in
       switch request.uri.path {
-      case "/missing": return Response(status: .notFound)
+      case "/missing": throw HTTPError(.notFound, message: "nothing")
       case "/store": throw LarderError(.failed, "an error of the handler's own store")
       default:
         for await _ in gate {}
@@ -62,7 +66,9 @@ import Testing
       // An error of the handler does not count as an error of the cache, so the handler is called only once.
       let before = calls.count
       for path in ["/fault", "/missing", "/missing", "/store"] {
-        #expect(try await client.send(path).status == (path == "/missing" ? 404 : 500))
+        let answer = try await client.send(path)
+        #expect(answer.status == (path == "/missing" ? 404 : 500))
+        #expect(answer.text.contains("nothing") == (path == "/missing"))
       }
       #expect(calls.count == before + 4)
       #expect(try calls.reports.isEmpty && store.namespace("responses").count() == 0)
@@ -141,6 +147,7 @@ import Testing
     try await withServer(calls) { request, _ in
       switch request.uri.path {
       case "/echo": Response(status: .created, body: ResponseBody(asyncSequence: request.body))
+      case "/private": text(request.headers[.cookie] ?? "nobody", "private, max-age=60")
       default: text(String(buffer: try await request.body.collect(upTo: 100)), "max-age=60")
       }
     } test: { client, store, _ in
@@ -150,8 +157,9 @@ import Testing
       #expect(try await client.send("/echo", "POST").text == "")
       for text in ["one", "two"] {
         #expect(try await client.send("/body", body: text).text == text)
+        #expect(try await client.send("/private", "GET", ["Cookie": text]).text == text)
       }
-      #expect(try calls.count == 4 && store.namespace("responses").count() == 0)
+      #expect(try calls.count == 6 && store.namespace("responses").count() == 0)
     }
   }
 
