@@ -36,11 +36,11 @@ import ExampleTesting
   {
     fixture.readeck.fill(1)
     fixture.readeck.change(0) {
-      $0.title = "\u{1B}]0;mine\u{7}\u{9B}31m\r\nnext\tone"
+      $0.title = "\u{1B}]0;mine\u{7}\u{9B}31m\r\nnext\tone\u{202E}\u{7F}\u{85}x\u{2028}y"
     }
     let address = "--server \(fixture.server.base)/api"
     let account = "\(address) --token \(FakeReadeck.token)"
-    let title = "\u{FFFD}]0;mine\u{FFFD}\u{FFFD}31m  next one"
+    let title = "\u{FFFD}]0;mine\u{FFFD}\u{FFFD}31m  next one\u{FFFD}\u{FFFD} x y"
     try await program.check(
       """
       sync \(account)                                           | 1 of 1 articles
