@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 /// The hold of a transaction on the write buffer. First the transaction stores most records while processes still append. Then,
-/// until the transaction has ended, no process appends, so its commit stores all records.
+/// until the transaction has ended, no process appends, so the commit of the transaction stores all records.
 struct BufferHold {
   private let buffer: WriteBuffer?
   private var isHeld = false
@@ -17,15 +17,15 @@ struct BufferHold {
     self.lost = lost
   }
 
-  /// Stores the records before the batch makes its own changes, and stops appends to the buffer. `commit` is the commit before
-  /// the transaction. Returns the number of stored records.
+  /// Stores the records before the batch makes its own changes, and stops appends to the buffer. `commit` is the number of the
+  /// last commit before the transaction. Returns the number of stored records.
   mutating func begin(
     _ batch: inout WriteBatch, on commit: UInt64, lockTimeout: Duration
   ) throws -> Int {
     guard let buffer else { return 0 }
     (isHeld, drained) = (false, DrainedRecords())
-    // Each pass stores the records that were appended during the pass before. So few records are left when appends stop. Only
-    // if other threads append as fast as this thread stores, many records are left.
+    // Each pass stores the records that were appended during the previous pass. So when appends stop, usually only a few
+    // records are left. Many are left only if other threads append as fast as this thread stores.
     var passes = 0
     while passes < 4, case let state = buffer.state, !state.isFrozen,
       buffer.base(of: state) == commit, state.end - drained.end >= buffer.leastAhead
@@ -44,8 +44,8 @@ struct BufferHold {
 
   var hasRecords: Bool { state.map { $0.end > 0 } ?? false }
 
-  /// If there were single writes after the last commit, evicts entries to make room for the next records. At this time the
-  /// batch itself has not written any entry that could be evicted.
+  /// If there were single writes after the last commit, evicts entries to make room for the next records. The batch has not
+  /// written any entry of its own yet, so this call evicts no such entry.
   func evictAhead(_ batch: inout WriteBatch) throws(LarderError) {
     guard let buffer, buffer.appends else { return }
     let crowded = buffer.takeCrowded()
@@ -57,8 +57,8 @@ struct BufferHold {
     KillPoint.pass(8)
   }
 
-  /// Ends the hold after the transaction, before another transaction begins. If `keepsFrozen` is set, appends still wait until
-  /// the next transaction has ended.
+  /// Ends the hold after the transaction, before another transaction begins. If `keepsFrozen` is set, no process can append
+  /// until the next transaction has ended.
   func end(newest: UInt64, in environment: Environment, keepsFrozen: Bool) {
     guard let buffer else { return }
     if !isHeld { return buffer.refuse(lockTimeout: environment.lockTimeout) }
@@ -71,7 +71,7 @@ struct BufferHold {
 
 /// Records of a generation (all records between two commits) that no commit can store, because a page of the data is damaged.
 struct LostRecords {
-  /// If more records are lost, the whole generation counts as lost, because each lost record needs another try to commit.
+  /// If more records than this are lost, the whole generation counts as lost: each lost record needs another try to commit.
   private static let most = 64
 
   private var generation: UInt64 = 0

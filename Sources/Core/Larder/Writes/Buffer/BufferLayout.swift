@@ -6,7 +6,7 @@ struct BufferLayout {
   enum Place {
     /// One word: ``BufferState``.
     static let state = 0
-    /// The end of the log, including the record that is being written. Nothing after this end was ever completely written.
+    /// The end of the log, including the record that is being written. No record after this end was ever completely written.
     static let tail = 1
     static let lock = 2
     /// Two words: the base of this generation (the commit that its records change), and the base of another generation.
@@ -20,7 +20,7 @@ struct BufferLayout {
     static let watched = 9
     /// Not 0 if no process may append any more.
     static let isClosed = 10
-    /// Whether some entries have owners. Then the removal of one entry may remove more entries.
+    /// Whether some entries have owners. If so, the removal of one entry may remove other entries, too.
     static let dependents = 11
     /// Four words: the boot of the machine and the data file for which this file was made.
     static let origin = 12
@@ -72,12 +72,12 @@ struct BufferState: Equatable {
   var end: Int { Int(word & Self.endMask) }
   /// Whether a transaction commits the records or has committed them. While this is true, no process appends.
   var isFrozen: Bool { word & Self.frozenBit != 0 }
-  /// Increases with every commit. Each record belongs to one generation. The low 16 bits are never 0, because 0 marks an empty
-  /// place in the hash table.
+  /// A number that increases with every commit. Each record belongs to one generation. The low 16 bits of the number are never
+  /// 0, because 0 marks an empty place in the hash table.
   var generation: UInt64 { word &>> Self.generationShift }
   /// Which of the two words has the base of this generation. A killed process may have changed the other word.
   var base: Int { word & Self.baseBit == 0 ? 0 : 1 }
-  /// Whether places of old generations in the hash table look like places of this generation. Then the table must be emptied.
+  /// Whether old places in the hash table may look like places of this generation, so that the table must be emptied.
   var needsEmptyTable: Bool { generation & 0xFFFF == 1 }
   /// If two states have the same epoch, no records were committed or frozen between them.
   var epoch: UInt64 { word & ~Self.endMask }

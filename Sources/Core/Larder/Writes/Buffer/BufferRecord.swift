@@ -14,12 +14,12 @@ struct BufferRecord: Equatable {
     static let removal = Kind(rawValue: 1)
     /// An earlier record of the key was a removal, so this record does not replace an entry of the data file.
     static let afterRemoval = Kind(rawValue: 2)
-    /// The first record of the key was an entry. If the data file has an entry of the key, that record has replaced it.
+    /// The first record of the key was an entry. If the data file has an entry of the key, that first record has replaced it.
     static let replacesData = Kind(rawValue: 4)
   }
 
   static let headerSize = 4
-  /// The hash table has a place for every eight words of the log. As each record is longer than that, the table is never full.
+  /// The hash table has a place for every eight words of the log. Each record is longer than that, so the table is never full.
   private static let leastSize = 10
   static let longestKey = StoredKey.longestShort
   static let largestEntry = 16_384 + EntryHeader.largestSize + 1024
@@ -29,7 +29,7 @@ struct BufferRecord: Equatable {
   let keyCount: Int
   let entryCount: Int
   let kind: Kind
-  /// The size in bytes of the value in the buffer that the record replaces or removes; nil if there is no such value.
+  /// The bytes of the value in the buffer that the record replaces or removes; nil if there is no such value.
   let replaced: Int?
 
   init(
@@ -51,7 +51,7 @@ struct BufferRecord: Equatable {
 
   var entryStart: Int { Self.headerSize + SharedTable.View.wideCount(ofBytes: keyCount) }
 
-  /// Reads the record at `offset` of the log, which ends at `end`. Nil if no record can begin at this offset.
+  /// Reads the record at `offset` of the log; the log ends at `end`. Nil if no record can begin at this offset.
   init?(at offset: Int, before end: Int, _ view: borrowing SharedTable.View, _ layout: BufferLayout)
   {
     guard offset >= 0, end <= layout.logSize, offset <= end - Self.headerSize else { return nil }
@@ -91,7 +91,7 @@ struct BufferRecord: Equatable {
     view.store(entry, wide: start + entryStart)
   }
 
-  /// Whether this record was written at `offset` in the generation of `state`. The seal covers only the entry's checksum.
+  /// Whether this record was written at `offset` in the generation of `state`. Of the entry, only the checksum is checked.
   func isSealed(
     at offset: Int, in state: BufferState, _ view: borrowing SharedTable.View,
     _ layout: BufferLayout
@@ -101,7 +101,7 @@ struct BufferRecord: Equatable {
     return view.wide(start) == seal(checksum, at: offset, in: state)
   }
 
-  /// The seal of the record, made from all its words. The checksum in it covers the hash of the key and the whole entry.
+  /// The seal, made from the record's words and `checksum`, which covers the hash of the key and the whole entry.
   private func seal(_ checksum: UInt64, at offset: Int, in state: BufferState) -> UInt64 {
     var seal = Checksum.mix(checksum ^ state.generation, keyHash | 1)
     seal = Checksum.mix(seal ^ UInt64(offset), counts | 1 &<< 63)

@@ -24,7 +24,7 @@ struct BufferRoom {
     view.store(UInt64(clamping: bytes), wide: place + 1)
   }
 
-  /// The room that is left after a change, which may also give room back. Nil if the room is too small for the change.
+  /// The room that is left after a change. A removal increases the room. Nil if the room is too small for the change.
   func taking(_ change: (entries: Int, bytes: Int)) -> BufferRoom? {
     guard entries >= change.entries, bytes >= change.bytes else { return nil }
     var room = self
@@ -41,7 +41,7 @@ struct BufferedNamespace {
   var room: BufferRoom
   private let place: Int
 
-  /// A new slot. The counters are those of the base, the commit that the records of this generation change.
+  /// A new slot. `counters` are the counters in the base, the commit that the records of this generation change.
   init(_ namespace: KnownNamespace, _ counters: NamespaceCounters, at index: Int) {
     id = namespace.id
     next = counters.next

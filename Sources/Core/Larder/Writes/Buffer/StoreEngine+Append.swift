@@ -26,8 +26,8 @@ extension StoreEngine {
     try append(value, for: key, in: handle, attributes, if: .always) ?? nil
   }
 
-  /// Stores a value in the write buffer if the condition is true. Nil if only a transaction can store the value. If the
-  /// condition is false, the result is an inner nil.
+  /// Stores a value in the write buffer if the condition is true. Returns nil if only a transaction can store the value, and
+  /// `.some(nil)` if the condition is false.
   func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in handle: NamespaceHandle,
     _ attributes: EntryAttributes, if condition: WriteCondition
@@ -68,7 +68,7 @@ extension StoreEngine {
   }
 
   /// Calls `change` with the fresh value and its header, or with nil, and stores the resulting value. Calls `change` again if
-  /// another write happens meanwhile. Nil if only a transaction can make the change.
+  /// another write happens meanwhile. Returns nil if only a transaction can make the change.
   func appendReplacement<Result>(
     for key: Span<UInt8>, in handle: NamespaceHandle,
     _ change: ([UInt8]?, EntryHeader?) throws(LarderError) -> ([UInt8], EntryAttributes, Result)
@@ -102,7 +102,7 @@ extension StoreEngine {
     guard let (buffer, generation, namespace) = buffered(key, of: handle) else { return nil }
     let now = clock.now.milliseconds
     return try change(key, of: handle, (generation, namespace), buffer) { former in
-      // Only a transaction can count the removal of an expired entry as an expiry.
+      // Only a transaction can count the removal of an expired entry as an expiry, so the append is refused.
       if let entry = former.entry, clock.state(of: entry.header, at: now) == .expired {
         return .refused
       }
@@ -147,7 +147,7 @@ extension StoreEngine {
     return nil
   }
 
-  /// The newest entry of a key. Nil if only a transaction can change it.
+  /// The newest entry of a key. Nil if only a transaction can change that entry.
   private func former(
     _ key: Span<UInt8>, of handle: NamespaceHandle,
     _ known: (generation: UInt64, namespace: KnownNamespace), _ buffer: WriteBuffer
@@ -155,7 +155,7 @@ extension StoreEngine {
     let (state, id) = (buffer.state, known.namespace.id)
     if state.isFrozen { return nil }
     let keyHash = Checksum.keyHash(of: key, in: id)
-    // This search comes before the lookup. So if the append later finds the same record, the lookup has seen it, too.
+    // This search comes before the lookup. So if the append later finds the same record, the lookup has seen that record, too.
     let record = buffer.find(key, in: id, keyHash: keyHash, state)
     var former = WriteBuffer.Former(
       state: state, metadata: known.generation, snapshot: buffer.base(of: state),

@@ -3,7 +3,7 @@ import LarderSystem
 import Synchronization
 
 extension StoreEngine {
-  /// Commits the entries of the write buffer. Does nothing inside a write of this thread, which has taken them over.
+  /// Commits the entries of the write buffer. Does nothing inside a write of this thread: that write has taken them over.
   func settle(_ mode: CommitMode = .withoutCleanup) throws(LarderError) {
     guard let buffer = reader.buffer, buffer.hasRecords, !environment.isWriting else { return }
     guard isWritable.load(ordering: .relaxed) else { return try awaitSettled(buffer) }
@@ -45,7 +45,7 @@ extension StoreEngine {
       try settle(.standard(lockTimeout: checkpointInterval))
       if environment.durability == .checkpointed { try typed { try environment.sync() } }
     } catch {
-      // The records stay in the buffer, where every process sees them. The next write, a transaction, reports the error.
+      // The records stay in the buffer, where every process sees them. The next write is a transaction and reports the error.
       buffer.suspend()
       if environment.isOpen, buffer.hasRecords { _ = scheduleSettling() }
     }

@@ -9,7 +9,7 @@ extension WriteBatch {
     without lost: LostRecords
   ) throws {
     if state.end <= drained.end { return }
-    // If all records are damaged, nothing else changes. Without a commit, this generation of records would never end.
+    // If all records are damaged, the batch changes nothing else. But this generation of records ends only with a commit.
     forceCommit()
     let contents = BufferContents(of: buffer, from: drained.end, to: state)
     for id in contents.namespaces.keys where drained.firstVersions[id] == nil {
@@ -45,7 +45,7 @@ extension WriteBatch {
     drained.count += places.count
   }
 
-  /// Skips versions of damaged, lost records. Readers may know these versions, so no other value may get them.
+  /// Skips the versions that damaged records may have had, because readers may have seen other values with these versions.
   private mutating func skipVersions(of buffer: WriteBuffer) throws(LarderError) {
     for id in Set(buffer.namespaceIDs) where try session.name(of: id) != nil {
       try session.update(id) { $0.next &+= 1 << 20 }
@@ -61,8 +61,8 @@ extension WriteBatch {
     else { return }
     let entryKey = StoredKey.entry(key, in: record.id)
     var previous = try clearPlace(at: entryKey, for: key)
-    // The former entry may come from an earlier record of the key that this transaction has already stored. The log has already
-    // counted the removal of such a value.
+    // The former entry may come from an earlier record of the key, which this transaction has already stored. If so, the log
+    // has already counted the removal of that entry's value.
     let isOfBuffer = previous.map { $0.header.version >= first ?? .max } ?? false
     let leaves =
       isOfBuffer

@@ -37,7 +37,7 @@ extension WriteBuffer {
     case refused
   }
 
-  /// Whether a writer may append that knows the metadata of the generation `metadata`.
+  /// Whether a writer that knows the metadata of the generation `metadata` may append.
   func isOpen(at metadata: UInt64) -> Bool {
     let table = table
     let view = table.view
@@ -50,8 +50,8 @@ extension WriteBuffer {
     return table.view.wide(BufferLayout.Place.watched) != 0
   }
 
-  /// Appends an entry; `header` makes its header from a version. Refuses if a subscription exists, because only a transaction
-  /// can publish the change.
+  /// Appends an entry; `header` makes the entry's header from a version. Refuses if a subscription exists, because only a
+  /// transaction can publish the change.
   func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
     _ isWatched: () -> Bool, _ header: (UInt64) -> EntryHeader
@@ -79,20 +79,20 @@ extension WriteBuffer {
     }
   }
 
-  /// Appends the removal of an entry; the answer is false if there is no entry. `removals` gets the removal in both cases,
+  /// Appends the removal of an entry; the answer is false if there is no entry. In both cases `removals` records the removal,
   /// because a load of the key may be running.
   func remove(
     _ key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
     _ isWatched: () -> Bool, _ removals: RemovalTable
   ) -> Answer<Bool> {
     change(key, in: namespace, over: former, isWatched) { slot, state, view in
-      // Some entries have owners. Only a transaction can also remove the dependents of this entry.
+      // Some entries have owners. Only a transaction can also remove the dependents of this entry, so the append is refused.
       if view.wide(BufferLayout.Place.dependents) != 0 { return .refused }
       let record = former.record(key.count, in: namespace.id, entryCount: 0)
       var slot = slot
       let change = (former.entry == nil ? 0 : -1, -(former.entry?.size ?? 0))
       guard let room = room(for: record, change, &slot, state, view),
-        // No transaction gives numbers to removals now: it does so only while the buffer is frozen (no process appends).
+        // Transactions number removals only while the buffer is frozen (no process appends). So none numbers removals now.
         let number = removals.begin()
       else { return .refused }
       removals.record(former.keyHash, number)
@@ -134,7 +134,7 @@ extension WriteBuffer {
     return answer ?? .refused
   }
 
-  /// The room of the store after a record. Also takes room from the namespace. Nil if there is too little room.
+  /// The room of the store that is left after a record. Also takes room from the namespace. Nil if there is too little room.
   private func room(
     for record: BufferRecord, _ change: (entries: Int, bytes: Int),
     _ namespace: inout BufferedNamespace, _ state: BufferState, _ view: borrowing SharedTable.View
@@ -148,8 +148,8 @@ extension WriteBuffer {
     return (limits, pages)
   }
 
-  /// The most pages that a commit takes for a record. In each of three databases these are a leaf and a page for its split. The
-  /// value may take more pages.
+  /// The most pages that a commit takes for a record: in each of three databases, a leaf page and a page for its split, and
+  /// further pages for a long value.
   private static func pages(of record: BufferRecord) -> Int { 6 + record.entryCount / 2048 }
 
   private func append(
@@ -158,7 +158,7 @@ extension WriteBuffer {
     _ state: BufferState, _ view: borrowing SharedTable.View
   ) {
     KillPoint.pass(2)
-    // If the process is killed after this line, a version or some of the room is lost. But no version is given twice.
+    // If the process is killed after this line, a version or some of the room is lost. But no version is assigned twice.
     namespace.save(view)
     room.limits.save(at: BufferLayout.Place.room, view)
     view.store(UInt64(room.pages), wide: BufferLayout.Place.pages)

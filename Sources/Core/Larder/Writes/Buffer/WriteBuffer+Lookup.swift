@@ -37,7 +37,7 @@ extension WriteBuffer {
     }
   }
 
-  /// Whether no record was committed or frozen after `state` was read. Then all that was read after it belongs to that state.
+  /// Whether no record was committed or frozen after `state` was read. If so, later reads until now belong to that state.
   func isStill(_ state: BufferState) -> Bool {
     atomicMemoryFence(ordering: .acquiring)
     return self.state.epoch == state.epoch
@@ -77,7 +77,7 @@ extension WriteBuffer {
 }
 
 extension UInt64 {
-  /// The word with only its first `bytes` bytes in memory, because bytes after the end of a key may have any value.
+  /// The first `bytes` bytes of the word in memory, then zeros. The bytes after the end of a key may have any value.
   fileprivate func prefix(_ bytes: Int) -> UInt64 {
     bytes < 8 ? self & ((1 &<< UInt64(8 * bytes)) - 1) : self
   }
@@ -102,7 +102,7 @@ extension EntryReader {
     return commit &+ buffer.state.stamp
   }
 
-  /// Begins a snapshot for the lookup of one key. If the write buffer has a record of the key, the lookup finds it first.
+  /// Begins a snapshot for the lookup of one key. If the write buffer has a record of the key, that record is found first.
   @inline(__always)
   func beginLookup(
     _ key: Span<UInt8>, of handle: NamespaceHandle

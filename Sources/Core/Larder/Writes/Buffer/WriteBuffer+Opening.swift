@@ -26,7 +26,7 @@ extension WriteBuffer {
     }
   }
 
-  /// The size in bytes that the first opening wants. In trials an environment variable sets this size.
+  /// The bytes of the buffer that a store with these options wants. In trials an environment variable sets this number.
   static func wanted(by options: Store.Options) -> Int { forced ?? options.writeBuffer }
 
   private static let forced = ProcessInfo.processInfo.environment["LARDER_WRITE_BUFFER"].flatMap {
@@ -84,7 +84,7 @@ extension WriteBuffer {
     options.changesDurability = false
     options.durability = nil
     let environment = try Environment.open(at: path, options)
-    // If this process has the store open, its handles are not closed here. The caller then gets an error later.
+    // If this process has the store open, this function does not close its handles. The caller then gets an error later.
     guard environment.attachment.withLock({ $0.object == nil }) else { return }
     try Store(at: path, options: options).close()
   }
@@ -95,14 +95,14 @@ extension WriteBuffer {
     return [boot.high, boot.low, file.device, file.inode]
   }
 
-  /// The generation of the file if its records belong to other data than the present data; otherwise 0. Such a file remains if
-  /// the data was changed and then only reading processes have opened the store.
+  /// The generation of the file's records if they belong to other data than the present data; otherwise 0. Such records remain
+  /// if the data was changed and then only reading processes have opened the store.
   static func foreignGeneration(
     _ view: borrowing SharedTable.View, of environment: Environment, _ options: Store.Options
   ) -> UInt64 {
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     let base = view.acquire(BufferLayout.Place.base + state.base)
-    // The base is the number of a commit, and these numbers only increase, so a base in the future belongs to other data.
+    // The base is the number of a commit, and these numbers only increase. So a base above the last commit is of other data.
     if base > environment.lastTransaction { return state.generation }
     do throws(LarderError) {
       guard let origin = origin(of: environment, try currentBoot(environment, options)) else {

@@ -14,7 +14,7 @@ struct BufferContents {
   private(set) var bytes: [UInt8] = []
   private(set) var namespaces: [NamespaceID: Namespace] = [:]
   private(set) var times: [Int64] = []
-  /// Whether a damaged record was found. Reading stops there, because the place of the next record is unknown.
+  /// Whether a damaged record was found. Reading stops at that record, because the place of the next record is unknown.
   private(set) var isDamaged = false
 
   init(of buffer: WriteBuffer, from start: Int = 0, to state: BufferState) {

@@ -2,12 +2,12 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The write buffer has entries that were written after the last commit, in memory that all processes of a store share.
+/// The write buffer holds the entries that were written after the last commit, in memory that all processes of a store share.
 ///
 /// A write of one entry appends a record, which every reader sees immediately. A commit first stores all records and then makes
 /// its own changes. After the commit a new generation begins, which is empty. So all records of a generation change the data of
 /// the same commit, the base. The records are in a file, so a killed process loses no record. When a transaction stores the
-/// last records, it freezes the buffer until its end; other writers then wait for transactions of their own.
+/// last records, it freezes the buffer until the transaction ends; until then other writers need their own transactions.
 ///
 /// Everything in the file may be damaged. So offsets and lengths are checked before use, and each entry has a checksum.
 final class WriteBuffer: Sendable {
@@ -33,7 +33,7 @@ final class WriteBuffer: Sendable {
   static let largestValue = 16_384
 
   /// Nil if the directory has no file `buffer`. Throws ``LarderError/Code/cannotOpen`` if the file exists but cannot be mapped,
-  /// because this process would not see its records.
+  /// because then this process would not see the records in the file.
   init?(of environment: Environment, store: [UInt8], _ options: Store.Options) throws(LarderError) {
     // If the store is durable, or was first opened without a buffer, there is no file.
     guard FileStatus.of(Self.path(in: environment)) != nil else { return nil }
@@ -50,7 +50,7 @@ final class WriteBuffer: Sendable {
     self.table = table
     self.layout = layout
     self.lock = lock
-    // The buffer has values in their stored form, and an append does not run transforms.
+    // An append runs no transforms, but the buffer has only values in their stored form. So with transforms nothing appends.
     mayAppend =
       Self.wanted(by: options) > 0 && options.transforms.isEmpty && !options.readOnly
       && !options.allowsForeignOwner
@@ -154,7 +154,7 @@ struct BufferTerms {
   var room = BufferRoom(entries: 0, used: 0, bytes: 0, used: 0)
   var pages = 0
   var isWatched = true
-  /// Whether some entries have owners. Then the removal of an owner removes more entries.
+  /// Whether some entries have owners. If so, the removal of an owner removes other entries, too.
   var hasDependents = true
 }
 
@@ -186,12 +186,13 @@ extension WriteBuffer {
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     guard state.isFrozen else { return false }
     if newest == base(of: state) {
-      // The commit has failed, so the records stay for the next commit. The disk may be full, so until then no record is added.
+      // The commit has failed, so the records stay for the next commit. The disk may be full, so until then appends are
+      // refused.
       view.store(0, wide: BufferLayout.Place.pages)
       view.release(state.thawed.word, to: BufferLayout.Place.state)
       return false
     }
-    // LMDB may not show the commit of a killed process before the next commit. Until then readers take the records from the
+    // LMDB may show the commit of a killed process only after the next commit. Until then readers take the records from the
     // buffer.
     guard Self.isVisible(newest, in: environment) else { return false }
     if state.end > 0 { commits.add(1, ordering: .relaxed) }

@@ -56,7 +56,7 @@ struct AccessSlot: Equatable {
   @inline(__always) var minute: UInt32 { bits & 0xFFFF }
 }
 
-/// A ghost in one word of the access table: fingerprint 16 bits (0 in an empty slot), stamp 11, part 1, frequency 4.
+/// A ghost (record of an evicted entry) in one word: fingerprint 16 bits (0 in an empty slot), stamp 11, part 1, frequency 4.
 struct GhostSlot: Equatable {
   let bits: UInt32
 

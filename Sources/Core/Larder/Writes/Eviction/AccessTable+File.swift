@@ -3,11 +3,11 @@ import LarderSystem
 import Synchronization
 
 extension AccessTable {
-  /// Increases when the meaning of a word or the hash of an entry changes.
+  /// The number of the layout. It increases when the meaning of a word or the hash of an entry changes.
   private static let layout: UInt32 = 2
   static let fewestEntries = 4096
   private static let mostEntries = 1 << 28
-  /// The minutes after an epoch that the table can use. A slot has 16 bits for them. The system's clock may go back by one day.
+  /// When a table can be used, in minutes after its epoch. A slot has 16 bits for a minute; the clock may go back by one day.
   private static let minutes: ClosedRange<Int64> = -1440...60_000
   /// When a table is replaced, last uses that are older than this number of minutes become equally old.
   private static let keptMinutes: Int64 = 1 << 15
@@ -34,8 +34,8 @@ extension AccessTable {
     }
   }
 
-  /// Notes the number of the store's entries. False if there is no table, if the table is too small for the entries, or if the
-  /// epoch of the table is too far from the minute.
+  /// Notes the number of the store's entries. Returns whether a table is open for writing, is large enough for the entries (or
+  /// has the largest size), and has an epoch that is near enough to the minute.
   func fits(entries: Int, in minute: Int64) -> Bool {
     let view = words.view
     guard view.isWritable else { return false }
@@ -60,10 +60,10 @@ extension AccessTable {
 }
 
 extension SharedTable.View {
-  /// Takes over the slots of `old`, whose epoch was `minutes` earlier; `minutes` is nil if that difference is unknown.
+  /// Takes over the slots of `old`, a table whose epoch was `minutes` earlier; `minutes` is nil if that difference is unknown.
   ///
-  /// A smaller table uses fewer bits of the hash to choose a bucket. So each bucket of `old` is copied to every new bucket in
-  /// which its entries may be looked up. Nobody uses the other copies, so they are the first to be replaced in a full bucket.
+  /// `old` uses fewer bits of the hash to choose a bucket. So each bucket of `old` is copied to every new bucket in which a
+  /// lookup may search for its entries. Lookups never use the other copies, so a full bucket replaces those copies first.
   fileprivate func carry(from old: borrowing SharedTable.View, forward minutes: Int64?) {
     guard old.entries > 0, entries % old.entries == 0 else { return }
     let factor = entries / old.entries
@@ -92,8 +92,8 @@ extension SharedTable.View {
 extension StoreEngine {
   private static let smallestEntry = 64
 
-  /// After a write, grows the access table to the number of entries. If that fails, tries again in the next minute. The file's
-  /// size limits the number, because a damaged counter must not create a table of gigabytes.
+  /// After a write, grows the access table to the number of entries. If that fails, tries again in the next minute. The size of
+  /// the data file limits the number, because a damaged counter must not create a table of gigabytes.
   func fitAccess(to entries: UInt64) {
     let minute = clock.coarseMinute
     if access.fits(entries: Int(clamping: entries), in: minute) { return }

@@ -39,7 +39,7 @@ extension AccessTable {
   }
 
   /// Notes that an entry was written. For an entry that existed before, the write counts as a use. A new entry gets clock 0,
-  /// but statistics that the policy has already given to the entry stay.
+  /// but keeps other statistics that the policy has already given to it.
   func written(
     _ hash: UInt64, isNew: Bool, sequence: UInt64, of id: NamespaceID, in minute: Int64
   ) {

@@ -23,7 +23,7 @@ struct AccessTable: Sendable {
   enum Note {
     /// The epoch in minutes since 1970. The slots count the minutes of last uses from the epoch.
     static let epoch = 0
-    /// How far the halving of frequencies has come, in sixteenths of a word.
+    /// The position of the sweep that halves the frequencies, in sixteenths of a word.
     static let sweep = 1
     /// The number of the store's entries at the last write.
     static let entries = 2
@@ -46,7 +46,7 @@ struct AccessTable: Sendable {
 }
 
 extension SharedTable.View {
-  /// The bucket of an entry whose lookup begins. The processor loads it during the lookup. Nil if uses cannot be recorded.
+  /// The bucket of an entry, which the processor loads while the entry is looked up. Nil if uses cannot be recorded.
   @inline(__always)
   func fetchedBucket(of hash: UInt64) -> Int? {
     guard isWritable, count > 0 else { return nil }

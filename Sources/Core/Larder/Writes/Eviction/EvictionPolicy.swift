@@ -22,7 +22,7 @@ protocol EvictionQueue: ~Copyable {
   var policy: PolicyState { get set }
   var clockHand: Position { get set }
   var entries: UInt64 { get }
-  /// Whether a limit is exceeded and this cache must evict entries for it.
+  /// Whether a limit is exceeded and this cache must evict entries for that limit.
   var isOver: Bool { get }
   /// The window's share of the capacity. The share counts entries or bytes, like the limit that is nearest.
   var windowShare: Double { get }
@@ -31,11 +31,11 @@ protocol EvictionQueue: ~Copyable {
   mutating func promote() throws(Failure) -> Entry?
   /// The first entry of the window, but not `spared`.
   mutating func oldestInWindow(sparing spared: Entry?) throws(Failure) -> Entry?
-  /// The first entry of main at a position or after it, but not `spared`. If none follows, the oldest entry of main.
+  /// The first entry of main at a position or after it, but not `spared`. If there is none, the oldest entry of main.
   mutating func main(from position: Position, sparing spared: Entry?) throws(Failure) -> Entry?
   func position(of entry: Entry) -> Position
   func position(after entry: Entry) -> Position
-  /// Removes an entry and its statistics. False for an entry that must stay; it is not offered again, so each search ends.
+  /// Removes an entry and its statistics. False if the entry must stay; it is then not offered again, so each search ends.
   mutating func remove(_ entry: Entry) throws(Failure) -> Bool
 
   func stats(of entry: Entry) -> AccessStats
@@ -48,7 +48,7 @@ protocol EvictionQueue: ~Copyable {
 
   /// Whether the entry can no longer be read, so that it must be evicted before all other entries.
   func isExpired(_ entry: Entry) -> Bool
-  /// Whether the policy evicts the entry, which is in main, rather than any newer entry.
+  /// Whether the policy evicts this entry of main rather than any newer entry.
   func yieldsToNewer(_ entry: Entry) -> Bool
 }
 
@@ -60,8 +60,8 @@ extension EvictionQueue where Self: ~Copyable {
 /// The default policy: one queue with a boundary, and a clock hand that searches for entries to evict.
 ///
 /// Entries after the boundary are the window, where new entries prove their use; older entries are main. If the cache is full,
-/// an entry that moves to main must be used or frequent to stay; then an entry that the clock hand finds unused is evicted. A
-/// key that returns soon after its eviction changes the size of the window. `Docs/Internals/Eviction.md` has all rules.
+/// an entry that moves to main stays only if it was used or is frequent. Then the clock hand's unused entry is evicted instead.
+/// A key that returns soon after its eviction changes the size of the window. `Docs/Internals/Eviction.md` has all rules.
 extension EvictionQueue where Self: ~Copyable {
   /// The most entries that move to main, and the most steps of the clock hand, in one insertion.
   private static var mostSteps: Int { 64 }
@@ -154,8 +154,8 @@ extension EvictionQueue where Self: ~Copyable {
     clockHand = position(after: victim)
   }
 
-  /// The first entry of main, from the clock hand on, that was not used after the hand's last visit. If ``mostSteps`` entries
-  /// were used, the entry that the hand has reached.
+  /// The first entry of main, from the clock hand on, that was not used after the hand's last visit. If the next ``mostSteps``
+  /// entries were all used, the entry that the hand has reached.
   private mutating func victim(sparing spared: Entry?) throws(Failure) -> Entry? {
     guard var found = try main(from: clockHand, sparing: spared) else { return nil }
     for _ in 0..<Self.mostSteps {

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Chooses which namespace evicts next in a full store: of the lowest priority, each in proportion to its bytes.
+/// Chooses which namespace evicts next in a full store: namespaces of the lowest priority, each in proportion to its bytes.
 ///
-/// Each namespace has a virtual time. An eviction advances it by the removed share of the namespace's bytes. The namespace with
-/// the earliest time evicts next. A namespace that is new in this object starts at the current virtual time, so that it need
-/// not make up for earlier evictions. Every process has its own times.
+/// Each namespace has a virtual time. An eviction advances this time by the removed share of the namespace's bytes. The
+/// namespace with the earliest time evicts next. A namespace that is new in this object starts at the current virtual time, so
+/// that it need not make up for earlier evictions. Every process has its own times.
 final class FairShare: Sendable {
   struct Member {
     var name: String

@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension NamespaceQueue {
-  /// The first entry at `position` or after it. Skips records of the queue whose entry is missing; only damage causes them.
+  /// The first entry at `position` or after it. Skips records of the queue whose entry is missing, which only damage can cause.
   mutating func entry(from position: UInt64) throws(LarderError) -> StoredEntry? {
     let (id, queue) = (request.id, session.engine.indexes.queue)
     let start = IndexKey.queue(position, in: id)
@@ -35,8 +35,8 @@ extension NamespaceQueue {
     }
   }
 
-  /// Removes an entry that the policy has chosen, and first its stored owners. False if an owner must stay, or if another
-  /// namespace would have less than its guaranteed bytes.
+  /// Removes an entry that the policy has chosen, or instead its stored owners, with which the entry is removed. False if an
+  /// owner must stay, or if another namespace would have less than its guaranteed bytes.
   mutating func evict(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) -> Bool {
     if entry.header.state(at: session.now.milliseconds) == .expired {
       try session.remove(entry, reason: .expired)
@@ -68,8 +68,8 @@ extension NamespaceQueue {
 
   // MARK: Guarantees
 
-  /// Whether every namespace keeps its guaranteed bytes when the victims and their dependents are removed. The namespace that
-  /// needs the room may lose them. O(removed entries) in a store with guarantees and owners.
+  /// Whether every namespace keeps its guaranteed bytes when the victims and their dependents are removed. Only the namespace
+  /// that needs the room may lose such bytes. O(removed entries) in a store with guarantees and owners.
   mutating func keepsGuarantees(without victims: [StoredEntry]) throws(LarderError) -> Bool {
     guard session.state.dependents > 0 else { return true }
     var guaranteed = try budget.guarantees(&session)
@@ -96,7 +96,7 @@ extension NamespaceQueue {
     request.reason == nil ? request.id : session.ledger.expected?.id
   }
 
-  /// The dependents of `owner` that have no other owner, except owners that are not stored or are in `leaving`.
+  /// The dependents of `owner` that have no other owner. Other owners that are not stored, or are in `leaving`, do not count.
   private mutating func dependents(
     of owner: StoredEntry, without leaving: Set<[UInt8]>
   ) throws(LarderError) -> [StoredEntry] {

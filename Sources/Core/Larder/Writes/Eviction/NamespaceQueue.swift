@@ -7,7 +7,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   let budget: SpaceBudget
   private(set) var request: RoomRequest
   private(set) var removal = RemovalResult()
-  /// The entry that was read last. Most often the policy evicts this entry, and then its record is not parsed again.
+  /// The entry that was read last. The policy usually evicts this entry, and then its record need not be parsed again.
   private var latest: StoredEntry?
 
   init(_ session: consuming WriteSession, _ budget: SpaceBudget, _ request: RoomRequest) {
@@ -153,7 +153,7 @@ extension Limits {
     exceeded(by: session.ledger.expectedUsage(id)) != nil
   }
 
-  /// Whether the limit of which the smaller share is left is the limit of bytes. Nil without limits.
+  /// Whether a smaller share is left of the limit of bytes than of the limit of entries. Nil if there is no limit.
   func countsBytes(_ usage: Usage) -> Bool? {
     switch (entries, bytes) {
     case (nil, nil): nil

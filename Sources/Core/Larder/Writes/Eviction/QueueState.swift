@@ -59,7 +59,7 @@ struct QueueState: Equatable {
 /// The age of a namespace's ghosts (records of evicted entries), counted in evictions of the namespace.
 ///
 /// A ghost has 11 bits for the time of its eviction, in steps of 2^`ageShift` evictions. The step grows with the namespace, so
-/// that a ghost lives for 64 to 512 steps. Then ages are exact enough, and the 11 bits do not overflow while a ghost lives.
+/// that a ghost lives for 64 to 512 steps. So ages are exact enough, and the 11 bits do not overflow while a ghost lives.
 extension QueueState {
   /// In a namespace of n entries, a ghost lives for this number times n evictions.
   private static let ghostLife: UInt64 = 4
@@ -95,13 +95,13 @@ struct PolicyState: Equatable {
     target.evicted(from: part, of: entries)
   }
 
-  /// How new the cache is: 1 until three tenths of its entries were evicted, and then less and less, towards 0.
+  /// How new the cache is: 1 until the evictions reach three tenths of the number of entries; then the result falls towards 0.
   func youth(of entries: UInt64) -> Double {
     min(1, 0.3 * Double(entries) / Double(max(1, evictions)))
   }
 }
 
-/// Which shares of new keys were evicted before, as moving averages over about as many insertions as there are entries.
+/// The shares of inserted keys that were evicted before, as moving averages over about as many insertions as there are entries.
 ///
 /// If the cache is too small for a loop over its keys, most insertions are ghost hits. If then each inserted key replaced
 /// another key of the loop, every lookup would miss.
@@ -150,7 +150,7 @@ extension Double {
 /// shows that the window is too large. If one part evicts less than the other, a hit of this part has more weight.
 struct WindowTarget: Equatable {
   private(set) var share = first
-  /// Evictions from the window; in `main`, evictions from main. Older evictions have less weight.
+  /// The evictions from the window; `main` has the evictions from main. Older evictions have less weight than newer ones.
   private(set) var window = 0.0
   private(set) var main = 0.0
   /// The number of ghost hits in a row that belong to the same part, ``runPart``.
@@ -164,7 +164,7 @@ struct WindowTarget: Equatable {
   /// After this number of ghost hits of one part in a row, the step is doubled.
   private static let doubling = 8.0
   private static let mostBoost = 4.0
-  /// A new cache has fewer ghost hits, but its share must change a lot. So these bounds allow larger steps.
+  /// A new cache has few ghost hits, but the window's share must change a lot. So these bounds allow larger steps.
   private static let mostYoungBoost = 64.0
   private static let leastYoungStep = 0.0001
 

@@ -52,7 +52,7 @@ extension SpaceBudget {
         : "unpin or remove entries, lower guarantees, or raise the limit")
   }
 
-  /// Removes expired entries, then lets the policy of the namespace evict. False if the usage is still over the limits.
+  /// Removes expired entries, then lets the policy of the namespace evict. Returns whether the usage is then within the limits.
   func lower(
     _ namespace: KnownNamespace, to limits: Limits, _ session: inout WriteSession
   ) throws(LarderError) -> Bool {
@@ -77,7 +77,7 @@ extension SpaceBudget {
     }
   }
 
-  /// Removes expired entries, then lets one namespace after another evict. False if the usage is still over the limits.
+  /// Removes expired entries, then lets one namespace after another evict. Returns whether the usage is then within the limits.
   func lowerStore(_ session: inout WriteSession) throws(LarderError) -> Bool {
     guard isOver(session) else { return true }
     var sweep = ExpirySweep(of: nil)
@@ -98,7 +98,7 @@ extension SpaceBudget {
       try session.load(member.id)
       let usage = session.ledger.expectedUsage(member.id)
       let limits = try session.namespace(member.name)?.rules.limits ?? Limits()
-      // A write to the namespace itself may evict even the guaranteed bytes.
+      // A write to the namespace itself may evict even the guaranteed bytes, so the guarantee does not count then.
       let isOwn = session.ledger.expected?.id == member.id
       let guaranteed = isOwn ? 0 : member.guaranteed
       let request = RoomRequest(
