@@ -155,8 +155,8 @@ import Testing
     #expect(try await machines[0].read(origin) == "load 2", "its copy is of a lost history")
   }
 
-  /// The reply has the old value, and arrives after the machine has applied a change of the key. The machine asks again only if
-  /// it remembers the change. Otherwise it returns and stores the old value.
+  /// The reply has the old value, and arrives after the machine has applied a change of the key. If the machine remembers the
+  /// change, it asks again. Otherwise it cannot know that the value is old, so it returns and stores this value.
   @Test(arguments: [true, false])
   func aReplyThatIsLateIsNotUsed(remembersChanges: Bool) async throws {
     let (machines, tier, server) = try await startMachines(2)

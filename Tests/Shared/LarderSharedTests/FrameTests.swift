@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  /// Earlier versions of Larder read only the first layout. So a frame has the second layout only if it needs that layout.
+  /// Earlier versions of Larder read only the first layout. So a frame has the second layout only if the first is not enough.
   @Test func onlyAFrameThatNeedsTheSecondLayoutHasIt() {
     func layout(_ frame: Frame) -> UInt8? { frame.encoded(for: key, of: "shop").first }
     var frame = Frame(codec: .text, soft: nil, stale: .zero, tags: ["t"], value: [1])
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  /// A machine keeps a position as one word, with only 20 bits of the sequence. Two positions of the log need different words.
+  /// A machine keeps a position as one word, which has only 20 bits of the sequence number. The next one needs a higher word.
   @Test func aPositionThatIsFollowedByAnotherOneHasAWordOfItsOwn() {
     for sequence in [0, 1, 1 << 20 - 3, 1 << 20 - 2, 1 << 20 - 1, 1 << 40] as [UInt64] {
       let position = Position(milliseconds: 7, sequence: sequence)

@@ -180,7 +180,7 @@ import Testing
     let current = Task { try await far.current(Origin())?.value }
     let loads = far.store.engine.loads.running
     try await waitUntil {
-      // Waits until the call has joined the first load or has asked the tier in a load of its own.
+      // Lets time pass until the call has joined the first load, or has asked the tier in a load of its own.
       time.advance(by: .milliseconds(1))
       return loads.callers() > 1 || tier.requests > before + 2
     }

@@ -102,7 +102,7 @@ import Testing
       #expect(entry?.entityTag == tag.entityTag && entry?.lastModified == [7])
       #expect(entry?.tags == ["t"], "an unchanged value keeps its tags")
     }
-    // Without the tier, the load uses the validators of the copy.
+    // The clocks make the copy stale, and then the tier is cut off, so the load must use the validators of the copy.
     for clock in [time] + machines.map(\.clock) { clock.advance(by: .minutes(4)) }
     try await machines[2].cutOff()
     let alone = try await ask(machines[2], origin, options) { stored in
@@ -175,7 +175,7 @@ import Testing
     let origin = Origin()
     for machine in machines { #expect(try await ask(machine, origin) { _ in .absent } == nil) }
     machines[0].link.cutLog()
-    // The reader's request for records still waits. This write answers that request, and the next request fails.
+    // The reader's request for records still waits. This write completes that request, and the reader's next request fails.
     try await machines[1].cache.set("set", for: "z")
     let (recent, clock) = (machines[0].copies.recent, machines[0].clock)
     try await waitUntil { recent.reader(at: clock.monotonic) == nil }

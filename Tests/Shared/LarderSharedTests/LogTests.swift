@@ -65,8 +65,8 @@ import Testing
     #expect(origin.loads == 10)
   }
 
-  /// After a failover to a replica that lagged behind, the position of a machine belongs to another history, even if the new
-  /// primary has more records.
+  /// After a failover to a replica that lagged behind, the position of a machine belongs to another sequence of records
+  /// (history), even if the new primary has more records.
   @Test(arguments: [0, 1, 50])
   func anotherHistoryEndsAllCopies(_ changes: Int) async throws {
     let (machines, tier, _) = try await startMachines(2)
@@ -87,7 +87,7 @@ import Testing
   }
 
   /// The last records of both histories are equal: they have the same key, the same position and the same previous position.
-  /// Only the records before them differ.
+  /// Only earlier records of the two histories differ.
   @Test func aHistoryThatDiffersBeforeTheLastRecordEndsAllCopies() async throws {
     let (machines, tier, _) = try await startMachines(2)
     let (one, two) = (machines[0], machines[1])
@@ -110,7 +110,7 @@ import Testing
     #expect(try two.copy("b") == nil)
   }
 
-  /// Two seconds after a machine has lost its connection, its copies are unconfirmed. After a minute it does not trust them.
+  /// When a machine has lost its connection, its copies are unconfirmed. After a minute, reads do not use the copies any more.
   @Test func aMachineThatIsCutOffSaysSoAndEndsItsCopies() async throws {
     let (machines, tier, _) = try await startMachines(1)
     let (machine, origin) = (machines[0], Origin())
@@ -137,8 +137,8 @@ import Testing
       "the value that the tier has not got is never confirmed")
   }
 
-  /// After a gap, a machine soon knows the newest position of the log, but has not applied the missed changes. Its copies stay
-  /// unconfirmed until then, however much time passes.
+  /// After a gap, a machine soon knows the newest position of the log, but has not applied the missed changes. Until it has
+  /// applied them, its copies stay unconfirmed, however much time passes.
   @Test func copiesAreNotConfirmedBeforeTheMissedChangesAreApplied() async throws {
     let (machines, tier, _) = try await startMachines(2)
     let (near, far) = (machines[0], machines[1])
@@ -194,8 +194,8 @@ import Testing
     #expect(try store.verify().faults == [])
   }
 
-  /// Both positions have the same word, because a word has only 20 bits of the sequence. So an equal word must count as a later
-  /// change. Such positions occur after a server's clock was set back.
+  /// Both positions have the same word, because a word has only 20 bits of the sequence number. Such positions occur after a
+  /// server's clock was set back. So a change with an equal word must count as a later change.
   @Test func aValueIsNotStoredAfterAChangeWhoseWordIsItsOwn() async throws {
     let tier = MemoryTier()
     let machine = try Machine(tier)

@@ -57,8 +57,8 @@
 
     private let key = SharedKey(namespace: "n", bytes: Array("a".utf8))
 
-    /// After a server's clock was set back, the server keeps the millisecond of the newest record and counts the sequence.
-    /// Before the sequence needs more than 20 bits, the tier must take the next millisecond.
+    /// After a server's clock was set back, the server keeps the millisecond of the newest record and increases only the
+    /// sequence number. Before this number needs more than 20 bits, the tier must take the next millisecond.
     @Test func aMillisecondOfManyChangesIsFollowedByTheNext() async throws {
       let server = try await Server()
       let tier = try server.tier()
@@ -87,8 +87,8 @@
       )
     }
 
-    /// A server's clock may go back: somebody sets it, or a replica with another clock takes over. By that clock, a newer value
-    /// would seem older.
+    /// A server's clock may go back: somebody sets the clock, or a replica with another clock takes over. By that clock, a
+    /// newer value would seem older, so the tier must not use such a time for a value.
     @Test(arguments: [true, false])
     func aValueIsNewerThanTheOneBeforeEvenIfTheClockWasSetBack(isFilled: Bool) async throws {
       let server = try await Server()
@@ -104,7 +104,7 @@
       let first = try #require(try await tier.fetch(key, tags: [])).stamp
       let time = try await server.run("GET", "shop:{shop}:time").bytes
       #expect(time == Array("\(first.written)".utf8))
-      // The state after a server's clock was an hour ahead and was set back: the stored time lies in the future.
+      // Makes the state after a server's clock was an hour ahead and was set back: the stored time lies in the future.
       try await server.run("SET", "shop:{shop}:time", "\(first.written + 3_600_000_000)")
       let second = try await fill(first)
       #expect(second.version > first.version)

@@ -41,7 +41,7 @@ import Testing
     let (machines, tier, server) = try await startMachines(1)
     let origin = Origin()
     _ = try await machines[0].read(origin)
-    // The value is fresh for ten minutes. After nine minutes another machine takes the value; its wall clock is a day ahead.
+    // The value is fresh for ten minutes. After nine, a machine whose wall clock is a day ahead copies it.
     server.advance(by: .minutes(9))
     let late = try Machine(tier, at: machines[0].store.now.advanced(by: .days(1)))
     try await late.follow(tier)
@@ -93,8 +93,8 @@ import Testing
     #expect(try await machine.read(second) == "new load 1")
   }
 
-  /// The machine fetches a value and then changes the key. The fetched value must not be stored after that change. Nil means a
-  /// removal that waits for the tier.
+  /// The machine fetches a value and then changes the key. The fetched value must not be stored after that change. The argument
+  /// nil means a removal that waits for the tier.
   @Test(arguments: [.set, .remove, .clear, .invalidate, nil] as [SharedChange?])
   func aFetchIsNotStoredAfterALaterChange(_ change: SharedChange?) async throws {
     let (machines, tier, _) = try await startMachines(2)
@@ -130,7 +130,7 @@ import Testing
     #expect(Set(lifetimes).count > 20)
   }
 
-  /// The new history has lower positions than the fetched value, so its records cannot show that the value is old.
+  /// The server's new log has lower positions than the fetched value, so its records cannot show that the value is old.
   @Test func aFetchOfALostHistoryIsNotStored() async throws {
     let (machines, tier, _) = try await startMachines(2)
     let copies = machines[0].copies
@@ -145,7 +145,7 @@ import Testing
     #expect(try await !machines[0].mayStore(fetched, ticket))
   }
 
-  /// Two loads without a change between them store values of the same version. The value that was stored later stays.
+  /// Two loads without a change between them give values of the same version. Only the value of the later load may be stored.
   @Test func anOlderFillDoesNotReplaceANewerOne() async throws {
     let (machines, tier, _) = try await startMachines(1)
     let (copies, origin) = (machines[0].copies, Origin())

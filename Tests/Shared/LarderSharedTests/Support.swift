@@ -25,7 +25,7 @@ final class Machine: Sendable {
     store = try Store.temporary(options: Store.Options(clock: clock))
     self.clock = clock
     link = TierLink(to: tier)
-    // A reader pauses between two requests for `pace`. The manual clock stands still, so such a pause would never end.
+    // A reader pauses for `pace` between two requests. The manual clock stands still, so only a pause of zero ends.
     var options = options
     options.pace = .zero
     cache = store.cache(
@@ -94,7 +94,7 @@ final class Machine: Sendable {
     try await result("a", origin)
   }
 
-  /// The value that the tier confirms; the result of a load if the tier does not confirm a value.
+  /// The value that the tier confirms. If the tier confirms no value, the result of a load.
   func current(_ origin: Origin) async throws -> CacheResult<String>? {
     try await cache.currentResult(for: "a") { _ in .value(try await origin.load()) }
   }
@@ -137,7 +137,7 @@ extension LoadOptions {
   static let committed = LoadOptions(waitsForCommit: true)
 }
 
-/// An origin that counts its loads. While it is closed, its loads wait.
+/// An origin that counts its loads. While the origin is closed, its loads wait.
 final class Origin: Sendable {
   struct Refusal: Error {}
 

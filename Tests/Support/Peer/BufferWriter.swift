@@ -37,7 +37,7 @@ extension Peer {
 }
 
 extension Peer {
-  /// Puts an entry into the write buffer. Then pops it in a transaction, which also commits the record of the entry.
+  /// Puts an entry into the write buffer. Then pops the entry in a transaction, which also commits the record of the entry.
   func popBuffered() throws {
     var options = Store.Options()
     options.writeBuffer = 256 << 10

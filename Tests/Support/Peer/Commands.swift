@@ -54,7 +54,7 @@ extension Peer {
     }
   }
 
-  /// The lifetime in milliseconds at this place of a command. Nil without a number there, so the rules decide.
+  /// The lifetime in milliseconds at this place of a command. If there is no number, returns nil, so the rules decide.
   private static func life(_ words: [String], _ place: Int) -> Expiration? {
     words.count > place ? .after(.milliseconds(Int(words[place])!)) : nil
   }

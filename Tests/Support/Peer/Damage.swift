@@ -5,7 +5,7 @@ import TestSupport
 extension Peer {
   /// Opens copies of the store with a few flipped bits in the pages that opening relies on, and prints each outcome.
   ///
-  /// A crash ends the process, so the test finds each crash. The seed and the number of the round repeat a case.
+  /// A crash ends the process, so the test finds each crash. With the seed and the number of the round, a case can be repeated.
   func openDamaged() throws {
     let seed = value(0) { UInt64($0) }
     let original = try Data(contentsOf: URL(fileURLWithPath: store + "/data.mdb"))

@@ -88,7 +88,7 @@ extension Peer {
     waitForEndOfInput()
   }
 
-  /// Runs ``Churn`` within a limit. Prints the commits, the writes that found no room, and whether all values are intact.
+  /// Runs ``Churn`` within a limit. Prints the number of commits and of refused writes, and whether all values are intact.
   func churnInLimit() throws {
     let environment = try Fixture.open(store, Fixture.options(durability: .temporary))
     environment.setFileLimit(argument(0))
@@ -99,7 +99,7 @@ extension Peer {
     Peer.say("\(churn.commits) \(churn.refusals) \(try churn.isIntact())")
   }
 
-  /// Reads lock.mdb, as a backup inside the process would do. The close after this read drops LMDB's locks.
+  /// Reads lock.mdb, as a backup inside the process would do. When this file is closed, the system drops the locks of LMDB.
   func loseLocks() throws {
     let environment = try Fixture.open(store)
     let bytes = FileManager.default.contents(atPath: store + "/lock.mdb")

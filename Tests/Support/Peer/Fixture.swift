@@ -30,7 +30,7 @@ package enum Fixture {
     }
   }
 
-  /// A number as eight bytes, the most significant first, so that keys sort as numbers.
+  /// A number as eight bytes, the most significant byte first, so that keys sort as numbers.
   package static func bytes(_ number: Int) -> [UInt8] {
     (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
   }
@@ -66,7 +66,7 @@ extension Environment {
     try numbers.allSatisfy { try value(Fixture.bytes($0)) == Fixture.filling($0, count: size) }
   }
 
-  /// Makes writes that last `microseconds` each and increase a counter. Returns for each write how many other writes came first.
+  /// Makes writes that last `microseconds` each. Returns for each write how many other writes came during its wait.
   package func queueUp(_ writes: Int, lasting microseconds: UInt32) throws -> [Int] {
     let counter = Fixture.bytes(0)
     return try (0..<writes).map { _ in

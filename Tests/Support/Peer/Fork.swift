@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// Swift does not offer `fork`, because a forked child has only the thread that called `fork`.
+/// Swift does not offer `fork`, so this declares the C function. A forked child has only the thread that called `fork`.
 @_silgen_name("fork") func cFork() -> Int32
 
 extension Peer {

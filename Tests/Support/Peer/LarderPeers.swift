@@ -13,7 +13,7 @@ extension Peer {
     }
   }
 
-  /// Reads entries and prints how many exist. The first argument is the number of entries. With a second argument, repeats this.
+  /// Reads entries and prints how many exist. The first argument is the number of entries. A second argument repeats the reads.
   func useEntries() throws {
     let opened = try Store(at: store)
     let notes = opened.namespace("notes")
@@ -85,7 +85,7 @@ extension Peer {
     }
   }
 
-  /// Subscribes to changes and reads no change, until the input ends.
+  /// Subscribes to changes, but reads none of them, until the input ends.
   func watch() throws {
     let opened = try Store(at: store)
     let changes = opened.changes()

@@ -44,7 +44,7 @@ extension Peer {
     try opened.close()
   }
 
-  /// Reads three times from the store, makes a temporary store, and ends without a close of the two stores.
+  /// Reads three times from the store, makes a temporary store, and ends without closing the two stores.
   func keepStores() throws {
     let opened = try Store(at: store)
     let temporary = try Store.temporary()

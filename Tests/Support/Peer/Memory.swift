@@ -3,8 +3,8 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Counts from 1. Writes each number to one of eight keys, but every hundredth number is a clear or a rename instead. A file
-  /// has the last committed number. Short pauses let readers find both a store that changes and a store that does not.
+  /// Counts from 1. Writes each number to one of eight keys, but clears or renames the namespace at every hundredth number. A
+  /// file has the last committed number. Short pauses let readers find both a store that changes and a store that does not.
   func countUp() throws {
     let opened = try Store(at: store)
     let notes = opened.cache(of: Int.self, in: "notes", memory: MemoryLimits.off)

@@ -101,7 +101,7 @@ import Synchronization
   /// An argument after the store, as a number that is not negative.
   func argument(_ index: Int) -> Int { value(index) { Int($0).flatMap { $0 < 0 ? nil : $0 } } }
 
-  /// An argument after the store. If it is missing or invalid, prints the usage and ends the process.
+  /// An argument after the store. If the argument is missing or invalid, prints the usage and ends the process.
   func value<Value>(_ index: Int, _ read: (String) -> Value?) -> Value {
     guard arguments.indices.contains(index), let value = read(arguments[index]) else {
       Self.endWithUsage(CommandLine.arguments[1], ": argument \(index + 1) is missing or wrong")
@@ -134,7 +134,7 @@ import Synchronization
 }
 
 extension Peer {
-  /// The outcome of a call: `done`, or the error, in one word for each error that tests look for.
+  /// The outcome of a call: `done`, or the error. Each error that tests look for is one word.
   static func outcome(_ call: () throws -> Void) -> String {
     do {
       try call()

@@ -31,7 +31,7 @@ extension Peer {
         }
       }
       let last = try PowerWork.number(in: store)
-      // A close also saves counts of reads, so it may write to the store.
+      // A close also saves counts of reads, so it may write to the store. The test must know when the close begins.
       Peer.say("closing")
       try store.close()
       Peer.say("closed \(last)")
@@ -61,7 +61,7 @@ package enum PowerWork {
 
   package static let namespaces = ["a", "b"]
 
-  /// The changes of a batch: small values, values of most of a page, values with pages of their own, removals, and clears.
+  /// The changes of a batch: small values, values that fill most of a page, values with own pages, removals, clears.
   package static func changes(_ number: Int) -> [Change] {
     var random = SeededRNG(seed: UInt64(number))
     if number % 41 == 0 { return [.clear("b")] }

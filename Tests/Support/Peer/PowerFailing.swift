@@ -5,7 +5,7 @@ import TestSupport
 
 extension Peer {
   /// Works like ``power()``, but on a disk that fails a sync. Prints the outcome of every call. After an error, closes the
-  /// store and opens it again.
+  /// store and opens the store again.
   func powerFailing() throws {
     var random = SeededRNG(seed: value(2) { UInt64($0) })
     var options = PowerWork.options(boot: argument(3))

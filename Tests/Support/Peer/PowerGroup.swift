@@ -4,8 +4,8 @@ import LarderSystem
 import TestSupport
 
 extension Peer {
-  /// Runs tasks that write at the same time, and prints the answers to their writes, while `PowerRecorder` records. Each task
-  /// writes one entry after another.
+  /// Runs tasks that write at the same time, and prints the answers to their writes, while `PowerRecorder` records the calls of
+  /// the process. Each task writes one entry after another.
   ///
   /// Arguments: level, number of tasks, number of writes of each task, number of the simulated boot.
   func powerGroup() throws {
@@ -38,7 +38,7 @@ package enum GroupWork {
     let notes = store.namespace(namespace)
     try await inTasks(tasks) { task in
       for write in 0..<writes {
-        // In some rounds, adds a write that must be refused to the same group.
+        // In some rounds, adds to the same group a write that must be refused.
         if write % 5 == task % 5 { try await writeTooMuch(to: notes, key(task, write)) }
         try await notes.set(value(task, write), for: key(task, write))
         Peer.say("ack \(task) \(write)")

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 
 extension Peer {
-  /// `race STORE SEED ROUNDS CLIENT`: four threads make all kinds of calls at the same time, while other processes do the same.
+  /// `race STORE SEED ROUNDS CLIENT`: four threads make all kinds of calls at the same time as other peers do.
   ///
   /// Prints `sum N` for the increments that returned, `claims N` for the keys that this process stored first, and `WRONG` for a
   /// result that no order of calls explains.
@@ -21,7 +21,7 @@ extension Peer {
         do {
           try raceOnce(opened, round, client * 4 + thread, &random, sum, claims)
         } catch let error as LarderError where error.code == .busy {
-          // Another process was stopped while it held the lock, so this call may fail.
+          // A process may have been stopped while it held the lock, so this call may fail.
         } catch {
           Peer.say("WRONG \(error)")
         }

@@ -6,8 +6,8 @@ import TestSupport
 
 /// Loads, writes and removals at random, by several tasks of several processes.
 ///
-/// A loaded value is the time at which its load began. A file has a time for each key, the floor: the time at which the last
-/// finished removal began. A caller must not get a value that is older than the floor before the request.
+/// A loaded value is the time at which its load began. For each key, a file has the floor: the time at which the last finished
+/// removal began. A caller must not get a value older than the floor that the file had at the request.
 final class RemovalRun: Sendable {
   private static let names = ["a", "b"]
   private static let keys = 4
@@ -36,7 +36,7 @@ final class RemovalRun: Sendable {
   }
 
   private func raise(_ name: Int, _ key: Int, to time: Int64) {
-    // If two removals run at the same time, the file may keep the earlier time. Then the check is only weaker.
+    // If two removals run at the same time, the file may keep the earlier time. This only makes the check weaker.
     var latest = max(time, floor(name, key))
     _ = unsafe pwrite(file, &latest, 8, place(name, key))
   }
@@ -143,7 +143,7 @@ final class RemovalRun: Sendable {
       do {
         try store.rename(Self.names[name], to: "gone-\(random.next(in: 0..<1 << 30))")
       } catch {
-        // Another task has renamed the namespace meanwhile.
+        // Another task has renamed the namespace meanwhile, so this error is allowed.
         guard error.code == .noSuchNamespace else { throw error }
       }
     }

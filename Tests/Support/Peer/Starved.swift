@@ -23,7 +23,7 @@ extension Peer {
     environment.close()
   }
 
-  /// Stores the targets of the standard descriptors, which the parent may have closed.
+  /// Stores the names of the files behind the three standard descriptors. The parent may have closed these descriptors.
   func recordStandardDescriptors() throws {
     let environment = try Fixture.open(store)
     let targets = try (0...2).map {

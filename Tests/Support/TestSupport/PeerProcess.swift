@@ -60,7 +60,7 @@ package final class PeerProcess: @unchecked Sendable {
     return lines
   }
 
-  /// All lines so far, read or not.
+  /// All lines that the peer has printed so far. Includes the lines that were already read.
   package var soFar: [String] { collector.soFar }
 
   package var isRunning: Bool { process.isRunning }

@@ -19,7 +19,7 @@ package final class ProgramFixture: Sendable {
     return lines.map { $0.replacingOccurrences(of: home.path, with: "$PWD") + "\n" }.joined()
   }
 
-  /// A lock for the start of a process: Foundation has crashed when many threads started processes at once.
+  /// Only one thread at a time starts a process: Foundation has crashed when many threads started processes at the same time.
   private static let starting = Mutex(())
 
   /// Runs a command of `/bin/sh` in the directory, and waits for its end.
@@ -41,7 +41,7 @@ package final class ProgramFixture: Sendable {
     return (process.terminationStatus, try output.text(), try error.text())
   }
 
-  /// The lines of a text. Escapes replace characters that an editor would hide, and blank lines, which would end an answer.
+  /// The lines of a text with escapes for two things: characters that an editor hides, and blank lines, which end an answer.
   private static func visible(_ text: String) -> [String] {
     var lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
     if lines.last?.isEmpty == true { lines.removeLast() }

@@ -8,7 +8,7 @@ package struct SeededRNG: RandomNumberGenerator, Sendable {
     state = self.seed
   }
 
-  /// A generator of a test that runs with one seed.
+  /// The generator for a test that runs with only one seed.
   package init() { self.init(seed: TestSettings.seed) }
 
   package mutating func next() -> UInt64 {
@@ -25,6 +25,6 @@ package struct SeededRNG: RandomNumberGenerator, Sendable {
     (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
   }
 
-  /// True in `percent` of 100 calls.
+  /// Returns true in about `percent` of 100 calls.
   package mutating func chance(percent: Int) -> Bool { next(in: 0..<100) < percent }
 }

@@ -6,12 +6,12 @@ package func withTemporaryDirectory<Result>(_ body: (String) throws -> Result) t
   return try withExtendedLifetime(directory) { try body(directory.path) }
 }
 
-/// A private directory with a new name. When the last reference ends, the directory is removed.
+/// A private directory with a new name. The release of the last reference to this object removes the directory.
 package final class TemporaryDirectory: Sendable {
   package let path = TemporaryDirectory.unusedPath
 
   package init() {
-    // Ignores an error, because then the first use of the directory fails.
+    // This code ignores an error, because the first use of the directory then fails.
     try? makePrivateDirectory(path)
   }
 

@@ -16,14 +16,14 @@ package enum TestSettings {
   /// The factor in `LARDER_TRIALS`; 1 without that variable.
   package static let trials = max(1, environment["LARDER_TRIALS"].flatMap { Int($0) } ?? 1)
 
-  /// The seeds of a test that runs once for each seed. With `LARDER_SEED`, only that seed; otherwise `0..<corpus`, which is
-  /// longer in trials, and a random seed.
+  /// The seeds of a test that runs once for each seed. With `LARDER_SEED`, only that seed. Otherwise the seeds `0..<corpus` and
+  /// a random seed. `LARDER_TRIALS` multiplies `corpus`.
   package static func seeds(corpus: Int) -> [UInt64] {
     if let fixedSeed { return [fixedSeed] }
     return (0..<UInt64(corpus * trials)).map { $0 } + [seed]
   }
 
-  /// A number from the environment, for runs of unusual length.
+  /// A number from the environment variable, for test runs of unusual length.
   package static func number(_ name: String, default usual: Int) -> Int {
     environment[name].flatMap { Int($0) } ?? usual
   }

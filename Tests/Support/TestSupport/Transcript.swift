@@ -7,9 +7,9 @@ import Foundation
 ///     ! error: ...                     the standard error of the command
 ///     ? 2                              the exit code of the command, if it is not 0
 ///
-/// A blank line ends an answer. In an answer, `\n` stands for a blank line, `\r` for CR, `\0` for NUL, and `$PWD` for the
-/// directory of the fixture. In a document, `...` stands for text that differs between runs, such as a time. A line of only
-/// `...` stands for any lines. Text before the first command, and lines between commands that begin with `# `, are remarks.
+/// A blank line ends an answer. In an answer, `\n` means a blank line, `\r` CR, `\0` NUL, and `$PWD` the directory of the
+/// fixture. In a document, `...` means text that differs between runs, such as a time. A line of only `...` means any lines.
+/// Text before the first command, and lines between commands that begin with `# `, are remarks.
 package struct Transcript {
   package struct Step {
     package var command: String
@@ -17,7 +17,7 @@ package struct Transcript {
     /// The lines of the text that have the answer.
     package var lines: Range<Int>
 
-    /// Whether a given answer matches the answer of the document.
+    /// Whether the real answer matches the answer of the document.
     package func accepts(_ given: String) -> Bool {
       let shown = answer.split(separator: "\n", omittingEmptySubsequences: false)
       let lines = given.split(separator: "\n", omittingEmptySubsequences: false)
@@ -80,7 +80,7 @@ package struct Transcript {
     self.init(lines.joined(separator: "\n"))
   }
 
-  /// The text with the given answers in place of the answers of the transcript.
+  /// The text with the real answers in place of the answers of the transcript.
   package func replacing(_ answers: [String]) -> String {
     var result = lines
     for (step, answer) in zip(steps, answers).reversed() {

@@ -5,8 +5,8 @@ package struct NeverTrue: Error, CustomStringConvertible {
 
 /// Waits until another task has made `condition` true.
 ///
-/// The usual limit is far longer than any wait of a sound test. It only turns a test run that never ends into a failed
-/// test.
+/// A correct test never waits as long as the usual limit. Without a limit, a test whose condition never becomes true would
+/// never end.
 package func waitUntil(
   within limit: Duration = .seconds(120), isolation: isolated (any Actor)? = #isolation,
   file: StaticString = #fileID, line: UInt = #line,
@@ -19,7 +19,7 @@ package func waitUntil(
       throw NeverTrue(description: "\(file):\(line): the condition was false for \(limit)")
     }
     turns += 1
-    // After some turns sleeps, because other threads need the processor.
+    // After 100 turns, sleeps in each turn, because other threads need the processor.
     if turns < 100 { await Task.yield() } else { try await Task.sleep(for: .milliseconds(1)) }
   }
 }

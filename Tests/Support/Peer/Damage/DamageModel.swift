@@ -9,7 +9,7 @@ struct DamageModel {
   static let namespaces = ["notes", "pages", "images"]
   static let keys = 150
 
-  /// The versions that a read may return, by key. 0 means that there may be no entry.
+  /// The versions of each key that a read may return. The version 0 means that there may be no entry.
   private(set) var possible: [String: Set<Int>] = [:]
   private var version = 0
 

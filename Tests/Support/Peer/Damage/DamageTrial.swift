@@ -15,7 +15,7 @@ struct DamageWorker {
 
   static let writes = 250
 
-  /// - Parameter killed: whether to copy the files while the store is open, as a kill leaves them.
+  /// - Parameter killed: whether to copy the files while the store is open. The files are then as after a kill.
   init(directory: String, durability: Durability, killed: Bool) throws {
     self.directory = directory
     self.durability = durability
@@ -64,7 +64,7 @@ struct DamageTally {
   private var old = 0
   /// Whether an older version has replaced a page, as after a write that the disk lost.
   private let hasOldPages: Bool
-  /// If true, each page is whole, so a write may lose only the entry that it writes.
+  /// Whether each page is whole. If so, a write may lose only the entry that it writes.
   var keepsUnwritten = false
   /// The entries that were read, and that no write has changed since.
   private var unwritten: Set<String> = []
@@ -106,7 +106,7 @@ struct DamageTally {
     _ = attempt("close") { try store.close() }
   }
 
-  /// Runs `body`. Nil after an error of the library. An error of another type is a failure of the case.
+  /// Runs `body`. Returns nil after an error of the library. An error of another type is a failure of the case.
   private mutating func attempt<Result>(_ what: String, _ body: () throws -> Result) -> Result? {
     do {
       return try body()

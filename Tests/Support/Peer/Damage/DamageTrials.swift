@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import TestSupport
 
-/// Runs many cases in child processes and prints the sums: `damage-trials DIRECTORY SEED COUNT [LEVEL...]`.
+/// Runs many cases in child processes and prints the totals: `damage-trials DIRECTORY SEED COUNT [LEVEL...]`.
 ///
 /// If a child crashes or does not answer in time, its case has failed. A new child then continues with the next case.
 struct DamageTrials {
@@ -16,13 +16,13 @@ struct DamageTrials {
   private var writtenTo = 0
   private var old = 0
 
-  /// The longest time for one case, in seconds, also on a busy machine.
+  /// The longest time in seconds that one case may take. A busy machine needs less time than this, too.
   static let longestWait: TimeInterval = 120
   /// The number of cases in a batch. All cases of a batch damage copies of the same store. A child runs cases of only one
   /// batch, so a repeated case damages the same store.
   static let batch: UInt64 = 50
 
-  /// Whether the batch of this seed damages files as a kill leaves them. Other batches damage the files of a closed store.
+  /// Whether the batch of this seed damages the files that a kill leaves. Other batches damage the files of a closed store.
   static func isKilled(_ seed: UInt64) -> Bool { seed / batch % 2 == 1 }
 
   init(directory: String) { self.directory = directory }

@@ -30,7 +30,7 @@ extension Mutation {
   private mutating func exchange(_ references: [Reference], flags: Set<UInt16>, in data: inout Data)
   {
     let count = data.count / Self.pageSize
-    // Omits the root number of an empty tree, which names no page.
+    // Omits the root number of an empty tree, because this number names no page.
     guard
       let one = references.filter({ $0.page >= 2 && $0.page < count }).randomElement(using: &random)
     else { return }
@@ -151,7 +151,7 @@ extension Mutation {
       let record = records(of: root, in: data).randomElement(using: &random),
       var page = pages.randomElement(using: &random)
     else { return }
-    // LMDB stores a long list in pages of its own. The record then has only the number of the first of these pages.
+    // LMDB stores a long list in pages of its own. The record then has only the number of the first page, so `value` is there.
     let value =
       data.word16(record.offset + 4) == 1
       ? Int(data.word64(record.offset + 16)) * Self.pageSize + 16 : record.offset + 16

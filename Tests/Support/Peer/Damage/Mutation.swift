@@ -4,7 +4,7 @@ import TestSupport
 /// A change to the files of a store that a disk, a program or a person could make. The seed determines the change.
 struct Mutation {
   var files: [String: Data]
-  /// The data file as it was some commits before. Its pages are older versions of the pages.
+  /// The data file after an earlier commit. It has older versions of the pages.
   let former: Data
   private(set) var description = ""
   /// Whether a read may find an older version of a page: after a replacement by that version, or through a changed reference.
@@ -36,7 +36,7 @@ struct Mutation {
 
   // MARK: - The data file
 
-  /// The kind of a page by its first bytes.
+  /// The kind of a page, which the first bytes of the page show.
   private enum Kind: String, CaseIterable {
     case meta, branch, leaf, overflow, other
   }
@@ -142,7 +142,7 @@ struct Mutation {
     guard start + offset + size <= data.count, size > 0 else { return }
     mutateBytes(start + offset, size, &data)
     // The first six bytes of a branch page's record are the number of a child page. The new number may be the number of a free
-    // page, which still has an older version of a page.
+    // page, so a read may find an older version of a page there.
     let isPageNumber = name.hasPrefix("size") || name.hasPrefix("node flags")
     if kind == .branch && isPageNumber { hasOldPages = true }
     note("\(kind.rawValue) page \(page), \(name)")

@@ -6,7 +6,7 @@ extension StarvationTrials {
   static let shell = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     .appendingPathComponent("larder").path
 
-  /// Lets the shell make a store, write, read and verify. Except if memory is short, the shell must end with an exit code.
+  /// Lets the shell make a store, write, read and verify. The shell must end with an exit code, except if memory is short.
   mutating func runShell(
     _ store: String, _ shortage: Shortage, _ amount: Int, _ what: String
   ) throws {

@@ -8,7 +8,7 @@ enum Shortage: String, CaseIterable {
   case descriptors
   /// Threads. The process can create no thread. Swift's tasks then wait for ever, so the client makes no calls that need a task.
   case threads
-  /// Address space. The amount is the number of megabytes that the process may add to its present space.
+  /// Address space. The amount is the number of megabytes that the process may add to its present address space.
   case space
   /// Disk space. The amount is the size of the file system in kilobytes.
   case disk
@@ -103,7 +103,7 @@ extension Peer {
     Peer.say("end")
   }
 
-  /// Runs `body`. Prints an error, and then returns nil. An error of another type than the library's is printed as `WRONG`.
+  /// Runs `body`. After an error, prints the error and returns nil. If the error is not a `LarderError`, prints `WRONG`.
   private func attempt<Result>(_ body: () throws -> Result) -> Result? {
     do {
       return try body()
