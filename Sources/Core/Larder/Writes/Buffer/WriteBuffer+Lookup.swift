@@ -37,7 +37,7 @@ extension WriteBuffer {
     }
   }
 
-  /// Whether no record was committed or frozen after `state` was read. If so, later reads until now belong to that state.
+  /// Whether no record was committed or frozen after `state` was read. If so, all that was read since belongs to `state`.
   func isStill(_ state: BufferState) -> Bool {
     atomicMemoryFence(ordering: .acquiring)
     return self.state.epoch == state.epoch

@@ -186,8 +186,7 @@ extension WriteBuffer {
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     guard state.isFrozen else { return false }
     if newest == base(of: state) {
-      // The commit has failed, so the records stay for the next commit. The disk may be full, so until then appends are
-      // refused.
+      // The commit has failed, so the records stay for the next commit. Until then appends are refused: the disk may be full.
       view.store(0, wide: BufferLayout.Place.pages)
       view.release(state.thawed.word, to: BufferLayout.Place.state)
       return false

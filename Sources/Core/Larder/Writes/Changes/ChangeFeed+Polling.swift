@@ -3,7 +3,7 @@ import Synchronization
 
 /// The task that polls the ring while this process has subscriptions.
 extension ChangeFeed {
-  /// The shortest and longest time between two looks at the ring. With them, changes of other processes arrive within 50 ms.
+  /// The shortest and longest time between two looks at the ring, so that changes of other processes arrive within 50 ms.
   private static let shortest = Duration.milliseconds(5)
   private static let longest = Duration.milliseconds(20)
 
@@ -48,7 +48,7 @@ extension ChangeFeed {
       state.heldAt = newest()
       return
     }
-    // Writers check only the word in the ring. If a larger ring has replaced the former ring, the word may be lost.
+    // Writers check only the word in the ring. The word may be lost when a larger ring replaces the ring, so both are checked.
     if ChangeLease.isLive(lease.end, at: now), ChangeLease.isLive(ring.watchedUntil, at: now) {
       state.heldAt = commit
       if now + ChangeLease.length < lease.end + ChangeLease.renewal { return }

@@ -9,8 +9,8 @@ import Synchronization
 #endif
 
 /// This process's access to the change ring, the file with the newest changes. Batches publish their changes here while
-/// subscriptions exist. The feed holds the lease for this process's subscriptions and wakes them. A subscription that does not
-/// read causes no copies.
+/// subscriptions exist. The feed holds the lease for this process's subscriptions and wakes them. As long as a subscription
+/// does not read, no change is copied for it.
 final class ChangeFeed: Sendable {
   let ring: ChangeRing
   let process = ProcessInfo.processInfo.processIdentifier
@@ -20,7 +20,7 @@ final class ChangeFeed: Sendable {
   private let health: @Sendable () -> StoreHealth
   let state = Mutex(State())
   let sleepers = Waiters<Void>()
-  /// Whether the file could not be mapped. Then only subscriptions try again, not batches.
+  /// Whether the file could not be mapped. If so, only subscriptions try again, but batches do not.
   private let isWithout = Atomic(false)
   private let refusedSlots = Atomic(0)
 
@@ -29,7 +29,7 @@ final class ChangeFeed: Sendable {
     var lease: ChangeLease?
     /// The number of the newest commit at the time when the lease was last found live.
     var heldAt: UInt64 = 0
-    /// How often commits happened after the lease had expired. The changes of such commits may not have been published.
+    /// How often commits happened after the lease had expired. The changes of these commits may not have been published.
     var leaseExpirations = 0
     var task: Task<Void, Never>?
     var isClosed = false
@@ -58,7 +58,7 @@ final class ChangeFeed: Sendable {
   // MARK: Batches
 
   /// Collects the changes of a batch, inside the write transaction `transaction`. Nil if there is no file or no subscription.
-  /// In a store that never had a subscription, this is only one comparison.
+  /// In a store that never had a subscription, this call makes only one comparison.
   func notes(for transaction: UInt64, in store: StoreState) -> PendingChanges? {
     if store.watched == 0 { return nil }
     if !ring.isUsable {
@@ -118,7 +118,7 @@ final class ChangeFeed: Sendable {
       hold(&state)
       if state.task == nil { state.task = polling() }
       let begin = (ring.position, state.leaseExpirations)
-      // After the lease was taken and before the position was read, a writer may have replaced the ring and lost the lease.
+      // Before the position was read, a writer may have replaced the ring and lost the lease. So the lease is checked again.
       hold(&state)
       return begin
     }

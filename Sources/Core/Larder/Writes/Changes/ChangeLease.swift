@@ -5,7 +5,7 @@ struct ChangeLease {
   static let renewal: UInt64 = 2_500
 
   private(set) var end: UInt64 = 0
-  /// The index of the lease's slot; nil if all slots were taken. A lease without a slot ends only with time.
+  /// The index of the lease's slot; nil if all slots were taken. A lease without a slot ends only when its time is over.
   private var index: Int?
 
   static func isLive(_ end: UInt64, at now: UInt64) -> Bool { now < end && end - now <= length }
@@ -38,7 +38,7 @@ struct ChangeLease {
     }
   }
 
-  /// Gives the lease back. Writers still publish their changes for the leases of other processes.
+  /// Ends the lease before its time. Writers still publish their changes for the leases of other processes.
   func end(on ring: ChangeRing, at now: UInt64) {
     guard let index else { return }
     _ = ring.exchangeLease(index, end, for: 0)

@@ -4,8 +4,8 @@ import LarderSystem
 /// The file `changes`: a ring of the store's newest changes in the order of their commits.
 ///
 /// A batch writes its changes into the slots after the head, where no reader reads. It notes the new head (the target) and the
-/// number of its commit. Then it commits and sets the head. If it is killed in between, the next writer sets the head if the
-/// commit was made, and otherwise drops the target. Writers hold the writer lock, so at most one target exists.
+/// number of its commit, then commits, and then sets the head. If the batch is killed before that, the next writer sets the
+/// head if the commit was made, and otherwise drops the target. Writers hold the writer lock, so there is at most one target.
 ///
 /// Readers read slots before the head without a lock. If the seal of a slot does not match, a writer has overtaken the reader.
 ///
@@ -71,7 +71,7 @@ struct ChangeRing {
   }
 
   /// Replaces the file inside a write transaction, so that no other batch writes records. Returns false and keeps the file if
-  /// that fails. A lease that another process takes at the same moment may be lost; `ChangeFeed.hold` notices that.
+  /// that fails. A lease that another process takes at the same moment may be lost; `ChangeFeed.hold` notices the loss.
   func grow(to slots: Int) -> Bool {
     words.replace(count: Self.count(slots)) { old, new in
       for place in 0..<Place.slots { new.store(old.wide(place), wide: place) }
@@ -104,7 +104,7 @@ struct ChangeRing {
     return view.count > 0 ? view.acquire(place) : 0
   }
 
-  /// False if the word had another value. True if the store was closed, and then nothing is written.
+  /// Returns whether the word had the value `old` and was replaced. If the store was closed, returns true and writes nothing.
   private func exchange(_ old: UInt64, for new: UInt64, at place: Int) -> Bool {
     let view = words.view
     return !view.isWritable || view.exchange(old, for: new, at: place)

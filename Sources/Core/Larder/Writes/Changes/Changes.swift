@@ -94,15 +94,15 @@ extension Store {
   ///     for await change in store.changes(in: "weather") { print(change.kind, change.key as Any) }
   ///
   /// Changes of a failed batch are not delivered. Writers publish their changes in a file that holds the newest 1,024 to 65,536
-  /// changes, depending on the size of the store. Writers never wait for readers. If a subscription is slower and changes are
-  /// overwritten, it gets one ``Change/Kind/missed(_:)`` and then the later changes. Changes of other processes arrive within
-  /// 50 ms, usually within 20 ms.
+  /// changes, depending on the size of the store. Writers never wait for readers. If changes are overwritten before a slow
+  /// subscription reads them, it gets one ``Change/Kind/missed(_:)`` and then the later changes. Changes of other processes
+  /// arrive within 50 ms, usually within 20 ms.
   ///
-  /// The subscription begins with this call and keeps no read transaction open. It ends when the loop ends, the task is
-  /// cancelled or the store is closed. After the last subscription has ended, writers stop publishing; if the subscribed
-  /// process is killed, they stop within ten seconds. The first subscription of a store makes the file and a small commit. The
-  /// file has 1/16 of the bytes of the data file, at least 256 kB and at most 17 MB, and grows with the data file. If the first
-  /// subscription cannot make the file, ``Change/Kind/ended(_:)`` is the only element.
+  /// The subscription begins with this call and keeps no read transaction open. The subscription ends when the loop ends, the
+  /// task is cancelled or the store is closed. After the last subscription has ended, writers stop publishing; if the
+  /// subscribed process is killed, they stop within ten seconds. The first subscription of a store makes the file and a small
+  /// commit. The file has 1/16 of the bytes of the data file, at least 256 kB and at most 17 MB, and grows with the data file.
+  /// If the first subscription cannot make the file, ``Change/Kind/ended(_:)`` is the only element.
   ///
   /// While a subscription exists, the process checks the store's files every second. ``Change/Kind/health(_:)`` reports when
   /// the result of ``Store/health()`` has changed.

@@ -17,7 +17,7 @@ struct Lifetime {
     end = try expiration.deadline(from: now)
     idle = expiration.timeToIdle
     stale = ownStale ?? namespace.rules.stale
-    // A write means its own expiration exactly. So jitter applies only to a duration that comes from the rules.
+    // An expiration that a write gives is exact. So jitter applies only to a duration that comes from the rules.
     if own == nil, case .after(let lifetime) = expiration {
       spread = Int64(
         saturating: Double(max(lifetime.roundedUpMilliseconds, 0)) * namespace.rules.jitter)
@@ -33,7 +33,7 @@ struct Lifetime {
     return end - Int64(UInt64(spread).multipliedFullWidth(by: chance).high)
   }
 
-  /// The time from which the entry may no longer be served stale. For an entry that expires, it is always before `never`.
+  /// The time from which the entry may no longer be served stale. For an entry that expires, this time is before `never`.
   static func late(_ expires: Int64, stale: Duration) -> Int64 {
     if expires == EntryHeader.never || stale == .zero { return expires }
     let end = Timestamp(milliseconds: expires).advanced(by: stale).milliseconds
@@ -49,9 +49,9 @@ extension Expiration {
   }
 }
 
-/// A time to idle in milliseconds, more than zero. The header of such an entry has the expiry that was computed at the last use
-/// that was written. This expiry is a sixteenth of the interval later than necessary. So a use within the first sixteenth of
-/// the interval need not be written.
+/// A time to idle in milliseconds, more than zero. The expiry in the header of such an entry was computed at the last use that
+/// was written, and it is a sixteenth of the interval later than necessary. So a use within the first sixteenth of the interval
+/// need not be written.
 struct IdleInterval: Hashable, Sendable {
   let milliseconds: Int64
 
@@ -110,7 +110,7 @@ extension EntryHeader {
     return IdleInterval(milliseconds: Int64(bitPattern: record.word(at: range.lowerBound)))
   }
 
-  /// The header for the memory tier. It expires when a use must be written, so that the next read then looks up the entry.
+  /// The header for the memory tier expires when a use must be written, so that the next read then looks up the entry.
   func remembered(_ idle: IdleInterval?) -> EntryHeader {
     guard let idle else { return self }
     var header = self

@@ -3,9 +3,9 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Times of accesses to entries with a time to idle, as far as this process has not written them to the disk. The next commits
-/// of this process write them and change the expiries. A timer makes sure that a commit comes soon. If there is no room for an
-/// access, it is lost, so its entry may expire too early.
+/// The times of accesses, not written to the disk yet, to entries with a time to idle. The next commits of this process write
+/// these times and change the expiries. A timer makes sure that a commit comes soon. If there is no room for an access, the
+/// access is lost, so its entry may expire too early.
 final class PendingAccesses: Sendable {
   static let capacity = 16_384
 

@@ -23,7 +23,7 @@ final class PendingQueue<Item: Sendable>: Sendable {
 
   var count: Int { items.withLock { $0.waiting.count } }
 
-  /// Whether no item waits and no transaction has taken items. Then a new read sees the effects of all items.
+  /// Whether no item waits and no transaction has taken items. If so, a new read sees the effects of all items.
   var isEmpty: Bool { items.withLock { $0.waiting.isEmpty && $0.underWay.isEmpty } }
 
   subscript(key: [UInt8]) -> Item? { items.withLock { $0.waiting[key] ?? $0.underWay[key] } }

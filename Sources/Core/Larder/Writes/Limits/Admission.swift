@@ -100,7 +100,7 @@ extension WriteBatch {
       try budget.makeRoomInStore(&session)
     }
     try budget.makeRoomOnDisk(for: weight, isChunked: new.header.flags.contains(.chunked), &session)
-    // This namespace does not evict now. Its rules may change, and then its policy must know all entries.
+    // This namespace evicts nothing now, but if its rules change, its policy must know all entries. So the entry is noted.
     if let inserted, eviction == .refuse {
       try budget.noteInserted(inserted, in: namespace, &session)
     }

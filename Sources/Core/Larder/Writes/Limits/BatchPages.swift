@@ -12,7 +12,7 @@ struct BatchPages {
   private let pageSize: Int
   /// The number of pages that were free, or were not used yet at the end of the file, when the batch began.
   let available: Int
-  /// The number of pages in use when the batch began. The batch copies each of them at most once.
+  /// The number of pages in use when the batch began. The batch copies each of these pages at most once.
   private let used: Int
   let reserve: Int
   // The pages of the large values, and the bytes of the small entries, that the batch has written.
@@ -36,7 +36,7 @@ struct BatchPages {
     self.available = available
   }
 
-  /// An upper estimate of the number of pages that the batch has taken; `pages` is the number of used pages that it has
+  /// An upper estimate of the number of pages that the batch has taken; `pages` is the number of used pages that the batch has
   /// changed. A split leaves pages that are only half full, and a changed page may be merged with its neighbours.
   func spent(changing pages: Int) -> Int {
     let new = valuePages + smallBytes * 2 / pageSize

@@ -8,8 +8,8 @@ enum LimitProgress {
   case stuck(LarderError)
 }
 
-/// Changes limits. If a new limit is below the usage, several transactions evict entries. Each of them stores its usage as the
-/// limit in force, so that the usage cannot grow again. If the change is stopped, the last of these limits stays in force.
+/// Changes limits. If a new limit is below the usage, several transactions evict entries. Each transaction stores its usage as
+/// the limit in force, so that the usage cannot grow again. If the change is stopped, the last of these limits stays in force.
 struct LimitChange {
   static let evictedPerStep = 1000
 
@@ -17,7 +17,7 @@ struct LimitChange {
 
   init(_ engine: StoreEngine) { self.engine = engine }
 
-  /// Changes the rules of a namespace. False if `shouldContinue` has stopped the change.
+  /// Changes the rules of a namespace. Returns whether the change is complete; false if `shouldContinue` has stopped it.
   @discardableResult
   func changeRules(
     of name: String, mayBeAbsent: Bool, while shouldContinue: () -> Bool = { true },
@@ -28,7 +28,7 @@ struct LimitChange {
     }
   }
 
-  /// Changes the settings of the store. False if `shouldContinue` has stopped the change.
+  /// Changes the settings of the store. Returns whether the change is complete; false if `shouldContinue` has stopped it.
   @discardableResult
   func changeSettings(
     while shouldContinue: () -> Bool = { true }, _ change: (inout StoreSettings) -> Void
@@ -151,8 +151,8 @@ extension WriteBatch {
         hint: "remove or unpin entries, then set the limit again"))
   }
 
-  /// Evicts until the pages in use fit into a data file of `limit` bytes without its reserve. If they do not fit yet, returns a
-  /// limit that is valid until the next step. This limit may be a little above the file size: removals need free pages.
+  /// Evicts until the pages in use fit into a data file of `limit` bytes without its reserve. If they need more steps, returns
+  /// a limit until the next step. Because removals need free pages, this limit may be a little above the file size.
   private mutating func lowerDisk(to limit: Int?, most: Int) throws(LarderError) -> Int? {
     guard let limit else { return nil }
     let engine = session.engine
@@ -178,8 +178,8 @@ extension WriteBatch {
 }
 
 extension NamespaceRecord.RuleSet {
-  /// Raises each limit that is below the usage to the usage. `inOverrides` means that the change concerns the overrides. Then
-  /// the limits that code has declared must stay, so the overrides of the limits are raised or added.
+  /// Raises each limit that is below the usage to the usage. If `inOverrides` is set, the change concerns the overrides: the
+  /// limits that code has declared must stay, so the overrides of the limits are raised or added.
   fileprivate mutating func raise(entries: Int, bytes: Int, inOverrides: Bool) {
     var own = overrides.limits ?? Limits()
     Limits.raise(&own.entries, over: &declared.limits.entries, to: entries, inOverrides)
@@ -204,7 +204,7 @@ extension Limits {
     replace(&override, over: &declared, by: usage, inOverrides)
   }
 
-  /// Changes the limit in force. That is the override if there is one or `inOverrides` is set, otherwise the declared limit.
+  /// Changes the limit in force: the override if there is one or `inOverrides` is set, otherwise the declared limit.
   fileprivate static func replace(
     _ override: inout Int?, over declared: inout Int?, by limit: Int, _ inOverrides: Bool
   ) {

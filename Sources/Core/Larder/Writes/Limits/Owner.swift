@@ -110,7 +110,7 @@ extension WriteSession {
       ledger.updateStore { $0.orphans = 0 }
       return
     }
-    // The record has the position. If it is damaged, the position is nil and the search begins at the first dependent.
+    // The record has the position. If the record is damaged, `position` is nil and the search begins at the first dependent.
     let record = try transaction.copy(of: key, in: .main) ?? []
     let position = engine.seal.open(record.span, for: key)?.copied
     orphans.add(Array(key.dropFirst(prefix.count)), after: position)

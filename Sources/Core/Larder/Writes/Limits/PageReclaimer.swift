@@ -15,7 +15,7 @@ struct PageReclaimer {
   private var mayRepeat: Bool
   private var failures = 0
   private(set) var mayAskForCheckpoint = true
-  /// The number of free pages that the batch should have at its begin; 0 after they were freed, or if that was impossible.
+  /// The number of free pages that the batch should have when it begins; 0 after they were freed or could not be freed.
   private(set) var wanted: Int
 
   init(engine: StoreEngine, mayRepeat: Bool) {
@@ -55,15 +55,15 @@ struct PageReclaimer {
       try free(2 * taken + BatchPages.kept)
       return
     }
-    // Nobody knows how many more pages the batch needs, and a second failure is worse than too many evictions. If half of the
-    // file is free, a batch without large values copies at most the pages of the other half, so more is never needed.
+    // Nobody knows how many pages the batch will need, and a second failure is worse than too many evictions. So more pages are
+    // freed than were taken. Half of the file is enough: a batch without large values copies at most the other half.
     let likely = min(Self.half(engine), max(4 * taken, Self.leastForBatches))
     let pages = max(taken, likely) + BatchPages.kept
     engine.writes.pagesForBatches.store(pages, ordering: .relaxed)
     throw try free(pages) ? repeatable : full
   }
 
-  /// Evicts until `pages` pages are free. A few of them may still belong to the last commits. False if fewer pages are free.
+  /// Evicts until `pages` pages are free, except a few that the last commits may still hold. Returns whether that succeeded.
   @discardableResult
   private func free(_ pages: Int) throws -> Bool {
     var left = 2 * pages * engine.pageSize + 1_000_000
@@ -147,6 +147,6 @@ struct PageReclaimer {
 }
 
 extension WriteBatch {
-  /// Makes the transaction change something, so that it really commits: freed pages can be used again after two commits.
+  /// Makes the transaction change something, so that it really commits: freed pages can be used only after two more commits.
   mutating func forceCommit() { session.ledger.updateStore { $0.forcedCommits &+= 1 } }
 }

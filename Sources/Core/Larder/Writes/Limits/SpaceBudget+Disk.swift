@@ -28,7 +28,7 @@ extension SpaceBudget {
     return engine.environment.hasOutdatedPin
   }
 
-  /// The number of pages for records of the write buffer after this batch. Pages that the batch replaces are not free yet.
+  /// The number of pages for records of the write buffer after this batch. Pages that the batch replaces do not count yet.
   func pagesForRecords(_ session: borrowing WriteSession) -> Int {
     guard let disk else { return BatchPages.ample / session.engine.pageSize / 2 }
     return max(
@@ -93,7 +93,7 @@ extension SpaceBudget {
         hint: "raise the store's disk limit, or store less")
     }
     missingPages = needed
-    // Evictions also copy pages. So they leave as many free pages as the entry itself needs.
+    // Evictions also copy pages. So they must leave as many free pages as the entry itself needs.
     try lowerUse(
       to: room.usable - needed, forBytes: weight.size,
       keeping: needed + BatchPages.branches + BatchPages.kept, &session)

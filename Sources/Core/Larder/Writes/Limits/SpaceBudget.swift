@@ -42,7 +42,7 @@ struct SpaceBudget {
     return disk.map { session.usesMore(than: $0.usable - $0.usable / 32) } ?? false
   }
 
-  /// Throws if all guarantees exceed the store's limits; `changed` then has the guarantee `guaranteed`. O(namespaces).
+  /// Throws if the sum of all guarantees exceeds the store's limits. For `changed`, `guaranteed` counts. O(namespaces).
   func checkGuarantees(
     of changed: String?, _ guaranteed: Int, _ session: inout WriteSession
   ) throws(LarderError) {

@@ -68,7 +68,7 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   }
 }
 
-/// Settings of the whole store, which are the same for every process. They are the record `S`, which is JSON.
+/// Settings of the whole store, which are the same for every process. They are in the record `S`, as JSON.
 struct StoreSettings: Codable, Equatable, Sendable {
   var defaultDisk: Int?
   var declared = StoreLimits()

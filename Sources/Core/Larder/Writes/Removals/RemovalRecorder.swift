@@ -11,7 +11,7 @@ struct RemovalRecorder {
     if let number { table.record(hash, number) }
   }
 
-  /// Whether it is certain that no removal under one of the hashes happened after `moment`, in this batch or before it.
+  /// Whether it is certain that no removal under one of the hashes happened after `moment`, in this batch or before this batch.
   func isNewest(_ moment: RemovalTable.Mark, of hashes: [UInt64]) -> Bool {
     guard table.open() else { return false }
     table.settle(before: number)

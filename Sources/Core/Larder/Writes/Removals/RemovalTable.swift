@@ -6,8 +6,8 @@ import LarderSystem
 ///
 /// Removals are numbered. The hash of the removed key, namespace or tag chooses a word of the file. Inside the write
 /// transaction the word gets the number, and after the commit the number counts as finished. A load reads the last finished
-/// number before its lookup. At its end it stores no value if one of its words has a higher number. Two hashes may share a
-/// word, and a process may be killed before the commit. Both can refuse a load without need. But a removed value never returns.
+/// number before its lookup. At its end the load stores no value if one of its words has a higher number. If two hashes share a
+/// word or a process is killed before its commit, a load may be refused without need. But a removed value never returns.
 package struct RemovalTable {
   private static let words = 1 << 14
   private enum Place {
@@ -36,7 +36,7 @@ package struct RemovalTable {
       of: environment)
   }
 
-  /// Maps the file for writing, and makes the file if it is missing. False if that fails.
+  /// Maps the file for writing, and makes the file if it is missing. Returns whether that succeeded.
   @discardableResult
   func open() -> Bool {
     if table.view.isWritable, table.isInPlace { return true }
@@ -141,7 +141,7 @@ package struct RemovalTable {
     Checksum.of(Array(name.utf8).span, seed: 0x6E61_6D65_0000_0000)
   }
 
-  /// The hash for all entries of the store. It cannot be the hash of a namespace, because no namespace has an empty name.
+  /// The hash for all entries of the store. No namespace has this hash, because no namespace has an empty name.
   static let hashOfStore = hash(ofNamespace: "")
 
   /// The hash for all entries with a tag, in any namespace.

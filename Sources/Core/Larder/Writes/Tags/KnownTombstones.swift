@@ -2,8 +2,8 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The tombstones (invalidated tags) of the store, as a cache in this process. It remembers a commit without tombstones, so
-/// that a read of that commit only compares two numbers.
+/// The tombstones (invalidated tags) of the store, as a cache in this process. The cache remembers a commit without tombstones,
+/// so that a read of that commit only compares two numbers.
 final class KnownTombstones: Sendable {
   /// The number of a commit without tombstones; 0 if no such commit is known.
   private let quiet = Atomic<UInt64>(0)

@@ -125,7 +125,7 @@ enum TagInvalidation {
       } else {
         try tombstoneOfEveryTag(&session)
       }
-    // Other processes may have cached that the tombstone is damaged, so the generation changes and they read it again.
+    // Other processes may have cached that this tombstone is damaged. With a new generation they read the tombstone again.
     if tombstone.tags.isEmpty { session.ledger.updateStore { $0.generation &+= 1 } }
     let (removal, isDone) = try remove(&tombstone, limit: limit, &session)
     guard isDone else {
@@ -168,7 +168,7 @@ enum TagInvalidation {
     _ session: inout WriteSession
   ) throws(LarderError) -> Tombstone {
     var tombstone = Tombstone(tags: [], horizon: try versions(of: nil, asOf: nil, &session))
-    // In the index, records of owners begin with a byte 0 and records of tags do not. So the search begins after the owners.
+    // In the index, keys of owners begin with a byte 0, and keys of tags do not. So the search begins after the owners.
     tombstone.reached = [1]
     return tombstone
   }
@@ -192,7 +192,7 @@ enum TagInvalidation {
   private static func remove(
     _ tombstone: inout Tombstone, limit: Int, _ session: inout WriteSession
   ) throws(LarderError) -> (RemovalResult, isDone: Bool) {
-    // The counters of a cleared namespace do not include its entries any more, so these entries are left out here.
+    // The counters of a cleared namespace no longer include its entries, so these entries are not counted here.
     for id in tombstone.horizon.keys where try !session.isLive(id) {
       tombstone.horizon[id] = nil
     }

@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The effects of a batch on the memory of this process. They are confirmed after the commit, or undone after a rollback.
+/// The effects of a batch on the memory of this process: confirmed after the commit, or undone after a rollback.
 struct BatchEffects {
   /// Besides its own work, a write removes at most this number of expired entries that readers have found.
   static let expirationsPerWrite = 64
@@ -40,7 +40,7 @@ struct BatchEffects {
 }
 
 extension WriteBatch {
-  /// Removes up to `limit` entries that readers have found expired and that still are; none if the clock is not trusted.
+  /// Removes up to `limit` entries that readers found expired and that still are expired; none if the clock is not trusted.
   mutating func removePendingExpirations(limit: Int) throws(LarderError) {
     let taken = session.engine.leftovers.expirations.take(limit)
     effects.expirations += taken

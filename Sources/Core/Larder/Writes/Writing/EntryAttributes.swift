@@ -66,8 +66,8 @@ public struct EntryAttributes: Sendable {
     set { change { $0.tags = newValue } }
   }
 
-  /// The owners of the entry. When its last owner is removed, the entry is removed, too. Each owner must be stored, or the
-  /// write throws ``LarderError/Code/noSuchOwner``.
+  /// The owners of the entry. When its last owner is removed, the entry is removed, too. If an owner is not stored, the write
+  /// throws ``LarderError/Code/noSuchOwner``.
   public var owners: [Owner] {
     get { box?.content.owners ?? [] }
     set { change { $0.owners = newValue } }

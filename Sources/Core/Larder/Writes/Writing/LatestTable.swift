@@ -1,4 +1,4 @@
-/// A small table. It finds the value that was used last without any hashing, because most batches use only one namespace.
+/// A small table that finds the last used value without hashing, because most batches use only one namespace.
 struct LatestTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   // Key and value are separate, and the value is not optional, so that no comparison and no read copies the value.
   private var latestKey: Key?

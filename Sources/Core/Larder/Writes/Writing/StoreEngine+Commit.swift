@@ -107,7 +107,7 @@ extension StoreEngine {
     var thrown: (any Error)?
     var (isOverdrawn, pages) = (false, 0)
     var buffered = BufferHold(reader.buffer, without: lost)
-    // The number of a transaction that only stores records of the write buffer, or nil. Then the next transaction runs `body`.
+    // The number of a transaction that only stored records of the write buffer, so that the next one runs `body`; or nil.
     var recordsID: UInt64?
     func end(_ newest: UInt64) -> Bool {
       buffered.end(newest: newest, in: environment, keepsFrozen: recordsID != nil)

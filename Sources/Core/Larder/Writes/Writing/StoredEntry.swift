@@ -12,7 +12,7 @@ struct StoredEntry {
     header.flags.contains(.chunked) ? recordCount + valueCount : recordCount
   }
 
-  /// Nil if the record's keys in the indexes are unknown: damage, unknown flags, or a long key that has another entry key.
+  /// Nil if the record's keys in the indexes are unknown, due to damage, unknown flags, or a long key with another entry key.
   init?(entryKey: [UInt8], record: Span<UInt8>) {
     guard let header = EntryHeader(record), header.flags.isSubset(of: .readable),
       let fields = EntryFields(record.extracting(header.fieldsRange)),

@@ -48,7 +48,7 @@ extension WriteBatch {
       changeRules(of: namespace.name, mayBeAbsent: false, most: .max) { $0.overrides = overrides })
   }
 
-  /// Throws if the limit is not reached now: the batch has no later transaction for the rest, so it then fails.
+  /// Throws if the limit is not reached now: the batch has no later transaction for the rest, so the batch fails.
   private mutating func require(_ progress: LimitProgress) throws(LarderError) {
     if case .stuck(let error) = progress { throw session.transaction.fail(error) }
   }

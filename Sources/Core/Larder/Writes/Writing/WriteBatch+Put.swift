@@ -80,7 +80,7 @@ extension WriteBatch {
     if try isCut(value.count, fields: fields.encoded.count) { header.flags.insert(.chunked) }
     let draft = Draft(value, for: key, at: entryKey, header, fields.0, encoded: fields.encoded)
     if budget.mayEvict(namespace.rules) {
-      // A record of the write buffer needs no more room: it was taken only if it kept the limits.
+      // A record of the write buffer needs no further room, because the buffer takes only records that keep the limits.
       let hasRoom = if case .committed = change { true } else { false }
       previous = try admit(draft, replacing: previous, in: namespace, hasRoom: hasRoom)
     }

@@ -98,7 +98,7 @@ extension WriteBatch {
     try value(for: key, in: cache.namespace).flatMap { cache.decoded($0.span) }
   }
 
-  /// The entry under `key`, with the changes of this batch, even if it is expired. Nil if it is absent, invalidated or damaged.
+  /// The entry under `key`, with the changes of this batch, even if expired. Nil for an absent, invalidated or damaged entry.
   public mutating func entry(
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Store.Entry? {

@@ -5,7 +5,7 @@ import Synchronization
 protocol QueuedWrite: AnyObject, Sendable {
   var size: Int { get }
   var mode: CommitMode { get }
-  /// Whether the caller has cancelled the write. Until the commit of its group begins, the group can run again without it.
+  /// Whether the caller has cancelled the write. Until the commit of a group begins, the group can run again without the write.
   var isCancelled: Bool { get }
   /// Makes the changes of the write, in the transaction of a group. Called again if that transaction is repeated.
   func run(in batch: inout WriteBatch) throws
@@ -148,7 +148,7 @@ struct Writes: ~Copyable, Sendable {
   let queue = WriteQueue()
   let committed = CommittedLedger()
   let fairShare = FairShare()
-  /// The free pages with which a batch that runs once should begin, because an earlier batch in a full file needed so many.
+  /// The free pages with which a batch that runs once should begin: the number that an earlier batch in a full file needed.
   let pagesForBatches = Atomic(0)
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
 }

@@ -34,7 +34,7 @@ extension WriteSession {
     }
   }
 
-  /// Extends the lifetime of an entry with a time to idle after an access at `moment`. False if nothing was written.
+  /// Extends the lifetime of an entry with a time to idle after an access at `moment`. Returns whether the entry was written.
   @discardableResult
   mutating func extend(_ entry: StoredEntry, accessedAt moment: Int64) throws(LarderError) -> Bool {
     guard entry.header.flags.contains(.idle), let idle = entry.fields.idle,

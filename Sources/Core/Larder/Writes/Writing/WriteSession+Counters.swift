@@ -38,7 +38,7 @@ extension WriteSession {
     ledger.charge(old, new, to: id, removing: reason)
   }
 
-  /// Takes the next number of a namespace. It is used as the version of a value or as the queue position of a new entry.
+  /// Takes the next number of a namespace, for the version of a value or the queue position of a new entry.
   mutating func nextNumber(in id: NamespaceID) throws(LarderError) -> UInt64 {
     var number: UInt64 = 0
     try update(id) { counters in

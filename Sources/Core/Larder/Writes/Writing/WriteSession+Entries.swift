@@ -3,8 +3,8 @@ import LarderSystem
 
 enum EntryChange {
   case set
-  /// A change from the write buffer is committed. Loads and the access table already know it. If `isCounted` is set, the log of
-  /// the buffer has already counted the removal of the former value.
+  /// A change from the write buffer is committed. Loads and the access table already know the change. If `isCounted` is set,
+  /// the log of the buffer has already counted the removal of the former value.
   case committed(RemovalReason, isCounted: Bool)
   /// A caller has changed attributes of the entry, but not its value.
   case touched
@@ -27,8 +27,8 @@ enum EntryChange {
   }
 }
 
-/// Every change of an entry is made by ``replace(_:with:as:)`` or ``remove(_:as:)``. They also change the index records and the
-/// counters, and record the change events. Before the change, ``Admission`` enforces the limits.
+/// Every change of an entry is made by ``replace(_:with:as:)`` or ``remove(_:as:)``. These functions also change the index
+/// records and the counters, and record the change events. Before the change, ``Admission`` enforces the limits.
 extension WriteSession {
   /// Stores `new` in place of `old`, or as a new entry. If the record already has the same content, writes nothing to it.
   mutating func replace(
@@ -97,7 +97,7 @@ extension WriteSession {
       draft.header, draft.encodedFields, draft.keyHash, draft.form
     )
     let count = form.size + fields.count + payload.count
-    // A value may be large. So it is copied once, to its final place, and the header's checksum is set after the copy.
+    // A value may be large. So the value is copied once, to its final place, and the header's checksum is set after the copy.
     try transaction.put(count: count, for: draft.entryKey.span, in: .entries) { record in
       header.append(to: &record, form)
       record.append(contentsOf: fields.span)

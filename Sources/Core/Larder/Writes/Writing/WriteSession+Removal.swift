@@ -2,13 +2,13 @@ import LMDB
 import LarderSystem
 
 extension WriteSession {
-  /// Removes an entry and counts the removal. Then removes its dependents that have no other owner.
+  /// Removes an entry and counts the removal. Then removes the dependents that have no other owner.
   mutating func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
     try remove(entry, as: .removed(reason))
     try removeOrphans()
   }
 
-  /// Removes an entry of a cleared namespace. Then removes its dependents that have no other owner.
+  /// Removes an entry of a cleared namespace. Then removes the dependents that have no other owner.
   mutating func reclaim(_ entry: StoredEntry) throws(LarderError) {
     try remove(entry, as: .reclaimed)
     try removeOrphans()
@@ -92,7 +92,7 @@ extension WriteSession {
   mutating func dependent(
     _ entryKey: [UInt8], of owner: [UInt8]
   ) throws(LarderError) -> (entry: StoredEntry, others: [StoredOwner])? {
-    // An entry of a cleared namespace is removed later, together with its dependents, so it is left out here.
+    // An entry of a cleared namespace is removed later, together with its dependents, so the result is nil.
     guard case .entry(let entry) = try contents(of: entryKey), try isLive(entry.id) else {
       return nil
     }
