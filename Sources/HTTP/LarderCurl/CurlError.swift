@@ -63,7 +63,7 @@
       case CURLE_COULDNT_RESOLVE_PROXY: .refusedByProxy
       case CURLE_COULDNT_CONNECT: .refused
       case CURLE_OPERATION_TIMEDOUT: .timedOut
-      // A server may refuse the client after the handshake. Curl then reports a failed read or write, so the message decides.
+      // Curl reports a refusal after the handshake as a failed read or write, so the message decides whether TLS has failed.
       case CURLE_RECV_ERROR, CURLE_SEND_ERROR:
         CurlWords.tellOfInsecurity(words) ? .insecure : .interrupted
       case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE: .interrupted
@@ -73,9 +73,9 @@
         CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,
         CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CLIENTCERT:
         .insecure
-      // `CURLE_UNSUPPORTED_PROTOCOL` means an answer without a status line, because the scheme was checked before. The last two
-      // codes mean a line of more than 100 KB, and a first field that continues another field. For the long line, newer
-      // versions of curl than 7.88 report the code 100, `CURLE_TOO_LARGE`, which curl 7.88 does not define.
+      // The scheme was checked before, so `CURLE_UNSUPPORTED_PROTOCOL` means an answer without a status line. The last two
+      // codes mean a line of more than 100 KB, and a first field that continues another field. For the long line, versions of
+      // curl after 7.88 report the code 100, `CURLE_TOO_LARGE`, which curl 7.88 does not define.
       case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
         CURLE_OUT_OF_MEMORY, CURLE_BAD_FUNCTION_ARGUMENT:
         .notHTTP

@@ -7,12 +7,12 @@
   /// Sends requests with libcurl by HTTP/1.1, and keeps connections for further requests.
   ///
   /// Repeated fields and the order of the fields are kept. A body arrives as fast as its reader takes the pieces. No body is
-  /// decoded, so a request without `Accept-Encoding` asks for a plain body. A request's body of at most 64 MB is read into memory
-  /// first. Each request under way occupies one of at most 64 threads until the body of its response ends; further requests wait.
-  /// If the reader releases the body, the thread becomes free within a second, or after the lookup of a host's name.
+  /// decoded, so a request without `Accept-Encoding` asks for a plain body. The body of a request, at most 64 MB, is read into
+  /// memory first. Each request under way occupies one of at most 64 threads until the body of its response ends; further
+  /// requests wait. If the reader releases the body, the thread becomes free within a second, or after a host's lookup.
   ///
-  /// A request that may have an effect, such as a POST, gets a new connection. If a kept connection ended without an answer, curl
-  /// would send the request a second time. Curl takes proxies from the usual environment variables, such as `https_proxy`.
+  /// A request that may have an effect, such as a POST, gets a new connection: if a kept connection ends without an answer,
+  /// curl sends the request a second time. Curl takes proxies from the usual environment variables, such as `https_proxy`.
   ///
   /// A host has ten seconds to accept the connection. There is no other time limit, because an `HTTPCache` has further limits.
   /// Errors are ``CurlError``, or `HTTPCacheError` for too many fields or a body of more than 64 MB.
@@ -78,7 +78,7 @@
     }
   }
 
-  /// The idle handles, each with a connection that it may keep.
+  /// The idle handles. Each handle may keep a connection.
   private final class HandlePool: Sendable {
     private static let mostIdle = 8
 
@@ -97,7 +97,7 @@
     }
 
     private func give(_ handle: EasyHandle, for origin: String) {
-      // The release of a removed handle closes a connection, so the release is outside of the lock.
+      // The release of a removed handle closes its connection, which takes time, so the release comes after the lock.
       let _ = idle.withLock { idle in
         idle.append((origin, handle))
         return idle.count > Self.mostIdle ? idle.removeFirst().handle : nil

@@ -84,7 +84,7 @@
 
     init(_ transfer: Transfer) { self.transfer = transfer }
 
-    /// Takes a line of the head; false ends the transfer.
+    /// Takes a line of the head. Returns false to end the transfer.
     func take(line: [UInt8]) -> Bool {
       do {
         if let response = try head.add(line) {
@@ -97,7 +97,7 @@
       }
     }
 
-    /// Takes a piece of the body; false ends the transfer.
+    /// Takes a piece of the body. Returns false to end the transfer.
     func take(body piece: [UInt8]) -> Bool {
       head.isComplete && transfer.receive(body: piece)
     }

@@ -9,7 +9,7 @@
 
     private var lines: [[UInt8]] = []
     private var size = 0
-    /// Whether the final response is complete. The lines after it are trailers, which are ignored.
+    /// Whether the head of the final response is complete. Lines after this head are trailers, which are ignored.
     private(set) var isComplete = false
 
     /// Takes a line, with or without its line break. Returns the interim or final response that the line completes.

@@ -13,7 +13,7 @@
     /// Whether the request announces a body, which may be empty.
     let hasBody: Bool
     let isHead: Bool
-    /// Whether the request must not be sent twice. If a kept connection ends without an answer, curl sends again.
+    /// Whether the request must not be sent twice, and so needs a new connection: on a kept connection, curl may send it twice.
     let hasEffect: Bool
 
     init(_ request: HTTPRequest, body: [UInt8]) throws {
@@ -35,12 +35,12 @@
       lines = Self.lines(of: request.headerFields)
     }
 
-    /// The fields of the request. For each missing field, a name without a value, so that curl does not add the field.
+    /// The fields of the request. For each missing field that curl would add, a name without a value forbids the addition.
     private static func lines(of fields: HTTPFields) -> [[UInt8]] {
       var lines = ["Expect:"]
       if !fields.contains(.accept) { lines.append("Accept:") }
       if !fields.contains(.contentType) { lines.append("Content-Type:") }
-      // Nothing here decodes the response, so the request asks for a plain body.
+      // This transport decodes no response, so the request asks for a plain body.
       if !fields.contains(.acceptEncoding) { lines.append("Accept-Encoding: identity") }
       return lines.map { Array($0.utf8) } + fields.compactMap(line)
     }

@@ -4,7 +4,7 @@
   import LarderSystem
   import Synchronization
 
-  /// The part of a response that has come and is not read yet. The thread of the transfer writes it, and tasks read it.
+  /// The part of a response that has come and is not read yet. The thread of the transfer adds to this part; tasks read it.
   final class Transfer: Sendable {
     enum Arrival: Sendable {
       case interim(HTTPResponse)
@@ -46,7 +46,7 @@
       readers.resume()
     }
 
-    /// Waits until fewer than ``largestSize`` bytes are unread, and takes the piece; false if the reader of the body is gone.
+    /// Waits until fewer than ``largestSize`` bytes are unread, and takes the piece. Returns false if the reader is gone.
     func receive(body piece: [UInt8]) -> Bool {
       while true {
         let isTaken = state.withLock { state -> Bool? in
@@ -89,7 +89,7 @@
       }
     }
 
-    /// Ends the transfer. While curl waits for the server, the end may take a second.
+    /// Ends the transfer. If curl is waiting for the server, the transfer ends up to a second later.
     func abandon() {
       state.withLock { state in
         state.isAbandoned = true

@@ -10,7 +10,7 @@
     /// The namespace that holds the values.
     public let namespace: Store.Namespace
 
-    /// - Parameter namespace: a namespace whose rules give a lifetime to values that are stored without one.
+    /// - Parameter namespace: holds the values. Its rules give a lifetime to values that are stored without a lifetime.
     public init(in namespace: Store.Namespace) { self.namespace = namespace }
 
     /// Stores a value under a new key. If several processes create a key at the same time, one of these processes succeeds.
@@ -57,7 +57,7 @@
       try namespace.value(for: key).map { try decoded($0.span, as: type) }
     }
 
-    /// The value and its remaining lifetime; nil as the lifetime if the value does not expire. Throws as ``get(key:as:)`` does.
+    /// The value and its remaining lifetime. The lifetime is nil if the value does not expire. Throws as ``get(key:as:)`` does.
     public func getWithTTL<Object: Codable & Sendable>(
       key: String, as type: Object.Type
     ) async throws -> (object: Object, ttl: Duration?)? {

@@ -47,7 +47,7 @@
     func next() async throws -> Arrival? {
       var iterator = stream.makeAsyncIterator()
       let arrival = try await iterator.next()
-      // For a cancelled task the stream ends early, so its end is not the end of the response.
+      // For a cancelled task the stream ends early: the end of the stream is then not the end of the response.
       if arrival == nil { try Task.checkCancellation() }
       return arrival
     }

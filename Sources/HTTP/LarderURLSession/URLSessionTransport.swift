@@ -58,8 +58,8 @@
       return (HTTPResponse(answer), HTTPBody(next: { try await arrivals.nextPiece() }))
     }
 
-    /// Starts a task. On Linux `URLSession` repeats any request if a kept connection ends without an answer. It repeats a request
-    /// with a body only after the time limit. On a new connection it repeats no request.
+    /// Starts a task. On Linux, `URLSession` repeats any request if a kept connection ends without an answer. `URLSession`
+    /// repeats a request with a body only after the time limit. On a new connection no request is repeated.
     private func begin(_ request: URLRequest, hasEffect: Bool) -> Arrivals {
       #if canImport(FoundationNetworking)
         if hasEffect {
@@ -86,7 +86,7 @@
   }
 
   extension URLError: TransportFailure {
-    /// The kind of the failure, by its code, or on Linux sometimes by its description.
+    /// The kind of the failure, by its code, and in one case on Linux by its description.
     public var failure: TransportFailureKind {
       switch code {
       case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,

@@ -3,7 +3,7 @@
   import Larder
   import Synchronization
 
-  /// An exchange with the origin, for whose outcome other clients with similar requests wait.
+  /// An exchange with the origin. Other clients with similar requests wait for its outcome.
   final class Flight: Sendable {
     /// The meaning of the end of the exchange for the waiting clients.
     enum Outcome: Sendable {
@@ -11,9 +11,9 @@
       case arrived
       /// The response can serve no other client, so each waiting client sends its own request.
       case ownOnly
-      /// The client was cancelled, or the response was invalidated, so one of the waiting clients sends the request again.
+      /// The leading client was cancelled, or the response was invalidated, so a waiting client sends the request again.
       case abandoned
-      /// The exchange of a request with these fields failed. Waiting clients with other fields may send one further request.
+      /// The exchange of a request with these fields failed. Waiting clients with other fields may share one more request.
       case failed(any Error, HTTPFields, Retry)
     }
 
@@ -29,7 +29,7 @@
       self.retry = retry
     }
 
-    /// Resumes the waiting clients. Further calls do nothing, because a later flight may have the same name.
+    /// Resumes the waiting clients. Further calls do nothing: such a call could end a later flight that has the same name.
     func complete(_ outcome: Outcome) {
       if isComplete.exchange(true, ordering: .relaxed) { return }
       retry?.keep(outcome)
@@ -42,7 +42,7 @@
       fileprivate let flights = SingleFlight<String>()
       private let kept = Mutex<Outcome?>(nil)
 
-      /// Waits for the outcome of the request. If it is nil, the caller sends the request, in the flight ``leading(_:)``.
+      /// Waits for the outcome of the request; if the result is nil, the caller sends the request in ``leading(_:)``.
       func outcome(under name: String) async throws -> Outcome? {
         if let joined = flights.join(name, for: Outcome.self) { return try await joined.outcome() }
         guard let outcome = kept.withLock({ $0 }) else { return nil }

@@ -12,7 +12,7 @@
     /// The length of the body in bytes; nil if the length is unknown before the end.
     public let count: Int?
     private let read: @Sendable () async throws -> [UInt8]?
-    /// Goes back by this number of bytes, so that the reader gets the bytes again; false if the source no longer has the bytes.
+    /// Goes back by this number of bytes, so that the reader gets the bytes again. Returns false if the source has lost them.
     let rewindSource: @Sendable (Int) async -> Bool
 
     /// A body in memory.
@@ -46,7 +46,7 @@
 
     /// Reads a body. Each iterator over a body in memory reads the whole body.
     public struct Iterator: AsyncIteratorProtocol {
-      /// The body in memory. Nil after ``next()`` has returned the body, so that the reader can free the memory.
+      /// The body in memory; nil after ``next()`` has returned the body, so that the reader can free the memory.
       private var whole: [UInt8]?
       private let read: @Sendable () async throws -> [UInt8]?
       private let rewindSource: @Sendable (Int) async -> Bool
@@ -147,7 +147,7 @@
 
     init(_ limit: Int) { self.limit = limit }
 
-    /// Reserves `count` bytes; false if fewer bytes are left.
+    /// Reserves `count` bytes. Returns false if fewer bytes are left.
     func reserve(_ count: Int) -> Bool {
       used.withLock { used in
         guard count >= 0, count <= limit - used else { return false }
@@ -160,7 +160,7 @@
 
     var reserved: Int { used.withLock { $0 } }
 
-    /// Reads the whole body and reserves its bytes; nil if the body is longer than `largest`, or if fewer bytes are left.
+    /// Reads the whole body and reserves its bytes; nil if the body is longer than `largest`, or if too few bytes are left.
     func collect(_ body: HTTPBody, upTo largest: Int) async throws -> [UInt8]? {
       var bytes: [UInt8] = []
       do {

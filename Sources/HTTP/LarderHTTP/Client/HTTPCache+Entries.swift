@@ -34,7 +34,8 @@
     ///   - requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
     ///   - body: at most ``HTTPCachePolicy/largestBody`` bytes.
     ///   - tags: as for ``send(_:body:tags:interim:)``.
-    /// - Returns: false if the rules forbid storing (RFC 9111, 3), the body is too long, or an invalidation came meanwhile.
+    /// - Returns: whether the response is stored. False if the rules forbid storing (RFC 9111, 3), the body is too long, or an
+    ///   invalidation came during the call.
     /// - Throws: ``HTTPCacheError/tooManyFields(_:)``, or `LarderError` for an invalid tag or target, or if the store fails.
     @discardableResult
     public func put(
@@ -66,7 +67,7 @@
 
   /// Invalidation of stored responses and of requests under way, in all processes.
   ///
-  /// A request under way is still answered, but its response is not stored, except after ``removeAll(where:)``.
+  /// A request under way is still answered, but its response is not stored. Exception: ``removeAll(where:)``.
   extension HTTPCache {
     /// Removes every response of a host, for all users.
     ///
@@ -80,7 +81,7 @@
 
     /// Removes every response to requests with this value of `Authorization`, of any host. Removes nothing from a shared cache.
     ///
-    /// - Parameter authorization: the value of the field, such as `Bearer ...`. The store has only its digest.
+    /// - Parameter authorization: the value of the field, such as `Bearer ...`. The store holds only a digest of this value.
     /// - Complexity: as ``removeAll(host:)``.
     @discardableResult
     public func removeAll(authorization: String) async throws -> RemovalResult {
@@ -123,7 +124,7 @@
     ///
     /// A request under way can still store its response, except if the call removes the stored response that the request selects.
     ///
-    /// - Parameter isUnwanted: receives the key, which begins with the URI, and the head of each response. The date of a
+    /// - Parameter isUnwanted: receives the key and the head of each response. The key begins with the URI. The date of a
     ///   response is ``StoredResponse/received``.
     /// - Complexity: O(entries of the namespace), and each removal is a write of its own.
     @discardableResult

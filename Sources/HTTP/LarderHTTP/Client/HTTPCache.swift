@@ -5,8 +5,8 @@
   /// An HTTP cache over a namespace (RFC 9111), private or shared.
   ///
   /// Each stored response is an entry of the namespace. The metadata of the entry holds the status and the fields, and the
-  /// value holds the body; a long body has further entries. Any number of caches, in any process, may share a namespace. An
-  /// entry stays after its response became stale, because the response can be validated, or served without the origin.
+  /// value holds the body; a long body has further entries. Any number of caches, in any process, may share a namespace. A
+  /// stale response stays stored, because it can be validated, or be the answer without the origin.
   public struct HTTPCache: Sendable {
     /// The namespace that holds the responses.
     public let namespace: Store.Namespace
@@ -59,15 +59,15 @@
     ///
     /// The path must begin with a slash, or be `*` for OPTIONS. A path, scheme or authority that cannot form a URI throws
     /// `LarderError/Code/invalidArgument`. Equal requests of GET, HEAD or ``HTTPCacheRule/bodyMethods`` at the same time wait
-    /// for one exchange. Throws the transport's error or ``HTTPCacheError`` if the origin gives no usable response and no
-    /// stored response may be served; a `LarderError` if the store fails. If the secure connection fails
-    /// (``TransportFailure/isInsecure``), the call throws despite a stale response, unless
+    /// for one exchange. If the origin gives no usable response and no stored response may be served, the call throws the
+    /// transport's error or ``HTTPCacheError``. If the store fails, the call throws a `LarderError`. If the secure connection
+    /// fails (``TransportFailure/isInsecure``), the call serves no stale response without
     /// ``HTTPCachePolicy/servesStaleWhenInsecure``.
     ///
     /// - Parameters:
     ///   - body: read only while it is sent, and not kept. A body for ``HTTPCacheRule/bodyMethods`` is read first, for the key.
-    ///   - tags: names by which ``removeAll(tag:)`` finds the stored response. An exchange with the origin adds them to the
-    ///     response's earlier tags; a hit adds no tag.
+    ///   - tags: names by which ``removeAll(tag:)`` finds the stored response. An exchange with the origin adds these tags to
+    ///     the response's earlier tags; a hit adds no tag.
     public func send(
       _ request: HTTPRequest, body: HTTPBody = HTTPBody(), tags: [String] = [],
       interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
@@ -131,7 +131,7 @@
       }
       if let result = try equivalentResult(&client) { return result }
       if case .answer(let answer) = decision { return try result(answer, from: held, &client) }
-      // An invalidation may have revoked the permit while the client waited for another client. A new permit needs a new read.
+      // An invalidation may have revoked the permit while the client waited. A new permit demands a new read of the store.
       guard let permit = client.permit, permit.isValid else {
         client.permit = responses.permit(
           for: client.request, under: client.key, client.tags, policy: rules.policy)
@@ -153,7 +153,7 @@
       }
     }
 
-    /// A fresh response of a URI that differs only in parts of the query that do not count (`No-Vary-Search`).
+    /// A fresh response of another URI that differs only in parts of the query that do not count (`No-Vary-Search`).
     private func equivalentResult(_ client: inout ClientRequest) throws -> HTTPCacheResult? {
       guard let key = client.key, [.get, .head].contains(client.request.method),
         let held = try responses.equivalents(

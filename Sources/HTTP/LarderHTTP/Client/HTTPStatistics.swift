@@ -64,7 +64,7 @@
 
     func countFailure() { counts.withLock { $0.all.failures += 1 } }
 
-    /// The counts that are not saved yet; from now on they count as saved.
+    /// The counts that are not saved yet. After this call the counts are saved counts.
     func takeUnsaved() -> HTTPStatistics {
       gathered { counts in
         defer { counts.saved = counts.all }
@@ -72,7 +72,7 @@
       }
     }
 
-    /// Makes counts that could not be saved count as unsaved again.
+    /// Makes counts unsaved again, because saving them failed.
     func restoreUnsaved(_ unsaved: HTTPStatistics) {
       counts.withLock { $0.saved = $0.saved.subtracting(unsaved) }
     }

@@ -19,8 +19,8 @@
   }
 
   extension HTTPTransport {
-    /// The response to a request. If the origin asks to wait, a GET or HEAD is sent once more. But after a 503 the request is not
-    /// repeated if a stored response can be the answer. Throws for an unexpected answer.
+    /// The response to a request. If the origin asks to wait, a GET or HEAD is sent once more after the wait. But after a 503
+    /// the request is not repeated if a stored response can be the answer. Throws for an unexpected answer.
     func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void, under policy: HTTPCachePolicy,
@@ -71,7 +71,7 @@
     /// The answer does not meet ``HTTPCacheRule/expectedTypes``; the text says why. The answer is not stored.
     case unexpected(String)
 
-    /// An unexpected answer counts as `offline`: it may come from a network that wants a login.
+    /// An unexpected answer counts as `offline`, because it may be the login page of a network.
     public var failure: TransportFailureKind {
       switch self {
       case .timedOut, .bodyGone: .interrupted
@@ -137,7 +137,7 @@
 
   /// The descriptions that libcurl gives of failures. On Linux, `URLSession` uses libcurl.
   package enum CurlWords {
-    /// Whether the description is about TLS itself. It may instead be about a secure connection that was cut off.
+    /// Whether the description is about TLS itself, and not about a secure connection that was cut off.
     package static func tellOfInsecurity(_ words: String) -> Bool {
       let words = words.lowercased()
       if ["ssl_read", "ssl_write", "recv error", "send error"].contains(where: words.contains) {

@@ -5,7 +5,7 @@
   ///
   /// Both readers share the bytes, which count against a ``BufferBudget``. Each full part of a long body is stored as soon as
   /// possible, and a client that is slower reads the part from the store. A body is not stored if it is too long or no memory
-  /// is left in the budget. Such a body comes no faster than the client reads.
+  /// is left in the budget. A body that is not stored comes no faster than the client reads.
   actor IncomingBody {
     /// The largest piece that the client gets.
     static let pieceSize = 1 << 16
@@ -63,10 +63,10 @@
 
     private var end: Int { start + bytes.count }
 
-    /// Adds a piece from the origin. If the body is not kept, waits until the client has read the piece.
+    /// Adds a piece from the origin. If the body is not kept for the store, waits until the client has read the piece.
     ///
-    /// While the body is kept, the client gets the piece that completes the announced length only after ``finish(_:rest:)``. So
-    /// the next request of the client finds the stored response.
+    /// While the body is kept, the client gets the piece that completes the announced length only after ``finish(_:rest:)``. At
+    /// the client's next request the response is therefore stored.
     ///
     /// - Returns: false if neither the client nor the store needs more bytes.
     func append(_ piece: [UInt8]) async -> Bool {
@@ -117,7 +117,7 @@
       await discardParts()
     }
 
-    /// Removes bytes of a body that is not kept, after most of the bytes were read: each removal moves the other bytes.
+    /// Removes read bytes of a body that is not kept, but only after most bytes were read: each removal moves the other bytes.
     private func discardRead() {
       guard !isKept else { return }
       if isAbandoned { position = end }
@@ -167,8 +167,8 @@
       return nil
     }
 
-    /// Goes back by the last `count` bytes that the client has read, so that the client reads these bytes again; false if they
-    /// are no longer held.
+    /// Goes back by the last `count` bytes that the client has read, so that the client reads these bytes again. Returns false
+    /// if the bytes are no longer held.
     func rewind(_ count: Int) async -> Bool {
       if let rest { return await rest.rewindSource(count) }
       let earlier = position - count

@@ -9,8 +9,8 @@
     var body: HTTPBody
     let tags: [String]
     var interim: @Sendable (HTTPResponse) async -> Void = { _ in }
-    /// The permit to store the response; nil until a read of the store has shown that a request must be sent. Then the store is
-    /// read again: this read sees each earlier invalidation, and each later invalidation revokes the permit.
+    /// The permit to store the response; nil until a read of the store has shown that a request must be sent. The store is then
+    /// read again: this second read sees each earlier invalidation, and each later invalidation revokes the permit.
     var permit: StorePermit?
     /// Keys of stored responses whose bodies are damaged or incomplete.
     var lost: Set<String> = []
@@ -31,7 +31,7 @@
     private(set) var flight: Flight?
 
     /// Sends the request, or waits for a similar request that is under way; nil if the store must be read again. If the client
-    /// has waited, `waiting` shows that, and has the second request that the client shares.
+    /// has waited, the call notes that in `waiting`, and also the second request that the client shares.
     func result(_ waiting: inout ClientRequest) async throws -> HTTPCacheResult? {
       guard !waiting.hasWaited, let name = flightName else { return try await perform() }
       guard let outcome = try await outcome(of: name) else {
@@ -94,8 +94,8 @@
       .failed(error, forward.original.headerFields, Flight.Retry())
     }
 
-    /// Asks the origin, stores the response, and returns the result for the client; nil if the store must be read again.
-    /// The flight is complete after the call. If the body is streamed, the flight is complete at the latest when the body ends.
+    /// Asks the origin, stores the response, and returns the result for the client; nil if the store must be read again. After
+    /// the call the flight is complete. Exception: the flight of a streamed body is complete when the body ends, or earlier.
     private func perform() async throws -> HTTPCacheResult? {
       do {
         // Between the read of the store and this flight, another exchange may have stored a response, which is then the answer.

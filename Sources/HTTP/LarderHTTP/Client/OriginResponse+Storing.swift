@@ -66,7 +66,7 @@
       return kept
     }
 
-    /// A stored body; nil if the body was replaced, evicted or damaged, or if there is no room. `reserved` rises by its bytes.
+    /// A stored body; nil if the body was replaced, evicted or damaged, or has no room. `reserved` rises by the body's bytes.
     func storedBytes(_ index: Int, _ reserved: inout Int) throws -> [UInt8]? {
       let body = exchange.held[index].body
       guard cache.buffers.reserve(body.count) else { return nil }
@@ -116,8 +116,8 @@
       return attributes
     }
 
-    /// Stores a response and its body if the permit is valid and the entry has the version `version`; false if nothing is
-    /// stored. A reader sees both or neither. `body` is nil for a response whose stored body, in parts, does not change.
+    /// Stores a response and its body if the permit is valid and the entry has the version `version`. Returns false if nothing
+    /// is stored. A reader finds both or neither. `body` is nil if the response keeps its stored body, which is in parts.
     private func commit(
       _ response: inout StoredResponse, _ body: ReceivedBody?, under key: String,
       of uri: ResponseKey, over version: UInt64?

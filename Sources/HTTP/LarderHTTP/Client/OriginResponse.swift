@@ -29,7 +29,7 @@
       }
     }
 
-    /// Answers with a stored response; the received body may complete the stored body. Nil if a stored body is gone, or if a
+    /// Answers with a stored response, whose body the received body may complete. Nil if a stored body is gone, or if a
     /// received part is too long or does not complete the stored part.
     ///
     /// - Parameter preliminary: the reception before the size of the body is known.
@@ -38,7 +38,7 @@
     ) async throws -> HTTPCacheResult? {
       // Some bodies are not read, for example the body of an error response that a stored response replaces.
       guard preliminary.needsReceivedBody else {
-        // Storing gives the entry another version, under which the stored body would not be found, so the body is read before.
+        // Storing gives the entry another version, under which the stored body is not found. So the body is read before that.
         guard var result = try result(answer) else { return nil }
         result.isStored = await storeOrReport(preliminary, .whole([])) != nil
         return result
@@ -76,7 +76,7 @@
 
     /// Streams the body to the client and, at the same time, into the store.
     func streamed(_ body: HTTPBody, _ reception: CacheReception) async throws -> HTTPCacheResult {
-      // Until the first piece comes, a stored response can still be the answer. So the client gets the head after that piece.
+      // A stored response may be the answer until the first piece comes. So the client gets the head only after this piece.
       let hasStaleFallback = cache.rules.fail(exchange.forward, at: cache.clock.now) != nil
       let body = hasStaleFallback ? try await body.begun() : body
       var result = HTTPCacheResult(head, body: body, forwarded: exchange.forward.reason)
@@ -129,8 +129,8 @@
         onPassing: { [flight = exchange.flight] in flight?.complete(.ownOnly) })
     }
 
-    /// Reads the body for the client and the store. The client sees the end of the body after the response is stored, so its
-    /// next request is a hit.
+    /// Reads the body for the client and the store. The client sees the end of the body after the response is stored, so the
+    /// client's next request is a hit.
     private func pump(_ body: HTTPBody, into incoming: IncomingBody) async {
       let flight = exchange.flight
       var count = 0

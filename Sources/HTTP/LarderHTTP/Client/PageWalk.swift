@@ -1,7 +1,7 @@
 #if HTTP
   import Larder
 
-  /// All pages of a listing in one version. The service returns one page at a time, with a cursor for the next page.
+  /// All pages of a listing, from one version of it. The service returns one page at a time, with a cursor for the next page.
   ///
   ///     let walk = PageWalk(
   ///       next: { $0.nextCursor }, isInvalidCursor: { $0 is InvalidCursor },
@@ -9,12 +9,12 @@
   ///     let pages = try await walk.all()
   ///
   /// The next page is fetched while the caller uses the present page. If the service does not know a cursor any more, the walk
-  /// begins again, once. If a page has another version than the pages before it, the walk begins again, at most twice. Then the
-  /// iteration gets all pages again, from ``Element/index`` 0, and results from earlier pages are outdated.
+  /// begins again, once. If a page has another version than the earlier pages, the walk begins again, at most twice. After a
+  /// new beginning the iteration gets all pages again, from ``Element/index`` 0, and results from earlier pages are outdated.
   public struct PageWalk<Page: Sendable, Cursor: Hashable & Sendable>: AsyncSequence, Sendable {
     /// A page, and its place in the walk.
     public struct Element: Sendable {
-      /// 0 for the first page, also each time the walk begins again.
+      /// The number of pages before this page. A walk that begins again counts from 0 again.
       public var index: Int
       /// The page as it was fetched.
       public var page: Page
@@ -30,8 +30,8 @@
     private static var mostVersions: Int { 3 }
 
     /// - Parameters:
-    ///   - next: the cursor of the page after this one; nil after the last page.
-    ///   - version: the version of the listing to which a page belongs; nil if the service does not say.
+    ///   - next: returns the cursor of the page after the given page; nil after the last page.
+    ///   - version: returns the version of the listing to which a page belongs; nil if the service does not state versions.
     ///   - isInvalidCursor: whether an error means that the service does not know a cursor any more.
     ///   - fetch: fetches the page at a cursor; nil is the first page.
     public init(
@@ -64,7 +64,7 @@
     /// A walk under way.
     public struct Iterator: AsyncIteratorProtocol {
       private let walk: PageWalk
-      /// The cursors so far. A cursor that comes twice would make the walk endless.
+      /// The cursors so far, to find a cursor that comes twice: such a cursor would make the walk endless.
       private var cursors: Set<Cursor> = []
       private var index = 0
       private var version: String?
@@ -119,7 +119,7 @@
       }
     }
 
-    /// The fetch of a page. It begins in `init`, and is cancelled when the last reference to this object is released.
+    /// The fetch of a page. The fetch begins in `init`, and is cancelled when the last reference to this object is released.
     private final class Fetch: Sendable {
       private let task: Task<Page, any Error>
 

@@ -76,8 +76,8 @@
 
   /// Returns the result of `body`, or cancels `body` after `limit` and throws.
   ///
-  /// - Parameter upload: the progress of the request's body. The time starts again with each piece that is sent. While the
-  ///   client has not delivered the next piece, the time does not run.
+  /// - Parameter upload: the progress of the request's body. The limit starts again with each piece that is sent. While the
+  ///   client has not delivered the next piece, the time does not count.
   func within<Value: Sendable>(
     _ limit: Duration, by clock: any LarderClock, upload: UploadProgress? = nil,
     _ body: @escaping @Sendable () async throws -> Value

@@ -16,7 +16,7 @@
     /// The time at which the last of the URI's stored responses was written.
     private let written: Timestamp
     private let expires: Timestamp?
-    /// The newest write when the responses were read; see `EntryReader.moment`.
+    /// The newest write at the time when the responses were read; see `EntryReader.moment`.
     private let transaction: UInt64
     private let lifetime: FreshnessLifetime
     private let initialAge: ResponseAge
@@ -66,7 +66,7 @@
 
     /// Lends the stored body to the closure `body`, and counts a hit; nil if only `send` can answer.
     ///
-    /// The bytes are in the memory map of the store, in a snapshot that ends with the call: `body` must not wait.
+    /// The bytes are in the memory map of the store, in a snapshot that ends with the call, so `body` must not wait.
     public func withBody<Result>(_ body: (Span<UInt8>) throws -> Result) throws -> Result? {
       let result = try cache.namespace.withValue(of: variant.key, version: variant.version) {
         bytes in
@@ -82,8 +82,8 @@
     /// The stored response that answers `request`, and may answer other plain requests of its URI.
     ///
     /// Nil if `request` is not plain, if nothing fresh is stored for it, or if the body is longer than 64 KB. Also nil if
-    /// ``HTTPCachePolicy/principal`` looks at every request, or if the answer needs a read of the store. Call
-    /// ``send(_:body:tags:interim:)`` then, and call this method again after a hit.
+    /// ``HTTPCachePolicy/principal`` looks at every request, or if the answer needs a read of the store. If the result is nil,
+    /// call ``send(_:body:tags:interim:)``, and call this method again after a hit.
     public func readyAnswer(to request: HTTPRequest) -> ReadyAnswer? {
       let transaction = namespace.store.lastCommit
       let request = request.withEncodedTarget

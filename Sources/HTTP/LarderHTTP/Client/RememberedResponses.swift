@@ -4,8 +4,8 @@
 
   /// The stored responses of the URIs that were requested last, as a read of the store found them.
   ///
-  /// A new read would find the same responses until a process writes to the store. Most reads of a busy cache are hits, which
-  /// write nothing.
+  /// Until a process writes to the store, a new read would find the same responses. Most reads of a busy cache are hits, which
+  /// write nothing, so the responses stay remembered.
   final class RememberedResponses: Sendable {
     private struct Found {
       /// The newest write that the read saw; see `EntryReader.moment`.

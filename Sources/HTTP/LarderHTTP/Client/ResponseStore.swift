@@ -9,7 +9,7 @@
     let response: StoredResponse
     let tags: [String]
     let written: Timestamp
-    /// The time at which the entry expires; nil for never.
+    /// The time at which the entry expires; nil if the entry never expires.
     let expires: Timestamp?
 
     var body: StoredBody { StoredBody(key: key, version: version, response: response) }
@@ -56,7 +56,7 @@
           key: name, version: entry.version, response: response, tags: entry.tags,
           written: entry.written, expires: entry.expires)
       }
-      // After a write between the first and the last read, the variants would belong to no single state of the store.
+      // After a write between the first and the last read, the variants belong to no single state, so they are not kept.
       if key.bodyDigest == nil, namespace.store.lastCommit == transaction {
         known.keep(variants, of: key.uri, transaction: transaction, size: size)
       }
@@ -107,7 +107,7 @@
 
     /// Removes all stored responses of a URI.
     ///
-    /// - Parameter permit: the permit of the request that causes the removal; its own response is newer and may be stored.
+    /// - Parameter permit: the permit of the request that causes the removal. The response to this request may still be stored.
     @discardableResult
     func removeAll(
       of key: ResponseKey, policy: HTTPCachePolicy, by permit: StorePermit? = nil
@@ -141,15 +141,15 @@
       return removal
     }
 
-    /// Removes the responses of an origin: the responses of one user and the responses without a user, or all responses if
-    /// `credential` is nil.
+    /// Removes the responses of an origin for one user, and its responses without a user. If `credential` is nil, removes all
+    /// responses of the origin.
     func removeAll(ofOrigin key: ResponseKey, for credential: String?) async throws {
       let tag = ResponseTags.origin(key)
       let flights = permits.revoke(tag)
       defer { for flight in flights { flight.complete(.abandoned) } }
       try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
       let prefix = key.origin + "/"
-      // If the prefix is longer, the keys of long URIs contain only a part of it. So all responses of the host are removed.
+      // A longer prefix is not whole in the keys of long URIs, so all responses of the host are removed.
       guard prefix.utf8.count <= ResponseKey.shortestBeginning else {
         _ = try invalidate(ResponseTags.host(key.host))
         return

@@ -4,8 +4,8 @@
 
   /// The permits of the requests under way. A valid permit lets a request store its response.
   ///
-  /// An invalidation also applies to responses that were requested before it and arrive later. Invalidations by this cache
-  /// revoke permits, and so end their flights. When a response is stored, the store shows the invalidations by other processes.
+  /// An invalidation also applies to responses that were requested before it and arrive later. An invalidation by this cache
+  /// revokes permits, and so ends their flights. Invalidations by other processes are found when a response is stored.
   final class StorePermits: Sendable {
     private struct State {
       var last: UInt64 = 0
@@ -31,7 +31,7 @@
       state.withLock { $0.permits[permit.number]?.tags.formUnion(tags) }
     }
 
-    /// A revoked permit abandons the flight, now or later, because the response will serve no other client.
+    /// Gives a permit its flight. A revoked permit abandons the flight, because the response will serve no other client.
     func add(_ flight: Flight, to permit: StorePermit) {
       let isValid = state.withLock { state in
         state.permits[permit.number]?.flight = flight

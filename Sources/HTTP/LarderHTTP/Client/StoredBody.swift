@@ -146,7 +146,7 @@
       return piece
     }
 
-    /// Goes back by the last `count` bytes that were read, so that they come again; false if fewer bytes were read.
+    /// Goes back by the last `count` bytes that were read, to read them again. Returns false if fewer bytes were read.
     func rewind(_ count: Int) -> Bool {
       guard 0...(position - start) ~= count else { return false }
       position -= count

@@ -86,8 +86,8 @@
       return found
     }
 
-    /// The field names that the directive lists; nil without the directive. Empty if the directive is
-    /// malformed, or applies to the whole response.
+    /// The field names that the directive lists. Nil without the directive; empty if the directive is malformed or applies to
+    /// the whole response.
     func fieldNames(_ name: String) -> Set<String>? {
       var names: Set<String>?
       for directive in directives where directive.name == name {

@@ -33,7 +33,7 @@
       } else {
         maxStale = .no
       }
-      // `Pragma` counts only without `Cache-Control`: HTTP/1.0 clients send nothing but `Pragma`.
+      // HTTP/1.0 clients send only `Pragma`, so `Pragma` counts only if the request has no `Cache-Control`.
       if !fields.contains(.cacheControl) {
         noCache = fields.members(of: .pragma).contains { $0.lowercased() == "no-cache" }
       }
@@ -44,7 +44,7 @@
   struct ResponseDirectives: Equatable {
     var noStore: Bool
     var noCache: Bool
-    /// Fields that may not be reused, in lower case: those in `no-cache="..."`, in a shared cache also in `private="..."`.
+    /// Fields that may not be reused, in lower case: in `no-cache="..."` and, for a shared cache, in `private="..."`.
     var unusableFields: Set<String>
     var mustRevalidate: Bool
     var mustUnderstand: Bool

@@ -3,8 +3,8 @@
 
   /// The members of a comma-separated field, over all its lines (RFC 9110, 5.6.1).
   ///
-  /// Commas in quoted strings do not separate members; a string without its last quote ends with its line. Empty members are left
-  /// out, and so are the spaces and tabs around members.
+  /// Commas in quoted strings do not separate members; a string without its last quote ends with its line. The result has no
+  /// empty members, and no spaces or tabs around members.
   func fieldMembers(_ lines: [String]) -> [Substring] {
     var members: [Substring] = []
     for line in lines { line[...].forEachPart(endedBy: ",") { members.append($0) } }

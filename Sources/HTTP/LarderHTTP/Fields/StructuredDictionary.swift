@@ -20,7 +20,7 @@
       }
     }
 
-    /// The members in order. If two members have equal keys, the last counts.
+    /// The members in order. Of several members with equal keys, the last member counts.
     private(set) var members: [(key: String, value: Value)] = []
     private var rest: ArraySlice<UInt8>
 
@@ -52,7 +52,7 @@
       return isValid ? members : nil
     }
 
-    /// Takes each member by `takeMember`; false if the text is malformed.
+    /// Takes each member by `takeMember`. Returns false if the text is malformed.
     private mutating func takeMembers(by takeMember: (inout Self) -> Bool) -> Bool {
       skip { $0 == 0x20 }
       while !rest.isEmpty {
@@ -64,7 +64,7 @@
       return true
     }
 
-    /// Skips the spaces and the comma after a member: true at the end of the text, false before a member, nil if malformed.
+    /// Skips the spaces and the comma after a member. True at the end of the text, false before a member, nil if malformed.
     private mutating func skipSeparator() -> Bool? {
       skip { $0 == 0x20 || $0 == 0x09 }
       if rest.isEmpty { return true }

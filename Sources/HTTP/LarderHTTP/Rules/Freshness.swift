@@ -91,7 +91,7 @@
       return Int(clamping: min(unchanged / 10, max(0, policy.longestHeuristic.wholeSeconds)))
     }
 
-    /// The statuses of RFC 9110, section 15.1.
+    /// Whether a cache may estimate the freshness of responses with this status (RFC 9110, section 15.1).
     static func isHeuristicallyCacheable(_ status: HTTPResponse.Status) -> Bool {
       [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status.code)
     }

@@ -3,8 +3,8 @@
   public import Larder
 
   extension HTTPRules {
-    /// The answer to `request` from a stored response that it selects. The answer is the whole, a part, a 304 for a client that
-    /// has the response, or a 416 (RFC 9111, 4.3.2; RFC 9110, 13.2.2 and 14.2).
+    /// The answer to `request` from a stored response that it selects: the whole response, a part, a 304 for a client that has
+    /// the response, or a 416 (RFC 9111, 4.3.2; RFC 9110, 13.2.2 and 14.2).
     func answer(
       _ request: HTTPRequest, from index: Int, of stored: StoredResponse,
       because reason: CacheAnswer.Reason, _ freshness: Freshness
@@ -25,7 +25,7 @@
       return answer
     }
 
-    /// Applies a range to the answer. A request for several ranges gets the whole, as RFC 9110 (14.2) allows.
+    /// Applies a range to the answer. A request for several ranges gets the whole body, as RFC 9110 (14.2) allows.
     private func apply(
       _ range: ByteRange, of request: HTTPRequest, to answer: inout CacheAnswer, from index: Int,
       of stored: StoredResponse

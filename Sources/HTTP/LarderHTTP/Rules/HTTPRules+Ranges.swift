@@ -37,7 +37,7 @@
       return nil
     }
 
-    /// A stored part joined with the received part. Nil for two wholes (RFC 9111, 3.4), for a gap, or if a rule forbids storing.
+    /// A stored part joined with the received part; nil for two wholes (RFC 9111, 3.4), for a gap, or if a rule forbids it.
     private func joined(
       _ exchange: Exchange, with index: Int
     ) -> (response: StoredResponse, body: JoinedBody)? {
@@ -66,8 +66,8 @@
   }
 
   extension StoredResponse {
-    /// Whether `If-Range` allows to send a part of this response, and not the whole (RFC 9110, 13.1.5). A tag must be equal and
-    /// strong. A date must be exactly `Last-Modified`, which must be strong: at least 60 s before `Date`.
+    /// Whether `If-Range` allows to send a part of this response instead of the whole (RFC 9110, 13.1.5). A tag must be equal
+    /// and strong. A date must be exactly `Last-Modified`, which must be strong: at least 60 s before `Date`.
     func allowsRange(_ request: HTTPFields) -> Bool {
       guard let condition = request.lines(of: .ifRange).first else { return true }
       if let tag = entityTag, tag.matchesStrongly(EntityTag(condition)) { return true }

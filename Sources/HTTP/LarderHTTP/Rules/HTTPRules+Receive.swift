@@ -6,7 +6,7 @@
     /// Handles the origin's final response to a forwarded request (RFC 9111, 3, 4.3.3, 4.3.4 and 4.4).
     ///
     /// - Parameters:
-    ///   - bodySize: the size of the received body; nil while it is unknown, and `stores` is then preliminary.
+    ///   - bodySize: the size of the received body; nil while it is unknown: the `stores` of the result are then preliminary.
     ///   - requested: the time at which the request was sent.
     ///   - received: the time at which the head of the response arrived.
     public func receive(
@@ -158,8 +158,8 @@
       {
         return false
       }
-      // Another length counts as another representation. Yet such a length may come from an origin that encodes each response
-      // again.
+      // Another length counts as another representation, although an origin that encodes each response again may also send
+      // another length.
       let length = fields[.contentLength].flatMap { ContentRange.position($0) }
       return length.map { $0 == stored.bodySize } ?? true
     }

@@ -59,8 +59,8 @@
     public var secretParameters: Set<String>
     /// Rules for some URIs; the first rule that matches applies. Default: none.
     public var rules: [HTTPCacheRule]
-    /// Request fields that identify a user, besides `Authorization`: `Cookie`, `X-API-Key`. In a private cache, requests with
-    /// different values share no response, whatever `Vary` says, unless ``principal`` gives them one name.
+    /// Request fields that identify a user, besides `Authorization`, such as `Cookie`. In a private cache, requests with
+    /// different values share no response, even without `Vary`. Exception: ``principal`` gives both requests one name.
     public var partitionFields: Set<HTTPField.Name>
     /// Names the user of a request, such as the subject of its token; nil if the request does not identify a user.
     ///

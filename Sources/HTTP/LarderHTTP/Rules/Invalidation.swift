@@ -111,7 +111,7 @@
       return tags
     }
 
-    /// The tag of a group. Equal names mean one group only within an origin (section 2.1).
+    /// The tag of a group. The groups of two origins differ, even if their names are equal (section 2.1).
     private static func tag(_ group: String, of origin: String) -> String {
       // An origin contains no space and a hash contains no colon, so two groups never have the same tag.
       let name = origin + " " + group
@@ -133,7 +133,7 @@
         endsTags = CacheGroups.tags(
           .cacheGroupInvalidation, in: response.headerFields, of: key.origin)
       }
-      // Clear Site Data, section 3: a user agent obeys the field of a secure origin. A shared cache is no user agent.
+      // Clear Site Data, section 3: a user agent obeys the field of a secure origin. A shared cache, no user agent, does not.
       endsOrigin =
         rules.policy.kind == .private && request.scheme?.lowercased() == "https"
         && response.headerFields.members(of: .clearSiteData).contains {

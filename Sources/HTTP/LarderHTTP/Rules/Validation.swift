@@ -49,7 +49,7 @@
 
   extension CachedValue {
     /// The fields of a request that asks whether the value is still current, with the validators byte for byte; empty without
-    /// validators. A 304 then means ``Loaded/unchanged``.
+    /// validators. If the origin answers with 304, return ``Loaded/unchanged``.
     public var conditionalFields: HTTPFields {
       var fields = HTTPFields()
       if let entityTag = validators.entityTag {
@@ -139,14 +139,14 @@
   }
 
   extension HTTPFields {
-    /// Fields of the stored body. A 304 or a HEAD does not update them: servers send wrong values (RFC 9111, 3.2).
+    /// Fields that describe the stored body. A 304 or a HEAD does not update them: servers send wrong values (RFC 9111, 3.2).
     static let ofTheBody: Set<HTTPField.Name> = [
       .contentLength, .contentEncoding, .contentType, .contentRange,
     ]
 
     /// These fields of a stored response, updated by the fields of a newer answer (RFC 9111, 3.2).
     ///
-    /// If the newer answer has no `Age`, the old age is removed; if it has no `Date`, the time of arrival is used.
+    /// If the newer answer has no `Age`, the earlier `Age` is removed; if it has no `Date`, the time of arrival is used.
     func updated(by newer: HTTPFields, received: Timestamp) -> HTTPFields {
       var result = self
       let newer = newer.endToEnd
@@ -160,8 +160,8 @@
       return result
     }
 
-    /// The fields to store. Left out are connection fields, the fields in `no-cache="..."` or `private="..."`, and cookies
-    /// unless the policy stores them (RFC 9111, 3.1, 5.2.2.4 and 5.2.2.7).
+    /// The fields to store: no connection fields, no fields named in `no-cache="..."` or `private="..."`, and cookies only if
+    /// the policy stores cookies (RFC 9111, 3.1, 5.2.2.4 and 5.2.2.7).
     func storable(_ directives: ResponseDirectives, policy: HTTPCachePolicy) -> HTTPFields {
       var result = endToEnd
       result.removeAll(Set(directives.unusableFields.compactMap { HTTPField.Name($0) }))

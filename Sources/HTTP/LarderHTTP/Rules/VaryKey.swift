@@ -10,7 +10,7 @@
 
     init(fields: [(name: String, value: String?)]) { self.fields = fields }
 
-    /// Makes the key; nil if ``names(in:)`` is nil: such a response matches no request.
+    /// Makes the key; nil if ``names(in:)`` is nil, because the response then matches no request.
     init?(of response: HTTPFields, request: HTTPFields, policy: HTTPCachePolicy) {
       guard let names = Self.names(in: response) else { return nil }
       var selecting = SelectingFields(request, policy: policy)
@@ -19,8 +19,8 @@
 
     private static let mostNames = 100
 
-    /// The names that `Vary` lists, sorted. Nil if a member is `*` or not a name, because then the response depends on
-    /// something unknown; nil also for more than 100 names.
+    /// The names that `Vary` lists, sorted. Nil if a member is `*` or not a name, because the response then depends on
+    /// something unknown. Also nil for more than 100 names.
     static func names(in response: HTTPFields) -> [String]? {
       let names = Set(response.members(of: .vary).map { $0.lowercased() })
       guard !names.contains("*"), names.count <= mostNames,
@@ -29,7 +29,7 @@
       return names.sorted()
     }
 
-    /// Whether `request` selects the response. The fields are equal, or the response has the language that the request prefers.
+    /// Whether `request` selects the response: the fields are equal, or the response has the language that the request prefers.
     func matches(_ request: inout SelectingFields, response: HTTPFields) -> Bool {
       fields.allSatisfy { name, value in
         Self.areSame(request.value(of: name), value)
@@ -117,7 +117,7 @@
 
   /// The weighted preferences of `Accept` and similar fields (RFC 9110, 12.5).
   struct Preferences {
-    /// The preferences sorted by weight, then by name: the order of equal weights has no meaning.
+    /// The preferences sorted by weight, then by name, because the order of equal weights has no meaning.
     let ranked: [(range: String, weight: Int)]
 
     static let names: Set<HTTPField.Name> = [
@@ -136,7 +136,7 @@
         .joined(separator: ",")
     }
 
-    /// Reads a member; weights are in thousandths. An invalid weight stays part of the range. Parameters keep their case.
+    /// Reads a member; weights are in thousandths. An invalid weight stays part of the range. The case of parameters stays.
     private static func weighted(_ member: Substring) -> (range: String, weight: Int) {
       var range: [String] = []
       var weight = 1000

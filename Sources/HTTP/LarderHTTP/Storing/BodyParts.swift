@@ -6,8 +6,8 @@
   /// The entry `body ID` is empty. The parts `body ID 0`, `body ID 1` and so on, and the response's entry, belong to `body ID`:
   /// the store removes all these entries together. The key of a response begins with its URI, and so never with `body `.
   ///
-  /// Until the response is stored, the entries have the lifetime ``lease``, so they expire if the process ends before. After
-  /// another body has replaced this body, the entries have the lifetime ``grace``, which a reading client extends.
+  /// Until the response is stored, the entries have the lifetime ``lease``, so they expire if the process ends before that.
+  /// After another body has replaced this body, the entries have the lifetime ``grace``, which a reading client extends.
   struct BodyParts: Hashable, Sendable {
     /// The longest body that is the value of the response's entry; it is read in one piece.
     static let largestWhole = IncomingBody.pieceSize
@@ -37,7 +37,7 @@
   }
 
   extension WriteBatch {
-    /// Stores a part of a body; false if the store has removed the earlier parts.
+    /// Stores a part of a body. Returns false if the store has removed the earlier parts.
     mutating func add(
       _ part: [UInt8], _ index: Int, of parts: BodyParts, in namespace: Store.Namespace
     ) throws -> Bool {
@@ -55,7 +55,7 @@
       return true
     }
 
-    /// Gives the entries of a body the lifetime and the tags of its response; false if the store has removed the entries.
+    /// Gives the entries of a body the lifetime and the tags of its response. Returns false if the store has removed them.
     mutating func keep(
       _ parts: BodyParts, in namespace: Store.Namespace, _ response: EntryAttributes
     ) throws -> Bool {
@@ -107,7 +107,7 @@
       self.permit = permit
     }
 
-    /// Stores the part with the number `index`; false if the body can no longer be stored.
+    /// Stores the part with the number `index`. Returns false if the body can no longer be stored.
     func write(_ part: [UInt8], _ index: Int) async throws -> Bool {
       guard permit.isValid else { return false }
       return try await namespace.store.commit(size: part.count) { [parts, namespace] batch in

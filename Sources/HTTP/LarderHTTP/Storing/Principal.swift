@@ -93,10 +93,10 @@
     /// - Parameter credential: a digest, as in ``StoredResponse/credential``.
     static func user(_ credential: String) -> String { "http-user:" + credential }
 
-    /// The tag of all responses of a URI. It is only for requests under way; stored responses are found by their keys.
+    /// The tag of all responses of a URI. Only requests under way have this tag; stored responses are found by their keys.
     static func uri(_ key: ResponseKey) -> String { "http-uri:" + key.uri }
 
-    /// The tag of all responses of an origin. It is only for requests under way.
+    /// The tag of all responses of an origin. Only requests under way have this tag.
     static func origin(_ key: ResponseKey) -> String { "http-origin:" + key.origin }
   }
 #endif

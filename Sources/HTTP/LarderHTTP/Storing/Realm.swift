@@ -31,10 +31,10 @@
       store.cache(of: type, in: self.name(of: name), rules: rules, memory: memory)
     }
 
-    /// Removes all data of the realm in one commit, for example at a logout. Afterwards no process finds any of the data,
-    /// and no load that began before stores its value.
+    /// Removes all data of the realm in one commit, for example at a logout. Afterwards no process finds any of the data. A
+    /// load that began before the call stores no value.
     ///
-    /// Loads under way in other namespaces return their values, and store no value either. The empty namespaces stay.
+    /// Loads under way in other namespaces return their values, and store no value either. The namespaces stay, but empty.
     @discardableResult
     public func clear() throws(LarderError) -> RemovalResult {
       try store.clear { $0.hasSuffix(suffix) }

@@ -6,7 +6,7 @@
     /// The request with a target that HTTP/1.1 can send and that is unambiguous in a key.
     ///
     /// Bytes that a URI does not allow (spaces, controls, DEL, quotes, bytes beyond ASCII) are percent-encoded. The fragment is
-    /// removed, because a client never sends it (RFC 9110, section 4.2.5; RFC 3986, section 2.1).
+    /// removed, because a client never sends a fragment (RFC 9110, section 4.2.5; RFC 3986, section 2.1).
     public var withEncodedTarget: HTTPRequest {
       guard let path, !RequestTarget.isEncoded(path) else { return self }
       var request = self
@@ -16,7 +16,7 @@
 
     /// The request with an encoded target, if scheme, authority and path are the parts of one URI.
     ///
-    /// Throws `LarderError/Code/invalidArgument` for other parts: together they could name another host, and responses of
+    /// Throws `LarderError/Code/invalidArgument` for other parts: such parts could name another host together, and responses of
     /// different hosts could have one key.
     func withCheckedTarget() throws(LarderError) -> HTTPRequest {
       switch RequestTarget.fault(in: self) {

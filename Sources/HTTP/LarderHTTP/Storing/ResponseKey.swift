@@ -76,10 +76,10 @@
 
     var bodyPrefix: String { shortenedURI(longest: 140, kept: Self.shortestBeginning) + "#" }
 
-    /// The number of bytes of the URI with which each of its keys begins; a shorter URI is whole in its keys.
+    /// Each key of a URI begins with this number of bytes of the URI, or with the whole URI if it is shorter.
     static let shortestBeginning = 100
 
-    /// The URI, shortened if it has more than `longest` bytes. A shortened URI also has more bytes, so it equals no whole URI.
+    /// The URI, cut if it has more than `longest` bytes. With its hash a cut URI is still longer, so it equals no whole URI.
     private func shortenedURI(longest: Int, kept: Int) -> String {
       guard uri.utf8.count > longest else { return uri }
       let hash = Secrets.hexadecimal(SHA256.hash(Array(uri.utf8)))

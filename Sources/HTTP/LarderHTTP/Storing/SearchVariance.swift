@@ -6,7 +6,7 @@
     /// The value of the field, from which ``init(_:)`` makes an equal value.
     let field: String
     private var isOrdered = true
-    /// Whether only the parameters with the names in ``names`` count; otherwise only all other parameters count.
+    /// Whether only the parameters with the names in ``names`` count. If false, only all other parameters count.
     private var isAllowList = false
     private var names: Set<[UInt8]> = []
 
@@ -14,7 +14,7 @@
     private static let longestField = 1_024
     private static let mostNames = 64
 
-    /// Reads the field. Nil if the field is missing, is invalid or changes nothing, because then every byte of the query counts.
+    /// Reads the field. Nil if the field is missing, is invalid or changes nothing: then every byte of the query counts.
     init?(_ fields: HTTPFields) {
       self.init(fields.lines(of: .noVarySearch).joined(separator: ", "))
     }

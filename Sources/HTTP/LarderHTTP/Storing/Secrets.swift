@@ -15,7 +15,7 @@
 
     /// 128 bits of SHA-256 of `text`, in hexadecimal, keyed with random bytes of the store.
     ///
-    /// Equal texts have equal digests in all processes of the store, and other digests in other stores. Only a person with
+    /// Equal texts have equal digests in all processes of the store, but other digests in other stores. Only a person who has
     /// the store can compare a guess with a digest. A text that cannot be guessed cannot be recovered.
     public static func digest(_ text: String, in store: Store) -> String {
       digest(text, key: store.secret)

@@ -70,7 +70,7 @@
         ?? FreshnessLifetime(response, received: received, policy: policy)
     }
 
-    /// The time until which the response may be served, even stale, or validated.
+    /// The time until which the response may be validated or served, even if it is stale.
     ///
     /// A time that is not after ``received`` means that the response is not stored.
     public func keptUntil(policy: HTTPCachePolicy) -> Timestamp {
