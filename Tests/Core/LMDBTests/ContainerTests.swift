@@ -36,7 +36,7 @@ struct `Several containers` {
 
   @Test func `what a killed container left is freed when it starts again under the same id`() throws
   {
-    // Keeps the store open. A process that opens the store alone begins a new reader table, without slots of killed processes.
+    // Keeps the store open. Otherwise the next process would begin a new reader table, without the slots of killed processes.
     let environment = try Fixture.open(store, Fixture.options(durability: .checkpointed))
     func slots() throws -> [ReaderTable.Reader] {
       try environment.readerTable.readers().filter { $0.process == 1 }

@@ -144,7 +144,7 @@ import Testing
     let environment = try Fixture.open(directory.store)
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.store + "/data.mdb"))
     let meta = environment.lastTransaction % 2 * 4096
-    // Offset 136 holds the number of the last page, offset 144 the number of the commit.
+    // The number of the last page is at offset 136, and the number of the commit is at offset 144.
     let values: [(UInt64, UInt64)] = [(136, .max), (136, 1 << 63), (144, .max), (144, 1 << 63)]
     for (offset, value) in values {
       try file.seek(toOffset: meta + offset)

@@ -17,7 +17,7 @@ import Testing
     return options
   }
 
-  /// Copies the store, including data that only the system's file cache has, and returns the path of the copy.
+  /// Copies the store and returns the path of the copy. The copy also has the data that only the system's file cache has.
   private func copy(_ name: String) throws -> String {
     let files = ["data.mdb", "recovery"].filter {
       FileManager.default.fileExists(atPath: directory.store + "/" + $0)

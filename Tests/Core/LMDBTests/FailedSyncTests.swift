@@ -28,7 +28,7 @@ import Testing
       try Data(file.utf8).write(to: URL(fileURLWithPath: trigger))
     }
 
-    /// Two peers that have the store open. The first peer writes 1, syncs, and writes 2. Then its next sync fails.
+    /// Two peers that have the store open. The first peer writes 1, syncs, and writes 2. The next sync of this peer fails.
     private func peersWithFailedSync(_ opening: String = "open") throws -> (
       first: PeerProcess, second: PeerProcess
     ) {

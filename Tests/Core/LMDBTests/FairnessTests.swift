@@ -97,7 +97,7 @@ import Testing
     try environment.set([5], [6])
     let held = try FileLock(opening: directory.store + "/lock.write", in: ForkGuard())
     #expect(try held.take())
-    // Gives the thread that makes checkpoints the time to wait for the lock, so the `sync` below comes after that thread.
+    // Lets the thread that makes checkpoints begin its wait for the lock, so the `sync` below waits behind that thread.
     usleep(400_000)
     let hasGivenUp = Atomic(false)
     try inThreads(2) { index in

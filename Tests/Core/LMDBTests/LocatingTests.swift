@@ -3,7 +3,7 @@ import LarderPeer
 import TestSupport
 import Testing
 
-/// After `locate`, a write of the same key reuses the found position instead of a second search. The result must be the same.
+/// After `locate`, a write of this key uses the found position instead of a second search. The result of both must be equal.
 @Suite struct Locating {
   let directory = TemporaryDirectory()
   let environment: Environment
@@ -29,7 +29,7 @@ import Testing
           let found = try transaction.locate(name.span, in: databases[database])?.array
           #expect(found == models[database][number], "LARDER_SEED=\(seed)")
           if Bool.random(using: &random) {
-            // Changes a key of either database before the located key is written: in one of ten cases the same key, else another.
+            // Before the write, changes a key of a random database: in one of ten cases the located key, else another key.
             let elsewhere = Int.random(in: 0..<2, using: &random)
             let other = Int.random(in: 0..<10, using: &random) == 0 ? number : number ^ 1
             let bytes = key(other)

@@ -27,7 +27,7 @@ import Testing
   func `of a repeated creation belongs to the data file of the failed one, too`(
     level: DurabilityLevel
   ) throws {
-    // Here a failed creation has removed its `data.mdb`, and a power failure after the second creation brings this file back.
+    // A failed creation removed its `data.mdb`. A power failure after the second creation brings it back. Copies simulate this.
     try write(1, level)
     try directory.copy(["data.mdb"], to: "first")
     try directory.copy(["recovery"], to: "second")

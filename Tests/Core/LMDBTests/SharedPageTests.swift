@@ -222,7 +222,7 @@ extension `Writing over damage` {
     }
   }
 
-  /// The key of the first record from `start` on. Without `start`, moves by one record. Nil at an end and at damage.
+  /// The key of the first record from `start` on. Without `start`, moves by one record. Returns nil at an end and at damage.
   private func scanned(
     _ cursor: inout Cursor, from start: Int?, forward: Bool
   ) -> [UInt8]? {

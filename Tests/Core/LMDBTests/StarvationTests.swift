@@ -24,7 +24,7 @@ import Testing
       #expect(lines == ["open", "written [1]", "closed true"])
       #expect(status == 0)
     } else {
-      // The status 127 means that the system could not even load the libraries of the program.
+      // With the status 127, the system could not even load the libraries of the program. This is no fault of the program.
       #expect([1, 2, 127].contains(status), "\(lines)")
     }
     if limit >= 30 { #expect(status == 0, "\(lines)") }
@@ -106,7 +106,7 @@ import Testing
     #expect(size >= 64 << 20 && size < 1 << 62)
     #expect(MapSize.initial(1 << 20, fileSize: 0) == 1 << 20)
     #expect(MapSize.initial(1 << 20, fileSize: 100 << 20) == 200 << 20)
-    // A sparse file can claim to be larger than any address space. The calculation must not overflow: LMDB refuses the file.
+    // A sparse file can claim to be larger than any address space. This must not cause an overflow. LMDB then refuses the file.
     #expect(MapSize.initial(1 << 30, fileSize: .max) > 0)
   }
 }

@@ -21,7 +21,7 @@ extension TemporaryDirectory {
     }
   }
 
-  /// The files of a store with type, size, permissions, inode and content hash, for a comparison with a later listing.
+  /// The files of a store with type, size, permissions, inode and content hash. A test compares two such listings.
   static func listing(_ directory: String) throws -> [String: String] {
     var listing: [String: String] = [:]
     for name in try FileManager.default.contentsOfDirectory(atPath: directory) + ["."] {
@@ -48,7 +48,7 @@ func eventually(within limit: Duration = .seconds(120), _ condition: () throws -
   return try condition()
 }
 
-/// Options with one checkpoint an hour, unless `interval` differs. `boot` is the simulated number of starts of the machine.
+/// Options with one checkpoint an hour by default. `boot` is the simulated number of starts of the machine.
 func options(
   _ level: DurabilityLevel?, boot: UInt64 = 1, interval: Duration = .seconds(3600)
 ) -> EnvironmentOptions {
@@ -73,7 +73,7 @@ extension WriteTransaction {
 /// The error that a test throws to discard a write.
 struct Stop: Error {}
 
-/// The LMDB error that `call` throws; nil if it throws none. Any other error fails the test.
+/// The LMDB error that `call` throws, or nil if `call` throws no error. Any other error fails the test.
 func failure(_ call: () throws -> Void) -> LMDBError? {
   do {
     try call()

@@ -29,7 +29,7 @@ import Testing
       try transaction.put([1].span, for: [5].span, in: .main)
       return transaction.serial
     }
-    // A write without changes makes no commit, and a discarded write makes none, so `formerSerial` stays the same.
+    // Neither a write without changes nor a discarded write makes a commit, so `formerSerial` stays equal.
     #expect(try environment.write { $0.formerSerial } == serial)
     #expect(throws: Stop.self) {
       try environment.write { transaction in

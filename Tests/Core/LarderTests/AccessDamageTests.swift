@@ -55,7 +55,7 @@ import Testing
       for (key, value) in expected {
         #expect(try notes.bytes("\(key)") == value, "LARDER_SEED=\(seed)")
       }
-      // Expects that the newest entry is always there, that the limit always holds, and that a found value is the written value.
+      // Expects that the newest entry is always there, that the limit always holds, and that only written values are found.
       try store.declare(Rules(limits: Limits(entries: 400)), for: "notes")
       for number in 0..<2000 {
         let key = Int.random(in: 0..<1200, using: &random)

@@ -168,7 +168,7 @@ extension AccessTable {
 
   @Test func `a full bucket forgets who has no clock, then who was used least lately`() throws {
     let start = now
-    // Ten hashes with different tags in one bucket, which has eight slots.
+    // Ten hashes with different tags in one bucket. The bucket has eight slots, so each of the last two replaces another hash.
     let hashes = (1...10).map { UInt64($0) }
     for (index, hash) in hashes[..<8].enumerated() {
       table.touch(hash, in: start + Int64(10 + index))
@@ -209,7 +209,7 @@ extension AccessTable {
     #expect((0..<200).allSatisfy { table.stats(of: hash($0)).frequency <= 6 })
     #expect(halved() > 180)
     #expect((0..<200).allSatisfy { table.stats(of: hash($0)).clock == 2 })
-    // In an empty store, each call of `sweep` passes only a few words of the table.
+    // In an empty store, each call of `sweep` passes only a few words of the table, so its position moves only a little.
     #expect(table.fits(entries: 0, in: now))
     let before = table.words.view.note(AccessTable.Note.sweep)
     table.sweep()

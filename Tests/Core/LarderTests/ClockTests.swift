@@ -155,7 +155,7 @@ import Testing
     clock.set(to: right)
     #expect(try notes.text("k") == "v" && notes.text("other") == "v")
     try notes.set("w", for: "right")
-    // If the clock keeps its new time, a purge one minute after the first purge trusts it, even if writes come in between.
+    // If the clock keeps its new time, a purge one minute after the first purge trusts the clock, even with writes in between.
     clock.set(to: right.advanced(by: .days(365)))
     try store.purge()
     try notes.set("w", for: "meanwhile")

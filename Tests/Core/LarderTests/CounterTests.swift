@@ -58,7 +58,7 @@ import Testing
       engine.writes.committed.keep(
         batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
     }
-    // This commit gets the number of the failed commit. The counters of the failed write must still not be used.
+    // This commit gets the number of the failed commit. But the counters of the failed write must still not be used.
     try engine.environment.write { transaction in
       let state = try transaction.value(for: MetadataKey.state, in: .main)?.copied ?? []
       try transaction.put(state, for: MetadataKey.state, in: .main)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Larder
 
-/// Batches of many small entries in a data file that is so small that there is room for few copies of changed pages.
+/// Batches of many small entries. The data file is so small that it has room for only a few copies of changed pages.
 struct DiskBatchTests {
   private static func options(disk: Int) -> Store.Options {
     var options = Store.Options()

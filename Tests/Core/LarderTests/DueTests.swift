@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test func `a purge goes from namespace to namespace in batches`() throws {
-    // In some namespaces all entries are due, in some a part, in some none; some entries never expire.
+    // Some namespaces have only due entries, some have both kinds, and some have no due entries or entries that never expire.
     var due = 0
     for index in 0..<40 {
       let namespace = store.namespace("n\(index)")

@@ -175,7 +175,7 @@ import Testing
     timer.runOut()
     clock.advance(by: .seconds(1690))
     for number in 0..<100 { _ = try notes.text(number) }
-    // The entries end in 4 s. This is more than the longest delay of the timer, so the timer gets its longest delay, one second.
+    // The entries expire in 4 s. This is more than the timer's longest delay of one second, so the timer gets that delay.
     #expect(timer.delays == [.seconds(1)])
     timer.runOut()
     #expect(store.engine.leftovers.accesses.queue.count == 0)
@@ -190,14 +190,14 @@ import Testing
     #expect(try notes.text("k") == "v")
     try notes.touch("k", expires: .after(.seconds(10)))
     var entry = try #require(try notes.entry(for: "k"))
-    // The entry no longer has the field of the interval (10 bytes) and the length of all fields (4 bytes).
+    // The entry is smaller without the field of the interval (10 bytes) and the length of all fields (4 bytes).
     #expect(entry.timeToIdle == nil && entry.storedSize == stored - 14)
     #expect(entry.expires == clock.now.advanced(by: .seconds(10)))
     timer.runOut()
     #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .seconds(10)))
     try notes.touch("k")
     entry = try #require(try notes.entry(for: "k"))
-    // The expiry index still has the former end, which is earlier. The entry stores the difference of the two ends in 4 bytes.
+    // The expiry index still has the former, earlier end. So the entry stores the difference of the two ends in 4 more bytes.
     #expect(entry.timeToIdle == .seconds(1600) && entry.storedSize == stored + 4)
     #expect(entry.expires?.advanced(by: .seconds(5)) == entry.staleUntil)
     clock.advance(by: .seconds(500))

@@ -71,7 +71,7 @@ import Testing
     for key in 0..<1000 { _ = try notes.value(for: key) }
     let left = try kept(notes, 0..<1000)
     #expect(left.count == 100)
-    // Not exactly the newest 100 values stay, because a value that leaves the window competes with an older value.
+    // The kept values need not be exactly the newest 100: a value that leaves the window competes with an older value.
     #expect(left.isSubset(of: Set(800..<1000)) && left.isSuperset(of: Set(980..<1000)))
   }
 

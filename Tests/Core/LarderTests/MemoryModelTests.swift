@@ -138,7 +138,7 @@ private struct MemoryRun {
     } catch is Stop {}
   }
 
-  /// Sets the clock of the other process to the same time, and makes a change there. An answer comes after the change is made.
+  /// Sets the clock of the other process to the time of this process, and makes a change there. Returns after the change.
   private mutating func tellPeer(_ step: Int, name: String, key: String) throws {
     let life = random.next(in: 0..<20_000)
     let text = "text \(name) \(key) \(step) \(life)"

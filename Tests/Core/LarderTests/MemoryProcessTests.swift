@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct MemoryProcessTests {
   /// The other process counts from 1. For each number it writes one of eight keys, or clears or renames the namespace. After
-  /// each commit it writes the number to a file. A read that begins after this must not find an older value.
+  /// each commit it writes the number to a file. A read that begins later must not find an older value.
   @Test func `no read finds a value older than a commit that ended before it began: 300,000 reads`()
     throws
   {

@@ -105,7 +105,7 @@ struct Model {
     return true
   }
 
-  /// True if no write time is recorded. Otherwise the clock may be at most a day after that time plus the open time since then.
+  /// Whether no write time is recorded, or the clock is at most a day after the write time plus the open time since then.
   var isClockPlausible: Bool {
     let day: Int64 = 86_400_000
     let gap = now - stamp

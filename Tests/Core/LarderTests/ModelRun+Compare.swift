@@ -69,7 +69,7 @@ extension ModelRun {
 }
 
 extension Model.Entry {
-  /// An entry of the model with the facts of a stored entry. The value is not known, so zeros of the same length replace it.
+  /// An entry of the model with the facts of a stored entry. The facts do not include the value, so zeros replace the value.
   init(_ facts: Store.Entry) {
     self.init(
       value: [UInt8](repeating: 0, count: facts.size), written: facts.written.milliseconds,

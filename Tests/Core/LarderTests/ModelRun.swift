@@ -5,7 +5,7 @@ import Testing
 @testable import Larder
 
 @Suite struct ModelTests {
-  /// The trials run 60 seeds with 2,000 steps each.
+  /// `make trials` runs these tests with more seeds and with more steps for each seed.
   private static let seeds = TestSettings.seeds(corpus: 6)
   private static let steps = TestSettings.trials > 1 ? 2000 : 1200
 
@@ -80,7 +80,7 @@ struct ModelRun {
     case 39..<47: try touch(key, in: name)
     case 47..<62:
       #expect(try store.namespace(name).bytes(key) == model.get(key, in: name))
-      // A write makes at most 64 of these removals, but the model makes all of them. So the run lets only a few of them wait.
+      // A write removes at most 64 of the expired entries that reads found, but the model removes all. So only a few may wait.
       if model.spaces.values.reduce(0, { $0 + $1.asked.count }) > 30 { try count(name) }
     case 62..<67:
       #expect(

@@ -12,7 +12,7 @@ import Testing
     EntryAttributes.with(owners: [Owner(Key(key), in: "notes")])
   }
 
-  /// Entries 0 to `count`, each owned by the entry before it.
+  /// Makes the entries 0 to `count`. Each entry after entry 0 is owned by the previous entry.
   private func makeChain(_ count: Int) throws {
     try notes.set("0", for: "0")
     for start in stride(from: 1, through: count, by: 1000) {

@@ -10,7 +10,7 @@ private let wordCount = 12
   @Test func `the target begins at a tenth and follows ghost hits, faster the more in a row`() {
     var target = WindowTarget()
     #expect(target.share == 0.1)
-    // A ghost hit (an evicted key comes back) moves the target by half of `share`, and by an eighth more for each hit of a run.
+    // A ghost hit (an evicted key comes back) moves the target by half of `share`, and by an eighth more per hit in a row.
     target.ghostHit(.window, share: 0.001, youth: 0)
     #expect(abs(target.share - (0.1 + 0.0005 * 1.125)) < 1e-9)
     target.ghostHit(.window, share: 0.001, youth: 0)
@@ -63,7 +63,7 @@ private let wordCount = 12
       insertions += 1
     }
     #expect((300...1000).contains(insertions) && !rates.areRare)
-    // The rates still show a loop if one key in ten is new. A scan has only new keys, so the rates no longer show a loop.
+    // If one key in ten is new, the rates still show a loop. The later keys are all new, like in a scan, so the loop is over.
     for number in 0..<5000 {
       rates.inserted(isReturn: number % 10 > 0, isGhostHit: number % 10 > 0, entries: 1000)
     }

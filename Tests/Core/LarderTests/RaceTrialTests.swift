@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 import Testing
 
-/// Four processes with four threads each make all kinds of calls. Meanwhile the test stops and continues them at random times.
+/// Four processes with four threads each make all kinds of calls. The test stops and continues the processes at random times.
 @Suite(.timeLimit(.minutes(30))) struct RaceTrialTests {
   @Test func `four processes of four threads lose nothing and see no half of a change`() throws {
     let directory = TemporaryDirectory()

@@ -108,7 +108,7 @@ import Testing
     #expect(try Store(at: target, options: options).durability == durability)
   }
 
-  /// The main database has a record for each database, under its name. The last 8 bytes of it are the number of the root page.
+  /// The main database has a record for each database, under its name. The record ends with the root page number, in 8 bytes.
   @Test(arguments: [false, true])
   func `entries whose database has lost its record or root are saved`(losesName: Bool) throws {
     try makeStore(path)
@@ -144,7 +144,7 @@ import Testing
       jitter: 0.5, limits: Limits(entries: 200), eviction: .refuse, largestValue: 10)
     try old.declare(rules, for: "notes")
     try old.close()
-    // The disk of the new store has little free space. The declared limits must still hold.
+    // The disk of the new store has little free space. This must not change the declared limits.
     var options = options
     options.hooks.freeDisk = { _ in 1_000_000 }
     let salvage = try Store.salvage(from: path, to: target, options: options)

@@ -33,7 +33,7 @@ struct SimulatedNamespace: SequencedQueue {
 
   func holds(_ key: Int) -> Bool { sequences[key] != nil }
 
-  /// Serves a request; returns true for a hit.
+  /// Serves a request. Returns whether the request was a hit.
   mutating func access(_ key: Int) throws(LarderError) -> Bool {
     if let sequence = sequences[key] {
       table.touch(Self.hash(key), sequence: sequence, of: Self.id, in: 0)
@@ -152,7 +152,7 @@ struct ListedPolicy {
     let hash = SimulatedNamespace.hash(key)
     if window.contains(key) || main.contains(key) {
       let isRecent = sequences[key]! > newest - recent
-      // A full bucket of the table forgets a key. The counts of a forgotten key begin anew, whatever its place in the queue.
+      // A full bucket of the table forgets a key. The counts of a forgotten key begin at 0 again, in each part of the queue.
       let isForgotten = table.words.view.find(hash) == nil
       var stats = isForgotten ? AccessStats(frequency: isRecent ? 1 : 0) : table.stats(of: hash)
       if !isRecent { stats.use() }

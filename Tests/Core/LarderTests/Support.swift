@@ -69,7 +69,7 @@ final class StoreFixture: Sendable {
   let store: Store
   private let directory: TemporaryDirectory?
 
-  /// Makes a temporary store with a long lock timeout. `change` may set other options. A failure traps, so all tests end.
+  /// Makes a temporary store with a long lock timeout. `change` may set other options. Without a store, ends the test process.
   init(_ change: (inout Store.Options) -> Void = { _ in }) {
     var options = Store.Options(clock: clock, lockTimeout: .ample)
     change(&options)
@@ -177,7 +177,7 @@ extension Store.Namespace {
 /// The error that a test throws to discard a write.
 struct Stop: Error {}
 
-/// The code of the `LarderError` that `body` throws; nil if it throws none. Any other error fails the test.
+/// The code of the `LarderError` that `body` throws, or nil if `body` throws no error. Any other error fails the test.
 func failure(_ body: () throws -> Void) -> LarderError.Code? { thrown(body)?.code }
 
 func thrown(_ body: () throws -> Void) -> LarderError? {

@@ -32,7 +32,7 @@ import Testing
     try store.close()
   }
 
-  /// Makes a store with an encrypted entry, runs `body` with the transforms of another program, and expects the same entry.
+  /// Makes a store with an encrypted entry, runs `body` with another program's transforms, and expects an unchanged entry.
   private func withForeign(
     _ transforms: any ValueTransform..., body: (Store.Namespace) throws -> Void
   ) throws {

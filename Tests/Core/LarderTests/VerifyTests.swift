@@ -83,7 +83,7 @@ import Testing
     try store.namespace("cleared").clear()
     let (faults, lookups) = try walk(store)
     #expect(faults == [] && lookups == 0)
-    // A surplus tag record must need only a few lookups, not a lookup for each of the 2,000 tags.
+    // A surplus tag record must cause only a few lookups. One lookup for each of the 2,000 tags would be too many.
     let slot = try notes.slot("many")
     try store.tamper { transaction, indexes in
       try transaction.put([], for: IndexKey.tag([0x7A], entry: slot), in: indexes.tags)

@@ -21,7 +21,7 @@ import Testing
     ("Europe/Zurich", TimeOfDay(2, 59), "2026-03-28T12:00:00Z", "2026-03-29T01:00:00Z"),
     ("Europe/Zurich", TimeOfDay(2, 30), "2026-03-29T01:00:00Z", "2026-03-30T00:30:00Z"),
     ("Europe/Zurich", TimeOfDay(4), "2026-03-28T12:00:00Z", "2026-03-29T02:00:00Z"),
-    // On 25 October 2026, the clocks go from 02:59:59 back to 02:00. Of a time that comes twice, the first one counts.
+    // On 25 October 2026, the clocks go from 02:59:59 back to 02:00. If a time of day comes twice, the first moment counts.
     ("Europe/Zurich", TimeOfDay(2, 30), "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z"),
     ("Europe/Zurich", TimeOfDay(2, 30), "2026-10-25T00:45:00Z", "2026-10-26T01:30:00Z"),
     ("Europe/Zurich", TimeOfDay(4), "2026-10-24T12:00:00Z", "2026-10-25T03:00:00Z"),
@@ -29,7 +29,7 @@ import Testing
     ("Australia/Lord_Howe", TimeOfDay(2, 10), "2026-10-03T12:00:00Z", "2026-10-03T15:30:00Z"),
     ("Australia/Lord_Howe", TimeOfDay(1, 45), "2026-04-04T12:00:00Z", "2026-04-04T14:45:00Z"),
     ("Australia/Lord_Howe", TimeOfDay(1, 45), "2026-04-04T14:50:00Z", "2026-04-05T15:15:00Z"),
-    // Samoa skipped the whole day 30 December 2011.
+    // Samoa skipped the whole day 30 December 2011, so the next 04:00 was on 31 December.
     ("Pacific/Apia", TimeOfDay(4), "2011-12-30T00:00:00Z", "2011-12-30T14:00:00Z"),
     ("Asia/Kathmandu", TimeOfDay(0), "2026-05-01T00:00:00Z", "2026-05-01T18:15:00Z"),
     ("Pacific/Chatham", TimeOfDay(12), "2026-07-01T00:00:00Z", "2026-07-01T23:15:00Z"),

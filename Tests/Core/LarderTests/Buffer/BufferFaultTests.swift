@@ -129,7 +129,7 @@ import Testing
       try notes.set("record", for: "first")
       let buffer = try #require(store.engine.reader.buffer)
       #expect(buffer.state.end > 0)
-      // Word 1 of the record now says that the record is a removal. A removal has no entry.
+      // Word 1 of the record now says that the record is a removal. But a removal has no entry, so the record is damaged.
       let table = buffer.table
       let counts = UInt64("first".utf8.count) | UInt64(BufferRecord.Kind.removal.rawValue) &<< 48
       table.view.store(counts, wide: buffer.layout.log + 1)

@@ -18,7 +18,7 @@ final class Origin: Sendable {
   private let state = Mutex(State())
 
   var loads: Int { state.withLock { $0.loads } }
-  /// Loads that ended because no caller wanted them any more.
+  /// The number of loads that were cancelled because no caller waited for them any more.
   var cancelled: Int { state.withLock { $0.cancelled.count } }
 
   func close() { state.withLock { $0.isOpen = false } }
@@ -103,7 +103,7 @@ final class Shared<Value: Sendable>: Sendable {
 }
 
 extension LoadOptions {
-  /// The default options, but the value is committed when the caller gets it.
+  /// The default options, except that a caller gets a value only after the commit of the value.
   static let committed = LoadOptions(waitsForCommit: true)
 }
 

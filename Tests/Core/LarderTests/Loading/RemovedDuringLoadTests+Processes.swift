@@ -96,7 +96,7 @@ extension RemovedDuringLoadTests {
     let first = try await origin.startHeld(boards)
     let path = store.path + "/removals"
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
-    // `index` is the number of a word after the header. For place 7, it is the word that belongs to the key.
+    // `index` is the number of a word after the header. For place 7, `index` is the number of the word that belongs to the key.
     let hash = Checksum.keyHash(of: Array("thun".utf8).span, in: try boards.namespace.id)
     let index = place == 7 ? 8 + hash % (1 << 14) : UInt64(place)
     try file.seek(toOffset: 128 + 8 * index)
@@ -131,7 +131,7 @@ extension RemovedDuringLoadTests {
   func `no caller of any process gets what was removed before it asked`() throws {
     let directory = TemporaryDirectory()
     let path = directory.path + "/s"
-    // The file has one time for each of two times four keys. A caller must not get a value from before this time.
+    // The file has one time for each of four keys in two namespaces. A caller must not get a value from before this time.
     try Data(count: 64).write(to: URL(fileURLWithPath: path + ".floors"))
     let steps = 250 * TestSettings.trials
     var random = SeededRNG()

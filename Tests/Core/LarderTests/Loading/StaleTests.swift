@@ -110,7 +110,7 @@ import Testing
       expires: .after(.minutes(10)), refreshAhead: .minutes(1), waitsForCommit: true)
     let ask = { try await origin.ask(boards, options) }
     _ = try await ask()
-    // A caller may get its value before the load leaves the table of running loads, so the test waits for this.
+    // A caller may get its value before the load leaves the table of running loads, so the test waits until the table is empty.
     try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
     clock.advance(by: .minutes(9) - .milliseconds(1))
     #expect(try await ask().value == "load 1" && origin.loads == 1)

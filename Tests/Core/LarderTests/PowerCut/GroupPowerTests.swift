@@ -8,10 +8,10 @@ import TestSupport
   @testable import LMDB
   @testable import Larder
 
-  /// The successes that the store has reported to tasks with shared commits, up to some point of a trace.
+  /// What the store had reported as done to each task at some point of a trace. The tasks share commits.
   private struct GroupPromise {
     private(set) var isOpen = false
-    /// For each task: the number of writes that were reported as done, and how many of them a sync or the close covers.
+    /// By task: `acknowledged` counts the writes that were reported as done, `synced` those that a sync or close covers.
     private(set) var acknowledged: [Int: Int] = [:]
     private(set) var synced: [Int: Int] = [:]
     private(set) var isClosed = false
@@ -31,7 +31,7 @@ import TestSupport
       }
     }
 
-    /// The smallest number of writes of a task that the store must have. A task has at most one write in each commit.
+    /// The smallest number of writes that the store must have of a task.
     func least(_ task: Int, _ level: Durability) -> Int {
       let (told, synced) = (acknowledged[task] ?? 0, synced[task] ?? 0)
       return switch level {

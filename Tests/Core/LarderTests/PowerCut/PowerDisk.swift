@@ -15,7 +15,7 @@ struct PowerDisk {
     case calls(Double)
     /// Each sector of the pending calls reaches the disk with this chance.
     case sectors(Double)
-    /// The earliest of the pending calls reach the disk: this share of all pending calls.
+    /// This share of the pending calls reaches the disk. These calls are the earliest of all pending calls.
     case prefix(Double)
   }
 
@@ -157,7 +157,7 @@ struct PowerDisk {
     files[inode]!.replaceSubrange(offset..<offset + bytes.count, with: bytes)
   }
 
-  /// One possible state of the disk; nil if the directory of the store is not on it.
+  /// One possible state of the disk. Nil if the directory of the store is not on the disk.
   func image(_ luck: Luck, _ random: inout SeededRNG) -> [String: [UInt8]]? {
     var (files, names, hasDirectory) = (files, names, hasDirectory)
     let mayBeLonger = Bool.random(using: &random)

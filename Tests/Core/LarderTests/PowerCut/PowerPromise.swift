@@ -1,7 +1,7 @@
 import Larder
 import LarderPeer
 
-/// The reports to the writers up to a point of a trace. They say which batches a store must have after a power cut at this point.
+/// What the reports to the writers before some point of a trace promise: the batches that survive a power cut at this point.
 struct PowerPromise {
   private(set) var isOpen = false
   /// The last batch that was reported to a writer as done, and the times of all these reports.
@@ -11,13 +11,13 @@ struct PowerPromise {
   private(set) var synced = 0
   /// The number of batches that have begun and have no answer yet.
   private(set) var underWay = 0
-  /// The number of batches that failed. They may still be in the store.
+  /// The number of batches that failed. Such a batch may still be in the store.
   private var unknown = 0
   /// Whether no batch has begun since the last sync ended, or since all processes have closed.
   private(set) var isSettled = false
   /// Whether an opening found fewer batches than a sync or a clean close covers.
   private(set) var foundTooFew = false
-  /// The number of processes that open the store or have it open, and the number of those that have begun to close it.
+  /// The number of processes that open the store or have it open, and the number of processes that have begun to close it.
   private var openers = 0
   private var closers = 0
   private let canBeEmptied: Bool
@@ -26,7 +26,7 @@ struct PowerPromise {
   /// The largest number of batches that the store may have had before the trace began.
   private var former = 0
 
-  /// - Parameter canBeEmptied: whether a failed sync may empty the store. The numbers of the batches then begin anew.
+  /// - Parameter canBeEmptied: whether a failed sync may empty the store. The next batch then gets the number 1 again.
   init(canBeEmptied: Bool = false) { self.canBeEmptied = canBeEmptied }
 
   /// The promise for a store of this level after a power cut. `other` has the reports to the writers before the power cut.

@@ -36,7 +36,7 @@ import TestSupport
       URL(fileURLWithPath: PeerProcess.executable).deletingLastPathComponent().path + "/" + name
     }
 
-    /// The images are in memory if `/dev/shm` exists, because a test writes each image only once, and needs no sync of the image.
+    /// A test writes each image only once and needs no sync of the image, so the images are in memory if `/dev/shm` exists.
     static let directory =
       FileManager.default.isWritableFile(atPath: "/dev/shm")
       ? "/dev/shm" : URL(fileURLWithPath: NSTemporaryDirectory()).path
@@ -62,7 +62,7 @@ import TestSupport
       return files
     }
 
-    /// The transaction of the recovery point in the file `recovery`, or 0 if there is none.
+    /// The transaction of the recovery point in the file `recovery`, or 0 if the file has no recovery point.
     static func point(_ bytes: [UInt8]) -> UInt64 {
       let records = [0, 4096].compactMap { start in
         bytes.count >= start + RecoveryRecord.size
