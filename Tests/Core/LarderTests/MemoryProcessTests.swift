@@ -61,7 +61,7 @@ import Testing
   }
 }
 
-/// What the peer `count` does for each number: it writes a key, clears or renames. The peer and the test use the same rules.
+/// The work of the peer `count` for each number: it writes a key, clears or renames. The peer and the test use the same rules.
 enum Numbers {
   static let keys = 8
   static let roundsPerClear = 100

@@ -40,7 +40,7 @@ import Testing
   func `plots fill the width and no more`(columns: Int) throws {
     for command in ["plot sizes @departures --bins 5", "plot expiry @departures --bins 5"] {
       let lines = try lines(of: command, columns: columns)
-      // A line that is too long would wrap, and the answer would have more rows.
+      // A line that is too long would wrap, so the answer would have more rows.
       #expect((2...6).contains(lines.count), "\(lines)")
       let longest = lines.map(\.count).max() ?? 0
       #expect((columns - 2...columns).contains(longest), "\(command): \(lines)")

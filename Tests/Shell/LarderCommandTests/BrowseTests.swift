@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 import Testing
 
-/// The full-screen view in a terminal. The tests run one at a time, because each test waits for a certain screen.
+/// Tests of the full-screen view in a terminal. The tests run one at a time, because each test waits for a certain screen.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct BrowseTests {
   private let home = TemporaryDirectory()
   private func start(
@@ -176,7 +176,7 @@ import Testing
     case .deleted:
       try FileManager.default.removeItem(atPath: home.store)
     }
-    // The program may have ended after the first key, and then no key can be sent.
+    // The program may have ended after the first key. Then the next key cannot be sent, so the loop stops.
     for key in ["G", "r", "g", "\u{3}", "q", "q"] {
       do { try session.type(key) } catch { break }
     }

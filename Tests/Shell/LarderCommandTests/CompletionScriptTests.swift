@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Completions in the shells for which they are made, if those shells are installed.
+/// Tests of the completion scripts in each shell that is installed.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct CompletionScriptTests {
   private let fixture = ProgramFixture()
 
@@ -101,7 +101,7 @@ import Testing
       to: "faulty.html")
     let (console, picture) = try look(at: "page")
     #expect(console == [])
-    // A page that shows nothing has a small picture.
+    // A page that shows nothing has a small picture, so the picture of the report must be much larger.
     let empty = try look(at: "empty").picture
     #expect(picture.count > 4 * empty.count, "\(picture.count) and \(empty.count) bytes")
     #expect(try look(at: "faulty").console.count == 1)
@@ -116,7 +116,7 @@ import Testing
         larder store --create -q -e 'set @\(name) "\(key)" v --ttl 1h' -e 'set @b k v' \
         -e 'limits @\(name) --bytes 10MB' -e 'report page.html' -e 'report one.html @\(name)'
         """)
-    // A script in a copy of the page reports each text that ends outside the window or is too long for its place.
+    // A script in a copy of the page reports each text that ends outside the window, and each text that is too long.
     let script = """
       <script>for (const e of document.querySelectorAll("h1, h2, p, dt, dd, dd span, th, td")) {
       if (e.getBoundingClientRect().right > innerWidth || e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0)

@@ -98,7 +98,7 @@ extension LineEditorTests {
     let limit = LineEditor.HistoryFile.limit
     try home.write((0...(2 * limit)).map { "line \($0)\n" }.joined(), to: "history")
     let newest = ((limit + 1)...(2 * limit)).map { "line \($0)" }
-    // The shortened history is written to a new file, so a kill during the write leaves the old file whole.
+    // The shortened history is written to a new file, so a kill during the write leaves the former file whole.
     let before = try #require(FileHandle(forReadingAtPath: file.path))
     let link = LineEditor.HistoryFile(at: home.path + "/link")
     try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "history")
@@ -179,7 +179,7 @@ struct LineHistoryTests {
     #expect(history.recall(.earlier, from: line("get a")) == nil)
     #expect(history.recall(.later, from: line("get a")) == "get b")
     #expect(history.recall(.later, from: line("get b")) == "get")
-    // A walk through the history begins again after an edit of the line, and at the next line.
+    // A walk through the history begins again after an edit of the line, and when the next line begins.
     #expect(history.recall(.earlier, from: line("k")) == "keys")
     history.endWalk()
     #expect(history.recall(.earlier, from: line("keys")) == nil)

@@ -103,7 +103,7 @@ import Testing
         text.remove(at: cursor)
       default:
         let character = characters.randomElement(using: &random)!
-        // Types all scalars of a character. A mark alone would join the character before the mark.
+        // Types all scalars of a character at once, because a mark alone would join the previous character.
         typed += String(character)
         text.insert(character, at: cursor)
         cursor += 1
@@ -170,7 +170,7 @@ private struct EditedText {
 
   init(letters: [Character]) { self.letters = letters }
 
-  /// Makes one random change of the text, and returns its keys.
+  /// Makes one random change of the text. Returns the keys that make this change.
   mutating func edit(using generator: inout SeededRNG) -> String {
     switch Int.random(in: 0..<20, using: &generator) {
     case 0..<9 where text.count < 120:

@@ -17,7 +17,7 @@ import Testing
     let length = 1_000_000
     let writer = Thread {
       let line = [UInt8](repeating: UInt8(ascii: "x"), count: length)
-      // If this write fails, the check of the length below fails, too.
+      // This thread only prints an error. If the write fails, the check of the length below fails, too.
       do {
         try pipeline.write(line + Array("\ny\n".utf8))
         try pipeline.closeInput()
@@ -87,12 +87,12 @@ struct Pipeline {
 
   func closeInput() throws { try input.fileHandleForWriting.close() }
 
-  /// At most `count` bytes. Returns as soon as some bytes have come.
+  /// Reads at most `count` bytes. Returns as soon as some bytes have come.
   func read(upTo count: Int) throws -> [UInt8] {
     [UInt8](try output.fileHandleForReading.read(upToCount: count) ?? Data())
   }
 
-  /// All bytes until the program ends.
+  /// Reads all bytes until the program ends.
   func readAll() throws -> [UInt8] {
     [UInt8](try output.fileHandleForReading.readToEnd() ?? Data())
   }
@@ -101,7 +101,7 @@ struct Pipeline {
 
   func interrupt() { process.interrupt() }
 
-  /// The exit status; negative if a signal ended the program.
+  /// The exit status. The number is negative if a signal ended the program.
   func waitForExit() -> Int32 {
     process.waitUntilExit()
     return process.terminationReason == .exit

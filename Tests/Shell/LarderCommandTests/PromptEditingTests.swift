@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test func `demo creates a store and opens it`() throws {
-    // With so many columns the banner stays on one line, however long the path is.
+    // With so many columns the banner stays on one line, even with a long path.
     let session = try TerminalSession(
       larder: ["demo", home.path + "/demo"], home: home, columns: 200)
     session.expect("suggestions and the prompt") { screen in

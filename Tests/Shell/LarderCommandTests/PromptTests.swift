@@ -103,7 +103,7 @@ import Testing
     }
     try session.type("\u{3}").expect("the count and the prompt") {
       // If the screen has shown the first change late, the test has written more than once, so the count may exceed 1. A notice
-      // of earlier writes may stand below the count.
+      // of earlier writes may also stand below the count.
       let counted = $0.lines.compactMap { $0.prefixMatch(of: /\^C ([0-9]+) events? in/) }
       guard let found = counted.last, let count = Int(found.1) else { return false }
       return (1...written).contains(count) && $0.lines.last == "larder>"
@@ -189,7 +189,7 @@ import Testing
 }
 
 extension Store {
-  /// A store whose only readers are reads. At other levels of durability, checkpoints are readers, too, and keep old pages.
+  /// A store without checkpoints. At other levels of durability, a checkpoint is a reader, too, and also keeps old pages.
   fileprivate static func durable(at path: String) throws -> Store {
     try Store(at: path, options: Store.Options(durability: .durable))
   }

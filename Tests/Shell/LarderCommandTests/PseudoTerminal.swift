@@ -81,7 +81,7 @@
     return true
   }
 
-  /// Waits for the end of the program. Returns its exit status, or the negative number of the signal that ended it.
+  /// Waits for the end of the program. Returns its exit status, or the negative number of the signal that ended the program.
   func waitForExit(within limit: Duration = .seconds(60)) throws -> Int32 {
     _ = shows(within: limit) { _ in false }
     let deadline = ContinuousClock.now + limit
@@ -98,7 +98,7 @@
     return exitStatus!
   }
 
-  /// Whether the terminal itself assembles lines, as a shell expects after the end of a program.
+  /// Whether the terminal itself assembles lines. A shell expects this state after the end of a program.
   var isCanonical: Bool {
     var state = termios()
     return unsafe tcgetattr(controller, &state) == 0 && state.c_lflag & tcflag_t(ICANON) != 0
@@ -107,7 +107,7 @@
   /// Sends the program a signal, to stop it or to continue it.
   func send(_ signal: Int32) { kill(process, signal) }
 
-  /// Reads from the terminal. False if no byte came in time, or if the program has closed the terminal.
+  /// Reads from the terminal. Returns false if no byte came in time, or if the program has closed the terminal.
   private func readMore(within limit: Duration) -> Bool {
     var polled = pollfd(fd: controller, events: Int16(POLLIN), revents: 0)
     let ready = unsafe poll(&polled, 1, Int32(limit / .milliseconds(1)))
@@ -133,11 +133,11 @@
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-    // The first terminal that a session leader opens becomes the terminal of its session, so this one becomes the program's.
+    // The first terminal that a session leader opens becomes the terminal of its session, so the program gets this terminal.
     unsafe posix_spawn_file_actions_addopen(&actions, 0, device, O_RDWR, 0)
     unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
     unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
-    // The program would otherwise inherit pipes of other tests, and the readers of those pipes would never see an end.
+    // Without this, the program would inherit pipes of other tests, and the readers of those pipes would never see an end.
     #if canImport(Glibc)
       for descriptor: Int32 in 3..<1_024 {
         unsafe posix_spawn_file_actions_addclose(&actions, descriptor)

@@ -1,4 +1,4 @@
-/// The screen of a terminal after the bytes that it was fed. It knows the sequences of VT100 and xterm that libedit uses.
+/// The screen of a terminal after some bytes. This type knows the sequences of VT100 and xterm that libedit uses.
 struct Screen {
   struct Cell: Equatable {
     var text = " "
@@ -12,12 +12,12 @@ struct Screen {
   private(set) var column = 0
   private(set) var isPasteMarked = false
   private(set) var isCursorHidden = false
-  /// The content of the usual screen while the alternate screen is shown; nil otherwise.
+  /// The content of the usual screen while the alternate screen is shown. Nil while the usual screen is shown.
   private var usual: (cells: [[Cell]], row: Int, column: Int)?
-  /// Sequences that this screen does not know. If there are any, its content may be wrong.
+  /// Sequences that this type does not know. If there are any, the content of the screen may be wrong.
   private(set) var unknown: [String] = []
 
-  /// Whether rows wrap again when the width changes, as in many terminals.
+  /// Whether rows are wrapped again when the width changes, as in many terminals.
   var wrapsAgain = false
   /// The answers of the terminal to questions of the program.
   var replies: [UInt8] = []
@@ -110,7 +110,7 @@ struct Screen {
     }
   }
 
-  /// Acts on the pending bytes and returns true if they are complete.
+  /// Acts on the pending bytes if they are complete. Returns whether they are complete.
   private mutating func takePending() -> Bool {
     let first = pending[0]
     if first == 0x1B { return takeEscape() }
@@ -232,7 +232,7 @@ struct Screen {
     let width = Self.width(of: scalar)
     var base = isWrapPending ? column : max(0, column - 1)
     if cells[row][base].text.isEmpty, base > 0 { base -= 1 }
-    // After U+200D, a character becomes part of the character before it and takes no cell of its own.
+    // A character after U+200D becomes part of the previous character and takes no cell of its own.
     guard width > 0, cells[row][base].text.unicodeScalars.last != "\u{200D}" else {
       cells[row][base].text.unicodeScalars.append(scalar)
       return

@@ -12,7 +12,7 @@ import class LarderSharedTesting.TierLink
 @testable import LarderCommand
 @testable import ShellLanguage
 
-/// The facts that `larder` reads from the records of a store and shows about a shared tier.
+/// The facts about a shared tier that `larder` reads from a store and shows.
 @Suite struct SharedFactsTests {
   private func facts(_ store: Store) throws -> [String: Cell] {
     Dictionary(
@@ -27,7 +27,7 @@ import class LarderSharedTesting.TierLink
     let tier = MemoryTier(application: "shop", clock: clock)
     let link = TierLink(to: tier)
     let cache: SharedCache<String> = store.cache(TextCodec(), in: "prices", shared: Shared(link))
-    // A machine keeps copies only after its first contact with the log of the tier.
+    // A machine keeps copies only after its first contact with the log of the tier, so the test waits for this contact.
     try await waitUntil { try SharedStatus(of: store)?.isConfirmed ?? false }
     try await cache.set("1", for: "a")
     try await waitUntil { try SharedStatus(of: store)?.applied == tier.newest }

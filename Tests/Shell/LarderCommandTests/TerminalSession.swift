@@ -3,13 +3,13 @@ import Larder
 import TestSupport
 import Testing
 
-/// A program at a terminal, by default the probe. Its home directory is removed with the session.
+/// A program at a terminal. The default program is the probe. The release of the session removes the home directory.
 final class TerminalSession {
   let terminal: PseudoTerminal
 
   /// - Parameters:
   ///   - program: The path of the program.
-  ///   - prompt: The prompt to wait for; nil for no wait.
+  /// - prompt: The prompt to wait for. Nil means that the initializer does not wait.
   ///   - home: The home directory with the history and the settings.
   ///   - environment: Variables besides `HOME`, `TERM` and `LANG`, or in their place.
   init(

@@ -36,7 +36,7 @@ import Testing
     defer { _ = signal(SIGUSR2, before) }
     let own = address(action(SIGUSR2))
     EmergencyExit.arm(restoring: termios())
-    // The program calls this again after it was stopped and continued.
+    // After a stop, the program calls `arm` again. This second call must keep the action that `disarm` restores.
     EmergencyExit.arm(restoring: termios())
     #expect(address(action(SIGUSR2)) != own)
     EmergencyExit.disarm()
@@ -105,7 +105,7 @@ import Testing
     #expect(try text("new") == "whole")
   }
 
-  /// The system cannot read this file at the offset 0, so `read` must fail and not report the end.
+  /// The system cannot read this file at the offset 0. So `read` must fail, and must not report the end of the file.
   @Test func `a fault of the disk is not the end of the file`() throws {
     let file = try ByteFile(reading: "/proc/self/mem")
     #expect(throws: TerminalError.failed(operation: "read", code: EIO)) { try file.read() }

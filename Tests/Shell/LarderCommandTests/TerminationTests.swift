@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 import Testing
 
-/// `SIGTERM` ends the program with the status of that signal, whatever program started it. After `SIGKILL`, its changes stay.
+/// `SIGTERM` ends the program with the status of that signal, whatever program started it. After `SIGKILL`, changes stay.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct TerminationTests {
   /// The state of the signals that the program inherits from its parent process.
   enum Parent: CaseIterable { case usual, blocking, ignoring }

@@ -173,7 +173,7 @@ extension Frame {
 
 /// The full-screen view on a simulated screen.
 @Suite struct BrowseChangeTests {
-  /// Opens the view on an entry and types the keys of each step. Calls `between` before each step but the first.
+  /// Opens the view on an entry and types the keys of each step. Calls `between` before every step except the first.
   private func browse(_ steps: [String], _ between: @escaping (Shell) throws -> Void) throws
     -> Shell
   {
@@ -183,7 +183,7 @@ extension Frame {
     let screen = Host.Screen(
       size: { Host.Window(columns: 80, rows: 24) },
       wait: { limit in
-        // A running command asks for a typed key with a limit of zero. No key is typed during a command.
+        // A running command asks for a typed key with a limit of zero. In this test nobody types during a command.
         guard limit > .zero else { return .timeout }
         guard !left.isEmpty else { return .end }
         let keys = left.removeFirst()

@@ -94,13 +94,13 @@ extension BrowseState {
     state.show(new, for: .refresh, at: .seconds(1))
     #expect(state.rows.map(\.change) == [nil, nil, nil, .changed, nil, nil])
     #expect(state.selectedRow?.id == EntryID(browsed([1])[0].entry))
-    // The row of a removed entry stays in its place. No command of the view can change that entry.
+    // The row of a removed entry stays in its place, but no command of the view can change this entry.
     state.show(
       browsed([0, 2]) + browsed([3], version: 2) + browsed([4, 5, 6]), for: .refresh,
       removed: [EntryID(browsed([1])[0].entry)], at: .seconds(2))
     #expect(state.keys == ["00", "01", "02", "03", "04", "05"])
     #expect(state.rows.map(\.change) == [nil, .removed, nil, .changed, nil, nil])
-    // The selection moves to the next entry, which exists.
+    // The selection moves to the next entry, because this entry exists.
     #expect(state.selected == 2 && state.wanted?.key == Key("02"))
     let result1 = state.fade(at: .seconds(3))
     #expect(!result1)

@@ -10,16 +10,16 @@ import Testing
 ///
 /// Half of the lines have the name of a command and the raw bytes, which may be no UTF-8.
 ///
-/// Two commands get each string. In `make trials` all commands get each string, and there are more strings.
+/// Each string is tried with two commands. In `make trials` each string is tried with all commands, and there are more strings.
 @Suite struct ByteFuzzTests {
   private static let strings = 2000 * TestSettings.trials
   private static let commandsForEach = TestSettings.trials == 1 ? 2 : commands.count
   private static let workers = 2
-  /// The most strings in a store at a time, and the strings of one session. Without these bounds, long lists and a long history
-  /// would make the commands slow.
+  /// The largest number of strings in a store at a time, and the number of strings in one session. Without these bounds, long
+  /// lists and a long history would make the commands slow.
   private static let (storedAtOnce, inSession) = (8, 400)
 
-  /// The last two words are no commands: they test the messages about unknown commands.
+  /// The last two words are no names of commands, so they test the messages about unknown commands.
   private static let commands = CommandTable.standard.commands.map(\.name) + ["", "kesy"]
   private static let modes = OutputMode.allCases.filter { $0 != .raw }
 

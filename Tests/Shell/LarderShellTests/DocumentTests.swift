@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Checks `Docs/Use/Shell.md`. With `RECORD` set, the tests rewrite the page. Read the page before you commit it.
+/// Checks `Docs/Use/Shell.md`. With `RECORD` set, the tests rewrite the page. A person must read the page before a commit.
 @Suite(.serialized) struct DocumentTests {
   private static let url = Repository.root.appending(path: "Docs/Use/Shell.md")
 

@@ -133,7 +133,7 @@ struct Cipher: ValueTransform {
   }
 }
 
-/// Imports into a store with encrypted values, by a program with the keys and by a program without them.
+/// Imports into a store with encrypted values: by a program with the keys, and by a program without the keys.
 @Suite struct EncryptedImportTests {
   private let cipher = Cipher(isRequired: true, coversMetadata: true)
 

@@ -63,7 +63,7 @@ import Testing
           input.insert(contentsOf: other[random.next(in: 0..<other.count)...], at: place)
         }
       case 5:
-        // Inserts a number at or beyond a bound of its type.
+        // Inserts a number at a bound of its type, or beyond the bound.
         let number = [
           "9223372036854775808", "-1", "1e400", "0.0000000001", "NaN", "18446744073709551616",
         ]

@@ -111,7 +111,7 @@ import Testing
     for _ in 0..<100 {
       let json = try JSONText(bytes(random.json(depth: 4)))
       for line in json.laidOut(width: 60).split(separator: "\n") where DisplayWidth.of(line) > 60 {
-        // A line may be wider only if it cannot be broken. Such a line has one value, with its name.
+        // A line may be wider only if it cannot be broken: it has only one value, with the name of the value.
         #expect(!line.contains(", "), "LARDER_SEED=\(random.seed): \(line)")
       }
     }
@@ -139,7 +139,7 @@ extension SeededRNG {
   }
 }
 
-/// The name and the dump of a value that is no text.
+/// The hex dump of a value that is no text.
 @Suite struct BinaryValueTests {
   @Test func `a dump shows every byte and nothing that a terminal obeys`() {
     let all = (0...255).map { UInt8($0) }

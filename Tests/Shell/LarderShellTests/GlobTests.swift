@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  /// All patterns without braces that the pattern means, such as `ac` and `bc` for `{a,b}c`.
+  /// Expands the braces of a pattern. For `{a,b}c`, the result is `ac` and `bc`.
   private func alternatives(_ pattern: String) -> [String] {
     guard let open = pattern.firstIndex(of: "{") else { return [pattern] }
     var depth = 0

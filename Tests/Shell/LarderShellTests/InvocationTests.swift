@@ -146,8 +146,8 @@ import Testing
     let line = try CommandReader.commands(in: bytes("# x\n  export a"), from: .file("s"))[0]
     let error = line.locate(ShellError(.full, "no space left on device", hint: nil))
     #expect(error.scripted == "error: s:2:3: no space left on device\n")
-    // An error in a file names its line. At the prompt, the line stands above the error. This error has no caret: it concerns
-    // no word.
+    // An error in a file names its line. At the prompt, the line stands above the error. This error concerns no word, so it has
+    // no caret.
     #expect(error.prompted(promptWidth: 8) == error.scripted)
     let typed = try command("export a")
     let other = typed.locate(ShellError(.full, "no space left on device", hint: nil))

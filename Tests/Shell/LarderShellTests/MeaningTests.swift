@@ -37,7 +37,7 @@ import Testing
     ] {
       #expect(try shell("keys @box \(fast)") == shell("keys @box \(slow)"), "\(fast)")
     }
-    // The index of expirations has each expired entry and no other entry.
+    // The index of expirations has every expired entry, and only expired entries.
     let expired = try shell("keys @box --expired").split(separator: "\n").count
     #expect(try shell("count @box") == "\(200 - expired)\t\(200 - expired)\t\(expired)\n")
   }

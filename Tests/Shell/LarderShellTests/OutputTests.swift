@@ -111,7 +111,7 @@ import Testing
             .split(separator: "\n")
           let isSafe = lines.allSatisfy { String($0).isSafe }
           let count = body == .rows(columns, [cells]) ? 3 : 4
-          // With a width, long facts of a row and long notes are wrapped, so there may be more lines.
+          // With a width, a long row or note is wrapped, so there may be more lines than without a width.
           guard isSafe, lines.count == count || width != nil && lines.count <= 12 else {
             Issue.record("LARDER_SEED=\(generator.seed): \(lines)")
             return

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// The fields of plain output are those in the help and in the document.
+/// The fields of plain output must be the fields that the help and the document list.
 @Suite struct PlainOutputTests {
   @Test func `a terminal sees no control of a key in raw output either`() throws {
     let key: [UInt8] = [0x61, 0x1B, 0x5D] + Array("\u{9B}\u{202E}".utf8)
@@ -116,7 +116,7 @@ import Testing
       for (row, fields) in zip(csv.dropFirst(), plain) {
         for (name, field) in zip(form.fields, fields) {
           let name = name.filter { !"[]".contains($0) }
-          // Skips the time, because the CSV run watches another, later change.
+          // Skips the time, because the CSV run watches a later change at another time.
           guard let column = header.firstIndex(where: { $0 == name }), row.count == header.count,
             name != "time"
           else { continue }
@@ -159,7 +159,7 @@ import Testing
     "help evict", "help times",
   ]
 
-  /// Commands that this test leaves out: they run other commands, need a person, wait, or end the session.
+  /// Commands without a test here: they run other commands, need a person, wait, or end the session.
   private static let others = ["browse", "edit", "undo", "watch", "source", "quit"]
 
   @Test func `every command is tried`() {
@@ -198,7 +198,7 @@ import Testing
     check(value, under: "", of: line)
     let lines = try answer(to: line, as: .jsonl).split(separator: "\n")
     for line in lines { _ = try JSONText(Array(line.utf8)) }
-    // For this line, CSV has the value itself, which may be the text `null`.
+    // For this line, CSV prints the value itself. The value may be the text `null`, so the check for `null` below is skipped.
     guard line != "get @a k1 .n" else { return }
     let csv = try answer(to: line, as: .csv)
     #expect(csv.hasSuffix("\r\n"))
@@ -221,7 +221,7 @@ import Testing
       for (name, item) in object { check(item, under: name, of: line) }
     case is NSNull: break
     default:
-      // In the answer of `limits`, `used` is the use of a limit and not a moment.
+      // In the answer of `limits`, the field `used` is the use of a limit. In other answers, `used` is a moment.
       if Self.moments.contains(name), !line.hasPrefix("limits") {
         let text = value as? String
         #expect(

@@ -27,7 +27,7 @@ import Testing
       #expect(
         try error { _ = try word(text).key() }.hint?.description.contains("quote the word") == true)
     }
-    // A key is shown as a UUID only if it has 16 bytes that are no text.
+    // A key is shown as a UUID only if the key has 16 bytes and the bytes are no text.
     #expect(Quoting.key([0xF8] + Array(repeating: 0, count: 16)).hasPrefix("\""))
     #expect(Quoting.key(bytes("0123456789abcdef")) == "\"0123456789abcdef\"")
   }
@@ -102,7 +102,7 @@ import Testing
     let shell = try Shell(.plain)
     let hint = try #require(try shell.error("set @x k \(word)").hint?.description)
     guard hint.hasPrefix("write ") else {
-      // The quote has no end, or the word has a single quote, which would end the quotes of a hint with the word.
+      // No hint can show the word: its quote has no end, or a single quote in the word would end the quotes of the hint.
       return #expect(hint == "quote the whole word")
     }
     try shell("set @x k \(hint.dropFirst(6))")

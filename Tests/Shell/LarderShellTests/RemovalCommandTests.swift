@@ -52,7 +52,7 @@ import Testing
     _ = try shell(line)
     open.yield()
     #expect(try await loaded == "old")
-    // The call of `statistics` waits for the commits of loaded values.
+    // The call of `statistics` waits for the commits of loaded values, so the next read sees whether the value was stored.
     _ = try shell.store.statistics()
     #expect(try cache.value(for: "new") == nil)
   }

@@ -16,7 +16,7 @@ import Testing
     return try String(contentsOfFile: path, encoding: .utf8)
   }
 
-  /// Checks a page by the plainest rules of XML: each end tag closes the last open tag.
+  /// Checks only one rule of XML: each end tag closes the last open tag.
   private func isWellFormed(_ page: String) -> Bool {
     var open: [Substring] = []
     let body = page.replacingOccurrences(of: "<!DOCTYPE html>", with: "")

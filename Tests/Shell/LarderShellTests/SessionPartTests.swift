@@ -6,7 +6,7 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Parts of a session that keep a state, each tested alone.
+/// Tests of parts of a session that keep a state. Each part is tested alone.
 struct SessionPartTests {
   /// A writer, and a record of the bytes that it has written.
   private final class Output {

@@ -10,30 +10,30 @@ import Testing
 final class Shell {
   let clock = ManualClock(now: Timestamp(stockholm.now))
   let store: Store
-  /// A path for a file of the test, which is removed with the shell.
+  /// A path for a file of the test. The release of the shell removes the file.
   let file = TemporaryDirectory.unusedPath
   private(set) var session: Session!
   /// The outcome of the last command.
   private(set) var outcome: Outcome?
-  /// The notes and the questions, which are no part of the answers.
+  /// The notes and the questions. They are not part of the answers.
   private(set) var notices: [String] = []
   private(set) var questions: [String] = []
-  /// The lines about the progress of a command; nil removes the last line.
+  /// The lines about the progress of a command. The element nil removes the last line.
   private(set) var progress: [String?] = []
   var answer = true
-  /// Runs before the person answers.
+  /// This closure runs before the person answers.
   var whileAsked: () throws -> Void = {}
   /// The unread bytes of standard input.
   var input: [UInt8] = []
-  /// How often a command may look for ^C before ^C comes.
+  /// The number of looks for ^C after which ^C comes.
   var stepsUntilInterrupted = Int.max
-  /// Runs whenever a command looks for ^C.
+  /// This closure runs each time a command looks for ^C.
   var whenLooking: () -> Void = {}
-  /// How often a command may wait before ^C comes.
+  /// The number of waits of a command after which ^C comes.
   var pauses = 0
-  /// Runs while a command waits.
+  /// This closure runs while a command waits.
   var meanwhile: () throws -> Void = {}
-  /// The change that the person makes in an editor, and the reason why the editor fails; nil if the editor works.
+  /// The change that the person makes in an editor. `editorProblem`: why the editor fails, or nil if the editor works.
   var editing: (String) throws -> String = { $0 }
   var editorProblem: String?
   /// The extensions of the edited files, and the texts of the files that were not removed.

@@ -7,7 +7,7 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct SizesCommandTests {
-  /// The sums by the plainest method: it looks at every entry and keeps every sum.
+  /// The sums, computed in the simplest way: this looks at every entry and keeps every sum.
   private func expected(_ keys: [[UInt8]: Int], depth: Int) -> [[UInt8]: Int] {
     var sums: [[UInt8]: Int] = [:]
     for (key, size) in keys {
@@ -98,7 +98,7 @@ import Testing
     try shell("limits --disk 8MB --yes")
     let gone = try 600 - notes.count()
     #expect(bytes > 0 && gone * 10_000 >= bytes / 2)
-    // `--reset` restores the limit that code has declared. This change removes many entries, so it needs a confirmation, too.
+    // `--reset` restores the limit that code has declared. This limit removes many entries, so `--yes` is needed.
     try shell.store.declare(StoreLimits(disk: 5_000_000))
     try shell("limits --disk none")
     for key in 0..<300 { try notes.set([UInt8](repeating: 1, count: 10_000), for: "new \(key)") }
@@ -142,7 +142,7 @@ import Testing
 
 /// A store with some values that an application compresses; the shell does not know the transform.
 @Suite struct CompressedStoreTests {
-  /// Simulates compression: of a value whose first and last byte are equal, only the first tenth is stored.
+  /// Simulates compression: if the first and the last byte of a value are equal, only the first tenth is stored.
   private struct Tenth: ValueTransform {
     let id = TransformID.zstd
 
@@ -173,7 +173,7 @@ import Testing
     return try Shell(mode, at: path)
   }
 
-  /// The line about compression below a table; nil if there is none.
+  /// The line about compression below a table. Nil if there is no such line.
   private func remark(_ shell: Shell, _ command: String) throws -> Substring? {
     try shell(command).split(separator: "\n").first { $0.contains("compressed") }
   }
@@ -194,7 +194,7 @@ import Testing
 
   @Test func `the rows of sizes hold the stored bytes`() throws {
     let rows = try shell(.plain)("sizes @notes --by prefix").split(separator: "\n")
-    // Each of the three compressed values has 33 more bytes, which are needed to restore the value.
+    // Each of the three compressed values has 33 more stored bytes. These bytes are needed to restore the value.
     #expect(
       rows.map { $0.split(separator: "\t").prefix(3).joined(separator: " ") }
         == ["long/ 3 3099", "short/ 1 2000"])

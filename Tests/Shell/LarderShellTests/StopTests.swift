@@ -9,7 +9,7 @@ import Testing
 /// A command on many entries must often look for ^C, and must stop at the first look after ^C has come.
 @Suite struct StopTests {
   private static let count = 1200
-  /// The most entries that a command may read between two looks. This takes less than a millisecond.
+  /// The largest number of entries that a command may read between two looks. To read so many takes less than a millisecond.
   private static let between = 600
 
   private func shell() throws -> Shell {
@@ -63,7 +63,7 @@ import Testing
     "limits @a --entries 10 --yes", "undo",
   ]
 
-  /// Commands that need no more time in a large store. Commands that wait for a person or a change have other tests.
+  /// Commands that need no more time in a large store, or that wait for a person or a change. Waiting commands have own tests.
   private static let others = [
     "browse", "edit", "echo", "help", "history", "info", "option", "output", "quit",
     "rename", "set", "source", "sync", "use", "watch",
@@ -86,7 +86,7 @@ import Testing
     return shell
   }
 
-  /// Each line with the least number of looks that the command must make.
+  /// Each line with the smallest number of looks for ^C that the command must make.
   @Test(arguments: lines.map { ($0, count / between) } + steps.map { ($0, 1) })
   func `each look for an interruption ends a command`(line: String, least: Int) throws {
     let shell = try shell(for: line)
@@ -133,7 +133,7 @@ import Testing
     let error = try shell.error(line == "compact --to" ? "\(line) \(shell.file)" : line)
     #expect(error.code == .interrupted)
     #expect(error.message.description == "interrupted: \(message)")
-    // The session opens the store again after the interruption of `compact`.
+    // After an interruption of `compact`, the session opens the store again.
     let store = shell.session.store
     #expect(try store.namespace("old").count() == left)
     #expect(try store.namespace("tagged").count() == (line.hasPrefix("inv") ? 1 : 2))

@@ -7,7 +7,7 @@ import Testing
 @testable import ShellLanguage
 
 extension SeededRNG {
-  /// Awkward bytes of all kinds: controls, quotes, invalid UTF-8, bidirectional and zero-width characters.
+  /// Bytes that are hard to print: controls, quotes, invalid UTF-8, bidirectional and zero-width characters.
   mutating func awkwardBytes(upTo count: Int) -> [UInt8] {
     let scalars: [Unicode.Scalar] = [
       "a", "Z", "9", " ", "\t", "\n", "\r", "\0", "\u{1B}", "\u{7F}", "\u{9B}", "\"", "'", "\\",
@@ -72,7 +72,7 @@ func clock(_ moment: String, in zone: String) -> WallClock {
 }
 
 extension Zone {
-  /// The zone with this name in the time zone database; nil if there is none.
+  /// The zone with this name in the time zone database. Nil if the database has no such zone.
   init?(named name: String) {
     guard let zone = TimeZone(identifier: name) else { return nil }
     self.init { zone.secondsFromGMT(for: Timestamp($0).date) }

@@ -117,7 +117,7 @@ import Testing
     #expect(message.contains("it is nested too deep") && !message.contains("not JSON"))
   }
 
-  /// A store with the sound entry `l` and three damaged entries; the damage of `long` shows only at a read of its value.
+  /// A store with the sound entry `l` and three damaged entries. The damage of `long` shows only when its value is read.
   private func damagedStore(at place: String) throws {
     var options = Store.Options()
     options.hooks.chunksAbove = 9000
@@ -145,7 +145,7 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: place) }
     try damagedStore(at: place)
     let shell = try Shell(.plain, at: place)
-    // A key on standard input whose entry is damaged counts as absent, so this selection leaves out `j` and `k`.
+    // A damaged entry counts as absent if its key comes from standard input. So this input must omit `j` and `k`.
     if selection.hasSuffix("--stdin") { shell.input = bytes("l\nlong\n") }
     var others: [Int] = []
     shell.whenLooking = {

@@ -6,7 +6,7 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct WatchCommandTests {
-  /// A shell that runs `events` once while it watches, and then sees no change for a while.
+  /// A shell whose `watch` waits: the first wait runs `events`, and later waits bring no change.
   private func shell(
     _ mode: OutputMode = .table, _ events: @escaping (Shell) throws -> Void
   ) throws -> Shell {
@@ -133,7 +133,7 @@ import Testing
     try store.set("v", for: "k")
     shell.pauses = 10_000
     var number = 0
-    // Each wait makes 500 changes, more than another process can commit between two looks of the command.
+    // Each wait makes 500 changes. Another process cannot commit so many changes between two looks of the command.
     shell.meanwhile = {
       for _ in 0..<500 where number < 3000 {
         try store.set("v", for: "\(number)")

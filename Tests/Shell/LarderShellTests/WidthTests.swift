@@ -7,7 +7,7 @@ import Testing
 @testable import ShellLanguage
 
 /// The text that a terminal of a certain width receives, with the bytes of its colors. With `RECORD` set, the tests write the
-/// answers to the files. Read the files before you commit them.
+/// answers to the files. A person must read the files before a commit.
 @Suite struct WidthTests {
   private static let commands = [
     "namespaces", "keys @lego.parts", "keys @lego.part_colors --long",

@@ -86,7 +86,7 @@ func hint(_ line: [UInt8]) -> String? {
   line == Array("get ".utf8) ? "KEY..." : nil
 }
 
-/// Digits are magenta.
+/// The highlighter of the probe: digits are magenta.
 func highlight(_ line: [UInt8]) -> [(range: Range<Int>, rendition: String)] {
   line.indices.filter { (0x30...0x39).contains(line[$0]) }.map { ($0..<$0 + 1, "35") }
 }

@@ -8,7 +8,7 @@ import TestSupport
   @testable import LMDB
   @testable import Larder
 
-  /// What the store had reported as done to each task at some point of a trace. The tasks share commits.
+  /// The writes that the store had reported as done to each task at some point of a trace. The tasks share commits.
   private struct GroupPromise {
     private(set) var isOpen = false
     /// By task: `acknowledged` counts the writes that were reported as done, `synced` those that a sync or close covers.

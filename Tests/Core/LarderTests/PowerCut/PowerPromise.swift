@@ -1,7 +1,7 @@
 import Larder
 import LarderPeer
 
-/// What the reports to the writers before some point of a trace promise: the batches that survive a power cut at this point.
+/// The promise of all reports to the writers before a point of a trace: the batches that survive a power cut at this point.
 struct PowerPromise {
   private(set) var isOpen = false
   /// The last batch that was reported to a writer as done, and the times of all these reports.
