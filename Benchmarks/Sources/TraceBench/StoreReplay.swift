@@ -4,7 +4,7 @@ import Larder
 /// Replays traces with the store itself. A namespace has a limit of entries and the access table of the store. Each request is
 /// a read, and each miss is also a write.
 struct StoreReplay: Sendable {
-  /// What happens to the store in the middle of a replay.
+  /// The store in the second half of a replay: unchanged, restarted, or restarted without its access table.
   enum Variant: String, CaseIterable, Sendable {
     case undisturbed = "store"
     case restarted = "store, restarted"
@@ -19,7 +19,7 @@ struct StoreReplay: Sendable {
   /// The time between two requests, so that uses become as old as in the traffic of a day. The time is the same in every run.
   private static let timeBetweenRequests = Duration.milliseconds(100)
 
-  /// The directory of the stores. Each commit is flushed, so a directory in memory is better.
+  /// The directory of the stores. Each commit is flushed, so a directory in memory is faster than a disk.
   var directory: String
 
   static var usualDirectory: String {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Larder
 
-/// The time of a hit if the store notes the use, or if the use moves the expiry, compared with a hit without both.
+/// The time of a hit if the store notes the use, or if the use moves the expiry, compared with a hit that does neither.
 struct UsesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "uses", abstract: "What a hit pays for the accounting of uses.",

@@ -25,7 +25,7 @@ struct SequenceTests {
   @Test func `SIEVE leaves a used entry where it is and its hand beyond`() {
     // D: the hand passes A (used), evicts B and stops at C. E: evicts C, stops at D. F: evicts D. So A is still cached.
     #expect(outcome(SIEVE.self, capacity: 3, "ABCADEFA") == "...H...H")
-    // The same up to F. Then A, E and F are hits: E and F are new, and A was used again.
+    // The requests up to F are as above. Then A, E and F are hits: E and F are new, and A is still cached.
     #expect(outcome(SIEVE.self, capacity: 3, "ABCADEFAEFD") == "...H...HHH.")
   }
 

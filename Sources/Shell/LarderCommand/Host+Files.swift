@@ -124,7 +124,7 @@ extension Host.Draft {
 
 extension Terminal {
   /// Moves the cursor to the beginning of a line, although its column is unknown. Writes a whole line of spaces. If the cursor
-  /// was in the middle of a line, it is then on the next line. If it was at the beginning, it is still on the same line.
+  /// was in the middle of a line, the cursor is then on the next line. Otherwise the cursor stays on its line.
   static func beginLine(_ environment: [String: String]) throws {
     guard movesCursor(on: .output, environment: environment), let columns = size()?.columns else {
       return
@@ -163,7 +163,7 @@ extension FileProblem {
       case EACCES, EPERM, EROFS: .notPermitted
       case EISDIR: .directory
       case ENOSPC, EDQUOT: .diskFull
-      // The parent process had closed this standard descriptor at the start.
+      // This error means that the parent process had closed this standard descriptor at the start.
       case EBADF: .failed("it is closed")
       default: .failed(error.description)
       }

@@ -37,7 +37,7 @@ extension Options.Document {
     """
 }
 
-/// Scripts for shells. They complete the options of the program, and the command after the store.
+/// Scripts with which a system shell completes the options of the program, and the command after the store.
 enum CompletionScript {
   private static let commands = CommandTable.standard.commands.map(\.name).joined(separator: " ")
 

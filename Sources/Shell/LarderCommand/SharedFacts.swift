@@ -37,7 +37,7 @@ extension SharedStatus {
     ]
   }
 
-  /// For a copy from the shared tier: its version, and whether the version is confirmed. For other entries, the cell says that.
+  /// The version of a copy from the shared tier, and whether it is confirmed. Any other entry gets `not from the tier`.
   fileprivate func cell(for entry: Store.Entry) -> Cell {
     guard let version = entry.metadata.flatMap({ ValueStamp(bytes: $0) })?.version else {
       return .text("not from the tier")

@@ -129,7 +129,7 @@ final class ShellRunner {
     }
   }
 
-  /// Records a failure, which ends the script if --keep-going is not given. ^C ends the script in any case.
+  /// Records a failure. Returns nil if the script continues, which needs --keep-going. ^C always ends the script.
   private func recordFailure(_ code: Int32) -> Int32? {
     failure = failure ?? code
     failures += 1

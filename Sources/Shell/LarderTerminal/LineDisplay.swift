@@ -86,7 +86,7 @@ import CEditline
 
   /// Moves the cursor of the terminal to the end of the line. After a newline, output is then below the line.
   ///
-  /// libedit does not know of this move. Afterwards, the line is over, or the caller calls `redraw`.
+  /// libedit does not know of this move. So after it, the line must be over, or the caller must call `redraw`.
   func leaveLine() throws(TerminalError) {
     let line = line
     let here = place(of: line.beforeCursor)
@@ -97,8 +97,8 @@ import CEditline
 
   /// Erases the rows of the prompt and the line, and moves the cursor to the place at which they began.
   ///
-  /// When the width changes, some terminals wrap the rows again, and other terminals cut them. The column of the cursor shows
-  /// which has happened. If it does not, uses the smaller row, so that no text above the line is lost.
+  /// When the width changes, some terminals wrap the rows again, and other terminals cut the rows. The column of the cursor
+  /// shows what happened. Otherwise uses the smaller row, so that no text above the line is lost.
   func eraseLine(cursorAt column: Int? = nil) throws(TerminalError) {
     let (wrapped, cut) = places
     let edge = min(cut.column, windowColumns - 1)
@@ -137,7 +137,7 @@ import CEditline
   }
 
   /// Draws a line again if it contains characters without a width, such as joiners and marks. libedit counts a cell for such a
-  /// character when it is typed, but not later. Then libedit would write to the wrong places.
+  /// character when it is typed, but not later. So without this function, libedit would write to the wrong places.
   func settleLine() throws(TerminalError) {
     let line = line
     let scalars = line.beforeCursor + line.afterCursor
@@ -163,7 +163,7 @@ import CEditline
     return isMark && !(0xFE00...0xFE0F).contains(scalar.value)
   }
 
-  /// Draws the line with colors and marks over the plain line of libedit. libedit does not know of this.
+  /// Draws the line with colors and marks over the plain line of libedit. libedit does not know of these colors.
   ///
   /// Each character stays in its place. Two kinds of line get no colors: a line that needs more rows than the window has, and a
   /// line with control characters other than newline, because libedit draws these in another form.
@@ -205,7 +205,7 @@ import CEditline
     isPainted = !runs.isEmpty
   }
 
-  /// Writes the hint after the line and moves the cursor back. libedit does not know of this.
+  /// Writes the hint after the line and moves the cursor back. libedit does not know of the hint.
   func showHint() throws(TerminalError) {
     guard showsColors, !isHinting, let room = roomInRow() else { return }
     let line = line

@@ -41,7 +41,7 @@ extension LineEditor {
       case .ready:
         try display.hideHint()
         let key = try Terminal.read(.input, atMost: 1).first
-        // A report of the cursor's place may come late. It is not a key, so it is dropped.
+        // A report of the cursor's place may come late. The report is not a key, so it is dropped.
         guard let byte = key, byte == 0x1B, report != .none else { return key }
         if try reportedColumn(after: [byte], within: .milliseconds(50)) != nil { continue }
         return held.removeFirst()

@@ -21,12 +21,12 @@ import CEditline
   let complete: Complete
   var buffer: LineBuffer { unsafe LineBuffer(of: editor) }
 
-  /// Whether the keys are those of vi. Then no key may begin with an escape, because Escape alone must leave the insert mode.
+  /// Whether the keys are those of vi. If so, no key may begin with an escape, because Escape alone must leave the insert mode.
   let isVi: Bool
 
-  /// Bytes that were read too early. They belong to the next keys.
+  /// Bytes that were read too early, and that belong to the next keys.
   var held: [UInt8] = []
-  /// Whether the terminal answers the question for the place of its cursor.
+  /// Whether the terminal answers when this editor asks for the place of the cursor.
   var report = Report.none
 
   enum Report {
@@ -115,7 +115,7 @@ import CEditline
     Interrupts.acknowledge()  // a ^C that came late was meant for the previous command
     display.begin(prompt)
     TerminalSignals.deferTermination()
-    // libedit draws the prompt before it changes the mode. The terminal would show input from the time between twice.
+    // libedit draws the prompt before it sets this mode. Input between both would be shown twice, so sets the mode first.
     unsafe cel_prepare_terminal(editor, 1)
   }
 

@@ -60,7 +60,7 @@ import CEditline
 
   enum Direction { case earlier, later }
 
-  /// A walk through the entries that begin with the text before the cursor. libedit cannot search for a text at the beginning.
+  /// A walk through the entries that begin with the text before the cursor. libedit cannot make such a search.
   private struct Walk {
     let typed: String
     let prefix: String

@@ -53,7 +53,7 @@ package enum Terminal {
   }
 
   /// The arguments of this process without the name of the program, as exact bytes. Swift's own list replaces bytes that are
-  /// not UTF-8, so a command could change the entry of another key.
+  /// not UTF-8, so with this list a command could change the entry of another key.
   package static var arguments: [[UInt8]] {
     (1..<max(Int(CommandLine.argc), 1)).map { index in
       guard let word = unsafe CommandLine.unsafeArgv[index] else { return [] }

@@ -2,7 +2,7 @@
 enum Level: String, Codable, Sendable {
   /// The write survives a power failure of the machine.
   case durable
-  /// The write survives a kill of the process. The peer's ``PeerKind/promise`` says whether it survives a power failure.
+  /// The write survives a kill of the process. ``PeerKind/promise`` says whether the write survives a power failure.
   case unsynced = "no sync"
   /// The write is lost when the process ends.
   case memory

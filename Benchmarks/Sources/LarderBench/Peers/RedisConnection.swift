@@ -64,7 +64,7 @@ final class RedisConnection {
     out.removeAll(keepingCapacity: true)
   }
 
-  /// The next reply. If it is ``Reply/bytes(_:)``, read the bytes by ``withBytes(_:_:)`` before the next call.
+  /// The next reply. If the reply is ``Reply/bytes(_:)``, read the bytes by ``withBytes(_:_:)`` before the next call.
   func reply() throws -> Reply {
     let line = try self.line()
     let rest = String(decoding: input[line.lowerBound + 1..<line.upperBound], as: UTF8.self)

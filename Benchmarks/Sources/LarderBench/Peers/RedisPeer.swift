@@ -46,7 +46,7 @@ final class RedisPeer: Peer {
     try waitUntilReady()
   }
 
-  /// Waits until the server answers. If data exist, it loads them first.
+  /// Waits until the server answers. If data exist, the server loads the data first.
   private func waitUntilReady() throws {
     let deadline = ContinuousClock.now + .seconds(60)
     while true {

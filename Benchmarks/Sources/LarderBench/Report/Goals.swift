@@ -3,7 +3,7 @@ struct Goals {
   private struct Goal {
     var work: String
     var goal: String
-    /// The measured value, or nil if the run does not contain it. Below it, the upper or lower bound of the value.
+    /// The measured value, or nil if the run does not contain this value.
     var reached: Double?
     var bound: Bound
     var unit = "x"
@@ -198,7 +198,7 @@ struct Goals {
     row(work, "larder", scenario, nil)?.ratio?.median
   }
 
-  /// The rate of Larder divided by the rate of another peer. For writes, at the first level.
+  /// The rate of Larder divided by the rate of another peer. For writes, uses the first measured level.
   private func over(_ work: String, _ peer: String, _ scenario: Scenario) -> Double? {
     divided((work, peer), (work, "larder"), scenario)
   }

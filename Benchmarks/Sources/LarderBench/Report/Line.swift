@@ -9,7 +9,6 @@ struct Scenario: Codable, Hashable, CustomStringConvertible {
   var description: String { "\(grouped(entries)) entries of \(grouped(valueSize)) bytes" }
 }
 
-/// The unit of a figure.
 enum Unit: String, Codable {
   /// The time of one operation, or of a whole workload.
   case nanoseconds

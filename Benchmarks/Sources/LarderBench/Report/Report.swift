@@ -29,7 +29,6 @@ final class Report {
     if !isSaid { add([row]) }
   }
 
-  /// Prints a remark between measurements.
   func note(_ text: String) {
     let seconds = (ContinuousClock.now - start).components.seconds
     FileHandle.standardError.write(Data("[\(seconds) s] \(text)\n".utf8))

@@ -50,12 +50,12 @@ extension Bench {
     } / Double(Self.batch)
   }
 
-  /// Writes stored entries again, one by one, with only a few writes in a round: like a program that pauses between its writes.
+  /// Writes stored entries again, one by one, with only a few writes in a round, like a program that pauses between its writes.
   func singles() throws {
     try singles("single write", most: 5000, time: settings.roundTime, on: settings.clock)
   }
 
-  /// Writes stored entries again, one by one and without a pause. So the time includes work that stores do later.
+  /// Writes stored entries again, one by one and without a pause. So the time includes the work that a store delays.
   func singlesWithoutPause() throws {
     // The stores do a part of this work on other threads, so the wall clock is used.
     try singles(

@@ -1,6 +1,6 @@
 /// The access statistics of a cached entry, which `adaptive` uses.
 struct AccessStats: Equatable {
-  /// The number of recent uses, from 0 to 15. It is halved at times.
+  /// The number of recent uses, from 0 to 15. `halveFrequencies` halves the number.
   var frequency = 0
   /// From 0 to 3. The value decreases when the clock hand passes the entry.
   var clock = 0

@@ -1,5 +1,5 @@
-/// An access table with a slot for every key. The tagged table is compared with it. The memory tier of the store uses such a
-/// table.
+/// An access table with a slot for every key. The tagged table is compared with this table. The memory tier of the store uses
+/// such a table.
 struct ExactTable: AccessTable {
   static let name = "exact"
   private let lifetime: Int

@@ -1,4 +1,4 @@
-/// Belady's MIN, which may also decline to store an entry. It knows all future requests, so no policy can have more hits.
+/// Belady's MIN, which may also decline to store an entry. OPT knows all future requests, so no policy can have more hits.
 struct OPT: Policy {
   static let name = "OPT"
   private let capacity: Int

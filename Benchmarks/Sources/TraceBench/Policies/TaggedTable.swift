@@ -7,7 +7,7 @@ struct TaggedTable: AccessTable {
   private let touchBuckets: UInt64
   private let ghostBuckets: UInt64
   private let lifetime: Int
-  /// The number of evictions in one unit of the age of a ghost. The age wraps only after the ghost is dead.
+  /// The evictions in one unit of the age of a ghost: so many that the age wraps only after the ghost is dead.
   private let tick: Int
   private var evictions = 0
 

@@ -137,7 +137,7 @@ final class BrowseList {
     return try namespace.entry(for: entry.key.bytes).map { $0.state == .expired } ?? true
   }
 
-  /// The present entry under the same key. Nil if this entry does not belong to the list, or if there is no such entry.
+  /// Looks up the key of `entry` again. Returns nil if the key has no entry now, or if this entry does not belong to the list.
   private func present(_ entry: Store.Entry) throws -> Store.Entry? {
     let key = entry.key.bytes
     let here = namespaces.filter { $0.name.isExactly(entry.namespace) }

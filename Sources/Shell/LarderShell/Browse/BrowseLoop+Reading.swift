@@ -3,7 +3,7 @@ import LarderSystem
 import ShellLanguage
 
 extension BrowseLoop {
-  /// If a read takes a time T, changes in the store cause no new read for T times this factor, and for at least a tick.
+  /// After a read, changes in the store cause no new read for this factor times its duration, or for a tick if that is longer.
   private static let quietFactor = 5
 
   func reading(_ body: () throws -> Void) rethrows {

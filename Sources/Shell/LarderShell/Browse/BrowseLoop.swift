@@ -4,7 +4,7 @@ import ShellLanguage
 
 /// The main loop of the full-screen view. The loop handles keys, reads the store and draws.
 ///
-/// So that typing is not slow, a key stops a running read, except keys that only move. The read starts again after the key. No
+/// So that typing is not slow, a key that does more than move stops a running read. After the key, the read starts again. No
 /// snapshot is held while the view waits for a key.
 final class BrowseLoop {
   /// The longest wait for a key before the loop looks for commits, and the shortest pause between two reads for changes.
@@ -69,7 +69,7 @@ final class BrowseLoop {
         try draw()
         try reading { try countSome() }
       } catch is Interruption {
-        // If no key came, a signal such as a new window size may have stopped the read. A wait of zero reports this signal.
+        // If no key came, a signal such as a new window size may have stopped the read, so a wait of zero handles the signal.
         if keys.isEmpty { try wait(.zero) }
         continue
       }
@@ -88,7 +88,7 @@ final class BrowseLoop {
     }
   }
 
-  /// Whether a read or a change must stop: a read for a key that does more than move, a change for ^C, both if the input ends.
+  /// Whether to stop. A key that does more than move stops a read, ^C stops a change, and the end of the input stops both.
   private func isInterrupted() -> Bool {
     let now = ContinuousClock.now
     guard now - looked >= Self.lookInterval else { return false }
@@ -130,8 +130,8 @@ final class BrowseLoop {
     }
   }
 
-  /// Makes a change. Refuses the change if some of its entries are gone or were written again. An entry that is written again
-  /// only during the change stays as it is.
+  /// Makes a change. Refuses the change if some of its entries are gone or were written again. If an entry is written during
+  /// the change, the change skips this entry.
   private func make(_ change: BrowseChange) throws {
     session.chosen = Dictionary(change.entries.map { (EntryID($0), $0.version) }) { $1 }
     defer { session.chosen = nil }

@@ -4,12 +4,12 @@ import ShellLanguage
 extension BrowseScreen {
   private typealias Pane = BrowseState.Pane
 
-  /// A line of a pane. Facts are on the right; a longer text is cut before the facts.
+  /// A line of a pane. The facts are at the right edge. A text that is too long is cut before the facts.
   private struct Line {
     var text: String
     var color: Color?
     var facts = ""
-    /// A mark in the cell before the last cell.
+    /// A mark for a change, such as `+`. Its place is the cell before the last cell.
     var mark: (text: String, color: Color)?
   }
 
@@ -151,7 +151,7 @@ extension BrowseScreen {
     }
   }
 
-  /// The expiry for a list: `in 21 h`, `never`, `stale` or `expired`. A time has only its first unit.
+  /// The expiry for a list: `in 21 h`, `never`, `stale` or `expired`. A duration has only its first unit.
   private func expiry(of entry: Store.Entry) -> String {
     entry.state == .stale && entry.expires != nil
       ? "stale" : presentation.clock.expiry(entry.expires?.unix, isBrief: true)

@@ -160,7 +160,7 @@ extension BrowseState {
       }
     case .namespaces:
       guard let step = Self.steps(of: key, page: height) else { return }
-      // The last line of the pane means all namespaces.
+      // The last line of the pane means all namespaces, so its index is the number of namespaces.
       let present = namespaces.firstIndex { $0.name == query.namespace } ?? namespaces.count
       let target = Self.moved(present, by: step, most: namespaces.count)
       guard target != present else { return }

@@ -23,7 +23,7 @@ extension BrowseState {
   /// Requests the rows of the window again, unless another request is pending.
   mutating func refresh() { pending = pending ?? .refresh }
 
-  /// - Parameter since: The time at which the window was last read, by the clock of the store. Later writes get a mark.
+  /// - Parameter since: The time of the last read of the window, by the store's clock. Entries written after it get a mark.
   mutating func show(
     _ found: [Ranked], for request: PageRequest, removed: Set<EntryID> = [],
     since: Timestamp? = nil, at now: Duration = .zero
@@ -82,7 +82,7 @@ extension BrowseState {
     rows = Array(merged.prefix(height))
   }
 
-  /// Removes the marks whose time is over. Returns true if this removed a row, because the window then has room for another row.
+  /// Removes the marks whose time is over, and with a mark of removal also its row. Returns whether a row was removed.
   mutating func fade(at now: Duration) -> Bool {
     let before = rows.count
     for index in rows.indices.reversed() where rows[index].change != nil && rows[index].fades <= now

@@ -29,7 +29,7 @@ struct BrowseState: Equatable {
 
   enum PageRequest: Equatable {
     case top, bottom
-    /// Rows further down by this number, or further up if the number is negative.
+    /// Moves the window down by this number of rows, or up if the number is negative.
     case scroll(Int)
     case refresh
   }
@@ -82,12 +82,12 @@ struct BrowseState: Equatable {
   var find = ""
   var input: Input?
   var question: BrowseChange?
-  /// Whether the view shows no changes of the store until the person continues.
+  /// Whether the person has paused the view, so that it does not show changes of the store.
   var isPaused = false
   var message: Message?
 
   static let smallest = Host.Window(columns: 40, rows: 10)
-  /// A narrower window shows only one pane at a time.
+  /// A window with fewer columns shows only one pane at a time.
   private static let narrowest = 60
 
   var isTooSmall: Bool { size.columns < Self.smallest.columns || size.rows < Self.smallest.rows }
@@ -147,7 +147,7 @@ struct BrowseChange: Equatable {
 
   let verb: Verb
   let entries: [Store.Entry]
-  /// The argument of `expire`; nil for the other verbs.
+  /// The time that `expire` gets as its argument; nil for the other verbs.
   var time: String?
 
   /// The question of the command for several entries, such as `Evict 3 entries (107 B) in departures, such as "a", "b", "c"?`

@@ -34,12 +34,12 @@ struct KeyDecoder {
 
   private static let pasteStart = Array("\u{1B}[200~".utf8)
   private static let pasteEnd = Array("\u{1B}[201~".utf8)
-  /// A paste becomes one line, so a longer paste is cut.
+  /// The most bytes of a paste. A paste becomes one line, so a longer paste is cut.
   private static let longestPaste = 4096
   /// The most bytes that a terminal sends for a key.
   private static let longestSequence = 32
 
-  /// Whether the bytes so far are the Escape key or the start of another key, which only the next bytes can show.
+  /// Whether only the next bytes can show whether the bytes so far are the Escape key or the start of another key.
   var isWaiting: Bool { !pending.isEmpty && pasted == nil }
 
   mutating func keys(of bytes: [UInt8]) -> [KeyPress] {
@@ -47,7 +47,7 @@ struct KeyDecoder {
     return takeAll(isFinal: false)
   }
 
-  /// The keys in the bytes if no further bytes came in time: a single Escape is then a key, and half a sequence gives no key.
+  /// The keys in the bytes if no further bytes came in time. A single Escape is then a key; half a sequence gives no key.
   mutating func flush() -> [KeyPress] { pasted == nil ? takeAll(isFinal: true) : [] }
 
   private mutating func takeAll(isFinal: Bool) -> [KeyPress] {
@@ -104,7 +104,7 @@ struct KeyDecoder {
   private mutating func takeSequence(isFinal: Bool) -> KeyPress?? {
     guard pending.count > 1 || isFinal else { return nil }
     guard pending.count > 1, [UInt8(ascii: "["), UInt8(ascii: "O")].contains(pending[1]) else {
-      // A terminal sends an Escape and the key for Alt with a key. Both are handled as Escape and then the key.
+      // For Alt with a key, a terminal sends an Escape and then the key. This code handles them as two keys.
       pending.removeFirst()
       return .some(.escape)
     }

@@ -98,7 +98,7 @@ struct Tally: Sendable, Hashable {
     Tally(entries: left.entries + right.entries, bytes: left.bytes + right.bytes)
   }
 
-  /// The part of `left` without `right`, never below zero: the two tallies may have been counted at different times.
+  /// `left` minus `right`, but at least zero: the two tallies may have been counted at different times.
   static func - (left: Tally, right: Tally) -> Tally {
     Tally(entries: max(left.entries - right.entries, 0), bytes: max(left.bytes - right.bytes, 0))
   }

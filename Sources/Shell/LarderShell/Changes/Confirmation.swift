@@ -10,11 +10,11 @@ enum BulkOptions {
   static let plain: KeyValuePairs = ["": "verb namespace entries bytes"]
 }
 
-/// The one rule for bulk changes: a change needs confirmation if its words do not list the keys.
+/// The one rule for bulk changes: a change needs confirmation if the words of its command do not list the keys.
 struct Confirmation {
   let call: Invocation
   let session: Session
-  /// Whether the change applies to whole namespaces or the store. The shell then asks even under `option confirm off`.
+  /// Whether the change applies to whole namespaces or the store. If so, the shell asks even under `option confirm off`.
   var isSweeping = false
 
   /// Whether `--yes` was given to the command or to the program.

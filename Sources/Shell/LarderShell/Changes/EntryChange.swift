@@ -19,7 +19,7 @@ struct EntryChange {
   private let listed: Int
   /// The number of entries in the question; nil if no question was asked.
   private var expected: Int?
-  /// The moment before the entries were counted for a question, or were saved. Values that are written later must not change.
+  /// The moment before the entries were counted for a question or saved. Values written after this moment must not change.
   private var horizon: WriteHorizon?
 
   init(_ verb: String, past: String, _ call: Invocation, in session: Session) throws {
@@ -33,7 +33,7 @@ struct EntryChange {
     missing = try scope.missingKeys()
   }
 
-  /// Answers `--dry-run` and returns true; false without the option. `fields` runs after `wouldChange` has seen all entries.
+  /// With `--dry-run`, answers and returns true; else returns false. `fields` runs after `wouldChange` has seen all entries.
   func isPreview(
     where wouldChange: (Store.Entry) throws -> Bool = { _ in true },
     fields: () -> [ChangeSummary.Field] = { [] }
@@ -82,12 +82,12 @@ struct EntryChange {
     scope.input = IncomingKeys([first].compactMap(\.self))
   }
 
-  /// Whether the words have no key, and standard input has no key either.
+  /// Whether neither the words nor standard input have a key.
   private var isEmpty: Bool { scope.selection.patterns.isEmpty && scope.input?.isEmpty ?? false }
 
   /// Changes the entries, in a transaction for each batch. An interruption stops the change between two batches.
   ///
-  /// If an entry that a filter chose gets another value or expiry before its change, it stays as it is. `record` gets each
+  /// If an entry that a filter chose gets another value or expiry before its change, the entry is skipped. `record` gets each
   /// effect after the commit, and returns whether the entry counts as changed.
   mutating func apply<Effect>(
     losesValues: Bool = false, _ change: Change<Effect>, record: (Effect) -> Bool = { _ in true }
@@ -136,7 +136,7 @@ struct EntryChange {
 
   /// Writes the answer, and then throws if a listed key does not exist. If no listed key exists, throws without an answer.
   ///
-  /// - Parameter unmatched: Whether the selection had no entries. If nil, the answer says so if no entry changed.
+  /// - Parameter unmatched: Whether to answer that no entries matched. If nil, the answer says this if no entry changed.
   func answer(
     _ sentence: SafeText, _ fields: [ChangeSummary.Field] = [], unmatched: Bool? = nil
   ) throws {
@@ -150,7 +150,7 @@ struct EntryChange {
     if !missing.isEmpty { throw try notFound }
   }
 
-  /// Writes a note about keys from standard input that do not exist. The other forms of output have a place for their number.
+  /// In plain output, writes a note about absent keys from standard input. In other output, the answer has their number.
   private func noteAbsent(_ summary: ChangeSummary) throws {
     guard session.output.presentation.mode == .plain, let absent = summary.absent, absent > 0 else {
       return

@@ -13,7 +13,7 @@ final class UndoLog {
     let before: (entry: Store.Entry, value: [UInt8]?)?
     var after: Store.Entry?
 
-    /// Whether the command has not changed the entry.
+    /// Whether the entry is the same as before the command.
     var isUnchanged: Bool { isStill(before?.entry) }
 
     func isStill(_ present: Store.Entry?) -> Bool {
@@ -55,7 +55,7 @@ final class UndoLog {
           values[EntryID(entry)] = (entry.version, value.bytes)
         }
       } catch let error as LarderError where error.code == .unreadable {
-        // This entry can be removed although its value cannot be read. `undo` then reports the entry as lost.
+        // The command can remove this entry, although its value cannot be read. If so, `undo` reports the entry as lost.
         continue
       }
     }

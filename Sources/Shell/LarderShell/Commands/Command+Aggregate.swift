@@ -16,7 +16,7 @@ extension Command {
     let scope = try Scope(of: call, in: session)
     if let group = call.operand("--by") { return try countGroups(scope, by: group) }
     let tally = try scope.tally()
-    // Expired entries have a count of their own. With `--expired`, the first count includes them, too.
+    // Expired entries have a count of their own. With `--expired`, the first count also includes the expired entries.
     let counted = scope.selection.wantsExpired ? tally.fresh + tally.expired : tally.fresh
     let expired = tally.expired.entries
     let words = counted.words
@@ -135,7 +135,7 @@ extension Command {
 }
 
 extension Scope {
-  /// The scope without its limit, and the limit for the groups. With a limit of entries, the sums would be wrong.
+  /// The scope without its limit, and this limit for the groups. If the limit applied to entries, the sums would be wrong.
   fileprivate var grouped: (Scope, limit: Int) {
     var whole = self
     whole.selection.limit = nil

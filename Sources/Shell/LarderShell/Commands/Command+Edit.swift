@@ -41,7 +41,7 @@ extension Command {
   }
 }
 
-/// One edit of a value. The edit replaces only the version that was read. To replace a newer version, the person must agree.
+/// One edit of a value. The edit replaces only the version that was read, or a newer version if the person agrees.
 private struct ValueEdit {
   let original: [UInt8]
   let isJSON: Bool

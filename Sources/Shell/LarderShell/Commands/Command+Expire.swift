@@ -94,7 +94,7 @@ extension Command {
   }
 
   /// - Parameters:
-  ///   - isOver: Whether the new expiry has passed. No later command would find the entries then.
+  ///   - isOver: Whether the new expiry has passed. If so, entries are lost, so even listed keys need confirmation.
   ///   - target: Makes the new expiry from the present expiry. If nil, an entry that never expires does not change.
   private static func setExpiries(
     _ verb: String, past: String, _ call: Invocation, _ session: Session, isOver: Bool = false,

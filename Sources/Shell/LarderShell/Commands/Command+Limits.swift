@@ -85,7 +85,7 @@ extension Command {
     return names[0].text
   }
 
-  /// Changes the limits. Returns by how much entries and bytes have decreased since `before`, also by other processes.
+  /// Changes the limits. Returns how many entries and bytes fewer there are than `before`, also because of other processes.
   private static func override(
     _ call: Invocation, _ name: String?, from before: Tally, in session: Session
   ) throws -> Tally {
@@ -127,8 +127,8 @@ extension Command {
   }
 }
 
-/// The content beyond new limits: entries, bytes of values, bytes of the file. Which entries leave is unknown before the
-/// eviction. So for a limit of entries, the bytes that leave are unknown.
+/// The content beyond new limits: entries, bytes of values, bytes of the file. Before the eviction, it is unknown which entries
+/// will be evicted. So for a limit of entries, the number of evicted bytes is unknown.
 private struct Excess {
   /// The entries beyond the limit of entries, and the bytes beyond the limit of bytes. The bytes are at least `file`.
   private(set) var tally = Tally()
@@ -156,7 +156,7 @@ private struct Excess {
     }
     tally = usage - Tally(entries: limits.entries ?? .max, bytes: limits.bytes ?? .max)
     isRefused = isRefused && !isEmpty
-    // To shrink the file by some bytes, values with at least as many bytes must leave.
+    // To shrink the file by some bytes, values with at least as many bytes must be evicted.
     if file > tally.bytes { tally.bytes = file }
   }
 
@@ -199,7 +199,7 @@ extension Invocation {
     if let guaranteed = bound("--guaranteed") { limits.guaranteed = guaranteed }
     overrides.limits = limits == Limits() ? nil : limits
     if let size = bound("--entry-size") {
-      // A batch allows no larger value than this, so `none` means this size.
+      // A batch allows no value above `largestPossibleValue`, so `none` means this size.
       overrides.largestValue = size == Limits.unlimited ? Rules.largestPossibleValue : size
     }
     if let policy = choice("--policy") { overrides.eviction = Eviction(rawValue: policy) }

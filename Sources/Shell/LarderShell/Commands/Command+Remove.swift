@@ -64,8 +64,8 @@ extension Command {
     return items
   }
 
-  /// Removes all values of namespaces in one transaction. But if a namespace has values from after the horizon, removes only
-  /// its earlier values, in a transaction for each batch.
+  /// Removes all values of namespaces in one transaction. But if a namespace has values that were written after the horizon,
+  /// removes only its other values, in a transaction for each batch.
   private static func cleared(
     _ namespaces: [Store.Namespace], isWhole: Bool, asOf horizon: WriteHorizon?,
     in session: Session
@@ -129,7 +129,8 @@ extension Command {
     var change = try EntryChange("evict", past: "evicted", call, in: session)
     guard try !change.isPreview() else { return }
     try change.confirm()
-    // A load under way must not store its value after the removal. For a pattern or filter, this includes loads of absent keys.
+    // A load (a call to the origin) that runs now must not store its value after the removal. A pattern or filter may also mean
+    // keys that are absent now, so loads of all keys are refused.
     let areListed = change.scope.selection.listsKeys || change.scope.input != nil
     try change.save()
     try change.apply(losesValues: true) { batch, namespace, entry in

@@ -28,7 +28,7 @@ extension Command {
     return .done
   }
 
-  /// The most nested runs of files. A file may run itself, which would otherwise have no end.
+  /// The most nested runs of files. Without this limit, a file that runs itself would never end.
   private static let deepest = 16
 
   static let echo = CommandSpec(
@@ -40,7 +40,7 @@ extension Command {
     ],
   ).running { call, session in
     let words = Array(call.allBytes("TEXT").joined(separator: [.space]))
-    // A terminal might act on control characters, so it gets them as escapes. A pipe gets the unchanged words.
+    // A terminal might act on control characters, so a terminal gets escapes instead. A pipe gets the unchanged words.
     let shown = Reply.Body.text(Quoting.printable(words) + "\n")
     let line = session.output.presentation.isTerminal ? shown : .bytes(words + [.newline])
     try session.output.answer(

@@ -28,7 +28,7 @@ extension Command {
       throw error.pointing(at: call.range("TEXT"))
     }
     var scope = try Scope(of: call, in: session, wholeByDefault: true)
-    // The limit applies to the entries that contain the text, so it is removed from the selection.
+    // The limit counts only entries that contain the text, so the selection must have no limit.
     var left = scope.selection.most
     scope.selection.limit = nil
     var isFound = false

@@ -65,7 +65,7 @@ extension Command {
     return .done
   }
 
-  /// Requires confirmation if a past expiry would end an entry that exists, as `expire` does.
+  /// If the time of `--until` has passed, an existing entry would expire, so requires confirmation, as `expire` does.
   private static func confirmEnd(
     _ call: Invocation, of key: [UInt8], in namespace: Store.Namespace, _ session: Session
   ) throws {

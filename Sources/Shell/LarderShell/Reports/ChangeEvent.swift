@@ -8,7 +8,7 @@ struct ChangeEvent {
 
   let kind: Kind
   let change: Change
-  /// The expiry that a set or an update has given the entry, with `.some(nil)` for never. Nil for other events.
+  /// The expiry that a set or an update has given the entry; `.some(nil)` means never. Nil for other events.
   let expires: Timestamp??
   private(set) var value: [UInt8]?
   private(set) var shown: [Cell] = []
@@ -60,7 +60,7 @@ struct ChangeEvent {
     return event
   }
 
-  /// Passes to `body` the entry that is now under the key of a set or update. Nil for other events, a cut key, and a lost entry.
+  /// Passes to `body` the entry now under the key of a set or update. Nil for other events, a cut key, or if no entry is there.
   @discardableResult
   func lookUp<Result>(
     in store: Store, _ body: (Store.Entry, Span<UInt8>) throws -> Result
@@ -73,7 +73,7 @@ struct ChangeEvent {
 }
 
 extension RemovalReason {
-  /// The name of the reason in data, and words for a person. The words are nil if the name of the event says the reason.
+  /// The name of the reason in data, and words for a person. The words are nil if the event's name already says the reason.
   private var texts: (name: String, words: String?) {
     switch self {
     case .expired: ("expired", nil)
@@ -97,7 +97,7 @@ extension RemovalReason {
 
 /// The form in which changes are shown: a line for a person, or a row of data.
 struct ChangeForm {
-  /// The most bytes of a value that are quoted in a line. `Quoting.brief` may shorten them further.
+  /// The most bytes of a value that are quoted in a line. `Quoting.brief` may cut more bytes.
   private static let shownOfValue = 200
 
   let namesNamespaces: Bool

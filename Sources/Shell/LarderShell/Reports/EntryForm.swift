@@ -76,7 +76,7 @@ extension Cell {
     .entry(namespace: owner.namespace, key: owner.key.bytes)
   }
 
-  /// The expiry of a stale entry (expired, but may still be served), which has words of its own. Nil for other states.
+  /// The cell for the expiry of a stale entry (expired, but may still be served). Nil for other states.
   static func staleExpiry(_ entry: Store.Entry) -> Cell? {
     entry.state == .stale ? entry.expires.map { .stale($0.unix) } : nil
   }

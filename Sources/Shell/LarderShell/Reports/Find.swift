@@ -80,7 +80,7 @@ struct Find {
     ]
   }
 
-  /// The matches in the value. If there are none, the match in the key: the key is shown anyway.
+  /// The matches in the value, or the match in the key if the value has none. The key itself is always shown.
   private var shown: [Match] { inValue.isEmpty ? inKey.map { [$0] } ?? [] : inValue }
 
   /// Lines such as `departures "Malmo C:07"  { "station": "Malmo C" }`. Further matches are on the lines below.

@@ -12,7 +12,7 @@ struct LimitReport {
     var whenFull: String?
     var declared: Cell = .null
     var override: Cell = .null
-    /// Whether the table of the whole store shows the row. It shows the rows of the store, and the rows with a limit.
+    /// Whether the table of the whole store shows the row. The table has the rows of the store, and the rows with a limit.
     var isTelling: Bool {
       allowed != .null && (share != nil || limit == "guaranteed") || namespace == LimitReport.store
     }

@@ -10,7 +10,7 @@ struct SizeReport {
     /// The namespace and the key or prefix of the group. For a whole namespace, the key is empty.
     var name: EntryID
     var tally = Tally()
-    /// The expiry of the first entry in the group. A group of one key has no other entry.
+    /// The expiry of the first entry in the group. Only a group of one key shows this expiry.
     var expires: Timestamp?
 
     static func precedes(_ a: Group, _ b: Group) -> Bool {
@@ -89,7 +89,7 @@ struct SizeReport {
     open!.tally.add(entry)
   }
 
-  /// The part of a key up to the end of separator number `depth`. The whole key if it has fewer separators.
+  /// The part of a key up to the end of separator number `depth`. The whole key if the key has fewer separators.
   private func prefix(of key: [UInt8]) -> [UInt8] {
     var start = 0
     var left = depth

@@ -14,7 +14,7 @@ struct ChangeTest {
   private let store: Store
   private let queries: QueryRun
 
-  /// If `names` or `events` is nil, changes of every namespace or of every kind pass.
+  /// If `names` is nil, changes of every namespace pass. If `events` is nil, changes of every kind pass.
   init(
     _ selection: Selection, names: Set<ExactString>?, events: Set<String>?, in store: Store,
     _ queries: QueryRun

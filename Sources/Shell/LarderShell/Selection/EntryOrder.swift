@@ -23,7 +23,7 @@ struct EntryOrder {
 
   var readsValue: Bool { operand?.readsValue ?? false }
 
-  /// The entry with its value for sorting. Of several elements, this is the smallest, or the largest in reverse order.
+  /// The entry with its value for sorting: of several values the smallest, or in reverse order the largest.
   func ranked(_ entry: Store.Entry, _ value: Span<UInt8>, _ queries: QueryRun) -> Ranked {
     guard let operand else { return Ranked(entry: entry.withoutExtras, value: .null) }
     let values = queries.allValues([operand], for: .order, entry, value)[0]
@@ -52,7 +52,7 @@ struct EntryOrder {
   }
 }
 
-/// The first `most` elements of an order. At most twice as many elements, or 1,000, are in memory.
+/// The first `most` elements of an order. About 1,000 elements are in memory, or twice `most` if that is more.
 struct FirstOf<Element> {
   private let most: Int
   private let precedes: (Element, Element) -> Bool

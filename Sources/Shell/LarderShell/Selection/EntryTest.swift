@@ -44,7 +44,7 @@ struct EntryTest {
     patterns.isEmpty || patterns.contains { $0.matches(key) }
   }
 
-  /// Whether an entry meets the conditions that need no value. False for an entry that `unreadable` counts.
+  /// Whether an entry meets the conditions that need no value. Returns false for an entry that `unreadable` counts.
   func passesFacts(_ entry: Store.Entry) throws -> Bool {
     guard try passes(facts, entry, Span()) else { return false }
     return try !(unreadable?.take(entry) ?? false)

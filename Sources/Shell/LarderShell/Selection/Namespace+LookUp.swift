@@ -2,7 +2,7 @@ import Larder
 import LarderSystem
 
 extension Store.Namespace {
-  /// A key up to this length comes before all longer keys that begin with it.
+  /// A key up to this length comes before all longer keys that begin with it, so a lookup can stop at the first entry.
   private static let sortedLength = 200
 
   /// Passes to `body` the entry under exactly this key, even if it has expired. Does not count as a read, and removes nothing.
@@ -13,7 +13,7 @@ extension Store.Namespace {
     return try lookUp(key, damaged: &damaged, body)
   }
 
-  /// - Parameter damaged: Grows by one if no entry is found, but a damaged entry has a key that begins with `key`.
+  /// - Parameter damaged: Increases by one if no entry is found, but a damaged entry has a key that begins with `key`.
   func lookUp<Result>(
     _ key: [UInt8], damaged: inout Int, _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {

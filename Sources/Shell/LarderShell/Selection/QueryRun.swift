@@ -1,7 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// The queries of one command. They share an evaluator, and notes that the command prints at its end.
+/// The queries of one command. These queries share an evaluator, and notes that the command prints at its end.
 final class QueryRun {
   private var evaluator: QueryEvaluator
   private var passed = 0
@@ -71,7 +71,7 @@ final class QueryRun {
     }
   }
 
-  /// If the evaluator has counted the value as not JSON, counts the value as CBOR if its bytes are CBOR.
+  /// Counts the value as CBOR if the evaluator has counted it as not JSON and its bytes are CBOR.
   private func noteCBOR(_ entry: Store.Entry, _ value: Span<UInt8>, _ before: Int) {
     guard evaluator.valuesNotJSON > before, DecodedValue.isCBOR(value, entry.codec) else { return }
     valuesOfCBOR += 1

@@ -4,7 +4,7 @@ import ShellLanguage
 struct Walked {
   var piped = PipedKeys()
   var damaged = 0
-  /// The number of entries that the walk has seen. If the walk had to sort them, entries beyond the limit count, too.
+  /// The number of entries that the walk has seen. If the walk had to sort the entries, entries beyond the limit count, too.
   var found = 0
 }
 

@@ -42,7 +42,7 @@ extension Scope {
       session: session)
   }
 
-  /// The namespace with the name that is the only word of a selection; nil if this word is a key.
+  /// The namespace that the only word of a selection names; nil if this word is a key.
   private static func bareNamespace(
     _ selection: Selection, in session: Session
   ) throws -> NamespaceName? {
@@ -70,7 +70,7 @@ extension Scope {
     return "`-n NAME` before the command names it"
   }
 
-  /// The listed keys whose entry does not pass, or that have no entry. Expired entries pass only if the selection asks for them.
+  /// Listed keys that have no entry, or whose entry does not pass. Expired entries pass only if the selection asks for them.
   func missingKeys(_ passes: (Store.Entry) -> Bool = { _ in true }) throws -> [[UInt8]] {
     let seesExpired = selection.wantsExpired
     return try selection.patterns.compactMap { pattern in

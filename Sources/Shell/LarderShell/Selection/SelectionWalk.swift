@@ -74,7 +74,7 @@ struct SelectionWalk {
     return found
   }
 
-  /// Gives the next entries to `take` until it returns false. The values may be empty unless `readingValues` is true.
+  /// Gives the next entries to `take` until `take` returns false. The values may be empty unless `readingValues` is true.
   mutating func advance(
     readingValues: Bool, _ take: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws {

@@ -1,6 +1,6 @@
 import ShellLanguage
 
-/// The line with the progress of a long command. It appears after half a second, and changes at most ten times a second.
+/// The line with the progress of a long command. The line appears after half a second, and changes at most ten times a second.
 final class ProgressLine {
   private static let delay = Duration.milliseconds(500)
   private static let pace = Duration.milliseconds(100)
@@ -28,7 +28,7 @@ final class ProgressLine {
 
   func advance(by amount: Int) throws { try reach(done + amount) }
 
-  /// Sets the finished amount, and the whole amount if this becomes known only now.
+  /// Sets the finished amount, and also the whole amount if `all` is not nil.
   func reach(_ amount: Int, of all: Int? = nil) throws {
     done = amount
     if let all { total = max(all, 1) }

@@ -37,7 +37,7 @@ extension Session {
 
   /// The namespaces with the counts that most answers show. Expired entries that are still in the file do not count.
   ///
-  /// - Parameter isQuick: Whether more than `mostQuick` expired entries count, too, so that a greeting need not wait.
+  /// - Parameter isQuick: Whether more than `mostQuick` expired entries are included, so that a greeting need not wait.
   func livingNamespaces(isQuick: Bool = false) throws -> [NamespaceInfo] {
     try store.namespaces().map { info in
       let namespace = store.namespace(info.name)
@@ -69,7 +69,7 @@ extension Session {
     return try namespace(choice)
   }
 
-  /// Whether a choice means the whole store. Only for commands that mean the whole store without a namespace.
+  /// Whether a choice means the whole store. Only for commands that without a namespace mean the whole store.
   func isWhole(_ choice: NamespaceChoice) -> Bool {
     choice == .all || choice == .unnamed && current == nil
   }

@@ -4,11 +4,11 @@ package import ShellLanguage
 /// Changes by other processes after the last command, for the prompt. The counters are read only if there is a new commit.
 package struct StoreNews {
   private struct Counts {
-    /// The number of version numbers that the writes of all namespaces have used. Each write uses one.
+    /// The number of version numbers that the writes of all namespaces have used. Each write uses one version number.
     var numbers: UInt64 = 0
     var removals: [RemovalReason: UInt64] = [:]
 
-    /// The number of writes between two reads. A recount after damage skips at least 2^40 numbers, so this counts as 0 writes.
+    /// The number of writes between two reads. A recount after damage skips at least 2^40 numbers, which count as 0 writes.
     func writes(since before: Counts) -> Int {
       let given = numbers - min(before.numbers, numbers)
       return given < 1 << 40 ? Int(given) : 0

@@ -1,6 +1,6 @@
 import ShellLanguage
 
-/// The columns of a CSV file of entries. They are some of the columns of `export --format csv`.
+/// The columns of a CSV file of entries. Each column is also a column of `export --format csv`.
 struct CSVTable {
   /// The columns whose fields are JSON. The fields of other columns are strings, and times are strings or numbers.
   private static let ofJSON: Set<String> = ["idle", "pinned", "owners", "tags"]

@@ -3,7 +3,7 @@ import ShellLanguage
 
 /// The lines of an export, which are read one by one from a file or from standard input.
 ///
-/// The length of a line is limited. A file that is not an export may have no newline, and would fill the memory.
+/// The length of a line is limited. Otherwise a file that is not an export and has no newline would fill the memory.
 struct LineSource {
   /// The first line of an export is short. A later line holds a value as base64 or JSON, which need up to six bytes for one byte.
   private static let longestFirst = 64_000

@@ -43,7 +43,7 @@ struct StoredValue {
   }
 
   /// Gives the first `most` bytes to `take`, or the form that `style` means. If the style needs no conversion, a body in
-  /// separate entries is given one part at a time, so that it is never whole in memory.
+  /// separate entries is given one part at a time, so that the memory never holds the whole body.
   func forEachPiece(
     as style: ValueStyle = .auto, most: Int?, in session: Session, _ take: ([UInt8]) throws -> Void
   ) throws {

@@ -10,7 +10,7 @@ struct ValueView {
     case base64
   }
 
-  /// The most bytes of text that are shown, and below it the most bytes of a dump.
+  /// The most bytes that are shown of a text. `shownBytes` is the most bytes of a dump.
   private static let shownText = 16_000
   private static let shownBytes = 512
   /// Larger JSON is shown as text if no form was requested, because its layout would take too long.

@@ -2,7 +2,7 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// Writes the values of `get`. The words of the command decide the form, so that a script can rely on it for any number of keys.
+/// Writes the values of `get`. For scripts, the words of the command decide the form, and not the number of found keys.
 struct ValueWriter {
   private let session: Session
   private let presentation: Presentation
@@ -90,7 +90,7 @@ struct ValueWriter {
     }
   }
 
-  /// - Parameter saysNothing: Whether to write no note about missing values, because an error follows.
+  /// - Parameter saysNothing: Whether to omit the line `no entries`, because an error follows.
   mutating func end(saysNothing: Bool = false) throws {
     if hasRows { try session.output.write(rows.end()) }
     if presentation.mode == .table, count == 0, !saysNothing {
@@ -104,7 +104,7 @@ struct ValueWriter {
     guard presentation.mode.isForPerson else {
       return facts + [try value.cell(as: style, head: head)]
     }
-    // A person sees JSON text as it is, without quotes around the whole text.
+    // For a person, JSON text gets no quotes around the whole text.
     let bytes = style == .auto ? value.readable : try value.encoded(as: style, head: nil)
     return facts + [.text(Quoting.plainValue(Array(bytes.prefix(head ?? .max))))]
   }

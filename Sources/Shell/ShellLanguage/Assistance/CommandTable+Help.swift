@@ -1,5 +1,4 @@
 extension CommandTable {
-  /// The answer of `help`.
   package func help(
     about subject: [UInt8]?, for presentation: Presentation
   ) throws(ShellError) -> Reply {

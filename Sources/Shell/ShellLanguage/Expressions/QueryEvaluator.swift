@@ -9,7 +9,7 @@ package struct QueryEvaluator {
   /// The number of values in which a path was looked up.
   package private(set) var values = 0
   package private(set) var valuesNotJSON = 0
-  /// The number of these values that were too deep to parse; such a value may be JSON.
+  /// The number of `values` that were too deep to parse. Such a value may be JSON.
   package private(set) var valuesTooDeep = 0
   private var isCounted = false
   /// For a suggestion: the names of fields in values that lack a path, and for each path whether a value has this path.
@@ -97,7 +97,7 @@ package struct QueryEvaluator {
 
   // MARK: Operands
 
-  /// All values of an operand. A missing field gives the value `missing`. If `missing` is nil, it gives no value.
+  /// All values of an operand. A missing field gives the value `missing`. If `missing` is nil, a missing field gives no value.
   package mutating func all(
     _ operand: QueryOperand, _ input: QueryInput, _ value: Span<UInt8>,
     missing: QueryValue? = .null

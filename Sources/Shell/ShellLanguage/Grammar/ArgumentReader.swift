@@ -32,7 +32,7 @@ struct ArgumentReader {
   var ignoresCase = false
 
   mutating func sort(_ arguments: ArraySlice<Argument>) throws(ShellError) {
-    // `-i` also applies to the values before `-i`, so it is searched before any value is read.
+    // `-i` also applies to the values before `-i`, so this option is searched before any value is read.
     ignoresCase = arguments.contains {
       if case .option(let option) = $0 { option.spelling == "-i" } else { false }
     }

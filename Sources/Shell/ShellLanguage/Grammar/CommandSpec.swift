@@ -56,7 +56,7 @@ package struct CommandSpec: Sendable {
   /// The command's own options, without the options of the selection.
   package let ownOptions: [OptionSpec]
   package let rules: [Rule]
-  /// The fields of a line in plain output, for each form of the command. A key is such a form. A field in brackets may be absent.
+  /// Each form of the command with the fields of its lines in plain output. A field in brackets may be absent.
   package let plain: KeyValuePairs<String, String>
 
   package init(
@@ -130,7 +130,7 @@ package struct OptionSpec: Sendable, Hashable {
       name: name, kind: nil, placeholder: nil, summary: summary, isRepeatable: false, short: short)
   }
 
-  /// - Parameter placeholder: The name of the value in usage lines. If nil, the placeholder of `kind`.
+  /// - Parameter placeholder: The name of the value in usage lines. If nil, the placeholder of `kind` is used.
   package static func value(
     _ name: String, short: String? = nil, _ kind: ValueKind, _ summary: String,
     placeholder: String? = nil, isRepeatable: Bool = false

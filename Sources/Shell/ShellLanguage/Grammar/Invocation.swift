@@ -4,7 +4,7 @@ package struct Invocation: Sendable {
   package let command: CommandSpec
   package let line: CommandLine
   package let namespaces: NamespaceChoice
-  /// Whether the line names no namespace or all namespaces. A command about the store then concerns the whole store.
+  /// Whether the line names no namespace or all namespaces. If so, a command about the store concerns the whole store.
   package var meansStore: Bool { namespaces == .unnamed || namespaces == .all }
   package let selection: Selection?
   let values: [String: [any Sendable]]

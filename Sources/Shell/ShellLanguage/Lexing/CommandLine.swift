@@ -1,4 +1,4 @@
-/// One command as text and as arguments. Its name has not been looked up, so the command may not exist.
+/// One command as text and as arguments. The name of the command has not been looked up, so the command may not exist.
 package struct CommandLine: Sendable, Hashable {
   package let source: Source
   /// The number of the line at which the command begins; the first line of the source has the number 1.

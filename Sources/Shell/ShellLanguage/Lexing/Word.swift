@@ -46,7 +46,7 @@ package struct Word: Sendable, Hashable {
     return piece.isBare ? piece.offset + index - piece.range.lowerBound : piece.offset
   }
 
-  /// The place of a range of bytes in the text of the command. If escapes or several pieces moved the bytes, the whole word.
+  /// The place of a range of bytes in the text of the command. If escapes or pieces moved the bytes, the place of the word.
   func place(of inner: Range<Int>) -> Range<Int> {
     let quotes = isBare ? 0 : 1
     guard pieces.count == 1, range.count == bytes.count + 2 * quotes else { return range }

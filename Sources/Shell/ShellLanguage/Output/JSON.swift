@@ -19,7 +19,7 @@ package enum JSON: Sendable, Hashable {
     }
   }
 
-  /// The value on one line. Hidden characters of strings are escaped, because a terminal might act on them; verbatim text stays.
+  /// The value on one line. Hidden characters are escaped, because a terminal might act on them, except in verbatim text.
   package var text: String {
     var result = ""
     write(to: &result)

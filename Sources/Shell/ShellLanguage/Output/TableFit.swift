@@ -52,7 +52,7 @@ struct TableFit {
     return shown.reduce(0, +) + gap * max(shown.count - 1, 0) - limit
   }
 
-  /// Narrows the table to a window; false if the cells of a row do not fit side by side.
+  /// Narrows the table to a window. Returns whether the cells of a row fit side by side.
   mutating func narrow(to limit: Int) -> Bool {
     hide(in: limit) { column, cells in column > 0 && cells.allSatisfy(\.isNothing) }
     if limit >= Self.windowWithBars { shortenBars(to: limit) }
@@ -127,7 +127,7 @@ struct TableFit {
     func freed(_ level: Int) -> Int {
       candidates.reduce(0) { $0 + max(all[$1].width - level, 0) }
     }
-    // Finds the highest level between `least` and `high` that frees enough columns, by bisection: a cell may be very wide.
+    // Finds the highest level between `least` and `high` that frees enough columns, by bisection, as a cell may be very wide.
     var level = least
     while high - level > 1 {
       let middle = (level + high) / 2

@@ -12,7 +12,7 @@ package final class PatternMatcher {
   /// The bytes of a pattern that is plain text; nil for any other pattern.
   private let literal: [UInt8]?
   private let pause: () throws -> Void
-  /// The ways at the present character, the preferred ways first, and below them the ways at the next character.
+  /// The ways at the present character, the preferred ways first. `next` has the ways at the next character.
   private var ways: [Way] = []
   private var next: [Way] = []
   /// For each step, the number of the last character at which a way reached the step.

@@ -1,5 +1,5 @@
 extension JSONText {
-  /// The text for a person. An array or object that fits is on one line. A wider one has a line for each element.
+  /// The text for a person. An array or object that fits is on one line. A wider array or object has a line for each element.
   package func laidOut(width: Int, hasColor: Bool = false) -> String {
     var result: [UInt8] = []
     var index = 0

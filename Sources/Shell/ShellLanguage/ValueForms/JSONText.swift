@@ -16,7 +16,7 @@ package struct JSONText {
   package struct ParseError: Error {
     package let reason: SafeText
     package let offset: Int
-    /// Whether the only fault is that the text is nested too deep. The text may be JSON then.
+    /// Whether the only fault is that the text is nested too deep. If so, the text may be JSON.
     package var isDepth = false
 
     package init(reason: SafeText, offset: Int) {
@@ -66,7 +66,8 @@ package struct JSONText {
     }
     tokens[open].end = tokens.count
     append(.close, index - 1..<index)
-    // The two brackets. Each part adds two columns: a separator and a space; after the last part, the two inner spaces.
+    // The width begins with the two brackets. Each part adds its width and two columns for a separator and a space, or, after
+    // the last part, for the two inner spaces.
     tokens[open].width = 2
     var child = open + 1
     while child < tokens[open].end {

@@ -63,7 +63,7 @@ struct DateText {
     return clock[0] * 3600 + clock[1] * 60
   }
 
-  /// The numbers between separators. Nil if a number does not have as many digits as its width allows.
+  /// The numbers between separators. Nil if the number of the parts, or of the digits in a part, differs from `widths`.
   private static func numbers(
     _ text: Substring, _ separator: Character, _ widths: [ClosedRange<Int>]
   ) -> [Int]? {

@@ -4,7 +4,7 @@ import LarderSystem
 package struct UnixTime: Sendable, Hashable, Comparable {
   package let milliseconds: Int64
 
-  /// Limits the time to `farthest`: an entry may have any time, and differences of times must not overflow.
+  /// Limits the time to `farthest`, because an entry may have any time and differences of times must not overflow.
   package init(milliseconds: Int64) {
     self.milliseconds = min(max(milliseconds, -Self.farthest), Self.farthest)
   }

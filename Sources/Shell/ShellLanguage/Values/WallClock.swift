@@ -30,7 +30,7 @@ package struct WallClock: Sendable {
     return [UnixTime(milliseconds: late)]
   }
 
-  /// The moments with this time of day, and on this `weekday` unless it is nil. `days` are numbers of days from today.
+  /// The moments with this time of day on `days` (0 is today). If `weekday` is not nil, only the days with this weekday.
   func moments(secondOfDay: Int, weekday: Int?, days: ClosedRange<Int>) -> [UnixTime] {
     let today = civil(now).dayNumber
     return days.flatMap { day -> [UnixTime] in
