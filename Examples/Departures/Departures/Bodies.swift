@@ -20,7 +20,8 @@ struct BoardBody: Decodable {
       guard let time = SwissTime.moment(stop.departure) else { return nil }
       let (line, category) = (number ?? name ?? "", category ?? "")
       return Departure(
-        station: station, time: time, delay: stop.delay.flatMap { Int($0) },
+        station: station, time: time,
+        delay: stop.delay.flatMap { Int($0) }.flatMap { (-1440...1440).contains($0) ? $0 : nil },
         isCancelled: stop.delay == "X",
         name: line.hasPrefix(category) ? line : "\(category) \(line)", course: name ?? line,
         company: `operator`, destination: to ?? "")
@@ -30,6 +31,13 @@ struct BoardBody: Decodable {
   /// The station. If the station is unknown, this is null and the list is empty.
   var station: Station?
   var stationboard: LenientList<Run>
+
+  /// Why the answer is no board of the day; nil if nothing is wrong. An empty list is a board without departures.
+  func fault(on day: CalendarDay) -> String? {
+    let times = stationboard.elements.compactMap { SwissTime.moment($0.stop.departure) }
+    return stationboard.elements.isEmpty || times.contains { $0 >= day.start }
+      ? nil : "no run is of this day or later"
+  }
 
   /// The board; nil if the station is unknown.
   func board(on day: CalendarDay) -> Board? {
@@ -82,8 +90,8 @@ struct LakeReport: Decodable {
     var waterLevel: String?
 
     var level: Double? {
-      let digits = waterLevel?.prefix { $0.isNumber || $0 == "." }
-      return digits.flatMap { Double($0) }
+      let digits = waterLevel?.replacing(",", with: ".").prefix { $0.isNumber || $0 == "." }
+      return digits.flatMap { Double($0) }.flatMap { $0 < 10_000 ? $0 : nil }
     }
   }
 

@@ -61,7 +61,11 @@ public struct DeparturesCache: Sendable {
       // A single request is enough, because no landing has 200 departures in a day.
       let question = "id=\(station.percentEscaped)&limit=200"
       let path = "/stationboard?\(question)&datetime=\("\(day) 00:00".percentEscaped)"
-      guard let board = try await timetable.get(BoardBody.self, from: path).board(on: day) else {
+      let body = try await timetable.get(BoardBody.self, from: path)
+      if let reason = body.fault(on: day) {
+        throw ServiceError.undecodable(path: path, reason: reason)
+      }
+      guard let board = body.board(on: day) else {
         throw NotFound(description: "the station \(station) is not in the timetable")
       }
       // Delays change quickly, so a board with a known delay of a coming departure is fresh for only a minute.
@@ -115,7 +119,8 @@ public struct DeparturesCache: Sendable {
   /// neither has it. Also stores the water level from the same report.
   public func temperature(of lake: Lake) async throws -> CacheResult<WaterTemperature> {
     try await value(lake.id, in: .temperatures) {
-      let row = try? await measured(lake)
+      var (row, failure): (LakeReport.Row?, (any Error)?)
+      do { row = try await measured(lake) } catch { failure = error }
       if let level = row?.level {
         let levels = cache(of: Double.self, in: .levels)
         _ = try await ifRoom { try await levels.set(level, for: lake.id) }
@@ -123,8 +128,12 @@ public struct DeparturesCache: Sendable {
       if let celsius = row?.temperature {
         return .value(WaterTemperature(celsius: celsius, origin: .report))
       }
-      guard let celsius = try await simulated(lake) else { return .absent }
-      return .value(WaterTemperature(celsius: celsius, origin: .simulation))
+      if let celsius = try await simulated(lake) {
+        return .value(WaterTemperature(celsius: celsius, origin: .simulation))
+      }
+      // Without the report it is unknown whether the report has the temperature, so nothing is stored.
+      if let failure { throw failure }
+      return .absent
     }
   }
 
@@ -136,7 +145,7 @@ public struct DeparturesCache: Sendable {
 
   /// The last temperature in a simulation of the last 24 hours, one metre below the surface; nil if there is none.
   private func simulated(_ lake: Lake) async throws -> Double? {
-    guard let name = lake.simulation else { throw NotFound(description: "no report or simulation") }
+    guard let name = lake.simulation else { return nil }
     let span = [store.now.advanced(by: .days(-1)), store.now]
       .map { $0.description.filter(\.isNumber).prefix(12) }.joined(separator: "/")
     let path = "/simulations/1d/point/simstrat/\(name.percentEscaped)/\(span)/1"

@@ -10,10 +10,11 @@ extension DeparturesCache {
   public func publish(_ station: String) async throws {
     var stored = self
     stored.policy = .cacheOnly
-    let ships = (try? await stored.ships().value) ?? [:]
+    let ships = try await ifStored { try await stored.ships() }?.value ?? [:]
     var departures: [Departure] = []
     for day in (-1...1).map({ today.advanced(by: $0) }) {
-      guard let board = try? await stored.board(at: station, on: day).value else { continue }
+      let board = try await ifStored { try await stored.board(at: station, on: day) }?.value
+      guard let board else { continue }
       departures += board.upcoming(at: store.now).map { $0.named(by: ships["\(day)"] ?? [:]) }
     }
     departures.sort { $0.leaves < $1.leaves }
@@ -25,6 +26,17 @@ extension DeparturesCache {
         let run = "\(departure.time.milliseconds)/\(departure.course)/\(departure.destination)"
         try batch.set(departure, for: prefix + run, in: next, expires: .at(departure.leaves))
       }
+    }
+  }
+
+  /// The result of a lookup; nil if the store does not have the value.
+  private func ifStored<Value>(
+    _ lookup: () async throws -> CacheResult<Value>
+  ) async throws -> CacheResult<Value>? {
+    do {
+      return try await lookup()
+    } catch let error as LarderError where error.code == .notStored {
+      return nil
     }
   }
 

@@ -131,7 +131,7 @@ struct ShowLake: AsyncParsableCommand {
     }
   }
 
-  /// The row for a part of the data. If the part is not available, the row has the error.
+  /// The row for a part of the data. If the part is not available, the row has the error. A refusal ends the command.
   private func row<Value>(
     _ name: String, _ found: @autoclosure () async throws -> CacheResult<Value>,
     _ words: (Value) throws -> String
@@ -139,7 +139,7 @@ struct ShowLake: AsyncParsableCommand {
     do {
       let found = try await found()
       return try name.padded(to: 13) + words(found.value) + " (\(found.words))"
-    } catch  where error is ServiceError || error is NotFound {
+    } catch  where error is NotFound || (error as? ServiceError)?.isRefusal == false {
       return name.padded(to: 13) + "unknown: \(error)"
     }
   }

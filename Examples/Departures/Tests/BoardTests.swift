@@ -101,6 +101,10 @@ import ExampleTesting
     (401, #"{"cod": 401, "message": "Invalid API key."}"#, "answered 401: Invalid API key."),
     (502, "<html>", "answered 502"),
     (200, "<html>", "a login page of this network may have sent it"),
+    (
+      200, #"{"station": {"id": 1}, "stationboard": [{"stop": {"departure": "soon"}}]}"#,
+      "no run is of this day or later"
+    ),
   ]) func `an answer of no use leaves the last good board, and says why`(
     status: Int, text: String, words: String
   ) async throws {

@@ -70,6 +70,28 @@ import ExampleTesting
     #expect(fixture.services.count == 4)
   }
 
+  @Test func `a report that fails is no absence`() async throws {
+    fixture.services.change {
+      $0.answers["/lakes"] = FakeServices.down
+      $0.answers["/simulations"] = .init(json: #"{"time": [], "variables": {"T": {"data": []}}}"#)
+    }
+    await #expect(throws: ServiceError.self) { try await fixture.cache.temperature(of: simulated) }
+    #expect(try fixture.namespace(.temperatures).count() == 0)
+  }
+
+  @Test(arguments: [
+    ("405.96 m", 405.96), ("405,96 m", 405.96), (String(repeating: "9", count: 400), nil),
+    ("dry", nil),
+  ]) func `levels have a point or a comma, and no impossible number`(text: String, level: Double?)
+    async throws
+  {
+    let report = #"{"lakes": [{"name": "\#(lake.name)", "waterLevel": "\#(text)"}]}"#
+    fixture.services.change { $0.answers["/lakes"] = .init(json: report) }
+    let found: Double?
+    do { found = try await fixture.cache.level(of: lake).value } catch is NotFound { found = nil }
+    #expect(found == level)
+  }
+
   @Test func `sun times are computed once per day`() async throws {
     let sun = try await fixture.cache.sun(at: lake).value
     for (computed, almanac) in [(sun.rise, "05:42"), (sun.set, "21:20")] {
@@ -88,8 +110,13 @@ import ExampleTesting
     fixture.clock.advance(by: .days(3650))
     #expect(try await fixture.cache.tile(zoom: 12, x: 1, y: 2).source != .loaded)
     #expect(try fixture.cache.store.namespace("boat.http").count() == 0, "no second copy")
-    fixture.services.change { $0.answers["/"] = .init(text: "<html>") }
-    await #expect(throws: ServiceError.self) { try await fixture.cache.tile(zoom: 1, x: 0, y: 0) }
+    for answer in [
+      LocalServer.Answer(200, ["Content-Type": "text/html"], text: "x"), .init(json: "{}"),
+      .init(text: "<html>"), .init(text: ""),
+    ] {
+      fixture.services.change { $0.answers["/"] = answer }
+      await #expect(throws: ServiceError.self) { try await fixture.cache.tile(zoom: 1, x: 0, y: 0) }
+    }
   }
 
   @Test func `a new lake is one data record and needs no code`() async throws {
