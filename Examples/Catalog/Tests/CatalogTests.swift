@@ -103,5 +103,31 @@ import ExampleTesting
     let share = saved / (saved + Double(received.all.reduce(0, +)))
     #expect(try #require(statistics.hitRate) > 0.8 && share > 0.9)
     #expect(statistics.requests == 12 * 8 * 13)
+    // Another program may delay a hit, but not each of 20 hits.
+    var fastest = Duration.seconds(100)
+    for _ in 0..<20 {
+      let time = try await ContinuousClock().measure { _ = try await catalog.funnel("f-11") }
+      fastest = min(fastest, time)
+    }
+    #expect(fastest < .milliseconds(100))
+  }
+
+  @Test func `a login page is no funnel, and leaves the stored answer`() async throws {
+    let catalog = fixture.catalog()
+    _ = try await catalog.funnel("f-0")
+    fixture.clock.advance(by: .seconds(301))
+    fixture.server.become { _ in
+      let fields = ["Content-Type": "text/html", "Cache-Control": "max-age=600"]
+      return .init(200, fields, text: "<html>log in")
+    }
+    for slug in ["f-0", "f-1"] {
+      await #expect(throws: (any Error).self) { try await catalog.funnel(slug) }
+    }
+    fixture.recover()
+    _ = fixture.asked()
+    for slug in ["f-0", "f-1"] {
+      #expect(try await catalog.funnel(slug).text == #"{"data": {}}"#)
+    }
+    #expect(fixture.asked() == (2, 1))
   }
 }

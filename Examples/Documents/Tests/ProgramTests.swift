@@ -20,7 +20,7 @@ import Testing
   /// Runs each program of a page in a place of its own.
   @Test(arguments: Set(Programs.all.map(\.page)).sorted())
   func `the programs of a page run, and do what the page says`(page: String) async throws {
-    var found: Set<String> = []
+    var (found, hasLimited) = (Set<String>(), false)
     try await LocalServer.run { server in
       server.become { _ in .init(200, ["Cache-Control": "max-age=60"], text: "hello") }
       for program in Programs.all where program.page == page {
@@ -29,6 +29,7 @@ import Testing
         let declared = try await program.run(programs)
         found.formUnion(declared.map { "\(page) \($0) = \(text($1))" })
         if let isAllowed = declared["isAllowed"] as? (String) throws -> Bool {
+          hasLimited = true
           for _ in 0..<100 { #expect(try isAllowed("192.0.2.1")) }
           #expect(try !isAllowed("192.0.2.1"))
           programs.clock.advance(by: .minutes(1))
@@ -41,10 +42,18 @@ import Testing
         try programs.store.finish()
       }
     }
+    #expect(hasLimited == (page == "Docs/Learn/Cookbook.md"))
     // The file has the values of constants at the ends of their programs.
     let values = try Repository.text("Examples/Documents/values.txt")
     for line in values.components(separatedBy: "\n") where line.hasPrefix(page + " ") {
       #expect(found.contains(line), "\(found)")
+    }
+  }
+
+  @Test func `each line of the values names a page with programs`() throws {
+    let pages = Set(Programs.all.map(\.page))
+    for line in try Repository.text("Examples/Documents/values.txt").split(separator: "\n") {
+      #expect(pages.contains(String(line.prefix { $0 != " " })), "\(line)")
     }
   }
 
