@@ -6,7 +6,7 @@ import Testing
 
 /// Fields are bytes: two values are equal only if their bytes are equal.
 struct ByteTests {
-  /// One name with an accent in different bytes, such as composed and decomposed UTF-8 and Latin-1. No two of them are equal.
+  /// One name with an accent in different bytes, such as composed and decomposed UTF-8 and Latin-1. No two names are equal.
   private static let names: [[UInt8]] = [
     Array("andr\u{E9}".utf8), Array("andre\u{301}".utf8), Array("andr".utf8) + [0xE9],
     Array("andr\u{F7E9}".utf8), Array("andr\u{FFFD}".utf8), Array("andre9".utf8),

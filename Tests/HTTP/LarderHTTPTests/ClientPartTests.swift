@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Parts of a cache that keep a state, each tested alone.
+/// Tests of parts of a cache that keep a state. Each part is tested alone.
 struct ClientPartTests {
   @Test func `a budget lends what it has, and gets it back`() {
     let budget = BufferBudget(100)

@@ -10,7 +10,7 @@
 
   /// Responses that end too early or are not HTTP.
   @Suite struct CurlFaultTests {
-    /// The whole response of a server that sends these bytes and then closes the connection.
+    /// The response that a client gets from a server that sends these bytes and then closes the connection.
     private static func response(
       _ answer: [UInt8], over transport: CurlTransport = CurlTransport()
     ) async throws -> (HTTPResponse, [UInt8]) {

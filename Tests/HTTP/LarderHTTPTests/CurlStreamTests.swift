@@ -9,7 +9,7 @@
 
   @testable import LarderCurl
 
-  /// Bodies that arrive slowly, readers that stop, and many simultaneous requests.
+  /// Tests with bodies that arrive slowly, readers that stop, and many simultaneous requests.
   @Suite struct CurlStreamTests {
     private static let start = "HTTP/1.1 200 OK\r\nContent-Length: "
 
@@ -17,7 +17,7 @@
       let transfer = Transfer()
       let reading = Task { try await transfer.next() }
       for _ in 0..<1000 { await Task.yield() }
-      // Wakes the reader without new bytes, so the reader must wait again.
+      // Wakes the reader without new bytes. The reader must then wait again.
       #expect(transfer.receive(body: []))
       for _ in 0..<1000 { await Task.yield() }
       #expect(transfer.receive(body: [1]))
@@ -83,7 +83,7 @@
       try await RawServer.run { connection in
         _ = await connection.head()
         if isFull {
-          // Sending fails when the client closes the connection before the end.
+          // Sending fails when the client closes the connection early, so this ignores the error.
           try? await Self.stream(to: connection, counting: sent)
         } else {
           try await connection.send(Self.start + "8\r\n\r\nbegi")

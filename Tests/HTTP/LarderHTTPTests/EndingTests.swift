@@ -10,7 +10,7 @@ import Testing
 struct EndingTests {
   private static let fresh = ("Cache-Control", "max-age=1000")
 
-  /// Answers a GET with the groups of its path. Other answers, and those for `/end`, repeat the request's invalidating fields.
+  /// Answers a GET with the groups of its path. Other requests and `/end` get their own invalidating fields back.
   private func fixture(
     _ groups: [String: [String]], kind: HTTPCachePolicy.Kind = .private
   ) throws -> Fixture {
@@ -91,7 +91,7 @@ struct EndingTests {
       "https://www.example.com", "https://example.org",
     ]
     _ = try await stored(fixture, ["/a"], at: origins)
-    // The texts of two groups look like groups of other origins, but must not invalidate responses of those origins.
+    // The texts of two groups look like groups of other origins. But they must not invalidate responses of those origins.
     for group in ["one", "https://example.org one", "http://example.com one"] {
       try await end("\"\(group)\"", of: fixture)
     }
@@ -218,7 +218,7 @@ struct EndingTests {
     for (user, count) in zip(users, [0, 0, 2]) {
       #expect(try await stored(fixture, ["/a", "/b"], user).count == count)
     }
-    // The answer to a request without a user removes the responses of all users, because any user may have sent the request.
+    // A request without a user may come from any user, so its answer removes the responses of all users.
     _ = try await ask(fixture, request("POST", "/end", [("Clear-Site-Data", "\"*\"")]))
     for user in users { #expect(try await stored(fixture, ["/a"], user) == []) }
   }

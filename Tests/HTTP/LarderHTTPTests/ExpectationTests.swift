@@ -12,7 +12,7 @@ import Testing
   import FoundationNetworking
 #endif
 
-/// Answers of a network instead of the origin, such as login pages; answers that ask the client to wait; kinds of failures.
+/// Tests of answers by a network instead of the origin (login pages), of answers that ask the client to wait, and of failures.
 struct ExpectationTests {
   private static let good: Pairs = [
     ("Content-Type", "application/json; charset=utf-8"), ("Cache-Control", "max-age=10"),

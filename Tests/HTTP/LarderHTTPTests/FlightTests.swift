@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Of many equal requests at the same time, the cache sends one to the origin.
+/// If many equal requests come at the same time, the cache sends only one of them to the origin.
 struct FlightTests {
   @Test func `many that ask the same at once make one request`() async throws {
     let gate = Gate()
@@ -119,7 +119,7 @@ struct SharedFlightTests {
     let gate = Gate()
     let fixture = try Fixture(
       Origin { _, _ in (response(200, Self.fresh), Self.long(after: gate)) }, policy: policy)
-    // This client reads nothing.
+    // This client reads nothing. It must not hold up the other client, which then sends a request of its own.
     let slow = try await fixture.cache.send(request())
     let other = Task { try await fixture.cache.send(request()) }
     try await fixture.waiting(for: 1)
@@ -183,8 +183,8 @@ struct SharedFlightTests {
     #expect(fixture.origin.count == 1)
   }
 
-  /// The clients send different fields. After the first failure, one client repeats the request for all others. The repeated
-  /// request may fail before all the others wait for it.
+  /// The clients send different fields. After the first failure, one client repeats the request for all others. If this request
+  /// fails before all others wait for it, they must not repeat the request again.
   @Test func `an origin that is down is asked twice, however many wait with fields of their own`()
     async throws
   {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Requests and responses that were recorded from real services. The recordings may be missing; then the tests check nothing.
+/// Tests with requests and responses that were recorded from real services. Without the recordings, the tests check nothing.
 struct HeaderSetTests {
   struct Record: Decodable {
     var id: String
@@ -48,7 +48,7 @@ struct HeaderSetTests {
     )
   }
 
-  /// The time in the response's `Date`; `start` without that field.
+  /// The time in the response's `Date`. Without this field, `start`.
   private func moment(_ response: HTTPResponse) -> Timestamp {
     HTTPDate(of: .date, in: response.headerFields, now: start)?.timestamp ?? start
   }
@@ -72,7 +72,7 @@ struct HeaderSetTests {
       let again = harness.ask(plain)
       if again.isFromCache { hits += 1 }
       if directives.noCache { #expect(!again.isFromCache, "\(record.id)") }
-      // A request with the tag of the response gets a 304, even if the tag is not written by the rules.
+      // A request with the tag of the response gets a 304, even if the tag breaks the syntax of the standard.
       if again.isFromCache, again.status == 200,
         let tag = response.headerFields[fields: .eTag].first
       {
@@ -86,7 +86,7 @@ struct HeaderSetTests {
       for value in harness.held.values {
         let metadata = value.response.encodedMetadata()
         #expect(StoredResponse(metadata: metadata, bodySize: value.body.count) == value.response)
-        // A request that validates a held response sends the response's tag, and a 304 without fields updates the response.
+        // A request that validates a held response must send its tag. A 304 without fields then updates the held response.
         let later = harness.ask(plain) { sent in
           if let tag = value.response.entityTag {
             #expect(sent.headerFields.lines(of: .ifNoneMatch).first == tag.text, "\(record.id)")

@@ -94,7 +94,7 @@ struct LongBodyTests {
       let part = try await fixture.cache.send(request(fields))
       #expect(try await part.body.bytes() == Array(bytes[range]))
     }
-    // One commit stores the response and the last part of its body, so all entries are there as soon as the response is.
+    // One commit stores the response and the last part of its body, so with the response all entries are there.
     #expect(try Self.count(fixture) == 2 + (size + BodyParts.usualSize - 1) / BodyParts.usualSize)
     #expect(
       try await fixture.cache.put(response(200, Self.fresh), body: bytes, for: request("GET", "/b"))
@@ -164,7 +164,7 @@ struct LongBodyTests {
     let reload = request([("Cache-Control", "no-cache")])
     #expect(try await fixture.cache.send(reload).body.bytes() == new)
     #expect(try await fixture.cache.send(request()).body.bytes() == new)
-    // The reader takes far longer than the lifetime of the old parts. Each piece that it reads must extend that lifetime.
+    // The reader needs far more time than the lifetime of the old parts. Each piece that it reads must extend this lifetime.
     while let piece = try await pieces.next() {
       read += piece
       fixture.clock.advance(by: .seconds(50))

@@ -46,7 +46,7 @@ final class Origin: HTTPTransport {
     Origin { _, _ in (response(200, fields), body()) }
   }
 
-  /// An origin that answers like another one once the gate opens.
+  /// An origin that waits until the gate opens, and then answers like another origin.
   static func behind(_ gate: Gate, _ other: Origin = Origin()) -> Origin {
     Origin { request, number in
       await gate.wait()
@@ -54,7 +54,7 @@ final class Origin: HTTPTransport {
     }
   }
 
-  /// An origin whose responses vary by a field. The body and the tag are the value of that field.
+  /// An origin whose responses vary by a field of the request. The body and the tag are the value of this field.
   static func varying(by name: String) -> Origin {
     Origin { request, _ in
       let value = request.headerFields[HTTPField.Name(name)!] ?? "none"
@@ -88,7 +88,7 @@ final class Origin: HTTPTransport {
   }
 }
 
-/// An origin that answers with the number of the request and its body.
+/// An origin that answers with the number of the request and the body of the request.
 final class Echo: HTTPTransport {
   private let texts = Mutex<[String]>([])
   let fields: Pairs

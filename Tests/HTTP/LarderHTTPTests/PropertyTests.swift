@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Random requests and answers, both usual and senseless.
+/// Random requests and answers. Some are usual, and some make no sense.
 struct RandomMessages {
   var random: SeededRNG
 

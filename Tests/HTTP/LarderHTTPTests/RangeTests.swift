@@ -10,7 +10,7 @@ struct RangeTests {
     request([("Range", text)] + more)
   }
 
-  /// A response with a part of a body of ten bytes.
+  /// A response with a part of a body. The whole body has ten bytes.
   private func part(_ range: String, _ body: String, _ more: Pairs = []) -> (HTTPResponse, String) {
     let fields: Pairs = [
       ("Cache-Control", "max-age=100"), ("Content-Range", "bytes \(range)/10"), ("ETag", "\"1\""),
@@ -18,7 +18,7 @@ struct RangeTests {
     return (response(206, fields + more), body)
   }
 
-  /// A cache with the first half of a body of ten bytes.
+  /// A cache with the first half of a body. The whole body has ten bytes.
   private func half(tag: String = "\"1\"") -> HTTPHarness {
     HTTPHarness(
       holding: "max-age=100", [("Content-Range", "bytes 0-4/10"), ("ETag", tag)], status: 206,

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Answers that a server gives without a call of the cache. Each must equal the answer of the cache.
+/// Tests of answers that a server gives without a call of the cache. Each must equal the answer of the cache.
 @Suite struct ReadyAnswerTests {
   private static let fresh: Pairs = [("Cache-Control", "max-age=100"), ("ETag", "\"1\"")]
 
@@ -59,7 +59,7 @@ import Testing
     let ready = try #require(fixture.cache.readyAnswer(to: request()))
     try await fixture.store.namespace("other").set("value", for: "key")
     #expect(ready.age == nil)
-    // This older answer still has its body, because its entry has not changed.
+    // `ready` still has its body, because the entry has not changed.
     #expect(try body(ready) == "body")
     _ = try await fixture.get()
     let next = try #require(fixture.cache.readyAnswer(to: request()))
@@ -130,7 +130,7 @@ import Testing
   }
 }
 
-/// Hits for which the cache remembers the head of the response from an earlier read of the store.
+/// Hits on responses whose head the cache remembers from an earlier read of the store.
 @Suite struct RememberedTests {
   private func isRemembered(_ fixture: Fixture, _ path: String = "/a") throws -> Bool {
     try fixture.cache.responses.remembered(under: #require(ResponseKey(request("GET", path))))
@@ -172,7 +172,7 @@ import Testing
     #expect(last.age == 99 && last.remaining == 1 && last.response.headerFields[.age] == "99")
     fixture.clock.advance(by: .seconds(1))
     #expect(try await fixture.get().result.forwarded == .stale)
-    // The entry itself also expires, and the cache must then forget its head.
+    // The entry itself also expires. Then the cache must forget the head.
     _ = try await fixture.get()
     fixture.clock.advance(by: .days(400))
     #expect(try !isRemembered(fixture))

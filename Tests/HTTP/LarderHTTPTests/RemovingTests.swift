@@ -55,7 +55,7 @@ struct RemovingTests {
     try await waitUntil { isWriting.wait(timeout: .now()) == .success }
     let removing = Task { try await cache.removeAll(for: request()) }
     try await waitUntil { !permit.isValid }
-    // A faulty removal that does not wait for the commit has probably read the store by now and found nothing to remove.
+    // Gives a faulty removal, which does not wait for the commit, the time to read the store and find nothing to remove.
     for _ in 0..<1000 { await Task.yield() }
     goOn.signal()
     #expect(try await removing.value == RemovalResult(entries: 1, bytes: 1))
@@ -94,7 +94,7 @@ struct RemovingTests {
     _ = try await isHit(fixture)
     #expect(try await fixture.cache.removeAll(tag: "odd").entries == 2)
     #expect(try await isHit(fixture, "/list?cursor=2"))
-    // An entry of another namespace has the tag, too.
+    // An entry of another namespace also has the tag, so the invalidation in the store removes this entry, too.
     var attributes = EntryAttributes()
     attributes.tags = ["listing"]
     try await fixture.store.namespace("decoded").set([1], for: "list", attributes)

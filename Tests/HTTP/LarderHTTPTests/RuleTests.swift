@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Rules of the application for some URIs, and stored responses that the application writes, reads and lists.
+/// Tests of an application's rules for some URIs, and of stored responses that the application writes, reads and lists.
 struct RuleTests {
   private static func harness(_ rules: HTTPCacheRule...) -> HTTPHarness {
     let harness = HTTPHarness()

@@ -53,7 +53,7 @@ struct SearchVarianceTests {
   @Test func `names are decoded, and compared byte for byte`() {
     let uri = "https://example.com/"
     #expect(areEquivalent("params=(\"%C3%A9+%E6%B0%97\")", uri + "?%C3%A9%20%E6%B0%97=1", uri))
-    // The two names spell one letter in different bytes.
+    // The two names have the same letter in different bytes, so they are different names.
     #expect(!areEquivalent("params=(\"%C3%A9\")", uri + "?e%CC%81=1", uri))
     #expect(!areEquivalent("key-order", uri + "?%C3%A9=1", uri + "?e%CC%81=1"))
     // A line feed or a space in a value must not look like the beginning of another parameter.
@@ -101,7 +101,7 @@ struct SearchVarianceTests {
     #expect(try await fixture.get("/b?x=1").body == "/b?x=1 3")
     #expect(try await fixture.get("/a").body == "/a 4")
     #expect(try await fixture.get("/a?utm=9").result.isHit)
-    // A newer response replaces the stored response, and a stale response answers no request.
+    // A newer response replaces the stored response. After that, the replaced response answers no request.
     #expect(try await fixture.get("/a?x=1", [("Cache-Control", "no-cache")]).body == "/a?x=1 5")
     #expect(try await fixture.get("/a?x=1&utm=3").body == "/a?x=1 5")
     let only = try await fixture.get("/a?x=1&utm=4", [("Cache-Control", "only-if-cached")])

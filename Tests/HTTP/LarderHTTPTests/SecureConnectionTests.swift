@@ -13,7 +13,7 @@
     enum Handshake: CaseIterable {
       /// A server that does not speak TLS.
       case plain
-      /// A fatal alert: client and server have no common cipher.
+      /// A fatal alert: the client and the server have no cipher in common.
       case alert
 
       var bytes: [UInt8] {

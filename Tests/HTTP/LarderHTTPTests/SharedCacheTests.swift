@@ -69,7 +69,7 @@ struct SharedCacheTests {
     #expect(harness.isHit() == isStored)
   }
 
-  /// A 304 for one user may have fields for that user only. In a stored response, all users would see these fields.
+  /// A 304 for one user may have fields for this user only. If the stored response got these fields, all users would see them.
   @Test(arguments: [
     ("private, max-age=9", false, false), ("max-age=9", true, false),
     ("public, max-age=9", true, true), ("max-age=9", false, true),

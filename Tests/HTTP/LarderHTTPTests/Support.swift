@@ -36,13 +36,13 @@ func response(_ status: Int = 200, _ fields: Pairs = []) -> HTTPResponse {
 
 func date(_ offset: Int) -> String { HTTPDate(start.advanced(by: .seconds(offset))).text }
 
-/// A cache without a store: the rules, and the responses that the rules let it hold.
+/// A cache without a store: it has the rules, and the responses that the rules let it keep.
 final class HTTPHarness {
   struct Result {
     var status: Int
     var fields: HTTPFields
     var body: String
-    /// Why the cache answered; nil if the origin's answer was passed on.
+    /// The reason why the cache answered. Nil if the cache passed on the answer of the origin.
     var reason: CacheAnswer.Reason?
     /// The requests to the origin for this answer.
     var sent: [HTTPRequest]
@@ -60,7 +60,7 @@ final class HTTPHarness {
 
   init() {}
 
-  /// A cache that sent a request `age` seconds ago, by default a plain GET. The response had these fields.
+  /// A cache that sent a request `age` seconds ago and got a response with these fields. The default request is a plain GET.
   init(
     holding fields: Pairs, status: Int = 200, body: String = "body", request: HTTPRequest? = nil,
     age: Int = 0
@@ -81,7 +81,7 @@ final class HTTPHarness {
 
   func wait(_ seconds: Int) { now = now.advanced(by: .seconds(seconds)) }
 
-  /// Sends the request, by default a plain GET. The response is stored if the rules allow it.
+  /// Sends the request, and stores the response if the rules allow this. The default request is a plain GET.
   func prime(_ fields: Pairs, status: Int = 200, body: String = "body", request: HTTPRequest? = nil)
   {
     _ = ask(request ?? LarderHTTPTests.request()) { _ in (response(status, fields), body) }
@@ -99,7 +99,7 @@ final class HTTPHarness {
     ask(request).isFromCache
   }
 
-  /// Whether the cache answers a request for the next `seconds` seconds, and no longer.
+  /// Whether the cache answers a request during the next `seconds` seconds, but not after them.
   func isFresh(for seconds: Int) -> Bool {
     wait(seconds - 1)
     let isFresh = isHit()
@@ -107,7 +107,7 @@ final class HTTPHarness {
     return isFresh && !isHit()
   }
 
-  /// The answer to a request. Without another origin, the origin answers every request with the status 599.
+  /// The answer to a request. If no origin is passed, the origin answers every request with the status 599.
   func ask(
     _ request: HTTPRequest = LarderHTTPTests.request(),
     _ origin: (HTTPRequest) throws -> (HTTPResponse, String) = { _ in (response(599), "") }

@@ -105,7 +105,7 @@
         let (_, body) = try await Self.transport().send(
           Self.request("GET", "/a", at: "http://" + authority), body: HTTPBody(), interim: { _ in })
         // The transport closes the connection when it holds its limit of bytes. `URLSession` reads a little longer, so the
-        // exact number depends on the load of the machine.
+        // exact number of sent bytes depends on how busy the machine is.
         try await waitUntil { isOver.withLock { $0 } }
         #expect(sent.withLock { $0 } < 2 << 30)
         await #expect(throws: (any Error).self) { for try await _ in body {} }
@@ -143,7 +143,7 @@
   extension ServerFault {
     /// Sends a request to a server with this fault. If the fault needs a kept connection, another request comes first.
     ///
-    /// - Returns: Whether the request was answered, and how often the server received it.
+    /// - Returns: Whether the client got an answer, and how often the server received the request.
     func meet(
       _ method: String, _ text: String, over transport: any HTTPTransport
     ) async throws -> (isAnswered: Bool, count: Int) {

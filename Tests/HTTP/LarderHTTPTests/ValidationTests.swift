@@ -230,7 +230,7 @@ struct ValidationTests {
     #expect(result.fields[.init("B")!] == "1" && result.fields[.contentLength] == nil)
   }
 
-  /// A HEAD response removes a stored response if a field differs, or if the stored response does not have that validator.
+  /// A HEAD response removes a stored response if a field differs, or if only the HEAD response has a validator.
   @Test(
     arguments: [
       ([("ETag", "\"1\""), ("Last-Modified", date(-9))], ("Content-Length", "5")),

@@ -74,7 +74,7 @@ struct VaryTests {
     }
     #expect(hit("fr;q=0.5, de;q=1.0") && hit("de"))
     #expect(!hit("fr, de") && !hit("fr, de;q=0.9") && !hit("de;q=0") && !hit("de-CH"))
-    // To rank thousands of languages would take as long as hundreds of requests, so the cache does not rank a long list.
+    // The cache does not rank a long list, because thousands of languages would take as long as hundreds of requests.
     let others = String(repeating: ", fr;q=0.5", count: 50)
     #expect(hit("de" + others) && !hit("de" + String(repeating: others, count: 400)))
   }
@@ -126,7 +126,7 @@ struct VaryTests {
     #expect(harness.isHit(asked) && !harness.isHit(request([(name, "geheim2")])))
   }
 
-  /// A hit reads the values of all variants, so the cache stores only a digest of a long value.
+  /// A hit reads the values of all variants. So the cache stores only a digest in place of a long value.
   @Test(arguments: [("Foo", 0), ("Foo", 20_000), ("Accept-Language", 20_000), ("Cookie", 20_000)])
   func `RFC 9111, 4.1: several variants are held at once, and long values are stored as digests`(
     name: String, length: Int
