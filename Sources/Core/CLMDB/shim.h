@@ -19,8 +19,8 @@ struct clmdb_reader {
   unsigned long long transaction;
 };
 
-// A line of LMDB's reader table is "pid thread transaction", with the thread in hexadecimal. The heading line begins with no
-// number, and a slot without a snapshot has "-" as its transaction; both are ignored.
+// A line of LMDB's reader table is "pid thread transaction", with the thread in hexadecimal. The heading line does not begin
+// with a number, and a slot without a snapshot has "-" as its transaction; both lines are ignored.
 static inline int clmdb_note_reader(const char *line, void *context) {
   struct clmdb_reader *oldest = context;
   char *rest, *end;
@@ -32,7 +32,7 @@ static inline int clmdb_note_reader(const char *line, void *context) {
   return 0;
 }
 
-// The oldest snapshot of all processes, as LMDB's mdb_find_oldest finds it. Slots of dead processes count until they are
+// The oldest snapshot of all processes, as LMDB's mdb_find_oldest finds it. Slots of dead processes count until these slots are
 // cleared. If there is no reader, the transaction is the largest possible number.
 static inline struct clmdb_reader clmdb_oldest_reader(MDB_env *env) {
   struct clmdb_reader oldest = {0, ~0ULL};

@@ -7,15 +7,15 @@ import Synchronization
 /// 1. Under `lock.write`, begin a read of the newest commit (the pin), and copy the meta page of this commit.
 /// 2. Sync the data file. Meanwhile writers continue.
 /// 3. Write the copied meta page to the file `recovery`, and sync this file.
-/// 4. End the read of the checkpoint before (its pin).
+/// 4. End the pin of the previous checkpoint.
 ///
 /// LMDB reuses a page only if it was freed by a commit that is older than the oldest snapshot. So a pin at the recovery point,
 /// or at an earlier commit, keeps every page of the recovery point as it was synced, including the free lists. Each writing
 /// process has its own pin. The recovery point is only replaced by later commits, so a valid pin stays valid.
 extension Checkpoints {
-  /// Makes a checkpoint. Writers wait only at its beginning.
+  /// Makes a checkpoint. Writers wait only while the checkpoint begins (step 1).
   ///
-  /// - Parameter lockTimeout: how long this call waits for other processes: once at its beginning and once at its end.
+  /// - Parameter lockTimeout: how long this call waits for other processes, once when it begins and once when it ends.
   func make(lockTimeout: Duration) throws(LMDBError) {
     guard handle.locks.isWritable else { return }
     let begun = try handle.withWriter { () throws(LMDBError) in
@@ -24,12 +24,13 @@ extension Checkpoints {
     try finish(begun, lockTimeout: lockTimeout)
   }
 
-  /// Before each write: makes a checkpoint if there is no pin or the timer is late. The caller owns only the writer lock.
+  /// Before each write: makes a checkpoint if there is no pin, if the timer is late, or if the file has grown too much. The
+  /// caller owns only the writer lock.
   func prepareWrite(lockTimeout: Duration) throws(LMDBError) {
     let (hasPin, since, pages) = state.withLock { ($0.pin != nil, $0.unsavedSince, $0.pages) }
     if hasPin {
       let age = since.map { SystemTime.monotonicMilliseconds - $0 } ?? 0
-      // Writers do not wait if pages were freed after the last checkpoint, because then the file only grows.
+      // Freed pages alone do not make writers wait here, because without their reuse the file only grows.
       let growth = (handle.meta.pages - pages) * handle.meta.pageSize
       if age <= 2 * interval, growth < 2 * Self.mostUnusable { return }
     }
@@ -51,7 +52,7 @@ extension Checkpoints {
     try finish(begin(lockTimeout: handle.lockTimeout), lockTimeout: handle.lockTimeout)
   }
 
-  /// Called in the last process, which is alone. Does something only if a process was killed before its last checkpoint.
+  /// Called in the last process that has the store open. Does nothing if no process was killed before its last checkpoint.
   func saveNewest() throws(LMDBError) {
     let newest = handle.meta.image(of: handle.meta.lastTransaction)
     if let known = try file.readSynced(), !known.isFailed, known.recoveryPoint == newest { return }
@@ -85,7 +86,7 @@ extension Checkpoints {
   private func pinNewest(lockTimeout: Duration) throws(LMDBError) -> Checkpoint {
     try handle.locks.write.wait(lockTimeout: lockTimeout)
     defer { handle.locks.write.release() }
-    // The data file was replaced. A recovery point of the old file would damage the new file.
+    // The data file was replaced. A recovery point of the old file would damage the new file, so the call throws.
     if files.isDataReplaced { throw .replaced }
     let pin = try beginPin()
     let recoveryPoint = handle.meta.image(of: pin.id)
@@ -106,7 +107,7 @@ extension Checkpoints {
 
   /// Begins the pin. First clears the pins of killed processes. The caller owns the writer lock.
   private func beginPin() throws(LMDBError) -> Pin {
-    // LMDB reads a meta page through its map. An opening or a read may move the map, because they need no writer lock.
+    // LMDB reads a meta page through its map. Without this lock, an opening or a read of another thread may move the map.
     handle.readers.enterWriter()
     defer { handle.readers.leaveWriter() }
     try handle.clearDeadReaders()
@@ -149,7 +150,8 @@ extension Checkpoints {
     return true
   }
 
-  /// Whether the recovery point on the disk is the commit of `checkpoint` or later. The pin of `checkpoint` protects both.
+  /// Whether the recovery point on the disk is not older than the commit of `checkpoint`. If so, the pin protects both.
+  /// both.
   private func isCovered(_ checkpoint: Checkpoint) throws(LMDBError) -> Bool {
     guard let known = try file.readSynced(), known.boot == boot,
       let point = known.recoveryPoint

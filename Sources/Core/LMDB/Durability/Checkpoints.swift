@@ -2,8 +2,8 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// When this process must make its next checkpoint, at the level checkpointed. That is a fixed interval after the first commit
-/// that the last checkpoint does not cover. `Checkpoints+Making` makes the checkpoints.
+/// When this process must make its next checkpoint, at the level checkpointed: a fixed interval after the first commit that the
+/// last checkpoint does not cover. `Checkpoints+Making` makes the checkpoints.
 final class Checkpoints: Sendable {
   let handle: EnvironmentHandle
   let files: OpenFiles
@@ -24,14 +24,14 @@ final class Checkpoints: Sendable {
   static let mostUnusable = 16 << 20
 
   struct State: Sendable {
-    /// The pin of this process. As long as it exists, no process overwrites the pages of the last checkpoint.
+    /// The pin of this process. As long as the pin exists, no process overwrites the pages of the last checkpoint.
     var pin: Pin?
     /// The time of this process's first commit after the last checkpoint.
     var unsavedSince: Int64?
-    /// The number of pages at the last checkpoint; `freedPageCount` is ``WriteGuard/freedPageCount`` at that time.
+    /// The number of pages at the last checkpoint; `freedPageCount` is ``WriteGuard/freedPageCount`` at the same time.
     var pages = 0
     var freedPageCount = 0
-    /// Writes have freed many pages, or the file has grown a lot, so a checkpoint must be made immediately.
+    /// Whether a checkpoint must be made immediately, because writes have freed many pages or the file has grown a lot.
     var isUrgent = false
   }
 
@@ -48,7 +48,7 @@ final class Checkpoints: Sendable {
     self.interval = max(1, interval.waitMilliseconds)
   }
 
-  /// A read transaction that is used only for its slot in LMDB's reader table. The slot stays if another process ends.
+  /// A read transaction that is used only for its slot in LMDB's reader table. The slot stays when another process ends.
   @safe struct Pin: Sendable {
     nonisolated(unsafe) let transaction: OpaquePointer
     let id: UInt64
@@ -97,13 +97,13 @@ final class Checkpoints: Sendable {
     if let delay { timer?.schedule(in: delay) }
   }
 
-  /// The bytes by which the file has grown after the last checkpoint, or the bytes of freed pages if this is more.
+  /// The larger of two numbers: the bytes by which the file has grown after the last checkpoint, and the bytes of freed pages.
   private func unusableBytes(since last: State) -> Int {
     max(handle.meta.pages - last.pages, writeGuard.freedPageCount - last.freedPageCount)
       * handle.meta.pageSize
   }
 
-  /// Called at opening. If a killed process has left commits without a checkpoint, schedules a checkpoint as for new commits.
+  /// Called at opening. If a killed process has left commits without a checkpoint, schedules one as for new commits.
   func noteFormerCommits() {
     // An error is ignored here: the checkpoint gets the same error, and then the next write throws it.
     if let known = try? file.readSynced(), known.boot == boot,

@@ -4,9 +4,9 @@ import LarderSystem
 /// Two numbers that identify a data file. They are the last bytes of its first page, of which LMDB writes only the beginning.
 /// The file `recovery` has the stamp of the data to which it belongs. A copy of the data file has the same stamp.
 struct DataStamp: Equatable {
-  /// The number of the store. A data file that is made from this file has the same number. 0 in files of earlier versions.
+  /// The number of the store. A data file that is made from this file has the same number; files of earlier versions have 0.
   var store: UInt64
-  /// A random number. It is new for each data file that is made, and each time that the level scratch begins to change a file.
+  /// A random number. Each new data file gets a new number, and so does a file that the level scratch begins to change.
   var file: UInt64
 
   static let size = 16

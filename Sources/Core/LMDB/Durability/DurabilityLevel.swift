@@ -8,7 +8,7 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   case durable = 0
   /// All commits up to the last checkpoint survive. The next checkpoint is made a fixed interval after the first later commit.
   case checkpointed = 1
-  /// If nothing was written after the last close or sync, the state at that time survives. Otherwise nothing survives.
+  /// If nothing was written after the last close or sync, the state at that close or sync survives. Otherwise nothing survives.
   case scratch = 2
   /// Nothing survives, and damage is not detected. For environments that no process uses later.
   case temporary = 3
@@ -31,7 +31,7 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
     self = level
   }
 
-  /// LMDB's flags. At every level except durable, this layer syncs, and LMDB does not.
+  /// LMDB's flags. At every level except durable, this layer syncs the file, and LMDB does not.
   var flags: UInt32 { self == .durable ? 0 : UInt32(MDB_NOSYNC) }
 
   /// The level of an environment. If it has no record of the level, the result is durable.

@@ -2,7 +2,7 @@ import CLarderSystem
 import LarderSystem
 
 /// Restores the last state on the disk after a power failure or a failed sync. The caller is alone. The record that demands the
-/// recovery is replaced last. So if a recovery is interrupted, the next opening repeats it.
+/// recovery is replaced last. So if a recovery is interrupted, the next opening repeats the recovery.
 struct Recovery {
   let files: StoreFiles
   let options: EnvironmentOptions
@@ -56,7 +56,7 @@ struct Recovery {
     return (file, record)
   }
 
-  /// The record belongs to another store and does not say whether the data are complete. At the level durable they always are.
+  /// The record belongs to another store and does not say whether the data are complete. At the level durable, data always are.
   private func refuseUnlessDurable() throws(OpenError) {
     if try QuickCheck(path: files.data).durability() == .durable { return }
     throw OpenError(.otherRecovery, path: files.recovery)

@@ -8,8 +8,8 @@ import LarderSystem
 ///           8192  u64: how many records were written
 ///           8200  u64: the sequence number of the last record that was synced
 ///
-/// Records are written to the two places in turn, so if a write is interrupted, the other record is still complete. The writing
-/// process holds `lock.checkpoint` at the level checkpointed or `lock.write` at the level scratch, or it is alone.
+/// Records are written to the two places in turn, so if a write is interrupted, the other record is still complete. The writer
+/// holds `lock.checkpoint` at the level checkpointed and `lock.write` at the level scratch, or it is alone.
 final class RecoveryFile: Sendable {
   private static let place = 4096
   private static let changes = 2 * place
@@ -59,7 +59,7 @@ final class RecoveryFile: Sendable {
   }
 
   /// After a failed sync, a later successful sync proves nothing: the system may have dropped pages that it could not write,
-  /// and counts them as written. So the record tells every process about the failure, and only ``Recovery`` removes that note.
+  /// and counts these pages as written. So the record tells every process about the failure, until ``Recovery`` clears it.
   @unsafe func syncData(of handle: OpaquePointer) throws(LMDBError) {
     try checkSynced()
     do throws(LMDBError) {
@@ -80,8 +80,8 @@ final class RecoveryFile: Sendable {
     try replace(record)
   }
 
-  /// Writes `record` as the newest record, even after a failed sync. Throws ``LMDBError/replaced`` if the file was deleted.
-  /// First increases the number of records. After a kill, other processes then only read the file once more than necessary.
+  /// Writes `record` as the newest record, even after a failed sync. Throws ``LMDBError/replaced`` if the file was deleted. The
+  /// number of records increases first: after a kill, other processes then only read the file once more than necessary.
   func replace(_ record: RecoveryRecord) throws(LMDBError) {
     if file.status?.st_nlink == 0 { throw .replaced }
     var record = record

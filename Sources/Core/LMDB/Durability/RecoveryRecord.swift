@@ -21,12 +21,12 @@ struct RecoveryRecord: Equatable {
   /// The error code of a failed sync; 0 if no sync has failed.
   var failure: Int32 = 0
 
-  /// No real boot has this value. It marks a failed sync, and so the next opening restores the recovery point.
+  /// No real boot has this value. After a failed sync the record has it, so the next opening restores the recovery point.
   static let noBoot = BootIdentity(0, 0)
 
   var isFailed: Bool { boot == Self.noBoot }
 
-  /// Whether the record belongs to this data file. Then its newest commit is not older than the synced recovery point.
+  /// Whether the record belongs to this data file. If so, its newest commit is not older than the synced recovery point.
   func isAbout(_ data: DataStamp, newest: MetaImage) -> Bool {
     guard self.data == data else { return false }
     guard let point = recoveryPoint else { return true }
@@ -73,7 +73,7 @@ extension RecoveryRecord {
     return bytes
   }
 
-  /// FNV-1a. With this checksum an incomplete record is detected.
+  /// The FNV-1a hash, which detects an incomplete record.
   private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
     bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
   }

@@ -36,7 +36,7 @@ struct Syncing: Sendable {
   func sync() throws(LMDBError) {
     if let checkpoints { return try checkpoints.make(lockTimeout: handle.lockTimeout) }
     guard handle.locks.isWritable else { return }
-    // The writer lock prevents commits during this sync. Otherwise, if this sync failed during a commit, the sync of the commit
+    // The writer lock prevents commits during this sync. Otherwise, if this sync failed during a commit, the commit's own sync
     // could succeed although pages are lost.
     try handle.withWriter { () throws(LMDBError) in
       try handle.locks.write.wait(lockTimeout: handle.lockTimeout)
@@ -61,15 +61,15 @@ struct Syncing: Sendable {
     return RecoveryRecord(level: level, boot: boot, data: data)
   }
 
-  /// Flushes while other processes may continue. The caller owns the writer lock, and the environment was open.
+  /// Flushes while other processes may continue. The caller owns the writer lock, and the environment was open until now.
   func flushForClosing() throws(LMDBError) {
     if isReadOnly { return }
     try recovery?.checkSynced()
     try checkpoints?.makeForClosing()
   }
 
-  /// Flushes before another data file, which is already on the disk, replaces this file. So after a power failure either file
-  /// is complete. The caller holds `lock.opening` and is alone, and no write is possible any more.
+  /// Flushes before another data file, which is already on the disk, replaces this file. So after a power failure one of the
+  /// two files is complete. The caller holds `lock.opening` and is alone, and no write is possible any more.
   func flushForReplacing() throws(LMDBError) {
     if level == .temporary { return }
     guard let recovery, let record = cleanRecord(of: handle.meta.stamp) else {

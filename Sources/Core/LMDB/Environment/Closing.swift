@@ -35,7 +35,7 @@ final class Closing: Sendable {
     return release(lockTimeout: handle.lockTimeout)
   }
 
-  /// Finishes ``run()`` if no wait is necessary. Also closes an environment that LMDB can no longer use.
+  /// Finishes ``run()`` if no wait is necessary. Also closes an environment that LMDB cannot use any more.
   func finish() -> Bool {
     endBroken()
     guard handle.writer.tryEnter() else { return false }

@@ -39,27 +39,27 @@ extension Environment {
     FileStatus.of(directory + "/data.mdb").map { Int($0.st_size) } ?? 0
   }
 
-  /// Whether a killed process left an unfinished environment. False for an unreadable directory: opening it reports the error.
+  /// Whether a killed process left an unfinished environment. False if the directory is unreadable: opening reports that error.
   package static func isUnfinished(at directory: String) -> Bool {
     (try? StoreFiles(resolving: directory).isUnfinished()) ?? false
   }
 
-  /// The largest size in bytes to which this process lets the data file grow; nil if there is no limit.
+  /// The largest size in bytes that the data file may reach by writes of this process; nil if there is no limit.
   ///
   /// The limit is the size of this process's memory map, rounded down to whole pages. LMDB writes nothing after the end of the
   /// map and does not use its last page. A larger file keeps its size. Every writing process must set the limit.
   package var fileLimit: Int? { mapSize.fileLimit }
 
-  /// Sets ``fileLimit``. If this process has no transaction, the limit is valid immediately, otherwise from the next write.
+  /// Sets ``fileLimit``. If this process has no transaction, the limit is valid immediately, otherwise from the next write on.
   /// That write throws ``LMDBError/mapHeld`` if a read prevents a change of the map for too long.
   package func setFileLimit(_ bytes: Int?) { mapSize.setFileLimit(bytes) }
 
-  /// Nil if the files are still the files that were opened.
+  /// The first problem that is found; nil if the files are still the files that were opened.
   package func fileProblem(needsWriting: Bool) -> OpenFiles.Problem? {
     files.problem(needsWriting: needsWriting, recovery: syncing.recovery)
   }
 
-  /// The first damage that a write of this process has found. After it, the process refuses all writes.
+  /// The first damage that a write of this process has found, or nil. After damage, the process refuses all writes.
   package var damage: PageDamage? { writeGuard.damage }
 
   /// Details for messages: who holds a lock, which processes fill the reader table, or why a sync failed.
@@ -80,7 +80,7 @@ extension Environment {
   /// - Throws: ``LMDBError/insideWrite`` inside a write of the same thread.
   package func sync() throws(LMDBError) { try syncing.sync() }
 
-  /// At the level checkpointed: like ``sync()``, and lets LMDB reuse freed pages. Writers wait only at the beginning.
+  /// At the level checkpointed: like ``sync()``, and lets LMDB reuse freed pages. Writers wait only while the call begins.
   package func checkpoint() throws(LMDBError) {
     try syncing.checkpoints?.make(lockTimeout: handle.lockTimeout)
   }
@@ -88,11 +88,11 @@ extension Environment {
   /// Whether this process prevents LMDB from reusing pages that were freed after the process's last checkpoint.
   package var hasOutdatedPin: Bool { syncing.checkpoints?.hasOutdatedPin ?? false }
 
-  /// Why closing could not make all commits survive a power failure. Nil if there was no failure or it was already taken.
+  /// Returns, only once, the error because of which closing could not make all commits survive a power failure; otherwise nil.
   package func takeClosingFailure() -> LMDBError? { closing.takeFailure() }
 
-  /// The reader that prevents LMDB from reusing the pages that were freed last. This is the oldest snapshot of any process,
-  /// including this process, if it is older than the newest commit. Nil if there is no such reader.
+  /// The reader that prevents LMDB from reusing the pages that were freed last. That is the oldest snapshot of any process,
+  /// including this process, if the snapshot is older than the newest commit. Nil if there is no such reader.
   ///
   /// First makes a checkpoint, except inside a write, and clears dead readers. Then waits until other processes have made their
   /// checkpoints, and 10 ms more for short reads. Returns nil as soon as no such reader is left.

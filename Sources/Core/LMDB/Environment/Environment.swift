@@ -17,14 +17,14 @@ package import Synchronization
   package let databases: [Database]
   let databaseNames: [String]
 
-  /// An object of the layer above, which all users of this environment share.
+  /// An object of the layer above LMDB, which all users of this environment share.
   package let attachment = Mutex<WeakAttachment>(WeakAttachment())
 
   package struct WeakAttachment: Sendable {
     package weak var object: (any AnyObject & Sendable)?
   }
 
-  /// Opens the environment in `directory`. If this process has it open, returns the open environment with its own options.
+  /// Opens the environment in `directory`. If this process has it open, returns the open object, which keeps its own options.
   ///
   /// - Parameter fill: writes the first records of a new environment before any process can see it; not called otherwise.
   package static func open(
@@ -76,7 +76,7 @@ package import Synchronization
   }
 
   deinit {
-    // If a read or a write is still running, the map and the slot that it uses stay until the process ends.
+    // If a read or a write is still running, its map and its slot stay until the process ends.
     if !closing.run() { _ = unsafe Unmanaged.passRetained(handle.readers) }
   }
 
@@ -88,12 +88,12 @@ package import Synchronization
     @inline(__always) get { handle.isOpen }
   }
 
-  /// The reason why the environment is not open. Only valid if it is not open.
+  /// The error that every call throws, because the environment is not open. Meaningless while the environment is open.
   package var phaseError: LMDBError { handle.phaseError }
 
   package var isForked: Bool { handle.isForked }
 
-  /// Whether the calling thread owns the writer lock. This is so inside ``write(waitingAtMost:ended:_:)``.
+  /// Whether the calling thread owns the writer lock, as inside ``write(waitingAtMost:ended:_:)``.
   package var isWriting: Bool { handle.writer.isMine }
 
   /// Ends this process's use of the environment: waits for the running write and the running reads, then releases everything.
@@ -101,7 +101,7 @@ package import Synchronization
   /// Every later call throws ``LMDBError/closed``. In a forked child, does nothing, because the parent owns the environment.
   ///
   /// - Returns: false if a read or a write did not end within the environment's lock timeout. Then the environment stays
-  ///   mapped. The next call that closes or opens it finishes the work, or fails if the read or write still runs.
+  ///   mapped. The next call that closes or opens the environment finishes the work, or fails if the read or write still runs.
   @discardableResult
   package func close() -> Bool { closing.run() }
 
@@ -133,7 +133,7 @@ extension Environment {
     let environment = Mutex(WeakAttachment())
   }
 
-  /// The timer thread. Nil if the system allows no further thread; then the writes make the checkpoints.
+  /// The timer thread. Nil if the system allows no further thread; then the writes themselves make the checkpoints.
   private static func startTimer(_ target: WeakReference) -> TimerThread? {
     try? TimerThread {
       let environment = target.environment.withLock { $0.object }
@@ -158,7 +158,7 @@ package struct EnvironmentOptions: Sendable {
   package var changesDurability = false
   /// At the level checkpointed, the time between a commit and the checkpoint that makes it durable.
   package var checkpointInterval = Duration.milliseconds(200)
-  /// The current boot of the machine; nil asks the system.
+  /// The current boot of the machine; if nil, the system is asked for it.
   package var boot: BootIdentity?
 
   var currentBoot: BootIdentity {

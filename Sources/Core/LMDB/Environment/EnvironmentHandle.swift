@@ -38,7 +38,7 @@ import Synchronization
   var isForked: Bool { unsafe phase.pointee.current == ForkState.forked }
   var isClosed: Bool { unsafe phase.pointee.current == ForkState.closed }
 
-  /// The reason why the environment is not open. Only valid if it is not open.
+  /// The error that every call throws, because the environment is not open. Meaningless while the environment is open.
   var phaseError: LMDBError {
     switch unsafe phase.pointee.current {
     case ForkState.forked: .forked
@@ -83,10 +83,10 @@ import Synchronization
     guard writer.enter(ownerTimeout: writerTimeout) else { throw .writerKept }
   }
 
-  /// How long a write may let other writes of this process wait: long enough that threads take turns with a short timeout.
+  /// How long one write may keep other writes of this process waiting. Even with a short lock timeout, threads can take turns.
   var writerTimeout: Duration { max(lockTimeout, .milliseconds(100)) }
 
-  /// Begins a read transaction. It takes a slot of LMDB's reader table.
+  /// Begins a read transaction, which takes a slot of LMDB's reader table.
   func beginReading() throws(LMDBError) -> OpaquePointer {
     var transaction: OpaquePointer?
     try whileRegistering { unsafe mdb_txn_begin(pointer, nil, UInt32(MDB_RDONLY), &transaction) }

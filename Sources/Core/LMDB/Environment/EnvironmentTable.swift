@@ -58,7 +58,7 @@ enum EnvironmentTable {
     }
   }
 
-  /// Finds the open environment. If it is being closed, waits until that is finished, because it still holds LMDB's locks.
+  /// Finds the open environment. If it is being closed, waits until that is finished, because until then it holds LMDB's locks.
   private static func find(
     _ files: StoreFiles, lockTimeout: Duration
   ) throws(OpenError) -> Environment? {
@@ -68,7 +68,7 @@ enum EnvironmentTable {
     while true {
       let mine = own
       guard let data, let entry = mine[data] else {
-        // Another data file has the lock file of an open environment. LMDB would clear the locks of that environment.
+        // Another data file has the lock file of an open environment. Opening that file would clear the environment's locks.
         if let lock, mine.values.contains(where: { $0.lockIdentity == lock }) {
           throw OpenError(.replaced, path: files.directory)
         }

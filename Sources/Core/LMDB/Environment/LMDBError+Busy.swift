@@ -30,7 +30,7 @@ extension LMDBError {
 }
 
 extension OpenError {
-  /// Runs `body`. If it throws, throws an error for the file at `path` with that error as its cause.
+  /// Runs `body`. If `body` throws, throws an error for the file at `path`, with the error of `body` as the cause.
   static func wrapping<Result: ~Copyable>(
     path: String, _ body: () throws(LMDBError) -> Result
   ) throws(OpenError) -> Result {

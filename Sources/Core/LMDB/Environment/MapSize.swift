@@ -12,7 +12,7 @@ final class MapSize: Sendable {
   private let atOpening: Int
   private let mapped: Atomic<Int>
   private let limit = Atomic<Int>(.max)
-  /// Set if the map was full for a transaction. Then the next write immediately makes the map larger.
+  /// Set if the map was full for a transaction. If set, the next write immediately makes the map larger.
   private let isWanted = Atomic<Bool>(false)
   /// If the map could not be made larger, the time of the next try. Until then, writes use the space that is left.
   private let nextTry = Atomic<Int64>(.min)
@@ -23,10 +23,10 @@ final class MapSize: Sendable {
     mapped = Atomic(size)
   }
 
-  /// The size of the map at opening: `wanted` bytes, or less if there is little address space; for a small file, at most half
-  /// of that space. A large map is better: to resize it, all reads of the process must end. Only used pages need memory.
+  /// The size of the map at opening: `wanted` bytes, or less if there is little address space (for a small file, at most half
+  /// of that space). A large map is better: to resize a map, all reads must end. Only used pages need memory.
   static func initial(_ wanted: Int, fileSize: Int) -> Int {
-    // A sparse file may seem to be larger than any address space.
+    // A sparse file may seem to be larger than any address space, so the size has an upper bound.
     let fileSize = min(fileSize, 1 << 45)
     let needed = fileSize * 2
     var size = min(wanted, 1 << 46)
@@ -46,7 +46,7 @@ final class MapSize: Sendable {
     return max(limit.load(ordering: .relaxed) / pageSize * pageSize, usedSize)
   }
 
-  /// The size that the map should have. With a limit: all that the limit allows. Without: twice the size if half is used.
+  /// The size that the map should have. With a limit: all that the limit allows. Without it: twice the size if half is used.
   private var usefulSize: Int {
     if fileLimit != nil { return largestSize }
     let isTight = isWanted.load(ordering: .relaxed) || usedSize > size / 2
@@ -94,7 +94,7 @@ final class MapSize: Sendable {
     if try !resize(toHold: needed, lockTimeout: handle.lockTimeout) { throw .mapHeld }
   }
 
-  /// Makes the map larger if another process has made the file larger. False if reads of this process prevent that.
+  /// If another process has made the file larger, makes the map larger. False if reads of this process prevent that, else true.
   func adopt(lockTimeout: Duration) throws(LMDBError) -> Bool {
     let used = usedSize
     if used <= size { return true }
@@ -102,7 +102,7 @@ final class MapSize: Sendable {
     return try resize(toHold: used * 2, lockTimeout: lockTimeout)
   }
 
-  /// Throws if the newest commit has more pages than its file can have. No map can hold them, and waiting would not help.
+  /// Throws if the newest commit has more pages than its file can have. No map can hold so many pages, and waiting cannot help.
   private func checkUsedSize() throws(LMDBError) {
     guard let size = FileStatus.of(handle.files.data).map({ Int($0.st_size) }) else { return }
     let pages = UInt64(size / handle.meta.pageSize)

@@ -10,7 +10,7 @@ package final class ReaderTable: Sendable {
 
   private let handle: EnvironmentHandle
   private let timer: TimerThread?
-  /// The time of the next release, in milliseconds of the monotonic clock; 0 if none is scheduled.
+  /// The time of the next release, in milliseconds of the monotonic clock; 0 if no release is scheduled.
   private let nextSweep = Atomic<Int64>(0)
 
   init(of handle: EnvironmentHandle, timer: TimerThread?) {
@@ -65,7 +65,7 @@ package final class ReaderTable: Sendable {
     try handle.withMap { () throws(LMDBError) in try handle.clearDeadReaders() }
   }
 
-  /// See ``Environment/blockingReader()``. Nil if at any moment of `time` there is no such reader: short reads do not count.
+  /// See ``Environment/blockingReader()``. Nil if at any moment of `time` no such reader exists: short reads do not count.
   func blockingReader(for time: Duration) throws(LMDBError) -> Reader? {
     try clearDead()
     let deadline = ContinuousClock.now + time

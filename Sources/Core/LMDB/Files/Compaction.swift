@@ -35,7 +35,7 @@ struct Compaction {
     try handle.withWriter { () throws(LMDBError) in
       try locks.opening.wait(lockTimeout: handle.lockTimeout)
       defer { locks.opening.release() }
-      // Meanwhile no other process can take the shared lock, because this process holds `lock.opening`.
+      // Until the shared lock is taken again, no other process can take the lock, because this process holds `lock.opening`.
       if try !locks.open.take() {
         _ = try locks.open.take(shared: true)
         throw LMDBError.occupied

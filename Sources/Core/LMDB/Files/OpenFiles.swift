@@ -18,7 +18,7 @@ package final class OpenFiles: Sendable {
     self.paths = paths
     self.locks = locks
     identity = FileIdentity(data)
-    // A process without permission to write may open a store that has no lock.mdb.
+    // A process without permission to write may open a store that has no lock.mdb. The data file then replaces it here.
     lockIdentity = FileIdentity(FileStatus.of(paths.lock) ?? data)
     directory = locks.isWritable ? FileDescriptor.reading(paths.directory) : nil
   }
@@ -62,11 +62,11 @@ package final class OpenFiles: Sendable {
     case unwritable(LMDBError)
   }
 
-  /// Nil if the files are still the files that were opened.
+  /// The first problem that is found; nil if the files are still the files that were opened.
   func problem(needsWriting: Bool, recovery: RecoveryFile?) -> Problem? {
     guard let data = FileStatus.of(paths.data) else { return Self.unreachable(.last) }
     guard FileIdentity(data) == identity, data.st_nlink == 1 else { return .replaced }
-    // Without permission to write, the process may have opened a store that has no lock.mdb.
+    // A process without permission to write may have opened a store that has no lock.mdb. Then no lock file is compared.
     if lockIdentity != identity {
       guard let lock = FileStatus.of(paths.lock) else { return Self.unreachable(.last) }
       guard FileIdentity(lock) == lockIdentity else { return .replaced }
@@ -97,7 +97,7 @@ package final class OpenFiles: Sendable {
 final class DirectoryStamp: Sendable {
   /// The longest time for which a comparison is valid, in milliseconds.
   static let longestTrust: Int64 = 100
-  /// In milliseconds. File system clocks advance every 1 to 10 ms, so two changes within this time can have the same time.
+  /// In milliseconds. File system clocks advance every 1 to 10 ms, so two changes within 50 ms can have the same time.
   static let clockStep: Int64 = 50
 
   struct Change: Equatable, Sendable {
@@ -117,7 +117,7 @@ final class DirectoryStamp: Sendable {
       self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
     }
 
-    /// Whether each later change certainly has another time. False if the time has no fraction of a second.
+    /// Whether each later change certainly gets another time. False if the time has no fraction of a second.
     func isSettled(at wall: Int64) -> Bool {
       nanoseconds != 0 && wall - (seconds &* 1000 &+ nanoseconds / 1_000_000) > clockStep
     }

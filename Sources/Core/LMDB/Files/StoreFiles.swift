@@ -39,7 +39,7 @@ struct StoreFiles: Sendable {
     return OpenError(cause.code == ENOENT ? .absent : .system, path: path, cause: cause)
   }
 
-  /// Creates the directory so that only the user has access; the parent of the directory must exist.
+  /// Creates the directory, to which only the user has access. The parent of the directory must exist.
   static func makeDirectory(_ path: String) throws(OpenError) {
     guard !path.utf8.contains(0) else { throw OpenError(.invalidPath, path: path) }
     if unsafe mkdir(path, 0o700) == 0 { return }

@@ -3,12 +3,10 @@ package import LarderSystem
 /// The lock files in the directory. They protect LMDB from known problems when several processes use the same environment.
 ///
 /// - `lock.open` is held shared while a process has the environment open. If a process holds the lock exclusively, it is alone.
-/// - `lock.opening` is held while a process opens or closes the environment, so that two processes never initialize it
-///   together.
+/// - `lock.opening` is held while a process opens or closes the environment, so that only one process initializes it.
 /// - `lock.write` is held around each write transaction, so that no other process ever waits for LMDB's own mutex. If a waiting
 ///   process were killed as it wakes, all others could sleep for ever. `lock.queue` orders the waiting processes.
-/// - `lock.readers` is held while a slot of LMDB's reader table is allocated or cleared, because the mutex of that table has
-///   the same problem.
+/// - `lock.readers` is held while a slot of LMDB's reader table is allocated or cleared: its mutex has the same problem.
 /// - `lock.checkpoint` is held while a process makes a checkpoint, so that an older checkpoint never replaces a newer one.
 /// - `lock.maps` is held while a file of ``SharedTable`` is created or replaced.
 ///
@@ -68,7 +66,7 @@ final class StoreLocks: Sendable {
     files.contains { !$1.isAt(directory + "/" + $0) }
   }
 
-  /// The other processes that hold the lock for which a call has waited too long. Empty if the system names no process.
+  /// The other processes that hold the lock for which a call has waited too long. Empty if the system does not tell.
   static func holders(of error: LMDBError, in directory: String) -> String {
     error.busyLock.map { holders(of: directory + "/" + $0.name) } ?? ""
   }

@@ -2,8 +2,8 @@ import CLarderSystem
 import LarderSystem
 
 /// The directory in which a process makes a new store. It has a hidden name and the same parent directory as the final place.
-/// The process holds a lock on the directory. If a directory is found without a lock, its process was killed: the next process
-/// removes the files of a store from it; files with other names stay.
+/// The process holds a lock on the directory. If a directory without a lock is found, its process was killed. Then the next
+/// process removes the files of a store from the directory, but keeps files with other names.
 package struct UnfinishedStore: ~Copyable {
   package let place: String
   package let path: String

@@ -5,7 +5,7 @@ import LarderSystem
 /// LMDB's environment for a data file that no other process uses. The file is written without locks.
 @safe struct UnlockedFile: ~Copyable {
   /// About the largest number of bytes of records in one transaction. LMDB keeps the pages of a transaction in memory, and a
-  /// copy can be stopped only between two transactions.
+  /// copy can be stopped only between two transactions. So a transaction must not be too large.
   private static let bytesPerTransaction = 8 << 20
 
   let handle: OpaquePointer

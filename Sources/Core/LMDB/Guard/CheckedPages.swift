@@ -7,7 +7,7 @@ struct CheckedPages {
     var page: UInt64 = 0
     /// The number of the last write that used the page. The properties below belong to that write.
     var write: UInt32 = 0
-    /// The bytes of records that the write has added to this page; in `removed`, the bytes that it has removed.
+    /// The bytes of records that the write has added to this page; in `removed`, the bytes that the write has removed.
     var added: Int32 = 0
     var removed: Int32 = 0
     /// For a branch page: the number of removals below the page after which LMDB may merge its child pages.
@@ -15,7 +15,7 @@ struct CheckedPages {
     /// For a branch page: the number of pages below it that LMDB may have merged.
     var drained: Int32 = 0
     var isDrained = false
-    /// For a drained page: its neighbours were checked up to this distance.
+    /// For a drained page: the distance up to which its neighbours were checked.
     var covered: Int32 = 0
     /// The number of used bytes on all pages below this page; 0 if not all of them were checked.
     var total: Int32 = 0
@@ -59,11 +59,11 @@ struct CheckedPages {
   enum Visit {
     /// The page was not visited before, or its visits were forgotten.
     case first
-    /// The first visit of this write, through the same record as in an earlier write, or the first after the lists are known.
+    /// The first visit of this write, through the same record as in an earlier write; or its first visit with known lists.
     case same
     /// This write has already visited the page through the same record, and nothing more must be checked.
     case again
-    /// In an earlier write, another record led to the page.
+    /// In an earlier write, the page was visited through another record.
     case moved
     /// In this write, another record also leads to the page. Only damage can cause that.
     case twice

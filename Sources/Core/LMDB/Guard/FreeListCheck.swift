@@ -1,5 +1,5 @@
 /// Reads the whole tree of free pages, with its lists. LMDB uses the pages of a list without a check. So this check makes sure
-/// that each page exists, is on only one list, and is not in the tree of the lists. O(free pages).
+/// that each page exists, is on only one list, and is not a page of this tree itself. O(free pages).
 struct FreeListCheck {
   let pages: SnapshotPages
   private(set) var free: PageSet
@@ -25,7 +25,7 @@ struct FreeListCheck {
     }
   }
 
-  /// Throws if the used pages (from the records of the trees) and the free pages together are not exactly all pages.
+  /// Throws if the used pages (from the records of the trees) and the free pages do not add up to the number of all pages.
   func compare(used: UInt64) throws(PageDamage) {
     guard used + count == pages.lastPage + 1 else {
       throw PageDamage(

@@ -1,9 +1,9 @@
 /// The lists of free pages in a commit. ``advance(to:)`` updates them to a later commit of any process.
 ///
-/// A commit takes pages from the oldest lists, the lowest page of a list first, and stores the rest of these lists again. It
-/// adds a list of its freed pages. So an update reads only the lists at both ends, and only the end of a shortened list.
+/// A commit takes pages from the oldest lists, the lowest page of a list first, and stores the rest of these lists again. The
+/// commit adds a list of its freed pages. So an update reads only the lists at both ends, and only the end of a shortened list.
 ///
-/// The lists are in memory, because a process that was killed before its commit may have overwritten pages of the old commit.
+/// The lists are in memory, because a process that was killed before its commit may have overwritten pages of the old lists.
 struct KnownFreePages {
   /// One list: the number of a commit, and the pages that it has freed, in descending order.
   struct List {

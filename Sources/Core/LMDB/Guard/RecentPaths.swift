@@ -14,7 +14,7 @@ struct RecentPaths {
     @inline(__always) _modify { yield &paths[index] }
   }
 
-  /// The number of the path to the leaf of `key`. Moves it to the last record that is not after `key`. Nil if there is none.
+  /// The number of the path to the leaf of `key`, moved to the last record that is not after `key`. Nil if no path leads there.
   @inline(__always)
   mutating func find(_ key: SearchKey, in database: Database, pageSize: Int) -> Int? {
     let newer = newer(in: database)
@@ -28,7 +28,7 @@ struct RecentPaths {
     return index
   }
 
-  /// The number of the older path in a tree. This path is then the newer path, and the caller fills it.
+  /// The number of the older path in a tree. From now on this path counts as the newer path, and the caller fills it.
   mutating func reuseOlder(in database: Database, _ tree: Tree) -> Int {
     while paths.count < 2 * Int(database.handle) + 2 { paths.append(TreePath(.empty)) }
     isSecondNewer ^= 1 << UInt64(database.handle)

@@ -44,7 +44,7 @@ extension WriteGuard {
   private static let sparsePercent = 30
 
   /// LMDB (`mdb_rebalance`) merges a page that is less than a quarter full with a neighbour, or moves a record from the
-  /// neighbour to the page. For a branch page with only one child, LMDB also reads the first leaf below it.
+  /// neighbour to the page. For a branch page with only one child, LMDB also reads the first leaf below the branch page.
   func willRemove(_ key: PageCheck.Key, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     guard let place = try place(of: key, in: database) else { return }

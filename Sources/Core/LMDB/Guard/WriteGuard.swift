@@ -16,7 +16,7 @@ final class WriteGuard: @unchecked Sendable {
   @exclusivity(unchecked) private var _named: [Tree?] = []
   @exclusivity(unchecked) private var _checkedPages = CheckedPages()
   @exclusivity(unchecked) private var _recentPaths = RecentPaths()
-  /// Nil if the lists of free pages are not checked yet.
+  /// The lists of free pages in the last commit; nil if the lists are not checked yet.
   @exclusivity(unchecked) private var _freePages: KnownFreePages?
   private(set) var pages: SnapshotPages {
     @inline(__always) _read { yield unsafe _pages }
@@ -38,19 +38,19 @@ final class WriteGuard: @unchecked Sendable {
     @inline(__always) _read { yield unsafe _freePages }
     @inline(__always) _modify { yield unsafe &_freePages }
   }
-  /// One comparison is enough, because afterwards this process frees only pages that it has visited and so compared.
+  /// One comparison is enough: afterwards this process frees only pages that it has visited, and each visit compares the page.
   private var hasComparedUse = false
   private var writesRemembered = 0
   /// The last commit that this process made, and the ``WriteTransaction/serial`` of that write.
   private(set) var ownCommit: (id: UInt64, serial: UInt64) = (0, 0)
   private var writes: UInt64 = 0
-  /// The number of pages that commits of any process have freed after this process began its first write.
+  /// The number of pages that commits of any process have freed since this process began its first write.
   private(set) var freedPageCount = 0
   /// The last commit whose freed pages are counted in ``freedPageCount``.
   private var lastCounted: UInt64?
   private(set) var listReadings = 0
   private var writesSinceReading = 0
-  /// Any thread may read this property and ``hasDamage``. Only the writer may use the other properties.
+  /// Any thread may use this property and ``hasDamage``. All other properties are only for the writer.
   private let firstDamage = Mutex<PageDamage?>(nil)
   /// True if ``firstDamage`` is not nil. Every call of a write reads this flag, because it is faster than the mutex.
   private let hasDamage = Atomic(false)
@@ -117,8 +117,8 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.hasLists = true
   }
 
-  /// Finds a page that is in use and also on a list of free pages. A count of all pages does not reveal such a page if the list
-  /// lacks another page. Other checks do not find a record that leads to a page of the free lists' own tree, if the keys fit.
+  /// Finds a page that is in use and also on a list of free pages. A count of all pages does not reveal that if another page is
+  /// on no list. If the keys fit, other checks do not find a record that leads to a page of the free lists' own tree.
   private func compareUse(
     of trees: [Tree], with lists: FreeListCheck
   ) throws(PageDamage) {
@@ -177,7 +177,7 @@ final class WriteGuard: @unchecked Sendable {
     guard index < names.count else {
       throw PageDamage(page: 0, reason: "a database that was not opened")
     }
-    // This also checks the pages on the path, because LMDB reads and writes the record of the database on them.
+    // LMDB reads and writes the record of the database. So this call also checks the pages on the path to the record.
     try unsafe nameKeys[index].withUnsafeBufferPointer { (bytes) throws(PageDamage) in
       guard let start = bytes.baseAddress else { return }
       let key = unsafe SearchKey(UnsafeRawPointer(start), count: bytes.count)

@@ -20,7 +20,7 @@ struct Creation {
       try FileStatus.syncParent(of: files.directory)
     } catch {
       let cause = error.explained(writing: files.newData)
-      // If this call fails, the file stays. The next process that creates the store removes it.
+      // If this call fails, the file stays. Then the next process that creates the store removes the file.
       unsafe unlink(files.newData)
       // After a failed sync of the directory, the file's name may never get to the disk, so the file is removed.
       if !isReplacing { unsafe unlink(files.data) }
@@ -31,11 +31,11 @@ struct Creation {
   /// The stamp that a failed creation has left in `recovery`. A power failure may restore the data file of that creation.
   private var leftStamp: DataStamp? {
     guard FileStatus.of(files.recovery)?.isRegularFile == true else { return nil }
-    // If the record cannot be read, the new file gets a new stamp.
+    // If the record cannot be read, the result is nil, so the new file gets a completely new stamp.
     return try? RecoveryFile(opening: files.recovery, readOnly: true).read()?.data
   }
 
-  /// Makes the file `recovery` before the data file of a new environment exists. If the level needs none, removes it.
+  /// Makes the file `recovery` before the data file of a new environment exists, or removes it if the level needs no such file.
   private func prepareRecoveryFile(isReplacing: Bool) throws(LMDBError) {
     guard level.hasRecoveryFile else {
       if !isReplacing { try FileStatus.remove(files.recovery) }
@@ -70,7 +70,7 @@ struct Creation {
 /// Changes the durability level of an environment. The caller is alone and holds `lock.opening` and `lock.write`.
 ///
 /// First all data is synced, and the record in `recovery` is set so that no recovery is necessary. So if the change is
-/// interrupted at any point, both levels find nothing to restore. The record in the data file says which level is valid.
+/// interrupted at any point, neither level has anything to restore. The record in the data file says which level is valid.
 struct LevelChange {
   let files: StoreFiles
   let options: EnvironmentOptions

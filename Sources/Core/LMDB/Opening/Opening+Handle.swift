@@ -124,7 +124,7 @@ extension Opening {
     return databases
   }
 
-  /// False if another program has replaced the data file while it was open, or has changed lock.mdb.
+  /// Whether the transaction fits the data file. False if another program has replaced the open data file or changed lock.mdb.
   private static func isOfDataFile(_ transaction: OpaquePointer?) -> Bool {
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_info(mdb_txn_env(transaction), &info)

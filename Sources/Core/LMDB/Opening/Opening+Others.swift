@@ -1,7 +1,7 @@
 import CLarderSystem
 import LarderSystem
 
-/// LMDB identifies a process by its id, but two processes in different containers may have the same id.
+/// Finds a process in another container that has the id of this process, because LMDB identifies a process only by its id.
 extension Opening {
   /// Throws if another process with the same id has the environment open. Otherwise frees the slots of a dead process with this
   /// id, because LMDB would never clear these slots.

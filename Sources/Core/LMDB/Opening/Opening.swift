@@ -57,7 +57,7 @@ struct Opening {
     } else if StoreLocks.names.allSatisfy({ FileStatus.of(files.directory + "/" + $0) == nil }),
       FileStatus.of(files.recovery) == nil
     {
-      // No Larder process has opened the file before. Without the check, lock files could appear beside another program's data.
+      // No Larder process has opened the file before. It may be another program's file, beside which no lock files must appear.
       try QuickCheck.run(files, options)
     }
     locks = try StoreLocks(in: files.directory, isWritable: isWritable)
@@ -129,7 +129,7 @@ struct Opening {
       .unsynced, path: files.directory, detail: StoreLocks.users(in: files.directory), cause: cause)
   }
 
-  /// Whether no process has the environment open. This process does not have it open, otherwise this code would not run.
+  /// Whether no process has the environment open. If this process itself had it open, this code would not run.
   ///
   /// A process that has the environment open holds `lock.open` and LMDB's lock on lock.mdb. Both locks must be checked. If such
   /// a process has opened and closed lock.mdb once more, it has lost LMDB's lock, and without `lock.open` the next opening
@@ -151,7 +151,7 @@ struct Opening {
       .locksLost, path: files.directory, detail: StoreLocks.users(in: files.directory))
   }
 
-  /// Must not be called while this process has the environment open, because closing lock.mdb would release LMDB's lock.
+  /// Whether LMDB's lock is held. Not for a process that has the environment open: closing lock.mdb would release LMDB's lock.
   private var isLockedByLMDB: Bool {
     get throws(LMDBError) {
       if FileStatus.of(files.lock) == nil { return false }

@@ -170,7 +170,8 @@ struct QuickCheck {
     }
   }
 
-  /// All missing pages must be free: if one transaction allocates and frees a page, LMDB does not write the page to the file.
+  /// Throws if a missing page is not free. Free pages may be missing: LMDB does not write a page that is allocated and freed by
+  /// one transaction.
   private func checkMissingPages() throws(OpenError) {
     guard pages.lastPage < SnapshotPages.mostPages(inFileOf: filePages) else {
       throw truncated(at: pages.lastPage)

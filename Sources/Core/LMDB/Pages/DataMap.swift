@@ -36,7 +36,7 @@ import Synchronization
     }
   }
 
-  /// Nil if the page can be read. For an unreadable disk sector, this call returns an error; a read of the map gets a signal.
+  /// The error of a read of the page, or nil. For an unreadable disk sector, a read of the map would get a signal instead.
   func failureToRead(_ page: UInt64) -> LMDBError? {
     do throws(LMDBError) {
       let bytes = try file.contents(at: Int(page) << shift, count: pageSize)
@@ -96,7 +96,7 @@ import Synchronization
     max(word(MetaPage.Offset.transaction), word(pageSize &+ MetaPage.Offset.transaction))
   }
 
-  /// The meta page of the commit `transaction`. It shows exactly this commit only if no process can write during the call.
+  /// The meta page of the commit `transaction`. The image is surely of this commit only if no process can write meanwhile.
   func image(of transaction: UInt64) -> MetaImage {
     let page = unsafe UnsafeRawBufferPointer(
       start: start + Int(transaction % 2) * pageSize, count: MetaImage.size)
@@ -112,7 +112,7 @@ import Synchronization
     unsafe UnsafeRawPointer(start + Int(transaction % 2) * pageSize)
   }
 
-  /// The number of pages that were ever used. It has an upper bound, because the meta page may be damaged.
+  /// The number of pages that were ever used. The number has an upper bound, because the meta page may be damaged.
   var pages: Int {
     let second = word(pageSize + MetaPage.Offset.transaction) > word(MetaPage.Offset.transaction)
     return Int(min(word((second ? pageSize : 0) + MetaPage.Offset.lastPage), 1 << 40)) + 1
@@ -124,7 +124,7 @@ struct SnapshotSource: Sendable {
   let meta: MetaPages
   let map: DataMap
 
-  /// Gives a slot the pages of the snapshot of its transaction. False if only the slow path, `findPages`, can find the pages.
+  /// Gives a slot the pages of the snapshot of its transaction. False if only the slow path, `findPages`, can find these pages.
   @inline(__always)
   func hasPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
     if unsafe slot.pointee.snapshot.pages.id == id { return true }
@@ -147,8 +147,8 @@ struct SnapshotSource: Sendable {
     return pages?.id == id ? pages : nil
   }
 
-  /// If a commit was written but not published yet, reads still see the commit before it. The meta page of a commit was
-  /// complete when it was read, if a renewal of the transaction after the read gives the same commit.
+  /// If a commit was written but not published yet, reads still see the previous commit. If a renewal of the transaction after
+  /// the read of the meta page gives the same commit, the meta page was complete when it was read.
   func findPages(
     _ slot: UnsafeMutablePointer<ReaderSlot>, _ transaction: OpaquePointer
   ) throws(LMDBError) {

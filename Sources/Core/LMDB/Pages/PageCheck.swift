@@ -142,7 +142,7 @@ struct PageCheck {
     _ = insert(start, Self.capacity)
   }
 
-  /// False if another piece begins or ends at the same place. The piece must lie inside the range.
+  /// Returns false if another piece begins or ends at the same place. The piece must lie inside the range.
   @inline(__always)
   func add(_ start: Int, size: Int) -> Bool {
     let begins = insert(start, 0)
@@ -150,7 +150,7 @@ struct PageCheck {
     return begins && ends
   }
 
-  /// Whether each piece begins where another piece ends. Before that, ``add(_:size:)`` must have returned true for all pieces.
+  /// Whether each piece begins where another piece ends. Only valid if ``add(_:size:)`` has returned true for all pieces.
   var isWhole: Bool { unsafe memcmp(bits, bits + Self.capacity, 8 * words) == 0 }
 
   @inline(__always)

@@ -25,7 +25,7 @@
   func contains(_ page: UInt64) -> Bool { page >= 2 && page < end }
 }
 
-/// The result of a lookup. The key was found and `start` is its value, or it was not found, or a page on the path is damaged.
+/// The result of a lookup: the value at `start`, or no value because the key was not found, or damage of a page on the path.
 @safe struct PageLookup {
   let start: UnsafeRawPointer?
   let count: Int
@@ -107,7 +107,7 @@ extension PageTable {
     }
   }
 
-  /// The consecutive overflow pages of a value from `first` on. Nil if the header is damaged or they have too few bytes.
+  /// The consecutive overflow pages of a value from `first` on. Nil if the header is damaged or there are too few pages.
   private func overflowRun(from first: UInt64, holding count: Int) -> Range<UInt64>? {
     guard contains(first) else { return nil }
     let start = unsafe address(of: first)

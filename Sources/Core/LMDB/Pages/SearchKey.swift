@@ -55,7 +55,7 @@
     return unsafe compareRest(other.start, count: other.count) > 0
   }
 
-  /// Like `isBefore`, also for keys that are numbers in the machine's byte order. Then false if a key does not have 8 bytes.
+  /// Like `isBefore`, also for keys that are numbers in the machine's byte order. False if such a key does not have 8 bytes.
   @inline(__always)
   func isBefore(_ other: SearchKey, numberKeys: Bool) -> Bool {
     guard numberKeys else { return unsafe isBefore(other) }
@@ -72,7 +72,7 @@
     return unsafe words.first > first || (words.first == first && words.second > second)
   }
 
-  /// Negative if `other` comes before this key, 0 if they are equal. The first 16 bytes of both keys must be equal.
+  /// Negative if `other` comes before this key, 0 if both are equal. The first 16 bytes of both keys must be equal.
   @inline(never)
   func compareRest(_ other: UnsafeRawPointer, count otherCount: Int) -> Int {
     let common = unsafe min(otherCount, count)

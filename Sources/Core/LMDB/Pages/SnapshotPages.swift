@@ -18,7 +18,7 @@ import LarderSystem
 }
 
 extension SnapshotPages {
-  /// The most pages that a commit can have if the file has `pages` pages. The pages after the end of the file are free.
+  /// The most pages that a commit can have if the file has `pages` pages. Pages after the end of the file are all free.
   static func mostPages(inFileOf pages: UInt64) -> UInt64 { 2 * pages + 1 << 20 }
 
   /// Makes the snapshot of a meta page's commit, without any check.
@@ -26,7 +26,7 @@ extension SnapshotPages {
     (free, main, lastPage) = (page.free, page.main, page.lastPage)
     // This number is read last: if the page is overwritten during the call, the number shows another commit.
     id = page.transaction
-    // If the page is damaged, this may be the largest possible number, and adding 1 would overflow.
+    // If the page is damaged, `lastPage` may be the largest possible number, to which 1 cannot be added.
     let end = min(max(lastPage, lastPage &+ 1), extent.pages)
     table = unsafe PageTable(start: extent.start, end: end, shift: shift)
   }
@@ -100,7 +100,7 @@ struct MetaImage: Equatable {
 }
 
 extension MetaImage {
-  /// Nil if there are too few bytes or LMDB has no such page size. Both values come from a file, which may be damaged.
+  /// Nil if there are too few bytes or LMDB has no such page size: both parameters come from a file, which may be damaged.
   init?(pageSize: UInt64, bytes: [UInt8]) {
     guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1,
       bytes.count == Self.size
@@ -130,7 +130,7 @@ extension MetaImage {
   /// The offset of the commit's meta page. Commits use the two pages in turn.
   var place: Int { Int(transaction % 2) * pageSize }
 
-  /// The same commit with the number before it, for the other meta page. That page is valid, but LMDB will choose this page.
+  /// The same commit with the previous number, for the other meta page. That page is valid, but LMDB will choose this page.
   var predecessor: MetaImage {
     var other = bytes
     other[0] ^= 1

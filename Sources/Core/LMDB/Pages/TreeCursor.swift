@@ -99,7 +99,7 @@ import LarderSystem
     unsafe (self.key, keyCount) = (key.start, key.count)
   }
 
-  /// The record at the cursor's new position. If `after` is true, its key must be greater than the last key; if false, less.
+  /// The record at the cursor's new position. Its key must be greater than the last key if `after` is true, and less if false.
   @inline(__always)
   private mutating func record(after: Bool? = nil) throws(LMDBError) -> Record {
     let leaf = path.leaf

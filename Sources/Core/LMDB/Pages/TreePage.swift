@@ -41,7 +41,7 @@ import CLarderSystem
 
   static var none: TreePage { TreePage() }
 
-  /// The header and the key of a record. Both are checked to lie inside the page.
+  /// The header and the key of a record. Both are already known to lie inside the page.
   @safe struct Node {
     let start: UnsafeRawPointer
     let keyCount: Int
@@ -110,7 +110,7 @@ import CLarderSystem
     for line in 0..<lines { unsafe larder_prefetch(start + Int(offset) + 64 &* line) }
   }
 
-  /// The last record whose key is at most `key`. If all keys are greater, the first record. If the page is damaged, -1.
+  /// The last record whose key is at most `key`; the first record if all keys are greater; -1 if the page is damaged.
   @inline(__always)
   func lastNotAfter(_ key: SearchKey, pageSize: Int) -> Int {
     var base = 0

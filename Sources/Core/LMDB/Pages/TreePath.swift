@@ -14,7 +14,7 @@ extension PageReference {
   }
 }
 
-/// Opens the pages of a path, and checks each page as much as the user of the path needs.
+/// Opens the pages of a path. Each opener checks a page as much as the user of the path needs.
 protocol PageOpener {
   associatedtype Failure: Error
   var pageSize: Int { get }
@@ -35,7 +35,7 @@ protocol PageOpener {
   }
 
   private(set) var tree: Tree
-  // The two lowest levels are properties, not elements of an array: most trees have only these, and then need no allocation.
+  // The two lowest levels are properties, not elements of an array, because then a tree of two levels needs no allocation.
   var leaf: Level
   private(set) var branch: Level
   /// The pages above `branch`, beginning with the root.
@@ -73,7 +73,7 @@ protocol PageOpener {
 }
 
 extension TreePath {
-  /// Moves to the last record whose key is at most `key`. If there is none in the leaf, moves to the leaf's first record.
+  /// Moves to the last record whose key is at most `key`. If the leaf has no such record, moves to the leaf's first record.
   @inline(__always)
   mutating func seek<Opener: PageOpener>(
     _ key: SearchKey, by opener: Opener
@@ -88,7 +88,7 @@ extension TreePath {
     try descend(by: opener) { page in atLast ? page.count &- 1 : 0 }
   }
 
-  /// Moves to the next or previous page of the level `bottom`. False at the end. The levels below `bottom` do not change.
+  /// Moves to the next or previous page of the level `bottom`. False if there is none. The levels below `bottom` do not change.
   @inline(never)
   mutating func move<Opener: PageOpener>(
     forward: Bool, at bottom: Int, by opener: Opener

@@ -20,7 +20,7 @@ struct TreeWalk {
     self.damage = damage
   }
 
-  /// - Parameter counting: if no page is damaged, compares the visited records and pages with the numbers in the tree's record.
+  /// - Parameter counting: whether the visited records and pages are compared with the tree's record, if no page is damaged.
   mutating func run<Failure>(
     _ tree: Tree, counting: Bool = false, _ visit: (TreeCursor.Record) throws(Failure) -> Void
   ) throws(Failure) {

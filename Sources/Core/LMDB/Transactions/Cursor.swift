@@ -46,7 +46,7 @@ import LarderSystem
 
   deinit { if let handle = unsafe handle { unsafe mdb_cursor_close(handle) } }
 
-  /// After a move beyond an end: the operation to move back. LMDB's cursor is still on a record, and a move would skip it.
+  /// After a move beyond an end, the operation for a move back: LMDB's cursor is still on the last record and would skip it.
   private var beyond: MDB_cursor_op?
 
   @_lifetime(copy self)
@@ -73,7 +73,7 @@ import LarderSystem
     return try unsafe move(MDB_LAST, from: MDB_val(), end: MDB_FIRST)
   }
 
-  /// The record after the last returned record; at the beginning, the first record. At the end nil, also for repeated calls.
+  /// The record after the last returned record; at the beginning, the first record. At the end nil, also if called again.
   @_lifetime(copy self)
   @inline(__always)
   package mutating func next() throws(LMDBError) -> Record? {
@@ -82,7 +82,7 @@ import LarderSystem
     return try unsafe move(beyond ?? MDB_NEXT, from: MDB_val(), end: MDB_LAST)
   }
 
-  /// The record before the last returned record. At the beginning, and after a seek or move beyond the end, the last record.
+  /// The record before the last returned record. At the beginning, or after a seek or move beyond the end, the last record.
   @_lifetime(copy self)
   package mutating func previous() throws(LMDBError) -> Record? {
     if pages != nil { return try lend(pages!.previous()) }
@@ -90,7 +90,7 @@ import LarderSystem
     return try unsafe move(beyond ?? MDB_PREV, from: MDB_val(), end: MDB_FIRST)
   }
 
-  /// - Parameter end: if this move finds no record, the operation that a following move back must use.
+  /// - Parameter end: the operation for a following move back, if this move finds no record.
   @_lifetime(copy self)
   private mutating func move(
     _ operation: MDB_cursor_op, from start: MDB_val, end: MDB_cursor_op
@@ -119,7 +119,7 @@ import LarderSystem
       default:
         let from = unsafe operation == MDB_SET_RANGE ? start : current
         guard let key = unsafe PageCheck.Key(from) else {
-          // LMDB's cursor is on no record, so LMDB moves to the first or last record.
+          // LMDB's cursor is on no record, so LMDB would move to the first or last record. That leaf is checked.
           return try writeGuard.willMove(toLast: operation == MDB_PREV, in: database)
         }
         try writeGuard.willMove(from: key, forward: operation != MDB_PREV, in: database)
@@ -136,13 +136,13 @@ import LarderSystem
   }
 }
 
-/// The cursors with which a write changes four of its databases; most writes need no more. With a cursor on the right leaf,
+/// The cursors with which a write changes four of its databases; most writes change no others. With a cursor on the right leaf,
 /// LMDB need not search from the root. A cursor stays valid after changes by other calls. The end of the transaction closes it.
 struct ChangeCursors {
   @safe struct Place {
     let database: Database
     let cursor: OpaquePointer
-    /// Whether the cursor is on the record that was looked up last, and nothing has changed that record after the lookup.
+    /// Whether the cursor is on the record that was looked up last, and that record has not changed after the lookup.
     var isLocated = false
   }
 

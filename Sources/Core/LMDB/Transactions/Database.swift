@@ -17,7 +17,7 @@ package struct Database: Sendable, Equatable {
   static var free: Database { Database(handle: 0) }
 }
 
-/// The numbers of a database's pages and records. Reading them takes constant time.
+/// The numbers of a database's pages and records. They are read in constant time.
 package struct DatabaseStatistics: Sendable, Equatable {
   package var pageSize: Int
   package var depth: Int

@@ -3,7 +3,7 @@ import LarderSystem
 import Synchronization
 
 extension Environment {
-  /// Begins a read: without lock, allocation or system call if the pool is filled. The caller keeps the environment alive.
+  /// Begins a read, without lock, allocation or system call if the pool is filled. The caller keeps the environment alive.
   @inline(__always)
   package func beginRead() throws(LMDBError) -> ReadTransaction {
     if !handle.isOpen { throw handle.phaseError }
@@ -22,8 +22,8 @@ extension Environment {
 
   /// The number of the newest commit of any process; 0 after closing. Takes about 2 ns and no transaction.
   ///
-  /// A snapshot that begins after this call may be older by one commit, until the writer publishes its commit. If the writer
-  /// was killed just before that, this lasts until the next write. ``ReadTransaction/id`` is the commit that a snapshot shows.
+  /// A snapshot that begins after this call may be older by one commit until the writer publishes its commit, or until the next
+  /// write if the writer was killed before that. ``ReadTransaction/id`` is the commit that a snapshot shows.
   package var lastTransaction: UInt64 {
     @inline(__always) get { handle.isOpen ? handle.meta.lastTransaction : 0 }
   }
@@ -58,7 +58,7 @@ extension Environment {
     if !handle.isOpen { throw handle.phaseError }
     guard let slot = unsafe handle.readers.acquire() else { return nil }
     do throws(LMDBError) {
-      // While this slot is taken, no thread can close the environment. But a thread may have closed it just before.
+      // While this slot is taken, no thread can close the environment. But a thread may have closed it just before that.
       if !handle.isOpen { throw handle.phaseError }
       let transaction = try unsafe renew(slot)
       // If the snapshot is newer than the file's newest commit, another program has changed lock.mdb, and writers may overwrite

@@ -7,7 +7,7 @@ struct FreeList: ~Escapable {
   let count: Int
   private let words: Span<UInt8>
 
-  /// Throws if the lengths are impossible, because LMDB does not check them.
+  /// Throws if the lengths are impossible. LMDB does not check the lengths.
   @_lifetime(copy list)
   init(_ key: Span<UInt8>, _ list: Span<UInt8>) throws(LMDBError) {
     guard key.count == 8, list.count >= 8 else { throw .corrupted }
@@ -26,7 +26,7 @@ struct FreeList: ~Escapable {
       && (count == 0 || page(0) == pages[0] && page(count - 1) == pages[count - 1])
   }
 
-  /// The number of equal pages at the beginning of both lists. May be 0 if the pages in the middle differ.
+  /// The number of equal pages at the beginning of both lists. The result may be 0 if pages in the middle differ.
   func commonCount(with pages: [UInt64]) -> Int {
     var (low, high) = (0, min(count, pages.count))
     while low < high {

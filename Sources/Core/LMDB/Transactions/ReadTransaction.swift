@@ -2,7 +2,7 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// A snapshot of the environment. It has a slot of the reader pool. Bytes that it lends cannot be used after its end.
+/// A snapshot of the environment. It has a slot of the reader pool. Bytes that it lends cannot be used after it ends.
 @safe package struct ReadTransaction: ~Copyable {
   let slot: UnsafeMutablePointer<ReaderSlot>
   let handle: OpaquePointer
@@ -131,11 +131,11 @@ import Synchronization
   static let stride = 384
   static let idle: UInt32 = 0
   static let busy: UInt32 = 1
-  /// The slot was not used after the last sweep. The next sweep ends its transaction.
+  /// The state of a slot that was not used after the last sweep. The next sweep ends the slot's transaction.
   static let resting: UInt32 = 2
 
   let index: Int
-  /// This is not the first property: at the beginning of the slot, ThreadSanitizer would note each change of ``snapshot``.
+  /// Not the first property, because ThreadSanitizer would note each change of ``snapshot`` at the beginning of the slot.
   let state: Atomic<UInt32>
   var transaction: OpaquePointer?
   /// A separate struct, because a mutating call on the whole slot would overlap with another thread's read of ``state``.

@@ -2,7 +2,7 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// Read transactions that are renewed, not created each time, so that a read needs no lock, no allocation and no system call.
+/// Read transactions that are renewed instead of created, so that a read needs no lock, no allocation and no system call.
 ///
 /// A thread begins its search at a slot that depends on its identity. If all slots are busy, the read gets a separate
 /// transaction, which ends with the read. While any slot is taken, even the slot of the writer, the map does not move.
@@ -143,7 +143,7 @@ extension ReaderPool {
   }
 
   /// Runs `body` while this process has no read transaction and none can begin. Nil if a read has not ended after
-  /// `lockTimeout`. Of two calling threads, one waits for the first slot, so only one excludes the reads outside the pool.
+  /// `lockTimeout`. If two threads call this function, the one that takes the first slot continues, and the other waits.
   func withAllIdle<Result, Failure: Error>(
     lockTimeout: Duration, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result? {

@@ -1,7 +1,7 @@
 import CLMDB
 import LarderSystem
 
-/// Each call of a write first makes these checks: is every page undamaged that LMDB will use for the call?
+/// Before each call of a write, these checks make sure that every page that LMDB will use for the call is undamaged.
 extension WriteTransaction {
   /// See ``WriteGuard/willRead(_:in:)``.
   func willRead(_ key: Span<UInt8>, in database: Database) throws(LMDBError) -> PageLookup? {
@@ -26,7 +26,7 @@ extension WriteTransaction {
     _ key: Span<UInt8>, count: Int, in database: Database
   ) throws(LMDBError) {
     defer { largestStored = max(largestStored, count) }
-    // A value of 496 bytes needs only one page, even if pages have the smallest size that LMDB has.
+    // LMDB's smallest pages have room for a value of 496 bytes, so such a value needs only one page.
     guard largestStored > count, largestStored > 496, let table = guarding?.pages.table,
       table.overflowPages(for: largestStored) > table.overflowPages(for: count),
       let former = try unsafe lookUp(key, in: database, of: live)?.mv_size,
@@ -118,7 +118,7 @@ extension WriteTransaction {
     try (PageTable.headerSize + bytes - 1) / statistics(of: .free).pageSize + 1
   }
 
-  /// LMDB does not use free lists with this number or a higher number (`mdb_find_oldest`).
+  /// The number of the first commit whose free list LMDB must not use, because a reader may need the pages (`mdb_find_oldest`).
   private var oldestReader: UInt64 {
     min(id - 1, unsafe clmdb_oldest_reader(mdb_txn_env(live)).transaction)
   }

@@ -1,8 +1,8 @@
 import CLMDB
 import LarderSystem
 
-/// The only write transaction of the environment. Either all of its changes become visible together, or none does. If
-/// ``commit()`` is not called, it is rolled back at the end of its scope. It belongs to the thread that began it.
+/// The only write transaction of the environment. Either all of its changes become visible together, or none does. Without
+/// ``commit()``, the transaction is rolled back at the end of its scope. The transaction belongs to the thread that began it.
 @safe package struct WriteTransaction: ~Copyable {
   private var handle: OpaquePointer?
 
@@ -15,7 +15,7 @@ import LarderSystem
   /// The serial number of the write that made the last commit. Nil if another process made that commit.
   package let formerSerial: UInt64?
 
-  /// Nil while the environment is created.
+  /// The environment of the transaction; nil while the environment is created.
   let environment: Environment?
 
   let guarding: WriteGuard?
@@ -23,7 +23,7 @@ import LarderSystem
   /// The number of calls that have stored or removed a record.
   package private(set) var changes = 0
 
-  /// The number of pages of the last commit whose records this transaction has changed. LMDB copies them and the pages above.
+  /// The number of pages of the last commit whose records this transaction has changed. LMDB also copies the pages above.
   package var changedPages: Int { guarding?.checkedPages.changed ?? changes }
 
   private var cursors = ChangeCursors()
@@ -170,7 +170,7 @@ import LarderSystem
     precondition(written == count, "a value of another length than was reserved")
   }
 
-  /// Removes `key`. Returns false if there was no such key.
+  /// Removes `key`. Returns whether the key existed.
   @discardableResult
   package mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LMDBError)
     -> Bool
@@ -207,7 +207,7 @@ import LarderSystem
     return unsafe _overrideLifetime(cursor, borrowing: self)
   }
 
-  /// Commits the changes. The transaction ends even if this call throws.
+  /// Commits the changes. Even if this call throws, the transaction ends.
   consuming func commit() throws(LMDBError) {
     let handle = unsafe live
     unsafe self.handle = nil

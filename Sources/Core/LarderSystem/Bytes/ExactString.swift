@@ -1,4 +1,4 @@
-/// A string that equals another string only if both have the same bytes; the store compares names and tags like this. Swift's
+/// A string that equals another string only if both have the same bytes; the store compares names and tags in this way. Swift's
 /// own strings are also equal if they are the same text in Unicode: an accented letter can have one scalar or two.
 package struct ExactString: Hashable, Sendable {
   package let string: String

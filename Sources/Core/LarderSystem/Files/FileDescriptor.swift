@@ -56,7 +56,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     if written != bytes.count { throw .inputOutput }
   }
 
-  /// Allocates disk blocks for the file up to `length`. Without them, a write to a memory map on a full disk raises SIGBUS.
+  /// Allocates disk blocks for the file up to `length`. On a full disk, a write to a map without such blocks raises SIGBUS.
   package func allocate(_ length: Int) throws(SystemError) {
     try check(larder_allocate(number, off_t(length)))
   }
@@ -77,7 +77,7 @@ package enum StandardDescriptors {
   /// output still fail, as before this call. Programs call this function first; opening a store calls it again.
   package static func claim() throws(SystemError) {
     for number in Int32(0)...2 where larder_is_open(number) == 0 {
-      // The system gives the lowest free number. That is this number, because the loop has filled all lower numbers.
+      // The system gives the lowest free number, which is `number`, because the loop has filled all lower numbers.
       let mode = [O_WRONLY, O_RDONLY, O_RDWR][Int(number)]
       let opened = try checkErrno { unsafe larder_open("/dev/null", mode, 0) }
       if opened > 2 { close(opened) }

@@ -49,7 +49,7 @@ package struct FileLock: Sendable {
     }
   }
 
-  /// Whether the lock file was deleted. Then other processes lock a new file, and this lock excludes nobody. One system call.
+  /// Whether the lock file was deleted. If so, other processes lock a new file, and this lock excludes nobody. One system call.
   package var isDeleted: Bool { index != nil && FileStatus.of(descriptor)?.st_nlink == 0 }
 
   package func isAt(_ path: String) -> Bool {
@@ -104,10 +104,10 @@ package struct QueuedFileLock: Sendable {
   private let lock: FileLock
   private let queue: FileLock
 
-  /// Microseconds between two tries of the first process to take `lock`, and between two checks of the queue by others.
+  /// Microseconds between two tries of the first process in the queue to take `lock`, and between two checks by the others.
   private static let firstDelay: UInt32 = 50
   private static let otherDelay: UInt32 = 150
-  /// A first process that does not take the free lock for this number of milliseconds has been stopped, so others pass it.
+  /// If the first process does not take the free lock within this number of milliseconds, it was stopped, so others pass it.
   private static let longestWait: Int64 = 30
 
   package init(_ lock: FileLock, queue: FileLock) {

@@ -19,7 +19,7 @@ public import Synchronization
   static let superseded: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0]
 
   @usableFromInline let words: UnsafeMutablePointer<UInt32>
-  /// The number of mapped bytes. If there is no file, 0, and the header is allocated memory.
+  /// The number of mapped bytes; 0 if there is no file, and then the header is in allocated memory.
   private let length: Int
   @usableFromInline let count: Int
   @usableFromInline let isWritable: Bool
@@ -77,7 +77,7 @@ public import Synchronization
     unsafe region.deallocate()
   }
 
-  /// Whether another file has replaced this file and must be mapped. False if mapping that file has failed.
+  /// Whether another file has replaced this file and must be mapped. After a failed try to map that file, false.
   @inlinable var isSuperseded: Bool {
     unsafe supersededMark.pointee.load(ordering: .relaxed) != 0
       && !isDetached.load(ordering: .relaxed)

@@ -1,8 +1,7 @@
 import CLarderSystem
 import Synchronization
 
-/// A number of this process, unique in the directory of a store. With it, other processes can test whether this process lives.
-/// lives.
+/// A number of this process, unique in a store's directory. Other processes use it to test whether this process lives.
 ///
 /// The process locks the byte of a file whose offset is the number. The system releases the lock when the process ends, but
 /// also when the process closes any descriptor of the file. So the process opens the file only once.

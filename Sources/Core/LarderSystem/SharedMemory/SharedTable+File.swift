@@ -5,8 +5,8 @@ extension SharedTable {
   /// The longest wait for others. A slow disk allocates a file in one second; a stopped process must not block others for ever.
   private static let openingTimeout = Duration.seconds(2)
 
-  /// Maps the file for reading and writing. If there is no usable file, makes a file with `count` words, all 0; `prepare` fills
-  /// it before other processes can see it. Returns false if the file can be neither mapped nor made, and keeps the current map.
+  /// Maps the file for reading and writing. If there is no usable file, makes a file of `count` words, all 0; `prepare` fills
+  /// the file before other processes can see it. If all that fails, returns false and keeps the current map.
   @discardableResult
   package func open(
     making count: Int, prepare: (borrowing View) -> Void = { _ in }
@@ -28,7 +28,7 @@ extension SharedTable {
     }
   }
 
-  /// Maps a usable file for reading and writing; never makes a file. If there is none, returns false and keeps the current map.
+  /// Maps a usable file for reading and writing, but makes none. Without such a file, returns false and keeps the current map.
   @discardableResult
   package func openExisting() -> Bool { openExisting(writable: true) }
 

@@ -66,7 +66,7 @@ public import Synchronization
   }
 
   deinit {
-    // In a forked child this lock may be locked for ever, by a thread of the parent that the child does not have.
+    // A thread that exists only in the parent may hold this lock for ever in a forked child, so the child keeps the maps.
     if owner.isForked { return }
     maps.withLock { maps in
       while let region = unsafe maps.all.popLast() { unsafe MappedRegion.release(region) }
@@ -153,7 +153,7 @@ extension SharedTable {
       unsafe atomic(index).pointee.store(value, ordering: .releasing)
     }
 
-    /// If the value is `expected`, replaces it by `desired` with acquiring and releasing order; otherwise returns false.
+    /// If the word is `expected`, replaces it by `desired` (acquiring and releasing). Returns whether it was replaced.
     @inlinable public func exchange(_ expected: UInt64, for desired: UInt64, at index: Int) -> Bool
     {
       precondition(isWritable)

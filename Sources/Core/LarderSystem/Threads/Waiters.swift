@@ -19,7 +19,7 @@ package final class Waiters<Outcome: Sendable>: Sendable {
   }
 
   private let state = Mutex(State())
-  /// False only if no task waits, and then ``resume(with:at:)`` needs no lock.
+  /// Whether a task may be waiting. If false, no task waits, and ``resume(with:at:)`` needs no lock.
   private let isAwaited = Atomic(false)
 
   package init() {}

@@ -1,7 +1,7 @@
 import CLarderSystem
 import Synchronization
 
-/// A lock between the threads of a process, which get it in the order of their requests. The owner must not enter it again.
+/// A lock between a process's threads, which get it in the order of their requests. The owner must not enter the lock again.
 @safe package final class WriterLock: @unchecked Sendable {
   nonisolated(unsafe) private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   nonisolated(unsafe) private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -42,7 +42,7 @@ import Synchronization
     enter(ownerTimeout.waitMilliseconds, perOwner: true)
   }
 
-  /// Takes the lock if it is free and no thread waits.
+  /// Takes the lock if it is free and no thread waits. Returns whether the calling thread now owns the lock.
   package func tryEnter() -> Bool { !isMine && enter(0, perOwner: false) }
 
   /// The owner and the calling thread, for messages: `thread 7 (main) has it, and thread 8 waits for it`.
