@@ -2,10 +2,10 @@ public import Larder
 
 /// Values as CBOR (RFC 8949): shorter than JSON, with exact numbers, and with `Data` as bytes.
 ///
-/// Properties are written in the order of their names, so equal values without a `Set` have equal bytes. Other programs
-/// can read the values: maps with text as keys, arrays, integers, floats, text, byte strings, true, false and null.
+/// Properties are written in the order of their names, so equal values without a `Set` have equal bytes. Other programs can
+/// read these bytes: maps with text as keys, arrays, integers, floats, text, byte strings, true, false and null.
 public struct CBORCodec<Value: Codable & Sendable>: Codec, Equatable {
-  /// The value that the initializer received.
+  /// Whether every value is decoded as it was encoded; the initializer receives this property.
   public let isLossless: Bool
 
   /// - Parameter isLossless: whether every value is decoded as it was encoded. Pass true for types with synthesised coding

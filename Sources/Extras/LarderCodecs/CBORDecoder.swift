@@ -13,7 +13,7 @@ extension CBORValue {
   }
 }
 
-/// Decodes an item; also the container of a single value.
+/// Decodes an item; is also the container of a single value.
 struct CBORDecoder: Decoder, SingleValueDecodingContainer {
   let item: CBORValue
   let codingPath: [any CodingKey]
@@ -39,7 +39,7 @@ struct CBORDecoder: Decoder, SingleValueDecodingContainer {
     return value
   }
 
-  /// The value of a type that CBOR has, too; nil for a type that is decoded through containers.
+  /// The value of a type for which CBOR has a type, too; nil for a type that is decoded through containers.
   private func scalar(_ type: any Decodable.Type) throws -> Any? {
     if type == Bool.self {
       guard case .bool(let value) = item else { throw mismatch(type) }

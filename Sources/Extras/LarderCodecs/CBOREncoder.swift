@@ -103,7 +103,7 @@ extension UInt16: CBORInteger {}
 extension UInt32: CBORInteger {}
 extension UInt64: CBORInteger {}
 
-/// Encodes one value into a node; also the container of a single value.
+/// Encodes one value into a node; is also the container of a single value.
 struct CBOREncoder: Encoder, SingleValueEncodingContainer {
   let node: CBORNode
   let codingPath: [any CodingKey]
@@ -123,7 +123,7 @@ struct CBOREncoder: Encoder, SingleValueEncodingContainer {
 
   func encodeNil() { node.content = .scalar(.null) }
 
-  /// Encodes a type that CBOR also has as a scalar, and not by its `Codable` coding.
+  /// Encodes a value: as a scalar if CBOR has its type, otherwise by its `Codable` coding.
   func encode<Value: Encodable>(_ value: Value) throws {
     switch value {
     case let value as Bool: node.content = .scalar(.bool(value))

@@ -14,7 +14,7 @@ package indirect enum CBORValue: Equatable, Sendable {
   case float(Float)
   case double(Double)
 
-  /// The deepest nesting of an item, so that neither reading nor decoding exhausts the stack.
+  /// The deepest nesting of an item. Deeper items are refused, because reading or decoding them could exhaust the stack.
   package static let deepest = 512
 
   /// Reads an item that fills `bytes` exactly, with memory in proportion to `bytes`, whatever lengths the bytes claim.
@@ -39,7 +39,7 @@ private struct CBORReader: ~Escapable {
     .dataCorrupted(.init(codingPath: [], debugDescription: "not CBOR at byte \(offset): \(reason)"))
   }
 
-  /// The next item. A tag (section 3.4) is skipped: the content is enough for a reader.
+  /// The next item. A tag (section 3.4) is skipped, because a reader needs only the content.
   mutating func item(depth: Int) throws(DecodingError) -> CBORValue {
     guard depth <= CBORValue.deepest else { throw flaw("nested too deeply") }
     let (major, info) = try initial()
@@ -92,7 +92,7 @@ private struct CBORReader: ~Escapable {
     return Int(claimed)
   }
 
-  /// Whether the end of an indefinite item is next; skips the end.
+  /// Whether the end of an indefinite item is next. If so, skips the end.
   private mutating func breaks() throws(DecodingError) -> Bool {
     guard offset < bytes.count else { throw flaw("an end is missing") }
     guard bytes[offset] == 0xFF else { return false }
@@ -148,7 +148,7 @@ private struct CBORReader: ~Escapable {
     switch info {
     case 20: return .bool(false)
     case 21: return .bool(true)
-    // A Swift type treats undefined like null.
+    // Swift has no undefined value, so undefined is read as null.
     case 22, 23: return .null
     case 25: return .float(Self.half(UInt16(try number(2))))
     case 26: return .float(Float(bitPattern: UInt32(try number(4))))
@@ -157,7 +157,7 @@ private struct CBORReader: ~Escapable {
     }
   }
 
-  /// A number of binary16 (appendix D); Swift has no such type on some machines.
+  /// A number of binary16 (appendix D), converted by hand because Swift has no such type on some machines.
   private static func half(_ bits: UInt16) -> Float {
     let exponent = Int(bits >> 10 & 31)
     let fraction = Float(bits & 1023)

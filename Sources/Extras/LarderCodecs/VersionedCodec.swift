@@ -14,9 +14,9 @@ import LarderSystem
 ///       return Color(name: color.name, hex: "000000")
 ///     }
 ///
-/// Each value is 7 bytes longer. A value without a version has version 0. Raw bytes that begin with 0xFF 0x01 look like
-/// a value with a version, so use a versioned codec for such values from the start. A program cannot decode a value of a
-/// higher version than its own: reads miss the value, which stays until the next write of its key.
+/// Each value is 7 bytes longer than without a version. A value without a version has version 0. Raw bytes that begin with 0xFF
+/// 0x01 look like a value with a version, so use a versioned codec for such values from the start. A program cannot decode a
+/// value of a higher version than its own: reads miss the value, which stays until the next write of its key.
 /// `Docs/Internals/FileFormat.md` has the bytes.
 public struct VersionedCodec<Base: Codec>: Codec {
   /// The values of the base codec.
@@ -27,10 +27,10 @@ public struct VersionedCodec<Base: Codec>: Codec {
   private let migrate: @Sendable (OlderValue) throws -> Base.Value
 
   /// - Parameters:
-  ///   - version: the version of the values that are written; 1 or more. Raise it with each change of the type that makes
-  ///     old values impossible to decode.
-  ///   - migrate: converts a value of a lower version; if it throws, the read is a miss. It runs at each read from disk
-  ///     until the value is written again, on any thread.
+  ///   - version: the version of the values that are written; 1 or more. Raise it with each change of the type after which
+  ///     earlier values cannot be decoded.
+  ///   - migrate: converts a value of a lower version; if it throws, the read is a miss. It runs on any thread, at each read
+  ///     from disk until the value is written again.
   public init(
     _ base: Base, version: UInt32, migrate: @escaping @Sendable (OlderValue) throws -> Base.Value
   ) {
@@ -66,7 +66,7 @@ public struct VersionedCodec<Base: Codec>: Codec {
   }
 }
 
-/// Codecs are equal if their versions and bases are equal. Migrations are not compared: a version must have only one migration.
+/// Codecs are equal if their versions and bases are equal. Migrations are not compared, so give a version only one migration.
 extension VersionedCodec: Equatable where Base: Equatable {
   /// Compares the versions and the bases.
   public static func == (left: Self, right: Self) -> Bool {

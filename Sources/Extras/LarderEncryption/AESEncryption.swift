@@ -33,11 +33,11 @@
     ///
     /// - Parameters:
     ///   - currentKey: the name of the key that encrypts; 1 to 100 bytes. To rotate keys, name a new key, and let `key` return
-    ///     the old key while entries may need it. Encrypt at most 2^32 values with a key.
-    ///   - isRequired: whether reads miss entries that are not encrypted, so that an attacker cannot add such entries. Turn it
-    ///     off while a store still has such entries.
-    ///   - key: returns the key of a name, of 128, 192 or 256 bits; nil for a retired key, whose entries are damaged then. Each
-    ///     write, and each read that memory does not answer, calls `key` and throws the errors of `key`.
+    ///     the earlier key while entries may need it. Encrypt at most 2^32 values with a key.
+    ///   - isRequired: whether reads miss entries that are not encrypted, so that an attacker cannot add such entries. Pass
+    ///     false while a store still has such entries.
+    ///   - key: returns the key of a name, of 128, 192 or 256 bits; nil for a retired key, whose entries then count as damaged.
+    ///     Each write, and each read that memory does not answer, calls `key` and throws the errors of `key`.
     public init(
       currentKey: String, isRequired: Bool = true,
       key: @escaping @Sendable (String) throws -> SymmetricKey?
@@ -53,7 +53,7 @@
 
     /// ``/Larder/TransformID/aesGCM``.
     public var id: TransformID { .aesGCM }
-    /// True.
+    /// True, because metadata is encrypted, too.
     public var coversMetadata: Bool { true }
 
     private static let nonceSize = 12

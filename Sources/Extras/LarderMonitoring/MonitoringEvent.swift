@@ -18,7 +18,7 @@ public struct MonitoringEvent: Hashable, Sendable {
   public let level: Level
   /// A sentence with numbers and the names of namespaces; never a key or a value.
   public let message: String
-  /// The namespace that the event is about; nil for the store.
+  /// The namespace that the event is about; nil if the event is about the whole store.
   public let namespace: String?
 
   init(_ name: String, _ level: Level, _ message: String, namespace: String? = nil) {
@@ -34,12 +34,12 @@ struct Observation {
   var statistics: Statistics
   var health: StoreHealth
 
-  /// A resource counts as full from this part of its limit on. Only the first look that finds the resource full reports it.
+  /// A resource counts as full from this part of its limit on. It is reported only at the first look that finds it full.
   static let fullAt = 0.95
   /// A reader lags if its snapshot is at least this many commits old: LMDB cannot reuse the pages freed since then.
   static let laggingAfter: UInt64 = 10_000
 
-  /// The events since `before`. The first observation has no `before` and reports only present faults.
+  /// The events since `before`. If `before` is nil, this is the first observation, and only present faults are reported.
   func events(since before: Observation?) -> [MonitoringEvent] {
     var events: [MonitoringEvent] = []
     if health != (before?.health ?? .healthy) { events.append(healthEvent) }

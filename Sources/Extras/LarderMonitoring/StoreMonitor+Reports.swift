@@ -3,7 +3,7 @@
   import Synchronization
 
   extension StoreMonitor.Report {
-    /// Metrics as gauges and counters of swift-metrics. A counter begins at 0 at the first look, whatever the metric's value is.
+    /// Metrics as gauges and counters of swift-metrics. A counter begins at 0 at the first look, even if its metric does not.
     ///
     /// - Parameter factory: makes the gauges and counters; the default is the factory that the program has bootstrapped.
     public static func metrics(to factory: any MetricsFactory = MetricsSystem.factory) -> Self {
@@ -12,7 +12,7 @@
     }
   }
 
-  /// The gauges and counters by metric; each counter with the last value of its metric.
+  /// The gauges and counters by metric. Each counter has the last value of its metric.
   private final class Recorders: Sendable {
     private struct Name: Hashable {
       let name: String

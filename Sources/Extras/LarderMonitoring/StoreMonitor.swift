@@ -3,7 +3,7 @@ import Synchronization
 
 /// Looks at a store at intervals and reports its metrics and events.
 ///
-/// Larder reports nothing without a monitor. One monitor for each store is enough, in any process that has the store open,
+/// Without a monitor Larder reports nothing. One monitor for each store is enough, in any process that has the store open,
 /// because a store counts for all its processes. Only the figures of memory and of the write buffer are those of the monitor's
 /// process. With the traits `Logging` and `Metrics` a monitor reports to swift-log and swift-metrics.
 ///
@@ -19,7 +19,7 @@ public final class StoreMonitor: Sendable {
     /// Gets each event since the previous look at the store.
     public var event: @Sendable (MonitoringEvent) -> Void
 
-    /// Either closure may be left out.
+    /// A report without a closure drops what the closure would receive.
     public init(
       metrics: @escaping @Sendable ([Metric]) -> Void = { _ in },
       event: @escaping @Sendable (MonitoringEvent) -> Void = { _ in }
@@ -39,13 +39,13 @@ public final class StoreMonitor: Sendable {
   private let interval: Duration
   private let report: Report
   private let task = Mutex<Task<Void, Never>?>(nil)
-  /// The last look at the store; locked during the next look, so that two looks do not report the same event.
+  /// The last look at the store. It is locked during the next look, so that two looks do not report the same event.
   private let last = Mutex(Look())
 
   /// Makes a monitor that does nothing before ``start()`` or ``lookOnce()``.
   ///
   /// - Parameters:
-  ///   - name: the name of the store in labels; nil takes the last part of its path.
+  ///   - name: the name of the store in labels; nil takes the last part of the store's path.
   ///   - interval: the time between two looks at the store; at least a second. A look reads the statistics: O(namespaces).
   ///   - report: is called on the thread of the look.
   public init(
@@ -84,7 +84,7 @@ public final class StoreMonitor: Sendable {
 
   /// Looks at the store once, and reports.
   ///
-  /// - Returns: false for a store that is closed.
+  /// - Returns: false if the store is closed.
   @discardableResult
   public func lookOnce() -> Bool {
     last.withLock { last in

@@ -32,7 +32,7 @@
       }
     }
 
-    /// Notes a failure by its type. A message could have any text, but a program has few types of failure.
+    /// Notes a failure by its type, not by its message: a message could have any text, but a program has few types of failure.
     func fail(type: String) {
       set("error.type", type)
       span.setStatus(SpanStatus(code: .error))

@@ -3,8 +3,8 @@
   public import Tracing
 
   extension Store {
-    /// Makes a span around each load of this store, in this process and from now on: `load NAMESPACE`, or `refresh NAMESPACE`
-    /// for a load in the background. A hit makes no span.
+    /// From now on makes a span around each load of this store in this process: `load NAMESPACE`, or `refresh NAMESPACE` for a
+    /// load in the background. A hit makes no span.
     ///
     /// A span has the context of the caller that began the load, also for a shared load. The closure of the load
     /// runs in the context of the span. The attributes are `larder.namespace`, `larder.load.keys` if one call loads several

@@ -8,7 +8,7 @@
   ///     let cache = HTTPCache(in: store.namespace("http"), over: TracedTransport(URLSessionTransport()))
   ///
   /// A hit sends no request, so it makes no span. The span uses OpenTelemetry's names: `http.request.method`, `url.full`,
-  /// `server.address`, `server.port`, `http.response.status_code` and `error.type`. It ends when the response's body ends.
+  /// `server.address`, `server.port`, `http.response.status_code` and `error.type`. The span ends with the response's body.
   public struct TracedTransport: HTTPTransport {
     private let transport: any HTTPTransport
     private let tracer: (any Tracer)?

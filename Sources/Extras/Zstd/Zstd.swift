@@ -45,7 +45,7 @@
         ZSTD_findFrameCompressedSize(source.baseAddress, source.count)
       )
     }
-    // The library reports errors and unknown sizes as numbers larger than every possible size, so they differ from `size`.
+    // The library reports errors and unknown sizes as numbers larger than every possible size, so these numbers fail the check.
     guard declared == UInt64(size), length == bytes.count else {
       throw Failure("it is not a frame of \(size) bytes")
     }
@@ -78,7 +78,7 @@
     }
   }
 
-  /// The bytes that `fill` has written; `fill` returns their number.
+  /// The bytes that `fill` has written. `fill` returns the number of these bytes.
   private func filled(
     _ capacity: Int, _ fill: (UnsafeMutableRawPointer, Int) -> Int
   ) throws -> [UInt8] {

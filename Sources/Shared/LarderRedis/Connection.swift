@@ -70,7 +70,7 @@
         do throws(LarderError) {
           switch try await reply.value() {
           case .bytes: completion(nil)
-          // A foreign server could send any text, so the server's own message, which has no password, is not shown.
+          // A foreign server could send any text, such as the password, so no message of the server is shown.
           default: completion("the server refused the user or password, or asks for one")
           }
         } catch {

@@ -68,7 +68,7 @@
         connection.send(command, asking: asking, deadline, reply)
         return try await reply.value()
       }
-      // Connecting may take longer than the time limit of the command.
+      // Connecting may take longer than the time limit of the command, so a timer ends the wait of the command.
       let timer = MultiThreadedEventLoopGroup.singleton.any().scheduleTask(deadline: deadline) {
         [address] in
         let error = LarderError(.unreachable, "the server \(address) is being connected to")
@@ -78,7 +78,7 @@
       return try await reply.value()
     }
 
-    /// The connection; nil if there is no connection yet, and the command now waits.
+    /// The connection. If there is no connection yet, the command waits and the result is nil.
     private func admit(_ pending: PendingConnection) throws(LarderError) -> Connection? {
       let (answer, begins) = state.withLock {
         state -> (Result<Connection?, LarderError>, Bool) in

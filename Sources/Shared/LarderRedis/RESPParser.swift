@@ -19,7 +19,7 @@ package struct RESPParser {
   private var start = 0
   /// The unfinished arrays, the outermost first. They stay between the pieces, so that a reply is not read again from its start.
   private var unfinished: [(list: [Reply], left: Int)] = []
-  /// The number of elements that all arrays of the reply under way announce, and the number of bytes that were read of the reply.
+  /// The number of elements that all arrays of the reply under way announce, and the number of its bytes that were read.
   private var elements = 0
   private var size = 0
 

@@ -153,7 +153,7 @@
         hint: "look at the state of the cluster with `redis-cli cluster nodes`")
     }
 
-    /// The link to the server in use, or to the `named` server, which is in use from now on if `stays` is true.
+    /// The link to the server in use, or to the `named` server. If `stays` is true, the named server is in use from now on.
     private func link(to named: ServerAddress? = nil, stays: Bool = false, in lane: Int) -> Link {
       let (link, forgotten) = route.withLock { route -> (Link, [Link]) in
         if let named, stays { route.current = named }
@@ -169,7 +169,7 @@
       return link
     }
 
-    /// Uses the next address from now on, if `address` is still in use; false if there is only one address.
+    /// Uses the next address from now on, if `address` is still in use. Returns false if there is only one address.
     @discardableResult private func leave(_ address: ServerAddress) -> Bool {
       route.withLock { route in
         guard route.known.count > 1 else { return false }

@@ -26,7 +26,7 @@
       case lose(any Error)
       /// The request is not sent. Its answer has this status, no fields and no body.
       case status(Int)
-      /// The body ends with an error after its first bytes.
+      /// The body has its first bytes only, and then ends with an error.
       case cutBody(after: Int)
       /// No answer arrives until the task is cancelled.
       case hang
@@ -55,10 +55,10 @@
       set { state.withLock { $0.plan = newValue } }
     }
 
-    /// All requests, in order; failed requests too.
+    /// All requests, in order. Failed requests are included.
     public var requests: [HTTPRequest] { state.withLock { $0.sent } }
 
-    /// Sends the request, unless its fault prevents that.
+    /// Sends the request, if its fault allows that.
     public func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void

@@ -54,7 +54,7 @@
       }
     }
 
-    /// A closure that makes the answer to a request; an error becomes status 500.
+    /// A closure that makes the answer to a request. If the closure throws, the answer has the status 500.
     public typealias Handler = @Sendable (Received) async throws -> Answer
 
     private struct State {

@@ -23,7 +23,7 @@
         try await socket.read(bytes: count)
       }
 
-      /// Sends bytes as they are.
+      /// Sends the bytes unchanged.
       public func send(_ bytes: some Collection<UInt8>) async throws {
         try await socket.write(Data(bytes))
       }
@@ -48,7 +48,7 @@
           while true {
             let connection = try await socket.accept()
             group.addTask {
-              // A client that has left ends only its own connection, so its error is ignored.
+              // An error of one client must not end the other connections, so the error is ignored.
               try? await serve(Connection(socket: connection))
               try? connection.close()
             }

@@ -9,7 +9,7 @@
   public enum ServerFault: String, CaseIterable, Sendable {
     /// The connection closes before the announced end of the body.
     case truncated
-    /// A compressed body without an announced length, and without its end.
+    /// A compressed body without an announced length, whose end is missing.
     case truncatedGzip
     /// The connection closes without an answer.
     case reset
@@ -23,13 +23,13 @@
     case wrongType
     /// A good status without a body.
     case emptyBody
-    /// 429 with a wait of an hour, in seconds.
+    /// The status 429 with a wait of an hour, as a number of seconds.
     case throttledSeconds
-    /// 429 with a wait until a date, an hour after the date of the answer.
+    /// The status 429 with a wait until a date, which is an hour after the date of the answer.
     case throttledDate
     /// An answer with a date of 1970.
     case clockSkew
-    /// 500.
+    /// The status 500.
     case serverError
     /// A good status with an object that describes an error.
     case errorObject
@@ -106,7 +106,7 @@
       while true {
         let packet = String(decoding: try await connection.read(atMost: 65_536), as: UTF8.self)
         let line = packet.components(separatedBy: "\r\n")[0]
-        // A packet has a whole request, or only its head. Then the next packet has the body, which gets no answer.
+        // A packet has a whole request, or only its head. The body then comes in the next packet, which gets no answer.
         guard line.hasSuffix(" HTTP/1.1") else { continue }
         received(line)
         if hasAnswered { return }

@@ -44,7 +44,7 @@ extension MemoryTier {
 }
 
 extension MemoryTier.Image {
-  /// The record of a new change. Its position rises even if the clock does not.
+  /// The record of a new change. Its position is higher than all earlier positions, even if the clock stands still.
   mutating func advance(_ now: Duration, _ subject: LogRecord.Subject) -> LogRecord {
     let time = UInt64(now / .milliseconds(1)) + 1
     var position = Position(milliseconds: time, sequence: 0)

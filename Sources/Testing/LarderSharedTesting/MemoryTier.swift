@@ -5,8 +5,8 @@ import Synchronization
 
 /// A tier in the memory of one process, with faults on demand, for tests without a server.
 ///
-/// It keeps the rules that `SharedTier` states. Stores of one process that share this tier behave like machines that share
-/// a server.
+/// The tier keeps the rules that `SharedTier` states. Stores of one process that share this tier behave like machines that
+/// share a server.
 public final class MemoryTier: SharedTier {
   /// A fault of a request.
   public enum Fault: Sendable {
@@ -76,7 +76,7 @@ public final class MemoryTier: SharedTier {
   /// The number of requests. Lost requests count, but requests of the machines' readers of the log do not count.
   public var requests: Int { state.withLock { $0.requests } }
 
-  /// The data at this moment, for example as the data of a replica that lags behind from now on.
+  /// The data at this moment, for example for a replica that gets no changes from now on.
   public var image: Image { state.withLock { $0.image } }
 
   /// Continues with older data, as after a failover to a replica that lagged behind. The image of a new tier has no data.

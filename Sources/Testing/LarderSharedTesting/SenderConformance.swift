@@ -11,7 +11,7 @@ public enum SenderConformance: String, CaseIterable, Sendable {
   case types
   /// An error of the server is a reply.
   case failures
-  /// Each command gets its own reply, also if many tasks send commands at the same time.
+  /// Each command gets its own reply, even if many tasks send commands at the same time.
   case manyTasks
   /// A command is abandoned at its timeout, and the next commands get their own replies.
   case abandoned
@@ -54,7 +54,7 @@ public enum SenderConformance: String, CaseIterable, Sendable {
         try await group.waitForAll()
       }
     case .abandoned:
-      // The first command makes the connection, because a timeout while connecting would be another error than the tested one.
+      // The first command makes the connection. A timeout while connecting would be another error than the tested error.
       _ = try await send("ECHO", "first")
       do {
         _ = try await send("BLPOP", key, "0.3", timeout: .milliseconds(20))

@@ -77,7 +77,7 @@ extension TierConformance {
     own.append(try await tier.change(.remove(key)))
     own.append(try await tier.change(.clear(namespace: key.namespace)))
     own.append(try await tier.change(.invalidate(tag: key.namespace)))
-    // Other clients may change the tier meanwhile, so the second reply may have more records.
+    // Other clients may change the tier between the two requests, so the second reply may have more records.
     let records = try await tier.records(after: first.position, waiting: .seconds(1))
     try require(
       try await tier.records(after: first.position, waiting: .zero).starts(with: records),
@@ -105,7 +105,7 @@ extension TierConformance {
     try require(head >= own[3], "the newest record is that of the last change")
   }
 
-  /// - Parameter change: the change that raises a floor, a position up to which the values of the key are invalid.
+  /// - Parameter change: the change that raises a floor. Values of the key up to the position of the floor are invalid.
   func checkFloor(
     _ tier: some SharedTier, _ key: SharedKey, tags: [String], _ change: TierChange
   ) async throws {

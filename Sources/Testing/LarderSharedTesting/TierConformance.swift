@@ -27,11 +27,11 @@ public enum TierConformance: String, CaseIterable, Sendable {
   case fillNeedsLease
   /// After a clear, older values are invalid, and a load that began before the clear stores nothing.
   case clear
-  /// After a tag is invalidated, values with the tag are invalid, and a load with the tag that began before stores nothing.
+  /// After a tag is invalidated, values with the tag are invalid, and an earlier load with the tag stores nothing.
   case tags
   /// Positions rise with each change.
   case positionsRise
-  /// Each change has a record, which names the record before it; the newest record can be read.
+  /// Each change has a record, which names the previous record. The newest record can be read.
   case log
   /// A value is gone when its lifetime has ended.
   case lifetime

@@ -14,7 +14,7 @@ public final class TierLink: SharedTier {
   /// Makes every request fail; requests under way lose their replies.
   public func cut() { isCut.store(true, ordering: .sequentiallyConsistent) }
 
-  /// Makes requests for records of the log fail, and no other requests.
+  /// Makes requests for records of the log fail. Other requests still work.
   public func cutLog() { isLogCut.store(true, ordering: .sequentiallyConsistent) }
 
   /// Ends the failures of ``cut()`` and ``cutLog()``.

@@ -3,16 +3,16 @@ public import Larder
 /// Checks the promises of a ``/Larder/LarderClock``.
 ///
 /// - The wall clock is after 1970 and before the year 10889, the last year that a store can index.
-/// - The monotonic clock never goes back for a thread, also while several threads use the clock.
+/// - The monotonic clock never goes back for a thread, even while several threads use the clock.
 /// - Moving time forward moves both clocks.
-/// - A sleep until a past moment returns immediately. A sleep until a later moment returns when the clock reaches the moment, and
-///   throws a `CancellationError` if its task is cancelled before.
+/// - A sleep until a past moment returns immediately. A sleep until a later moment returns when the clock reaches the moment.
+///   If its task is cancelled before, the sleep throws a `CancellationError`.
 ///
 /// - Parameters:
 ///   - clock: the clock.
 ///   - advance: moves the clock forward by at least the duration. The default only waits for the duration, which is enough for a
 ///     clock that runs in real time.
-/// - Throws: ``ConformanceFailure`` with all broken promises; the error of `advance`.
+/// - Throws: ``ConformanceFailure`` with all broken promises, or the error of `advance`.
 public func checkConformance<C: LarderClock>(
   of clock: C,
   advance: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
@@ -79,7 +79,7 @@ private func sleepProblems(
 
   let cancelled = Task { try await clock.sleep(until: clock.monotonic + .seconds(60)) }
   cancelled.cancel()
-  // Time advances, so that a clock that ignores the cancellation does not wait forever.
+  // Time advances here, so that even a clock that ignores the cancellation does not wait forever.
   let mover = Task { try await advance(.seconds(60)) }
   do {
     try await cancelled.value

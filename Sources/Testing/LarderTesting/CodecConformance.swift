@@ -2,7 +2,7 @@ public import Larder
 
 /// Checks the promises of a ``/Larder/Codec`` with some of its values.
 ///
-/// - Its `id` is an id for applications, or the codec is one of Larder's.
+/// - The `id` of the codec is an id for applications, or the codec is one of Larder's codecs.
 /// - A lossless codec decodes every value as it was encoded. With another codec, a value that was decoded once does not
 ///   change when it is encoded and decoded again.
 /// - A cache returns the values that the codec decodes, from memory and from disk.
@@ -13,8 +13,8 @@ public import Larder
 /// - Parameters:
 ///   - codec: the codec.
 ///   - values: at least one. The check covers only the forms of the type that these values show.
-///   - damages: how many changed encodings, and at most how many cut encodings, of each value are decoded.
-///   - seed: selects the damage; the same seed damages the same bytes.
+///   - damages: for each value, the number of changed encodings and the largest number of cut encodings that are decoded.
+///   - seed: selects the damage; an equal seed damages equal bytes.
 /// - Throws: ``ConformanceFailure`` with all broken promises; ``/Larder/LarderError`` if no store can be made.
 public func checkConformance<C: Codec>(
   of codec: C, with values: [C.Value], damages: Int = 1_000, seed: UInt64 = 1
@@ -166,10 +166,10 @@ private struct Random: RandomNumberGenerator {
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
   /// The checked type, such as `JSONCodec<Color>`.
   public let subject: String
-  /// The broken promises, a sentence each.
+  /// The broken promises. Each is one sentence.
   public let problems: [String]
 
-  /// The subject, then each problem on a line.
+  /// The subject, then each problem on its own line.
   public var description: String {
     "\(subject) does not conform:\n" + problems.map { "- \($0)" }.joined(separator: "\n")
   }

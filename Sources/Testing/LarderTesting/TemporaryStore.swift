@@ -2,17 +2,17 @@ public import Larder
 
 /// A store that a check at the end of a test found inconsistent.
 public struct InconsistentStore: Error, CustomStringConvertible {
-  /// The faults that the check found, a sentence for each.
+  /// The faults that the check found. Each is one sentence.
   public let faults: [String]
 
-  /// The faults, each on a line.
+  /// The faults, each on its own line.
   public var description: String {
     "the store is inconsistent:\n" + faults.joined(separator: "\n")
   }
 }
 
 extension Store {
-  /// Checks the whole store for inconsistencies and closes it; throws ``InconsistentStore`` for a fault.
+  /// Checks the whole store for inconsistencies and closes it. Throws ``InconsistentStore`` if it finds a fault.
   ///
   /// Call this method at the end of each test. It reads the whole store.
   public func finish() throws {
@@ -22,7 +22,7 @@ extension Store {
   }
 }
 
-/// Runs `body` with a new temporary store, then checks and closes the store, which is removed when no handle is left.
+/// Runs `body` with a new temporary store, then checks and closes the store. Its files are removed when no handle is left.
 ///
 ///     try withTemporaryStore { store, clock in
 ///       let notes = store.cache(TextCodec(), in: "notes")

@@ -21,13 +21,13 @@ final class Breaker: Sendable {
 
   var openings: Int { state.withLock { $0.openings } }
 
-  /// Whether a request may be sent; only one may be sent after a pause. The pause is the shortest if this machine reads the log.
+  /// Whether a request may be sent: after a pause, only one. If this machine reads the log, the shortest pause is enough.
   func admits(at now: Duration, isConnected: Bool = false) -> Bool {
     state.withLock { state in
       guard var until = state.openUntil else { return true }
       if isConnected { until = min(until, state.openSince + Self.shortest) }
       guard now >= until else { return false }
-      // This request tries the tier, and others fail until it has an outcome, or until a further pause has passed.
+      // This request tries the tier. Others fail until it has an outcome, or until a further pause has passed.
       state.openUntil = now + state.pause
       state.openSince = now
       state.isTrying = true

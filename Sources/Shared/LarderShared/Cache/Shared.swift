@@ -24,8 +24,7 @@ public final class Shared: Sendable {
   /// A tier in a Redis or Valkey server.
   ///
   /// - Parameter application: the name that separates this data from the data of other applications in the same server.
-  /// - Throws: `LarderError/Code/invalidArgument` unless the name is 1 to 100 letters, digits, hyphens, underscores and
-  ///   dots.
+  /// - Throws: `LarderError/Code/invalidArgument` if the name is not 1 to 100 letters, digits, hyphens, underscores and dots.
   public convenience init(
     _ sender: any CommandSender, application: String, options: SharedOptions = SharedOptions()
   ) throws(LarderError) {
@@ -84,7 +83,7 @@ public final class Shared: Sendable {
 
   func count(_ change: (inout Statistics) -> Void) { counts.values.withLock { change(&$0) } }
 
-  /// The copies of a store. From now on a task reads the log for a store that is not read-only.
+  /// The copies of a store. The first call starts a task that reads the log, but not for a read-only store.
   func copies(of store: Store) -> LocalCopies {
     attachments.withLock { attachments in
       if let attachment = attachments[store.identity] { return attachment.copies }

@@ -19,7 +19,7 @@ extension SharedCache {
   /// store nor the tier has a value. Further calls get the keys that other machines loaded but did not store, and the keys that
   /// changed meanwhile. If the tier cannot be used, each call has at most ``SharedOptions/maxLoads`` keys.
   ///
-  /// - Parameter load: as for `results(for:options:load:)` of `Cache`. A key that is missing in the answer is absent.
+  /// - Parameter load: as for `results(for:options:load:)` of `Cache`. A key that is missing in the answer has no value.
   /// - Returns: the results in the order of the keys; nil for a key without a value.
   /// - Throws: `CancellationError` if the task is cancelled, or an error that concerns all keys, such as too many tags.
   public func results<Name: StoreKey & Sendable>(

@@ -1,7 +1,7 @@
 public import Larder
 
 extension SharedCache {
-  /// Stores `value` under `key` in the tier. Then stores it in this store, too, unless a newer change came.
+  /// Stores `value` under `key` in the tier, and then in this store, unless a newer change came.
   ///
   /// - Parameters:
   ///   - expires: how long the value stays fresh, at most 30 days; nil takes the namespace's rule.
@@ -14,7 +14,7 @@ extension SharedCache {
   ) async throws {
     let key = SharedKey(namespace: name, bytes: Key(key).bytes)
     try checkName()
-    // The tier would take a key of any length, but this store would not.
+    // The tier takes a key of any length, but this store does not, so the call refuses a key that is too long.
     guard key.isPossible else {
       throw LarderError(
         .invalidArgument,
@@ -57,7 +57,7 @@ extension SharedCache {
   /// Removes the value under `key` from this store and from the tier, and abandons the loads of the key on all machines. A value
   /// whose load began before the removal is stored nowhere.
   ///
-  /// - Throws: `LarderError/Code/pending` if the tier gives no answer. Then the key is removed here, and the removal waits in the
+  /// - Throws: `LarderError/Code/pending` if the tier gives no answer: the key is removed here, and the removal waits in the
   ///   store until a process of this machine can send it. `LarderError/Code/unreachable` if too many removals wait already.
   public func remove(_ key: some StoreKey) async throws {
     let key = SharedKey(namespace: name, bytes: Key(key).bytes)

@@ -76,8 +76,8 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// The value under `key`, read or loaded, with its source and age. Nil if the key has no value: this answer is shared for the
   /// time in `LoadOptions/absent`.
   ///
-  /// - Parameter load: gets the value that this store or the tier has, fresh or stale. The answer is shared, but not its
-  ///   owners; metadata is refused.
+  /// - Parameter load: receives the value that this store or the tier has, fresh or stale. Other machines get the answer, but
+  ///   not its owners; metadata is refused.
   public func result(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
@@ -126,7 +126,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
       local.stored(key, options), Key(key), options, policy: policy, standing, load)
   }
 
-  /// Whether the store's note that the key has no value is enough. A result of nil could not show `isConfirmed`.
+  /// Whether the store's note that the key has no value is a sufficient answer: a result of nil cannot show `isConfirmed`.
   func isCertain(_ standing: RecentChanges.Standing, _ options: LoadOptions) -> Bool {
     standing == .confirmed || options.policy == .cacheOnly
   }
@@ -190,7 +190,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) -> CacheResult<Value> {
     var result = result
     switch result.source {
-    // Unless the standing is confirmed, the load may have begun before a change that this machine does not know.
+    // If the standing is not confirmed, the load may have begun before a change that this machine does not know.
     case .loaded, .shared: result.isConfirmed = result.error == nil && standing == .confirmed
     case .memory, .disk, .stale:
       if standing == .confirmed { break }

@@ -2,7 +2,7 @@ import Larder
 
 /// How a shared tier is used. A value out of range becomes the nearest valid value.
 public struct SharedOptions: Sendable {
-  /// How long a read waits for the tier; then the caller continues without the tier. At most an hour.
+  /// How long a read waits for the tier. After this time the caller continues without the tier. At most an hour.
   public var readTimeout: Duration
   /// How long a change, or a request for a lease, waits for the tier. At most an hour.
   public var writeTimeout: Duration

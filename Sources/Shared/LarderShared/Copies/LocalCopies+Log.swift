@@ -10,8 +10,8 @@ extension LocalCopies {
   ) async throws -> Int? {
     recent.note(changes)
     for tag in Self.tags(in: changes) { try await store.invalidateInSteps(tag: tag.string) }
-    // This commit takes the writer lock even if the store has none of the keys. A writer that looked at `recent` before `note`
-    // was called may still commit an old value. A transaction without changes commits nothing.
+    // This commit takes the writer lock even if the store has none of the keys. A writer that looked at `recent` before the
+    // call of `note` may still commit an old value. A transaction without changes commits nothing.
     return try await store.commit { [self] batch in
       guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
       var removed = 0
@@ -67,7 +67,7 @@ extension LocalCopies {
     recent.revokeTrust()
     var progress = LocalState.Progress(
       application: application, epoch: (known ?? 0) &+ 1, position: .zero, digest: 0)
-    // After this commit no value of the old history is stored.
+    // After this commit no process can store a value of the old history any more, because the value's ticket is invalid.
     let isFirst = try await store.commit { [self, progress] batch in
       guard try state.progress(in: &batch)?.epoch == known else { return false }
       try state.set(progress, in: &batch)

@@ -18,7 +18,7 @@ struct LocalCopies: Sendable {
     outbox = Outbox(store, state)
   }
 
-  /// The state of the store when a request begins. If the history or `queued` is different later, the value is not stored.
+  /// The state of the store when a request begins. If the history or `queued` has changed since, the value is not stored.
   struct Ticket: Sendable {
     /// The number of the log's history; nil before the first contact with the log.
     var epoch: UInt64?
@@ -96,7 +96,7 @@ struct LocalCopies: Sendable {
 
   // MARK: Changes of this machine
 
-  /// Removes copies from this store. The position is that of the removal in the log; nil puts the removal into the outbox, too.
+  /// Removes copies from this store. The position is the place of the removal in the log; nil also fills the outbox.
   func remove(_ subject: LogRecord.Subject, at position: Position?) async throws {
     if let position { recent.note(subject, at: position) }
     guard case .tag(let tag) = subject else {
@@ -133,7 +133,7 @@ struct LocalCopies: Sendable {
     }
   }
 
-  /// Removes a copy, unless its version is the position or a later position. False if nothing was removed.
+  /// Removes a copy, unless its version is the position or a later position. Returns whether a copy was removed.
   @discardableResult
   func removeCopy(
     of key: SharedKey, olderThan position: Position?, in batch: inout WriteBatch

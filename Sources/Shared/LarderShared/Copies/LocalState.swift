@@ -2,7 +2,7 @@ import Larder
 import LarderSystem
 
 /// The records of a store about the tier, in a namespace of their own. A record and the change that it describes are in one
-/// commit. So after a crash or a power failure, no copy is left that a record calls removed.
+/// commit. So after a crash or a power failure, the store has no copy whose removal is recorded.
 struct LocalState: Sendable {
   static let namespace = "shared-tier"
   private static let progressKey = "progress"
@@ -88,7 +88,7 @@ struct LocalState: Sendable {
     }
   }
 
-  /// Stores a record that evictions spare. If the progress is lost in spite of that, the store begins with a new history.
+  /// Stores a record that is never evicted. If the progress is lost in spite of that, the store begins with a new history.
   func put(
     _ bytes: [UInt8], for key: some StoreKey, of namespace: Store.Namespace? = nil,
     in batch: inout WriteBatch

@@ -31,7 +31,7 @@ extension RecentChanges {
     }
   }
 
-  /// Whether every known change of the names is at the position or before. False if the file is missing.
+  /// Whether every known change of the names is at the position or before it. Without the file, the result is false.
   func isCurrent(_ names: [[UInt8]], at position: Position) -> Bool {
     let view = words.view
     guard view.count > 0 else { return false }

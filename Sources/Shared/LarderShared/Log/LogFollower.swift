@@ -18,7 +18,7 @@ struct LogFollower {
   private var written: Duration
   /// The time of the last look at the head; nil before the first look at a history.
   private var looked: Duration?
-  /// A head that the applied records do not include yet. When they do, the copies are confirmed as of the time of the look.
+  /// A head that was not applied yet. When it is applied, the copies are confirmed for the time of the look at this head.
   private var goal: Look?
   /// Whether the store has begun with another history, and no look has found that history yet.
   private var hasBegun = false
@@ -60,7 +60,7 @@ struct LogFollower {
     reader.copies.recent.publish(applied: progress.position, head: look.head)
   }
 
-  /// Applies the next records. Waits for them if there is no goal.
+  /// Applies the next records. Waits for records if there is no goal.
   mutating func readRecords() async throws {
     let records = try await reader.tier.records(
       after: progress.position, waiting: goal == nil ? Self.interval : .zero)

@@ -19,7 +19,7 @@ public struct LogRecord: Hashable, Sendable {
   /// A digest of the record and all earlier records. Records of two histories may have one position, because a primary and the
   /// replica that replaces it may write in the same millisecond. Their digests are different.
   public var digest: UInt64
-  /// The digest of the record before; nil for the first record. If the reader's last digest differs, records are missing.
+  /// The digest of the previous record; nil for the first record. If the reader's last digest differs, records are missing.
   public var previous: UInt64?
   /// The data that the change concerns.
   public var subject: Subject
@@ -36,8 +36,8 @@ public struct LogRecord: Hashable, Sendable {
 extension LogRecord {
   /// Reads a record of a stream: its ID and one field. Nil for anything else.
   ///
-  /// The field is `set 0123456789ab cdef01234567 6 pricesKEY`. It has the kind, the digest, the digest of the record before or
-  /// `-`, and the number of bytes of the namespace's or tag's name. The name and the bytes of the key follow.
+  /// The field is `set 0123456789ab cdef01234567 6 pricesKEY`. Its words are the kind, the digest, the digest of the previous
+  /// record or `-`, and the number of bytes of the namespace's or tag's name. The name and the bytes of the key follow.
   ///
   /// - Parameter ofAnyKind: if true, a record of a kind that only later versions know is read without its subject.
   init?(_ reply: Reply, ofAnyKind: Bool = false) {

@@ -2,9 +2,9 @@ import LarderSystem
 
 /// The place of a change in the order of all changes: the ID that the server has given the change's record in the log.
 ///
-/// A value has a position as its version: that of the record that set the value, or the newest one when a load stored it.
+/// The version of a value is a position: that of the record that set the value, or the newest position at the value's load.
 public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// The first part of the ID: milliseconds of the server's clock, at least as many as in the record before.
+  /// The first part of the ID: milliseconds of the server's clock, never fewer than in the ID of the previous record.
   public var milliseconds: UInt64
   /// The second part of the ID: counts within the millisecond.
   public var sequence: UInt64
@@ -54,7 +54,7 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
   /// the sequence. If the sequence needs more bits, the log continues in the next millisecond, see ``next``.
   var word: UInt64 { min(milliseconds, 1 << 44 - 1) << 20 | min(sequence, 1 << 20 - 1) }
 
-  /// Whether other positions may have this word. Such a position comes from another program, or from a clock after the year 2500.
+  /// Whether other positions may have the same word: positions of another program, or of a clock after the year 2500.
   var isBeyondWord: Bool { milliseconds >= 1 << 44 - 1 || sequence >= 1 << 20 - 1 }
 
   /// The first later position whose word no other position has.

@@ -1,11 +1,11 @@
 public import Larder
 import LarderSystem
 
-/// The data of one application that its machines share. ``StreamTier`` keeps it in a Redis or Valkey server, and
-/// `MemoryTier` of LarderSharedTesting in memory.
+/// The data of one application that its machines share. ``StreamTier`` keeps the data in a Redis or Valkey server, and
+/// `MemoryTier` of LarderSharedTesting keeps the data in memory.
 ///
-/// Every function throws `LarderError/Code/unreachable` if the tier has done nothing, and
-/// `LarderError/Code/unanswered` if it may have carried out the request.
+/// Every function throws `LarderError/Code/unreachable` if the tier has done nothing, and `LarderError/Code/unanswered` if the
+/// tier may have carried out the request.
 public protocol SharedTier: Sendable {
   /// The name that separates this data from the data of other applications.
   var application: String { get }
@@ -15,7 +15,7 @@ public protocol SharedTier: Sendable {
   /// - Parameter tags: the tags whose invalidations the result considers.
   func fetch(_ key: SharedKey, tags: [String]) async throws(LarderError) -> FetchedValue?
 
-  /// Asks for the right to load a key. Refused while another caller has it, or if the tier has a value other than `stamp`.
+  /// Asks for the right to load a key. The tier refuses while another caller has the right, or if its value has another stamp.
   ///
   /// - Parameters:
   ///   - stamp: the stamp of the value that the caller has seen and rejects; nil if it saw no value.
@@ -25,7 +25,7 @@ public protocol SharedTier: Sendable {
     _ key: SharedKey, rejecting stamp: ValueStamp?, as token: LeaseToken, for length: Duration
   ) async throws(LarderError) -> LeaseAnswer
 
-  /// Makes the lease end after `length` from now; false if the lease is gone.
+  /// Makes the lease end after `length` from now. Returns false if the lease is gone.
   func renew(
     _ key: SharedKey, _ token: LeaseToken, for length: Duration
   ) async throws(LarderError) -> Bool
@@ -35,8 +35,8 @@ public protocol SharedTier: Sendable {
 
   /// Stores a loaded value, and ends the lease. Writes no record, so other machines do not learn of the value.
   ///
-  /// - Returns: the value's stamp. Nil, and nothing is stored, if the lease is gone, or if the namespace or a tag of the value
-  ///   was invalidated since the lease was granted.
+  /// - Returns: the value's stamp. Nil if nothing is stored: the lease is gone, or the namespace or a tag of the value was
+  ///   invalidated since the lease was granted.
   func fill(
     _ key: SharedKey, _ value: TierValue, _ lease: Lease
   ) async throws(LarderError) -> ValueStamp?
@@ -47,7 +47,7 @@ public protocol SharedTier: Sendable {
   /// The newest record of the log. If the log is empty or does not end with the head's record, writes a first record.
   func newestRecord() async throws(LarderError) -> LogRecord
 
-  /// The position of the newest record, and the record at a position; each is nil if the log does not have it.
+  /// The position of the newest record, and the record at a position. Each is nil if the log has no such record.
   ///
   /// If the reader's own last record is missing or different, the reader has lost the history that it followed.
   func look(at position: Position) async throws(LarderError) -> (
@@ -136,7 +136,7 @@ public struct LeaseToken: Hashable, Sendable {
   }
 }
 
-/// The right to load one key for a short time. It is not a lock: after its end another machine may load the key, too.
+/// The right to load one key for a short time. A lease is not a lock: after its end another machine may load the key, too.
 public struct Lease: Hashable, Sendable {
   /// The name of the lease.
   public var token: LeaseToken

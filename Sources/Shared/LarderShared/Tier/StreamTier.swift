@@ -22,8 +22,7 @@ public struct StreamTier: SharedTier {
   /// Makes a tier for `application`.
   ///
   /// - Parameter clock: a clock whose monotonic part measures the time since the server's time was read.
-  /// - Throws: `LarderError/Code/invalidArgument` unless the name is 1 to 100 letters, digits, hyphens, underscores and
-  ///   dots.
+  /// - Throws: `LarderError/Code/invalidArgument` if the name is not 1 to 100 letters, digits, hyphens, underscores and dots.
   public init(
     _ sender: any CommandSender, application: String, options: SharedOptions = SharedOptions(),
     clock: any LarderClock = SystemClock()

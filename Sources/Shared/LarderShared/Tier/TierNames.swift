@@ -6,7 +6,7 @@ package struct TierNames: Sendable {
   /// The prefix `shop:{shop}:`. A cluster keeps keys with equal text in braces in one slot, as scripts require.
   private let prefix: String
 
-  /// Throws `LarderError/Code/invalidArgument` unless the name is 1 to 100 letters, digits, hyphens, underscores and dots.
+  /// Throws `LarderError/Code/invalidArgument` if the name is not 1 to 100 letters, digits, hyphens, underscores and dots.
   init(application: String) throws(LarderError) {
     let isPossible =
       (1...100).contains(application.utf8.count)
@@ -46,7 +46,7 @@ package struct TierNames: Sendable {
     Array("\(namespace.utf8.count):\(namespace):".utf8)
   }
 
-  /// Whether the name has a hash in place of the key. The frame then has the key, so keys with equal hashes never share a value.
+  /// Whether the name has a hash instead of the key. The frame then has the key, so keys with equal hashes share no value.
   static func isLong(_ key: [UInt8]) -> Bool { key.count > 1024 }
 
   /// Appends a key to the name of its namespace.
