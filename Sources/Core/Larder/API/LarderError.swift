@@ -35,7 +35,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case noSuchNamespace
     /// An entry names an owner that does not exist.
     case noSuchOwner
-    /// No value is stored, and the policy forbids a load.
+    /// The store has no value for the key, and the request's policy forbids a load.
     case notStored
     /// A load exceeded its timeout.
     case timedOut
@@ -61,7 +61,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case unreachable
     /// The shared tier did not answer in time. The shared tier may have made the change.
     case unanswered
-    /// A removal took effect on this machine, but not in the shared tier. The store keeps the removal for a later attempt.
+    /// A removal took effect on this machine, but not in the shared tier. The store records the removal to repeat it later.
     case pending
   }
 
@@ -82,7 +82,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     self.hint = hint
   }
 
-  /// The most Unicode scalars of a message. A message may quote a long argument, so the rest is cut. Every path is shorter.
+  /// The most Unicode scalars of a message. A message may quote a long argument, so the rest is cut. All paths are shorter.
   private static let longestMessage = 10_000
 
   /// The message, and the remedy in parentheses.

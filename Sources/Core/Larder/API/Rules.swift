@@ -7,7 +7,7 @@ public struct Rules: Hashable, Sendable, Codable {
   /// How long after its expiry a load may return an entry (stale window); zero by default.
   public var stale: Duration
   /// The largest part of ``expires``, 0 to 1, by which the store shortens a lifetime at random: at 0.1, an hour becomes 54 to
-  /// 60 minutes. So entries of one moment do not expire at the same time. The jitter applies to ``Expiration/after(_:)`` only.
+  /// 60 minutes. So entries written together do not expire together. The jitter applies to ``Expiration/after(_:)`` only.
   ///
   /// The random part depends only on the key and the entry's version. The store does not shorten a lifetime that a write sets.
   public var jitter: Double
@@ -15,7 +15,7 @@ public struct Rules: Hashable, Sendable, Codable {
   public var limits: Limits
   /// Decides which entry is evicted at a limit.
   public var eviction: Eviction
-  /// When the store is full, entries of a lower priority are evicted first.
+  /// When the store is full, entries of namespaces with a lower priority are evicted first.
   public var priority: Priority
   /// The size in bytes of the largest value that the store accepts; 64 MB by default, at most 1 GiB.
   public var largestValue: Int
@@ -93,7 +93,7 @@ public struct Rules: Hashable, Sendable, Codable {
     try expires.validate()
   }
 
-  /// Refuses numbers that are impossible on every machine. Does not check the time zone, which only this machine may lack.
+  /// Refuses numbers that are invalid on every machine. Does not check the time zone, which another machine may know.
   func validateNumbers() throws(LarderError) {
     guard (1...Self.largestPossibleValue).contains(largestValue) else {
       throw LarderError(

@@ -43,7 +43,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
   /// Whether `left` is earlier than `right`.
   public static func < (left: Self, right: Self) -> Bool { left.milliseconds < right.milliseconds }
 
-  /// The time in UTC with milliseconds, in the form of RFC 3339. For years before 0 and after 9999, the number of milliseconds.
+  /// The time in UTC with milliseconds (RFC 3339). For a year before 0 or after 9999, the number of milliseconds.
   public var description: String {
     guard (-62_167_219_200_000..<253_402_300_800_000).contains(milliseconds) else {
       return "\(milliseconds) ms since 1970"

@@ -16,7 +16,7 @@ public protocol Codec<Value>: Sendable {
   var id: CodecID { get }
   /// Encodes a value. Any error is thrown to the writer as ``LarderError/Code/unencodable``.
   func encode(_ value: Value) throws -> [UInt8]
-  /// Decodes a value. Throws if the bytes are not an encoded value. Reads then return no value until the next write.
+  /// Decodes a value. Throws if the bytes are not an encoded value: then reads return no value until the next write.
   func decode(_ bytes: Span<UInt8>) throws -> Value
   /// Whether decoding returns exactly the encoded value. If so, a write also keeps its value in memory. False by default.
   var isLossless: Bool { get }
@@ -120,7 +120,7 @@ public struct JSONCodec<Value: Codable & Sendable>: Codec, Equatable {
   /// Makes a codec. The JSON has sorted keys and unescaped slashes.
   ///
   /// - Parameter isLossless: whether every decoded value equals the encoded value. True for structs of strings and integers
-  ///   with synthesised coding. False if properties are left out, or are rounded, as dates may be.
+  ///   with synthesised coding. False if the coding omits or rounds properties, such as dates.
   public init(isLossless: Bool = false) {
     self.isLossless = isLossless
     encoder = JSONEncoder()

@@ -31,7 +31,7 @@ extension Cache {
     try namespace.invalidate(tag: tag)
   }
 
-  /// The keys of fresh entries that carry all of the tags, in key order; see ``Store/Namespace/keys(tags:)``.
+  /// The keys of the fresh entries that carry all of the tags, in key order; see ``Store/Namespace/keys(tags:)``.
   public func keys(tags: [String]) throws(LarderError) -> [Key] { try namespace.keys(tags: tags) }
 }
 
@@ -56,7 +56,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     private let cache: Cache<Value>
     private let prefix: [UInt8]
-    /// The keys and encoded values of a batch. An array of decoded values would be slow, because this type is not specialized.
+    /// The keys and encoded values of a batch. Without specialization, an array of decoded values would be slow.
     private var bytes: [UInt8] = []
     private var pairs: [(key: Range<Int>, value: Range<Int>)] = []
     private var next = 0
@@ -126,12 +126,13 @@ extension Cache {
   ///     try colors.entries().visit { key, color in print(key, color.name) }
   ///
   /// An entry that exists during the whole iteration is visited once. Each batch comes from a snapshot of its own. The
-  /// iteration skips values that the codec cannot decode, counts as no read or access, and does not fill the memory tier.
+  /// iteration skips values that the codec cannot decode, counts neither as read nor as access, and does not fill the memory
+  /// tier.
   public func entries(prefix: some StoreKey = [UInt8]()) -> CacheEntries<Value> {
     CacheEntries(cache: self, prefix: prefix.copied)
   }
 
-  /// The keys of fresh entries that begin with `prefix`, in key order; see ``Store/Namespace/keys(prefix:)``.
+  /// The keys that begin with `prefix` and have a fresh entry, in key order; see ``Store/Namespace/keys(prefix:)``.
   public func keys(prefix: some StoreKey = [UInt8]()) throws(LarderError) -> [Key] {
     try namespace.keys(prefix: prefix)
   }

@@ -5,7 +5,7 @@ import LarderSystem
 struct Stored: Sendable {
   var id: NamespaceID
   var header: EntryHeader
-  /// The state before the write. In the state after the commit, a later write of this commit may have replaced the value.
+  /// The state before the write. Not the state after the commit, in which another write may have replaced the value.
   var moment: UInt64
 }
 

@@ -30,7 +30,7 @@ extension Cache {
   }
 
   /// Passes the fresh value under `key`, or nil, to `change`. Stores and returns the result. A nil result removes the entry. No
-  /// other write can change the entry in between. `change` must make no writes, and may run more than once and on any thread.
+  /// other write can come between read and write. `change` must not write, and may run more than once and on any thread.
   @discardableResult
   public func update(
     _ key: some StoreKey, expires: Expiration? = nil,
@@ -66,7 +66,7 @@ extension Cache {
   /// Whether a write need not declare rules: the cache has no rules, or this opening has declared the rules.
   var hasDeclaredRules: Bool { rules.map { namespace.handle.hasDeclared($0) } ?? true }
 
-  /// Stores a value in the write buffer; nil if only a transaction can store it.
+  /// Stores a value in the write buffer. Returns nil if only a transaction can store the value.
   private func append(
     _ bytes: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
   ) throws(LarderError) -> Stored? {
@@ -80,8 +80,8 @@ extension Cache {
 }
 
 extension Cache where Value: FixedWidthInteger {
-  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write can change the entry in
-  /// between. An existing entry keeps its attributes. `expires` is the lifetime of a new entry; nil means the namespace's rule.
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write can come between read and
+  /// write. An existing entry keeps its attributes. `expires` is the lifetime of a new entry; nil means the namespace's rule.
   /// Throws ``LarderError/Code/invalidArgument`` if the sum does not fit.
   @discardableResult
   public func increment(

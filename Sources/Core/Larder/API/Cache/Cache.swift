@@ -88,14 +88,15 @@ extension Store {
   /// A view of the namespace `name` as values of a `Codable` type. The values are stored as JSON, so the shell can show the
   /// values. `Data` and `[UInt8]` are stored unchanged.
   ///
-  /// Making a cache writes nothing and declares no rules; the first write does. With an invalid name, reads find nothing and
-  /// writes throw ``LarderError/Code/invalidArgument``.
+  /// Making a cache writes nothing. The first write declares the rules. With an invalid name, reads find nothing and writes
+  /// throw ``LarderError/Code/invalidArgument``.
   ///
   /// - Parameters:
   ///   - rules: the rules that this opening declares once; nil does not change the store's rules.
-  ///   - memory: the limits of the decoded values in memory. ``MemoryLimits/off`` turns the memory tier off for this cache.
-  ///     Nil keeps the limits of the caches with which this cache shares its values, or means ``MemoryLimits/default``. If
-  ///     these caches set different limits, the newest limits hold. Limits that one of them has set before change nothing.
+  ///   - memory: the limits of the decoded values in memory. ``MemoryLimits/off`` turns the memory tier off for this cache. Nil
+  ///     keeps the limits of the caches with which this cache shares its values. Without such a cache, nil means
+  ///     ``MemoryLimits/default``. If these caches set different limits, the newest limits hold. But a repetition of earlier
+  ///     limits changes nothing.
   ///   - cost: the cost of a value in memory; nil counts the bytes of its encoded form.
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
@@ -113,7 +114,7 @@ extension Store {
   /// A view of the namespace `name` through a codec.
   ///
   /// Caches share their values in memory if their codecs are equal, or have the same type without stored properties. If a codec
-  /// has properties and is not `Equatable`, a cache with this codec shares its values with no other cache: make it only once.
+  /// has properties and is not `Equatable`, its cache shares values with no other cache, so make such a cache only once.
   public func cache<Value>(
     _ codec: some Codec<Value>, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
     cost: (@Sendable (Value) -> Int)? = nil

@@ -5,9 +5,9 @@ extension Store {
     public enum State: String, Sendable, Codable {
       /// Reads find the entry.
       case fresh
-      /// The expiry is over, but not the stale window: a load may return the entry, and other reads do not find the entry.
+      /// The lifetime has ended, and the stale window has not. Only reads that can load find the entry.
       case stale
-      /// The stale window is over. The entry is stored until a purge or a write removes the entry.
+      /// The lifetime and the stale window have ended. The entry stays in the store until a purge or a write removes the entry.
       case expired
     }
 
@@ -27,13 +27,14 @@ extension Store {
     public var expires: Timestamp?
     /// The end of the stale window; nil if the entry has no stale window.
     public var staleUntil: Timestamp?
-    /// The shortest time for which the entry stays fresh after its last access; nil without a time to idle.
+    /// The time to idle: the entry stays fresh for at least this time after its last access. Nil if the entry has no such time.
     public var timeToIdle: Duration?
     /// Whether the entry is fresh, stale or expired, by the store's clock.
     public var state: State
     /// The codec that the writer named.
     public var codec: CodecID
-    /// Each write of the value gets a higher number. After a power failure, the numbers of lost values may be used again.
+    /// Each write of the value gets a higher number than the previous write. After a power failure, the numbers of lost values
+    /// may be used again.
     public var version: UInt64
     /// Whether the entry is protected from eviction; see `pin(_:)` of ``Store/Namespace``.
     public var isPinned: Bool

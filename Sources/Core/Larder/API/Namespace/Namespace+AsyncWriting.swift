@@ -29,7 +29,7 @@ extension Store.Namespace {
     try await engine.commit(replacing(version, with: value, for: key, attributes))
   }
 
-  /// Like `set`, but only if `condition` is true in the transaction and the entry has `version`. Nil allows any version.
+  /// Like `set`, but only if `condition` is true in the transaction and the entry has `version`; nil allows any version.
   package func set(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
     over version: UInt64? = nil, if condition: @escaping @Sendable () -> Bool

@@ -64,7 +64,7 @@ extension Store.Namespace {
     } ?? []
   }
 
-  /// The smallest key after all keys that begin with `prefix`; nil if no key can follow.
+  /// The smallest key after all keys that begin with `prefix`; nil if no such key exists.
   private static func behind(_ prefix: [UInt8]) -> [UInt8]? {
     guard let last = prefix.lastIndex(where: { $0 < .max }) else { return nil }
     return prefix[..<last] + [prefix[last] + 1]

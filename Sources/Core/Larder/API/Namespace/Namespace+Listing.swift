@@ -10,7 +10,7 @@ import LarderSystem
 /// A position in a namespace's listing. The cursor stays valid after a restart and after other writes, even after the removal
 /// of the entry at the position. The cursor becomes invalid when the namespace is cleared.
 ///
-/// The text of a cursor is opaque, so a program can give the text to clients. It is valid only in one namespace of one store.
+/// The text of a cursor is opaque, so it can be given to clients. The text is valid only in one namespace of one store.
 public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
   /// The text of the cursor: base64 with the alphabet for URLs, without padding.
   public let description: String
@@ -39,7 +39,7 @@ public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
   func entryKey(store: [UInt8], id: NamespaceID, namespace: String) throws(LarderError) -> [UInt8] {
     let padding = String(repeating: "=", count: (4 - description.utf8.count % 4) % 4)
     let text = description.replacing("-", with: "+").replacing("_", with: "/") + padding
-    // Base64 ignores some bits of the last letter, so several texts have the same bytes. Accepts only one of these texts.
+    // Base64 ignores some bits of the last letter, so several texts have the same bytes. Accepts only the text of `text(of:)`.
     guard let bytes = Data(base64Encoded: text).map({ Array($0) }), bytes.count >= 19,
       Self.text(of: bytes) == description, bytes[0] == Self.layout,
       bytes.u32(bytes.count - 4) == Self.checksum(of: Array(bytes.dropLast(4)))
@@ -97,7 +97,7 @@ extension Store.Namespace {
       items: items, next: isMore ? PageCursor(store: engine.identity, entryKey: last) : nil)
   }
 
-  /// The keys of fresh entries that begin with `prefix`, in key order; negative entries are left out.
+  /// The keys that begin with `prefix` and have a fresh entry, in key order. Omits negative entries.
   ///
   /// First commits the write buffer; see ``Store/read(_:)`` for its errors. The whole list is in memory: use
   /// ``page(limit:after:prefix:)`` or ``scanValues(prefix:after:_:)`` for many entries. O(entries with the prefix).
@@ -112,7 +112,7 @@ extension Store.Namespace {
     return keys
   }
 
-  /// The keys of fresh entries that carry all of the tags, in key order; negative entries are left out.
+  /// The keys of the fresh entries that carry all of the tags, in key order. Omits negative entries.
   ///
   /// Uses one snapshot and the index of the first tag, so name the rarest tag first. O(entries with the first tag).
   ///
@@ -162,7 +162,7 @@ extension Store.Namespace {
 
   /// The number of stored entries, including expired entries that are not removed yet.
   ///
-  /// First commits the write buffer, and the loaded values and queued removals of this process; see ``Store/read(_:)``. O(1).
+  /// First commits the write buffer, the loaded values and the queued removals of this process; see ``Store/read(_:)``. O(1).
   public func count() throws(LarderError) -> Int {
     try engine.flushPending(of: store)
     let transaction = try engine.beginRead()

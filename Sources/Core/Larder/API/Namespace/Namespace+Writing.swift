@@ -87,7 +87,7 @@ extension Store.Namespace {
   ///
   /// - Parameter expires: the new lifetime; ``Expiration/never`` removes the expiration. Nil means the namespace's rule.
   ///   Caution: if the namespace has no such rule, nil removes the expiration.
-  /// - Returns: false if there is no entry, or an expired entry.
+  /// - Returns: whether the lifetime was started again; false if there is no entry, or an expired entry.
   @discardableResult
   public func touch(
     _ key: some StoreKey, expires: Expiration? = nil
@@ -128,7 +128,7 @@ extension Store.Namespace {
     return try Purge(engine: engine).run(only: name)
   }
 
-  /// Removes every entry whose key begins with `prefix`, in transactions of at most 500 entries. Returns the number.
+  /// Removes every entry whose key begins with `prefix`, in transactions of at most 500 entries. Returns their number.
   ///
   /// Entries that are written during the call may stay. For an empty prefix use ``clear()``. O(entries with the prefix).
   @discardableResult

@@ -7,7 +7,7 @@ import Synchronization
 final class NamespaceHandle: Sendable {
   let name: String
   let reads = StripedCounters()
-  /// The hits of the memory tier; `reads` does not count them.
+  /// The hits of the memory tier, which `reads` does not count.
   let memory = Mutex(MemoryTallies())
   /// The part of the counts of `reads` and `memory` that the store's counters already contain.
   private let merged = Mutex(Merged())
@@ -124,11 +124,12 @@ final class NamespaceHandle: Sendable {
 
   var hasUnmerged: Bool { unmerged() != ReadCounters() }
 
-  /// Whether the handle must not be released: it has unmerged counts, or the rules that this opening has declared.
+  /// Whether the handle must not be released, because it has unmerged counts or the rules that this opening has declared.
   var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
 
   /// Drops the unmerged counts if the store's counters were reset by commit `epoch`, as read in commit `moment`. A reset
-  /// changes the metadata's generation, so the first read after a reset calls this method. Only concurrent reads may be lost.
+  /// changes the metadata's generation, so the first read after a reset calls this method. Counts of concurrent reads may be
+  /// lost.
   func begin(_ epoch: UInt64, seenAt moment: UInt64) {
     let total = total
     merged.withLock { merged in

@@ -7,7 +7,7 @@ struct NamespaceHandles {
 
   private let counted: CountedHandles
   private var byName: [ExactString: NamespaceHandle] = [:]
-  /// With this many handles, a new handle releases the unused handles. The bound then doubles, so a new handle needs O(1).
+  /// At this number of handles, unused handles are released. The number becomes twice the rest: O(1) for each handle.
   private var most = Self.fewest
 
   init(listedIn counted: CountedHandles) { self.counted = counted }

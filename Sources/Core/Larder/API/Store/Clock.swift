@@ -4,8 +4,8 @@ import Synchronization
 
 /// The time source of a store.
 ///
-/// All processes of a store should have the same wall clock. After a change of the wall clock, the monotonic clock shows
-/// whether time has passed or somebody has set the wall clock.
+/// All processes of a store should have the same wall clock. If the wall clock jumps, a comparison with the monotonic clock
+/// shows whether so much time has passed or somebody has set the wall clock.
 public protocol LarderClock: Sendable {
   /// The wall clock, exact to the millisecond.
   var now: Timestamp { get }
@@ -131,7 +131,7 @@ struct StoreClock: LarderClock {
 
   var coarseMinute: Int64 { coarseNow / 60_000 }
 
-  /// Times of both clocks in milliseconds, cheap enough for every read: never before the exact times, at most 10 ms after.
+  /// Times of both clocks in milliseconds, cheap enough for every read. They are 0 to 10 ms after the exact times.
   var roundedUpTimes: (monotonic: Int64, wall: Int64) {
     guard isSystem else { return (monotonic.roundedUpMilliseconds, now.milliseconds) }
     return (
@@ -139,7 +139,7 @@ struct StoreClock: LarderClock {
     )
   }
 
-  /// The state at the coarse time `coarse`. From 10 ms before the expiry of the entry on, the system's exact clock decides.
+  /// The state of the entry at the coarse time `coarse`. From 10 ms before its expiry on, the system's exact clock decides.
   @inline(__always)
   func state(of header: EntryHeader, at coarse: Int64) -> Store.Entry.State {
     if header.expires == EntryHeader.never { return .fresh }
@@ -153,7 +153,7 @@ struct StoreClock: LarderClock {
 }
 
 extension EntryHeader {
-  /// The state of the entry at `now`. If the entry was written more than a minute after `now`, the clock was set back. Then an
+  /// The state of the entry at `now`. If the entry was written more than a minute after `now`, the clock was set back, so an
   /// entry with an expiry is not fresh.
   @inline(__always)
   func state(at now: Int64) -> Store.Entry.State {

@@ -1,6 +1,6 @@
 import LMDB
 
-/// The promise about a power failure.
+/// The promise of a store about its data after a power failure.
 ///
 /// At every level, a killed process loses no write that returned, a batch is stored completely or not at all, and the store
 /// stays readable. The level of a new store holds for every process, until ``Store/change(durability:ofStoreAt:)``.

@@ -51,7 +51,7 @@ extension Store {
     _ = try override(overrides, for: name) { true }
   }
 
-  /// Like ``override(_:for:)``. False if `shouldContinue` stopped the call; then the limit in force is the reached usage.
+  /// Like ``override(_:for:)``. Returns false if `shouldContinue` stopped the call; then the limit is the usage so far.
   package func override(
     _ overrides: Rules.Overrides, for name: String, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {
@@ -66,7 +66,7 @@ extension Store {
   @discardableResult
   public func clear() throws(LarderError) -> RemovalResult { try clear { _ in true } }
 
-  /// Empties the namespaces whose names pass `isMeant`, in one commit. No load that began before stores a value.
+  /// Empties the namespaces whose names pass `isMeant`, in one commit. No load that began before this commit stores a value.
   package func clear(where isMeant: (String) -> Bool) throws(LarderError) -> RemovalResult {
     try checkWritable()
     let removal = try engine.commit { batch in

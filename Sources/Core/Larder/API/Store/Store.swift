@@ -15,8 +15,8 @@ import Synchronization
 ///
 /// Without ``close()``, the release of the last handle writes the access times, removals and counts that reads have left. The
 /// end of the process, by `exit` or by a return from `main`, does the same for stores that are still open, such as globals of
-/// `main.swift`. It also removes temporary stores. Each of these writes waits for other writers for at most 100 ms, and reports
-/// no errors. An error loses only these access times, removals and counts. Call ``close()`` to see errors.
+/// `main.swift`, and removes temporary stores. Each of these writes waits for other writers for at most 100 ms, and reports no
+/// errors. An error loses only these access times, removals and counts. Call ``close()`` to see errors.
 public struct Store: Sendable {
   let engine: StoreEngine
   /// Whether every change through this handle throws ``LarderError/Code/readOnly``.
@@ -30,8 +30,8 @@ public struct Store: Sendable {
     public var readOnly = false
     /// The clock for expiry. All openings of a store in one process must use the same clock.
     public var clock: any LarderClock = SystemClock()
-    /// How long a transaction waits before it throws ``LarderError/Code/busy``: for a writer of another process, or for one
-    /// write of another thread. Reads of many keys may need a transaction, too.
+    /// How long a transaction waits for a writer of another process, or for one write of another thread, before it throws
+    /// ``LarderError/Code/busy``. Reads of many keys may need a transaction, too.
     public var lockTimeout = Duration.seconds(10)
     /// The limits to declare for the whole store; nil changes no limit. See ``Store/declare(_:)``.
     ///
@@ -43,14 +43,15 @@ public struct Store: Sendable {
     /// The durability of a new store, which the store keeps; nil means ``Durability/checkpointed``. If an existing store has
     /// another durability, opening throws ``LarderError/Code/invalidArgument``; nil accepts any durability.
     public var durability: Durability?
-    /// The longest time from a write to its commit. At ``Durability/checkpointed`` also the longest time from a commit to its
-    /// checkpoint, so a checkpoint follows a write after at most twice this interval.
+    /// The longest time from a write to its commit. At ``Durability/checkpointed``, this is also the longest time from a commit
+    /// to its checkpoint, so a checkpoint follows a write after at most twice this interval.
     public var checkpointInterval = Duration.milliseconds(200)
-    /// Transforms that change values before they are stored, in this order, such as compression and then encryption. A value
-    /// that was stored without transforms can be read if none is required. All openings in a process need equal transforms.
+    /// Transforms that change values before they are stored, in this order, such as compression and then encryption. If no
+    /// transform is required, values that were stored without transforms can be read. All openings in a process need equal
+    /// transforms.
     public var transforms: [any ValueTransform] = []
-    /// Whether the memory tier drops decoded values if the system is short of memory: half of them at a warning, nine tenths if
-    /// memory is critical. Larder asks the system at most once a second, when a value is kept. The first opening decides.
+    /// Whether the memory tier drops decoded values if the system is short of memory: half at a warning, nine tenths if memory
+    /// is critical. Larder asks the system at most once a second, when a value is kept. The first opening in a process decides.
     public var trimsMemory = true
     /// Bytes of the write buffer that all processes of the store share, 256 KB to 64 MB; 0 for no buffer.
     ///

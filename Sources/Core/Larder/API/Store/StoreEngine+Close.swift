@@ -9,8 +9,8 @@ import Synchronization
 #endif
 
 extension StoreEngine {
-  /// Commits the access times, removals of expired entries and counts that reads of this process have left. One commit takes
-  /// all these removals. Removals that another write took are committed before this commit begins.
+  /// Commits the access times, removals of expired entries and counts that reads of this process have left. One commit makes
+  /// all queued removals. Removals that another write took from the queue are committed before this commit.
   func flush(lockTimeout: Duration? = nil) throws(LarderError) {
     try flushAccessTimes(lockTimeout: lockTimeout)
     if !leftovers.expirations.queue.isEmpty {
@@ -29,11 +29,11 @@ extension StoreEngine {
     guard isWritable.load(ordering: .relaxed), environment.isOpen, !environment.isWriting else {
       return
     }
-    // A deinitializer cannot report errors. A failed flush loses only access times, removals and counts, as a kill does.
+    // A deinitializer cannot report errors. Ignoring the error loses only access times, removals and counts.
     try? flush(lockTimeout: Self.lastLockTimeout)
   }
 
-  /// Finishes stores that are still open at the end of the process. For stores in globals, Swift runs no deinitializer.
+  /// Finishes stores that are still open at the end of the process, because Swift runs no deinitializer for stores in globals.
   static let endsWithProcess: Void = ProcessExit.add {
     for environment in Environment.all {
       (environment.attachment.withLock { $0.object } as? StoreEngine)?.endWithProcess()

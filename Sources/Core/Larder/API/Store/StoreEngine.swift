@@ -87,7 +87,6 @@ final class StoreEngine: Sendable {
     return transaction
   }
 
-  // Parts of the reader that writers also use.
   var indexes: Indexes { reader.indexes }
   var identity: [UInt8] { reader.identity }
   var metadata: MetadataReader { reader.metadata }

@@ -9,7 +9,7 @@ package struct TestHooks: Sendable {
   /// Runs a closure once, after a delay, on another thread.
   package var timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void =
     PendingAccesses.later
-  /// The number of changes in the ring: a power of two, equal in every process. If nil, the size of the data file decides.
+  /// The size of the ring of changes: a power of two, equal in every process. If nil, the size of the data file decides.
   package var changeSlots: Int?
   /// The machine's monotonic clock in milliseconds, for the leases of subscriptions and loads between processes.
   package var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }

@@ -103,7 +103,7 @@ struct ExpirySweep {
           try session.remove(entry, reason: .expired)
           return RemovalResult(entries: 1, bytes: entry.valueCount)
         }
-        // Adds the entry to the index with its present end. This fails if the record of the entry is damaged.
+        // Adds the entry to the index with its present end. The result is false if the record of the entry is damaged.
         let isIndexed = try session.amend(entry) { header, _ in
           header.deadline = header.indexedDeadline(replacing: nil)
         }
@@ -120,7 +120,7 @@ struct ExpirySweep {
     return RemovalResult()
   }
 
-  /// The next due entries. In addition, the damaged index records that are due or too short to tell their time.
+  /// The next due entries. Also the damaged index records that are due, or that are too short to contain a time.
   func due(limit: Int, _ session: inout WriteSession) throws(LarderError) -> [Due] {
     try session.flushDeadlines()
     let deadlines = session.engine.indexes.deadlines

@@ -18,7 +18,7 @@ extension Store {
     try repair(found) { _ in true }!
   }
 
-  /// Like ``repair(_:)``. Between writes, calls `shouldContinue` with the number of repaired records; nil if it returned false.
+  /// Like ``repair(_:)``. Between writes, calls `shouldContinue` with the number of repaired records. Returns nil if stopped.
   package func repair(
     _ found: Verification, while shouldContinue: @escaping (_ done: Int) -> Bool
   ) throws(LarderError) -> [Verification.Inconsistency]? {
@@ -115,7 +115,7 @@ struct FaultRepair {
     _ found: Verification.Inconsistency, _ session: inout WriteSession
   ) throws(LarderError) {
     switch found.fault {
-    // After the check, another write may have given the id to a namespace, or removed the namespace with the id.
+    // After the check, another write may have given the id to a namespace, or removed it, so each case looks the id up again.
     case .orphanedEntries(let id, _), .orphanedCounters(let id):
       if try session.name(of: id) == nil { try session.listAsCleared(id) }
     case .clearedInUse(let id, _):
@@ -137,7 +137,7 @@ struct FaultRepair {
     }
   }
 
-  /// Finishes all invalidations; false if stopped. Until then, a damaged record of a tag hides all entries that have tags.
+  /// Finishes all invalidations; returns false if stopped. Before that, a damaged tag record hides all entries with tags.
   private func finishInvalidations() throws(LarderError) -> Bool {
     var areLeft = true
     while areLeft {

@@ -61,7 +61,7 @@ enum GarbageCollector {
     try session.transaction.remove(dangling, from: tags)
   }
 
-  /// Removes the index records that damaged entries of a cleared namespace have left. Then another namespace can get the id.
+  /// Removes the index records that damaged entries of a cleared namespace have left, so that another namespace can get the id.
   private static func drop(_ id: NamespaceID, _ session: inout WriteSession) throws(LarderError) {
     let indexes = session.engine.indexes
     session.ledger.drop(id)

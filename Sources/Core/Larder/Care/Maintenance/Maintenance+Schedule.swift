@@ -25,7 +25,7 @@ extension Maintenance {
   func due(in era: Int, isRetry: Bool) -> Duration? {
     guard isCurrent(era) else { return nil }
     let now = store.engine.clock.monotonic
-    // If the clock seemed to have jumped, the purge removed nothing. After a minute a second purge can remove entries.
+    // If the clock seemed to have jumped, the purge removed nothing. A purge a minute later can, so the next run is due then.
     if isRetry { return now + .seconds(61) }
     let random = interval * Double.random(in: 0...1) * jitter
     do throws(LarderError) {
@@ -89,7 +89,7 @@ extension Maintenance {
     }
   }
 
-  /// Stops the maintenance after an error that every later run would get. Returns whether it was stopped.
+  /// Stops the maintenance after an error that every later run would get. Returns whether `error` is such an error.
   private func endIfFinal(_ error: LarderError, in era: Int) -> Bool {
     guard [.closed, .forked, .readOnly].contains(error.code) else { return false }
     state.withLock { state in
@@ -110,7 +110,7 @@ extension WriteBatch {
 extension StoreEngine {
   func maintain(while shouldContinue: () -> Bool) throws(LarderError) -> Maintenance.Report {
     var report = Maintenance.Report()
-    // Dead readers prevent the reuse of pages, which the rest of the run may need.
+    // The rest of the run may need pages whose reuse dead readers prevent, so the slots of dead readers are freed first.
     report.deadReaders = try typed { try environment.readerTable.clearDead() }
     try flush()
     report.repaired = try RepairJob(engine: self).run(while: shouldContinue)

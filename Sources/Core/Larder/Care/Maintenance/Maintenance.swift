@@ -55,7 +55,7 @@ public final class Maintenance: Sendable {
   ///
   /// - Parameters:
   ///   - interval: the time between runs, longer than 0.
-  ///   - jitter: the largest part of the interval, 0 to 1, by which a run is later at random.
+  ///   - jitter: the largest part of the interval, 0 to 1, by which a run is delayed at random.
   ///   - onRun: called after each successful run that ``start()`` has scheduled, on the thread of the run.
   ///   - onError: called if a scheduled run fails. The error is also in ``latest``. The next run still follows, except if the
   ///     store was closed, is read-only, or was opened before a fork.

@@ -72,7 +72,7 @@ extension NamespaceRepair {
     try session.flushDeadlines()
   }
 
-  /// Corrects the counters and removes the mark. False if more damage was found after the survey.
+  /// Corrects the counters and removes the mark. Returns false if more damage was found after the survey.
   func finish(_ survey: Survey, _ session: inout WriteSession) throws(LarderError) -> Bool {
     let key = MetadataKey.repair(id)
     guard let record = try session.transaction.copy(of: key, in: .main) else { return true }

@@ -1,12 +1,11 @@
 import LMDB
 import LarderSystem
 
-/// The repair of a namespace with damage. Removes records that lead to no entry, and counts the entries again.
-///
-/// The write that finds the damage repairs a small namespace before its commit, or marks a large namespace for ``RepairJob``.
-/// Until that job has run, the counters include the damaged entries, and index records that lead to no entry remain.
+/// The repair of a namespace with damage. Removes records that lead to no entry, and counts the entries again. The write that
+/// finds the damage repairs a small namespace before its commit, or marks a large namespace for ``RepairJob``. Until that job
+/// has run, the counters include the damaged entries, and index records that lead to no entry remain.
 struct NamespaceRepair {
-  /// In a namespace with more entries, the write that finds the damage only marks the namespace.
+  /// If the namespace has more entries than this number, the write that finds the damage only marks the namespace.
   static let largestAtOnce = 1000
 
   /// The databases of the namespace's records, in the order of the repair.
@@ -90,7 +89,7 @@ struct NamespaceRepair {
     return unexplained
   }
 
-  /// Whether a record leads to no entry. For the tag index only whether it is of this namespace; see ``unexplained(_:in:)``.
+  /// Whether a record leads to no entry. In the tag index, whether a record is of this namespace; see ``unexplained(_:in:)``.
   func mayDangle(
     _ part: Part, _ key: [UInt8], _ value: Span<UInt8>, _ chunks: ChunkOwners,
     in view: borrowing some DatabaseView & ~Copyable

@@ -9,7 +9,7 @@ extension Store {
   /// A clock that has jumped ahead must not make the purge remove entries. So a time more than a day after the last write or
   /// purge is suspect; time that passed in this process does not count. With a suspect time, the purge removes no entry and
   /// sets ``RemovalResult/skippedAfterClockJump``. A second purge at least a minute later accepts the time. Writes with a
-  /// suspect time do not make a purge accept it.
+  /// suspect time do not make a purge accept the time.
   ///
   /// - Returns: the exact number of removed entries, and the bytes of their values.
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``.

@@ -11,7 +11,7 @@ public struct Salvage: Sendable, Hashable {
   public var namespaces = 0
   /// The number of damaged entries: the checksum is wrong, a part of the value is missing, or an attribute is invalid.
   public var damagedEntries = 0
-  /// The number of entries that were left out: expired, with an invalidated tag, of a cleared namespace, or with transforms.
+  /// The number of entries that were not copied: expired, of a cleared namespace, with an invalidated tag, or with transforms.
   public var leftOut = 0
   /// The number of ``entries`` that were found on pages to which no other page refers.
   public var found = 0
@@ -77,7 +77,7 @@ extension Store {
     }
   }
 
-  /// Creates a store at the free path `path`. It has another name until all is flushed, so a failure leaves nothing at `path`.
+  /// Creates a store at the free path `path`. The unfinished store has another name, so a failure leaves nothing at `path`.
   package static func making<Result>(
     at path: String, _ options: Options, _ fill: (Store) throws -> Result
   ) throws -> Result {
@@ -121,7 +121,7 @@ extension Store {
     }
     var writer = SalvageWriter(store: self, metadata: metadata)
     switch records {
-    // If a later commit exists, the file already contains the records of the write buffer.
+    // If a later commit exists, the file already contains the records of the write buffer, so only the file is read.
     case .success(let records?) where records.commit == file.newestCommit:
       try writer.add(records.contents, from: file)
     case .success: break
@@ -151,7 +151,7 @@ extension Store {
     return writer.result
   }
 
-  /// Gives the new store the limits of the old store. If these are lost, the disk limit is at least twice the old file's size.
+  /// Gives the new store the old store's limits. If the limits are lost, the disk limit is at least twice the old file's size.
   private func takeLimits(_ settings: StoreSettings?, size: Int) throws(LarderError) {
     try LimitChange(engine).changeSettings { current in
       if var settings {
@@ -224,7 +224,7 @@ struct SalvageMetadata {
     namespaces.append((name, record))
   }
 
-  /// The name of the namespace with that id; nil if the namespace was cleared. If its record is lost, a new name.
+  /// The name of the namespace with that id; nil if the namespace was cleared. If its record is lost, returns a new name.
   func name(of id: NamespaceID) -> String? {
     if garbage.contains(id) { return nil }
     return names[id] ?? "salvaged-\(id.rawValue)"

@@ -28,7 +28,7 @@ struct SalvageWriter {
     self.metadata = metadata
   }
 
-  /// Takes the records of the write buffer. Must come before the entries of the file.
+  /// Takes the records of the write buffer. Must be called before the entries of the file are added.
   mutating func add(_ records: BufferContents, from file: borrowing SalvageFile) throws {
     let bytes = records.bytes.span
     for place in records.places {
@@ -43,7 +43,7 @@ struct SalvageWriter {
     if records.isDamaged { result.damage.append("the write buffer has a damaged record") }
   }
 
-  /// Takes a record of the database of entries. False if the record is a damaged entry.
+  /// Takes a record of the database of entries. Returns false if the record is a damaged entry.
   mutating func add(
     _ entryKey: Span<UInt8>, _ record: Span<UInt8>, from file: borrowing SalvageFile
   ) throws -> Bool {
@@ -58,7 +58,7 @@ struct SalvageWriter {
       return false
     }
     if outdated.contains(entry.entryKey) { return true }
-    // Transforms bind a value to its store, so the new store could not read the value.
+    // Transforms bind a value to its store. The new store could not read the value, so the entry is left out.
     guard !entry.header.flags.contains(.transformed), let name = metadata.name(of: entry.id),
       !metadata.isHidden(entry),
       entry.header.state(at: store.now.milliseconds) != .expired

@@ -84,7 +84,7 @@ public struct Statistics: Sendable {
   public struct Reader: Sendable, Hashable {
     /// The process that owns the slot.
     public var process: Int
-    /// The number of commits after the slot's snapshot. Pages that they freed cannot be used again. Nil if the slot is unused.
+    /// The number of commits after the slot's snapshot. Pages freed by these commits cannot be reused. Nil for an unused slot.
     public var age: UInt64?
   }
 
@@ -194,7 +194,7 @@ extension Statistics.Namespace {
 extension Store {
   /// Sets the counts of reads and removals of every namespace to zero, for all processes.
   ///
-  /// Does not count earlier reads that other processes have not added yet. Concurrent reads may or may not count. Does not
+  /// Earlier reads that other processes have not added yet will not count. Concurrent reads may or may not count. Does not
   /// affect entries and limits. O(namespaces).
   public func resetStatistics() throws(LarderError) {
     try checkWritable()

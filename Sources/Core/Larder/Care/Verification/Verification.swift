@@ -89,7 +89,8 @@ extension Store {
     try verify { _, _ in true }!
   }
 
-  /// Like ``verify()``. Calls `shouldContinue` with the numbers of checked and of all records; nil if a call returned false.
+  /// Like ``verify()``. Calls `shouldContinue` with the numbers of checked and all records. Returns nil if a call returned
+  /// false.
   package func verify(
     while shouldContinue: @escaping (_ done: Int, _ all: Int) -> Bool
   ) throws(LarderError) -> Verification? {

@@ -24,7 +24,7 @@ extension Verifier {
       let payload = record.extracting(header.payloadStart..<record.count)
       chunked[id, default: [:]][header.version] = ChunkedPayload(payload)?.count ?? 0
     }
-    // Also for entries of cleared namespaces, because the tag index still has their records.
+    // The entries of cleared namespaces are decoded, too, because the tag index still has records of these entries.
     let decoded = StoredEntry(entryKey: entryKey, record: record)
     let missingTags = try decoded.map { entry throws(LMDBError) in
       try takeTags(of: entry, transaction)
@@ -83,7 +83,7 @@ extension Verifier {
       return try engine.reader.assemble(
         payload, id: entry.id, version: entry.header.version, in: transaction)
     } catch {
-      // A chunk is on a damaged page, which was reported before.
+      // A chunk is on a damaged page, which was reported before, so no further fault is reported.
       if isDamaged, error.code == .damaged { return nil }
       throw .corrupted
     }

@@ -6,7 +6,7 @@ struct StoreFormat {
   static let mark = Array("larder".utf8) + [0, 0]
   /// The format of a store without a write buffer.
   static let plain: UInt32 = 4
-  /// The format of a store that has or had a write buffer. Versions without this format would lose the buffer's records.
+  /// The format of a store that has or had a write buffer. Versions that lack this format would lose the buffer's records.
   static let buffered: UInt32 = 5
 
   var version: UInt32
@@ -50,7 +50,7 @@ struct StoreFormat {
 }
 
 extension StoreFormat {
-  /// The format of the store in an environment. Throws an error that says what the file is if this version cannot read it.
+  /// The format of the store in an environment. Throws if this version cannot read the file; the error says what the file is.
   init(of environment: Environment) throws(LarderError) {
     let path = environment.path
     let contents: Contents

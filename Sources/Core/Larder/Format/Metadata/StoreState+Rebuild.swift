@@ -1,14 +1,13 @@
 import LMDB
 import LarderSystem
 
-// The state counts entries, namespaces and tombstones. These are still stored, so they can be counted again.
+// The state counts entries, namespaces and tombstones. Their records are still stored, so a write can count the records again.
 
 extension StoreState {
-  /// Computes the state from everything else in the store. Used by a write that finds the record of the state damaged.
-  ///
-  /// The counts become exact again, except the number of dependents, which may be too high. Other facts get safe values: a
-  /// generation that no process has seen, a time at which all entries may be due, and no time of a last write. O(namespaces).
-  /// If the counters of a namespace are damaged, too, O(its entries).
+  /// Computes the state from everything else in the store. Used by a write that finds the record of the state damaged. The
+  /// counts become exact again, except the number of dependents, which may be too high. Other facts get safe values: a
+  /// generation that no process has seen, a time at which all entries may be due, and no time of a last write. O(namespaces),
+  /// and O(entries) of each namespace with damaged counters.
   static func rebuilt(
     in transaction: borrowing WriteTransaction, seal: RecordSeal
   ) throws(LMDBError) -> StoreState {
@@ -41,8 +40,8 @@ extension StoreState {
 extension NamespaceCounters {
   /// Computes the counters from the entries of a namespace. Used by a write that finds the record of the counters damaged.
   ///
-  /// Statistics begin again. The next version is far above the highest version found, at a random distance. So it repeats no
-  /// version of a removed entry, and no version that followed an earlier damage. O(entries).
+  /// Statistics begin again. The next version is far above the highest version found, at a random distance. So no version of a
+  /// removed entry is used again, and no version that followed an earlier damage. O(entries).
   static func recounted(
     _ id: NamespaceID, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> NamespaceCounters {

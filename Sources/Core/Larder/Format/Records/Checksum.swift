@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// A 64-bit checksum of the wyhash family, equal on every machine. It detects damage, but not deliberate changes.
+/// A 64-bit checksum of the wyhash family, equal on every machine, that detects damage but not deliberate changes.
 package enum Checksum {
   private static let first: UInt64 = 0xA076_1D64_78BD_642F
   private static let second: UInt64 = 0xE703_7ED1_A0B4_28DB
@@ -13,7 +13,7 @@ package enum Checksum {
     return product.high ^ product.low
   }
 
-  /// The hash of a key in a namespace. It identifies an entry in the access table, and is the seed of the entry's checksum.
+  /// The hash of a key in a namespace, which identifies an entry in the access table and is the seed of the entry's checksum.
   @inline(__always)
   static func keyHash(of key: Span<UInt8>, in id: NamespaceID) -> UInt64 {
     of(key, seed: UInt64(id.rawValue))

@@ -178,7 +178,7 @@ private struct HeaderReader: ~Escapable {
     self.offset = offset
   }
 
-  /// A little-endian number of 2, 4, 6 or 8 bytes. Reads the 8 bytes that end with the number, so 6 bytes must precede it.
+  /// A little-endian number of 2, 4, 6 or 8 bytes. Reads the 8 bytes that end with it, so 6 bytes must precede the number.
   mutating func next(_ count: Int) -> UInt64 {
     offset += count
     return bytes.word(at: offset - 8) &>> UInt64(64 - 8 * count)

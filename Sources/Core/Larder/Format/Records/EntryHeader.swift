@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The facts before each value. Times are in milliseconds since 1970. `Docs/Internals/FileFormat.md` lists the bytes.
+/// The facts before a record's value. Times are in milliseconds since 1970. `Docs/Internals/FileFormat.md` lists the bytes.
 struct EntryHeader: Equatable {
   static let never = Int64.max
 
@@ -92,10 +92,9 @@ struct EntryHeader: Equatable {
 
   static let checksumSize = 8
 
-  /// The time that the expiry index gets for an entry. `previous` is the entry in the index now, or nil.
-  ///
-  /// If the end becomes later, the index does not change, so a refresh writes only the entry. The purge later finds the old
-  /// record, sees that the entry has not expired, and corrects the index. An earlier end changes the index immediately.
+  /// The time that the expiry index gets for an entry. `previous` is the entry in the index now, or nil. If the end becomes
+  /// later, the index does not change, so a refresh writes only the entry. The purge later finds the old record, sees that the
+  /// entry has not expired, and corrects the index. An earlier end changes the index immediately.
   func indexedDeadline(replacing previous: EntryHeader?) -> Int64 {
     if let previous, previous.sequence == sequence, previous.deadline != Self.never,
       staleUntil >= previous.deadline

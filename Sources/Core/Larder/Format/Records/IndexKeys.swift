@@ -87,7 +87,6 @@ enum IndexKey {
     return bytes
   }
 
-  /// The common first bytes of the keys of a value's chunks.
   static func chunks(of version: UInt64, in id: NamespaceID) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(16)

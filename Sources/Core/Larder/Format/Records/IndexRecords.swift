@@ -5,7 +5,6 @@ import LarderSystem
 ///
 /// The key is the namespace id (4 bytes), the time (6 bytes), and the number of the block. The value has a bit for each
 /// position of the block. A pinned entry has no position, so it has a record of its own: block 0, the stored key, and no value.
-///
 /// Entries that are written together often have the same time and consecutive positions, so a few records contain them.
 struct ExpiryRecord: Sequence, IteratorProtocol {
   /// The latest time in the index, in the year 10889. Entries with a later end get this time. A purge at this time finds that

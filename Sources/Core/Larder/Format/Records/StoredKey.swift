@@ -30,7 +30,7 @@ extension Span<UInt8> {
   var namespaceID: NamespaceID { NamespaceID(rawValue: bigEndian(at: 0)) }
 }
 
-/// The form of a key in the databases. It has at most 255 bytes, and sorts as ``StoreKey`` promises.
+/// The form of a key in the databases: at most 255 bytes, which sort as ``StoreKey`` promises.
 ///
 /// A key of at most 250 bytes is stored with a byte 0 after it. A longer key is stored as its first 238 bytes, a hash of the
 /// whole key, and a byte 1. A field of the entry then has the whole key, and decides if two keys have the same stored form.
@@ -39,7 +39,7 @@ struct StoredKey: Hashable, Sendable {
   static let longest = 255
   /// The number of bytes of the longest key that is stored as a whole.
   static let longestShort = 250
-  /// How many of its first bytes the stored form of a long key contains.
+  /// The number of a long key's first bytes that its stored form contains.
   static let headCount = 238
 
   /// The stored form, without the namespace id before it.
@@ -67,7 +67,7 @@ struct StoredKey: Hashable, Sendable {
     }
   }
 
-  /// The entry key: `id`, then the stored form of `key`. It is the key of the entry in the database of entries.
+  /// The entry key, which is the key in the database of entries: `id`, then the stored form of `key`.
   static func entry(_ key: Span<UInt8>, in id: NamespaceID) -> [UInt8] {
     [UInt8](count: 4 + size(of: key)) { bytes in
       bytes.append(bigEndian: id.rawValue)

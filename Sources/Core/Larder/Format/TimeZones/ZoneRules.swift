@@ -106,13 +106,12 @@ struct ZoneRules: Sendable, Hashable {
     )
   }
 
-  /// The first time after `now`, in seconds, at which wall clocks show a time of day. Nil only for a zone without any days.
-  ///
-  /// If clocks skip the time on a day, the result is the time of that change. If clocks show the time twice, the result is the
+  /// The first time after `now`, in seconds, at which wall clocks show a time of day. Nil only for a zone without any days. If
+  /// clocks skip the time on a day, the result is the time of that change. If clocks show the time twice, the result is the
   /// first time. A day that a zone skips, as Samoa did in 2011, does not count.
   func next(secondOfDay: Int64, after now: Int64) -> Int64? {
     let today = CalendarDate(wall: now + offset(at: now)).number
-    // Begins with yesterday, because a change may move yesterday's late evening into today. Days may also be skipped.
+    // Begins with yesterday, because a change may move its late evening into today. A zone may skip days, so several are tried.
     for number in today - 1...today + 8 {
       let day = CalendarDate(number: number)
       guard exists(day) else { continue }

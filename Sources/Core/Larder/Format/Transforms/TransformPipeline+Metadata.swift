@@ -22,7 +22,7 @@ extension TransformPipeline {
   /// The fields, with metadata, entity tag and modification time as they were written. These three fields are absent if they
   /// are damaged, cannot be read by this process, or lack a required transform.
   func readable(_ fields: EntryFields, of entry: TransformContext) -> EntryFields {
-    // An inspection shows the other fields. Only a read of the value throws an error.
+    // A caller that inspects the entry still gets the other fields. Only a read of the value throws an error.
     if let plain = try? plain(fields, of: entry) { return plain }
     var rest = fields
     rest[.transformedMetadata] = nil
@@ -30,9 +30,9 @@ extension TransformPipeline {
     return rest
   }
 
-  /// Like `readable`, for a write that replaces some of these fields. Throws ``LarderError/Code/unreadable`` if the write would
-  /// lose the other fields. Also throws if this process lacks a transform of the value, which may have to change the new
-  /// fields.
+  /// Like `readable`, for a write that replaces some of the three fields. Throws ``LarderError/Code/unreadable`` if the stored
+  /// fields cannot be read, because the write would lose the other fields. Also throws if this process lacks a transform of the
+  /// value (except zstd), because that transform may have to change the new fields, too.
   func changeable(
     _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> EntryFields {

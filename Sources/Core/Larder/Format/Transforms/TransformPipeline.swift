@@ -66,7 +66,7 @@ struct TransformPipeline: Sendable {
     }
   }
 
-  /// The bytes after all transforms, and the steps of the transforms that changed the bytes; nil if none did.
+  /// The bytes after all transforms, and the steps of the transforms that changed the bytes; nil if none changed the bytes.
   func apply(
     _ transforms: [any ValueTransform], to value: Span<UInt8>, _ context: TransformContext
   ) throws(LarderError) -> (bytes: [UInt8], steps: TransformSteps)? {

@@ -2,8 +2,8 @@ import LarderSystem
 
 /// Changes the bytes of values before they are stored, and reverts the change at reads: compression or encryption.
 ///
-/// A store gets its transforms from ``Store/Options/transforms``. Each write applies them in this order. Each entry names the
-/// transforms that changed its value. A value that no transform changed is read unchanged.
+/// A store gets its transforms from ``Store/Options/transforms``. Each write applies the transforms in that order. Each entry
+/// names the transforms that changed its value. A value that no transform changed is read unchanged.
 ///
 /// A transform runs inside the write, and at each read that needs the stored bytes.
 public protocol ValueTransform: Sendable {
@@ -22,7 +22,7 @@ public protocol ValueTransform: Sendable {
   /// The bytes and the parameters come from a file, so they may be damaged. A ``LarderError`` with the code
   /// ``LarderError/Code/unreadable`` is thrown to the reader. After any other error the entry counts as damaged.
   ///
-  /// - Parameter size: the number of bytes that the result must have, at most 1 GiB and 1 MiB. The caller checks the result.
+  /// - Parameter size: the number of bytes that the result must have, at most 1 GiB plus 1 MiB. The caller checks the result.
   func revert(
     _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
   ) throws -> [UInt8]

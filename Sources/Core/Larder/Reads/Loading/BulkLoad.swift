@@ -29,7 +29,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
     self.source = source
   }
 
-  // The loads of the keys depend on this load, so its closure gets an error if it asks for a load of one of these keys.
+  // The loads of the keys depend on this load, so the source gets an error if it asks for a load of one of these keys.
   var callers: Int { 0 }
   var isComplete: Bool { false }
 

@@ -21,8 +21,8 @@ extension Cache {
   /// Like `values`, but with the source and age of each value. A key has an error if the load fails and no stored value can
   /// replace the error.
   ///
-  /// Each key follows the rules of a load of one key. Other callers of the key share the load. After a write or removal during
-  /// the load, the value is not stored. All options apply. A commit has at most 1,000 values of a call or 8 MB.
+  /// Each key follows the rules of a load of one key. Other callers of the key share the load. If the key is written or removed
+  /// during the load, the value is not stored. All options apply. A commit has at most 1,000 values of a call or 8 MB.
   ///
   /// - Parameter load: gets the keys that are missing or too old, except keys that another caller is loading. The keys come with
   ///   their stored values, in the order of `keys` and without duplicates. Later calls get only keys that another process was

@@ -2,25 +2,26 @@ import LarderSystem
 
 /// Reads that load a missing or stale value.
 ///
-/// `value` returns the value. `result` returns a ``CacheResult``, which also has the source and the age of the value. Its error
-/// says why a stored value replaces a failed load, or why a loaded value could not be stored. Both functions take a closure
-/// that returns a value, or a closure that gets the stored value and returns a ``Loaded``. The closures of `values` and
-/// `results` load many keys.
+/// `value` returns the value. `result` returns a ``CacheResult``, which also has the source and the age of the value. The error
+/// in this result says why a stored value replaces a failed load, or why a loaded value could not be stored. Both functions
+/// take a closure that returns a value, or a closure that gets the stored value and returns a ``Loaded``. The closures of
+/// `values` and `results` load many keys.
 ///
 /// Tasks of this process that ask for a key at the same time share one load and its outcome. A cancelled task stops waiting. If
-/// all waiting tasks are cancelled, the load is cancelled, too. All waiting tasks get an error of the load, which is not
-/// stored. A closure may load other keys. A load of its own key, directly or through another key, throws
+/// all waiting tasks are cancelled, the load is cancelled, too. If the load fails, all waiting tasks get the error, which is
+/// not stored. A closure may load other keys. A load of its own key, directly or through another key, throws
 /// ``LarderError/Code/loadCycle``.
 ///
 /// A loaded value is returned before its commit. The commit follows in the background, in the order of the loads and before any
 /// later write of this process. Before the commit, reads of this process find the value if their cache has the same type.
 /// ``CacheResult/isCommitted`` shows the state, and ``LoadOptions/waitsForCommit`` waits for the commit. A value that cannot be
 /// stored is also returned; ``CacheResult/error`` or ``LoadOptions/onBackgroundError`` gets the reason. If a write or removal
-/// is committed during the load, the loaded value is returned but not stored. A caller after a removal shares no earlier load.
+/// is committed during the load, the loaded value is returned but not stored. A caller after a removal shares no load from
+/// before the removal.
 ///
-/// Every function throws the error of `load` if no stored value may replace the error. It throws ``LarderError/Code/notStored``
-/// under ``RequestPolicy/cacheOnly`` if no value is stored, and ``LarderError/Code/timedOut`` if the load took longer than
-/// ``LoadOptions/timeout``.
+/// Every function throws the error of `load` if no stored value may replace the error. Every function throws
+/// ``LarderError/Code/notStored`` under ``RequestPolicy/cacheOnly`` if no value is stored, and ``LarderError/Code/timedOut`` if
+/// the load took longer than ``LoadOptions/timeout``.
 extension Cache {
   /// A fresh value, or a stale value within its window. If neither is stored, calls `load`, and stores and returns its result.
   ///
@@ -130,7 +131,7 @@ extension Cache {
     }
   }
 
-  /// The loaded value. If the load fails or runs in the background, the stored value. Nil if the key has no value.
+  /// The loaded value, or the stored value if the load fails or runs in the background. Nil if the key has no value.
   package func result(
     after lookup: CacheLookup<Value>?, _ key: [UInt8], _ options: LoadOptions,
     _ load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>

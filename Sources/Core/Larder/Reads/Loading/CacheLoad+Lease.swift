@@ -28,7 +28,7 @@ extension CacheLoad {
     return turn
   }
 
-  /// Waits until another process has stored its outcome, its lease has ended, or ``LoadLeases/longest`` has passed.
+  /// Waits until another process has stored its outcome, the lease has ended, or ``LoadLeases/longest`` has passed.
   func awaitTurn(_ running: InFlight, after first: Turn) async throws -> Turn {
     guard let hash = first.awaited, let leases = engine.loads.leases else { return first }
     let limit = leases.now + LoadLeases.longest
@@ -53,7 +53,7 @@ extension CacheLoad {
       switch options.policy {
       case .reload: turn.lookup.value = nil
       case .revalidate:
-        // If the entry has changed, another process has asked the origin after this load began, so its answer is enough.
+        // If the entry has changed, another process has asked the origin after this load began, and that answer is enough.
         turn.isAnswered = first.map { turn.lookup.found.isChanged(since: $0.found) } ?? false
       case .standard, .cacheElseLoad, .cacheOnly:
         // Another load of the key may have ended just before this load began, so the present value may be enough.

@@ -128,7 +128,7 @@ extension EntryAttributes {
 }
 
 extension WriteBatch {
-  /// Starts the lifetime of the base version again. False if the store has another version or no entry.
+  /// Starts the lifetime of the base version again. Returns false if the store has another version or no entry.
   fileprivate mutating func renew(
     _ key: [UInt8], _ base: BaseVersion, in namespace: String, _ attributes: EntryAttributes
   ) throws(LarderError) -> Bool {

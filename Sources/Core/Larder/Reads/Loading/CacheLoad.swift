@@ -77,7 +77,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
     running.complete(result)
   }
 
-  /// Waits for the commit. Before the commit, callers that find no entry share this outcome; after it they find the entry.
+  /// Waits for the commit. Until then, callers that find no entry share this outcome. From then on, callers find the entry.
   func awaitCommit(
     of running: InFlight, _ result: Result<LoadedValue<Value>, any Error>
   ) async {

@@ -10,7 +10,7 @@ public struct CacheResult<Value: Sendable>: Sendable {
     case shared
     /// The value was just loaded, by this caller or another caller, or the origin has confirmed the stored value.
     case loaded
-    /// The value is stored but not fresh, or replaces a load that failed or takes too long.
+    /// The value is stored but not fresh, or was returned because a load failed or takes too long.
     case stale
   }
 

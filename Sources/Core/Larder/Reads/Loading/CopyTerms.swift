@@ -50,7 +50,7 @@ extension Cache {
 }
 
 extension Store {
-  /// Removes all running loads of a namespace or of the store from the table, so that later callers join none. O(loads).
+  /// Removes all running loads of a namespace or of the store from the table, so that no later caller joins one. O(loads).
   package func leaveLoads(in namespace: String? = nil) {
     let namespace = namespace.map(ExactString.init)
     engine.loads.running.removeAll { namespace == nil || $0.namespace == namespace }

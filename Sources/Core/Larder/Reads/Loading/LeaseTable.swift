@@ -3,7 +3,7 @@ import LarderSystem
 
 /// The file `leases`: the keys that processes of this machine are loading. The hash of a key chooses a word of the file. The
 /// word has another part of the hash, and the end of the lease by the machine's monotonic clock; 0 means no lease. One
-/// compare-and-exchange makes each change, so after a kill only a lease remains, and it ends by time. If the file is missing,
+/// compare-and-exchange makes each change, so a killed process leaves only a lease, which ends by time. If the file is missing,
 /// or the word has a lease of another key, processes load without a lease.
 struct LeaseTable {
   private static let count = 8192
@@ -29,7 +29,7 @@ struct LeaseTable {
       of: environment)
   }
 
-  /// Maps the file, which is created if it is missing. False if that fails.
+  /// Maps the file, which is created if it is missing. Returns false if the file cannot be created or mapped.
   func open() -> Bool { words.view.isWritable || words.open(making: 2 * Self.count) }
 
   static func place(of hash: UInt64) -> Int { Int(hash % UInt64(count)) }
@@ -64,7 +64,7 @@ struct LeaseTable {
     return view.exchange(known, for: word, at: place) ? word : nil
   }
 
-  /// Replaces the word of a lease; 0 ends the lease. False if another process has changed the word, or no write is possible.
+  /// Replaces the word of a lease; 0 ends the lease. Returns false if the word has changed, or no write is possible.
   func replace(_ word: UInt64, by new: UInt64, at place: Int) -> Bool {
     let view = words.view
     return view.isWritable && view.exchange(word, for: new, at: place)

@@ -14,7 +14,7 @@ struct LoadLease: Sendable {
 
 /// The leases of this process on loads of a store, and the task that renews the leases. A lease ends with its load, or after
 /// ``longest`` if the load takes longer. After a kill, a lease ends ``LeaseTable/length`` after its last renewal. Leases only
-/// save loads: the code stays correct if two processes load the same key.
+/// avoid repeated loads: the code stays correct if two processes load the same key.
 final class LoadLeases: Sendable {
   /// The time in milliseconds for which a lease is renewed, and for which other processes wait for the load.
   static let longest: Int64 = 60_000
@@ -40,7 +40,7 @@ final class LoadLeases: Sendable {
   private let machine: @Sendable () -> Int64
   /// The time until which this process uses no leases, because the file could not be mapped.
   private let pauseEnd = Atomic(Int64.min)
-  /// How many milliseconds this process uses no leases after a failure to map the file.
+  /// The time in milliseconds for which this process uses no leases after a failure to map the file.
   static let pause: Int64 = 10_000
 
   init(table: LeaseTable, machine: @escaping @Sendable () -> Int64) {
@@ -117,7 +117,7 @@ final class LoadLeases: Sendable {
     }
   }
 
-  /// Whether leases are left to renew. If not, the renewing task ends.
+  /// Whether this process still holds leases. If not, the renewing task ends.
   private var isHolding: Bool {
     state.withLock { state in
       state.isRenewing = !state.held.isEmpty

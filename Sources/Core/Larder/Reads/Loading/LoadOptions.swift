@@ -34,12 +34,13 @@ public struct LoadOptions: Sendable {
   public var policy: RequestPolicy
   /// How long a loaded value stays fresh; nil means the namespace's rule.
   public var expires: Expiration?
-  /// How long a loaded value may be returned after its expiry. Nil means the namespace's rule for both windows.
+  /// How long after its expiry a loaded value may be returned. Nil means the namespace's rule for both windows.
   public var stale: Staleness?
   /// The lifetime of a negative entry, which records that a key has no value; nil stores no negative entry.
   public var absent: Expiration?
-  /// If a fresh value expires within this time, the value is returned, and a newer value is loaded in the background. If the
-  /// whole lifetime is not longer, that load begins after half of the lifetime. If nil, no load begins before the expiry.
+  /// If a fresh value expires within this time, the value is returned, and a newer value is loaded in the background. But if
+  /// the value's whole lifetime is not longer than this time, the load begins after half of the lifetime. If nil, no load
+  /// begins before the expiry.
   public var refreshAhead: Duration?
   /// How long, by the store's clock, the caller waits for a load before it gets ``LarderError/Code/timedOut``; nil means no
   /// limit. The load continues if other callers wait. Otherwise the load is cancelled.
@@ -62,7 +63,7 @@ public struct LoadOptions: Sendable {
 
   /// Whether a request with the policy `standard` waits for the refresh of a value. A prefetch sets this property.
   var requiresFresh = false
-  /// Whether only one process of the machine loads a key at a time. False if another rule chooses the loading process.
+  /// Whether only one process of the machine loads a key at a time. If false, another rule chooses the loading process.
   package var takesLease = true
 
   /// Makes load options. The defaults are those of ``Cache/value(for:expires:stale:load:)``.

@@ -20,7 +20,7 @@ final class LoadWrite: QueuedWrite {
 
   let base: BaseVersion
   let size: Int
-  /// Whether few writes wait, so that callers of the load need not wait for the commit.
+  /// Whether the number of waiting writes is within the limits. If so, callers of the load need not wait for the commit.
   var isWithinBounds: Bool { !isBeyondBounds.load(ordering: .relaxed) }
   fileprivate let isBeyondBounds = Atomic(false)
   private let engine: StoreEngine
@@ -147,7 +147,7 @@ final class LoadWrites: Sendable {
 
 extension StoreEngine {
   /// Waits for the commits of all values loaded before, so that the caller's own write or count comes after them. Does not wait
-  /// inside a write, because these commits follow that write. Does not wait in a forked child, which has no thread for them.
+  /// inside a write, because these commits follow that write. Does not wait in a forked child, which has no thread for commits.
   func awaitLoadWrites() {
     if !environment.isForked, !environment.isWriting, !loads.writes.isEmpty { loads.writes.wait() }
   }

@@ -70,7 +70,7 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// - Parameter load: returns an outcome for each key of a batch. If it throws, the error is the outcome of all these keys.
+  /// - Parameter load: returns an outcome for each key of a batch. An error of `load` is the outcome of all these keys.
   init(
     _ keys: some Sequence<Key>, batch: Int, concurrency: Int, clock: any LarderClock,
     priority: TaskPriority?, pause: @escaping @Sendable (Int) -> Duration,

@@ -16,7 +16,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Throws ``LoadCycle`` if the load `name` waits for the caller's load. Otherwise a reload of its own key would never end.
+  /// Throws ``LoadCycle`` if the load `name` waits for the caller's load. Without this check, a cycle would never end.
   func checkCycle(_ name: Name) throws {
     guard let caller = LoadDependencies.running, let running = loads.withLock({ $0[name] }) else {
       return
@@ -78,12 +78,11 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Removes from the table each load whose name satisfies `passes`, so that later callers do not join the load.
   func removeAll(where passes: (Name) -> Bool) {
     loads.withLock { loads in loads = loads.filter { !passes($0.key) } }
   }
 
-  /// Joins the load `name`. Nil means that the caller runs the load, and must call ``complete(_:with:)`` once.
+  /// Joins the load `name`. If the result is nil, the caller must run the load, and call ``complete(_:with:)`` once.
   package func join<Outcome: Sendable>(_ name: Name, for type: Outcome.Type = Outcome.self)
     -> InFlightLoad<Outcome>?
   {

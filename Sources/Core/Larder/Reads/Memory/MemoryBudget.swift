@@ -1,8 +1,8 @@
 import Synchronization
 
 /// The limit on the total cost of all decoded values of a store in this process. A value is kept only after its cost was
-/// reserved, so the sum never exceeds the limit. If the budget is full, one cache evicts: the growing cache if it has at least
-/// an equal share, otherwise the largest cache. So a scan of one cache evicts only values of caches above an equal share.
+/// reserved, so the sum never exceeds the limit. If the budget is full, one cache evicts values: the growing cache if it has at
+/// least an equal share, otherwise the largest cache. So a scan of one cache evicts only values of caches above an equal share.
 final class MemoryBudget: Sendable {
   static let defaultLimit = 64_000_000
 
@@ -39,7 +39,6 @@ final class MemoryBudget: Sendable {
 
   func add(_ memory: CacheMemory) { state.withLock { $0.members.append(memory) } }
 
-  /// Removes memories whose caches no longer exist.
   func remove(where isGone: (CacheMemory) -> Bool) {
     let gone = state.withLock { state in
       let gone = state.members.filter(isGone)
@@ -70,7 +69,7 @@ final class MemoryBudget: Sendable {
     if cost != 0 { state.withLock { $0.used -= cost } }
   }
 
-  /// Evicts values with this total cost from one cache, or all its values. False if all caches are empty.
+  /// Evicts values with this total cost from one cache, or all its values. Returns false if all caches are empty.
   private func makeRoom(_ cost: Int, for growing: CacheMemory) -> Bool {
     let holders = members.map { (memory: $0, cost: $0.usage.cost) }.filter { $0.cost > 0 }
     guard let largest = holders.max(by: { $0.cost < $1.cost }) else { return false }
@@ -81,7 +80,7 @@ final class MemoryBudget: Sendable {
   }
 }
 
-/// Counts the caches that use a memory. If no other cache can share the memory, its last owner removes it.
+/// Counts the caches that use a memory. If no other cache can share the memory, the last owner removes the memory.
 final class MemoryOwner: Sendable {
   let memory: CacheMemory
   private let isShared: Bool

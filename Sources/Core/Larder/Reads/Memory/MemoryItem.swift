@@ -3,12 +3,12 @@ import LarderSystem
 import Synchronization
 
 /// The facts that tell whether a decoded value is still current. ``MemoryBox`` adds the value, which never changes, because a
-/// namespace id and a version name one value for ever. A touch or a commit can change some facts: these are atomics, which are
-/// read and written together under the lock of the item's shard. `Sendable` is unchecked only because of the subclass.
+/// namespace id and a version name one value for ever. A touch or a commit can change some facts. These facts are atomics, read
+/// and written together under the lock of the item's shard. `Sendable` is unchecked only because of the subclass.
 @usableFromInline
 class MemoryItem: @unchecked Sendable {
   let key: OwnedBytes
-  /// The first and last bytes of the key. For up to 16 bytes they are the whole key, so a lookup reads no other cache line.
+  /// The first and last bytes of the key: for a key of up to 16 bytes, all bytes, so a lookup reads no other cache line.
   private let ends: (UInt64, UInt64)
   let hash: UInt64
   let id: NamespaceID
@@ -29,7 +29,7 @@ class MemoryItem: @unchecked Sendable {
   /// The access statistics. A hit and the policy may write at the same time, and one change may be lost.
   private let storedStats = Atomic<UInt8>(0)
   private let storedNumber = Atomic<UInt64>(0)
-  /// The place in the policy's queue. It changes only under the policy's lock.
+  /// The place in the policy's queue. The place changes only under the policy's lock.
   private let storedPlace = Atomic<Int>(MemoryQueue.end)
 
   init(
@@ -136,7 +136,7 @@ class MemoryItem: @unchecked Sendable {
     number = other.number
   }
 
-  /// The number of the insertion into the memory. It changes only under the policy's lock.
+  /// The number of the insertion into the memory. The number changes only under the policy's lock.
   final var number: UInt64 {
     get { storedNumber.load(ordering: .relaxed) }
     set { storedNumber.store(newValue, ordering: .relaxed) }

@@ -46,7 +46,7 @@ public struct MemoryUsage: Hashable, Sendable {
 
   func holds(_ usage: MemoryUsage) -> Bool { usage.cost <= cost && usage.entries <= entries }
 
-  /// The fraction of this capacity that `usage` needs. The larger of the fractions of cost and of number.
+  /// The fraction of this capacity that `usage` needs: the larger of the fractions of cost and of number.
   func share(of usage: MemoryUsage) -> Double {
     max(
       Double(usage.cost) / Double(max(cost, 1)), Double(usage.entries) / Double(max(entries, 1)))

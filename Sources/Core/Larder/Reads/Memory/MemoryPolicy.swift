@@ -36,7 +36,7 @@ struct MemoryPolicy: EvictionQueue {
     return end()
   }
 
-  /// Puts a new value of a key into the place of the old value, with its statistics. Returns the evicted items.
+  /// Puts a new value of a key into the place of the old value, with the old statistics. Returns the evicted items.
   mutating func replace(
     _ old: MemoryItem, by new: MemoryItem, capacity: MemoryUsage, now: Int64
   ) -> [MemoryItem] {

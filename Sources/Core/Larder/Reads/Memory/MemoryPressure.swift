@@ -5,7 +5,7 @@ import Synchronization
 /// part of the memory of the process's control group cannot be reclaimed. macOS tells the pressure itself.
 package enum MemoryPressure: Int, Sendable, Comparable {
   case normal
-  /// Tasks wait for memory 10 % of the time, or 90 % of the limit is used. Half of the decoded values are dropped.
+  /// Tasks wait for memory 10 % of the time, or 90 % of the group's limit is used. Half of the decoded values are dropped.
   case warning
   /// All tasks wait for memory 5 % of the time, or nearly the whole limit is used. Nine tenths of the values are dropped.
   case critical
@@ -20,7 +20,7 @@ package enum MemoryPressure: Int, Sendable, Comparable {
     }
   }
 
-  /// Computes the pressure from the texts of Linux files. Only swapping can reclaim the `anon` bytes of `memory.stat`.
+  /// Computes the pressure from the texts of Linux files. Of `memory.stat`, counts `anon`, which only swapping can reclaim.
   package init(stalls: String?, limit: String?, statistics: String?) {
     var found = MemoryPressure.normal
     for line in stalls?.split(separator: "\n") ?? [] {

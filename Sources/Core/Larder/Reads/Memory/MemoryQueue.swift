@@ -160,7 +160,7 @@ struct MemoryGhosts {
     return first * Self.bucket..<(first + 1) * Self.bucket
   }
 
-  /// The bits of a hash that a word contains. They are never 0, so a used word is never 0.
+  /// The bits of a hash that a word contains. The result is never 0, so a used word is never 0.
   private static func print(_ hash: UInt64) -> UInt64 { max(1, hash >> 24 & 0xFFFF_FFFF) }
 }
 

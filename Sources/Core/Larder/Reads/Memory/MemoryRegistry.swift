@@ -26,7 +26,7 @@ final class MemoryRegistry: Sendable {
     static let fewest = 64
 
     var shared: [Place: [Shared]] = [:]
-    /// At this number of places, unused memories are released. The number becomes twice the rest: O(1) for each new place.
+    /// At this number of places, unused memories are released. The number becomes twice the rest, so a new place takes O(1).
     var most = fewest
   }
 

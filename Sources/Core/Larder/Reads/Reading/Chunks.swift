@@ -43,7 +43,7 @@ struct ChunkAssembly {
     value.reserveCapacity(min(expected.count, 64 << 20))
   }
 
-  /// Appends the next record of the chunks database. False if the record is not the next chunk, or if the value is complete.
+  /// Appends the next record of the database. Returns false if the record is not the next chunk, or if the value is complete.
   mutating func append(_ key: Span<UInt8>, _ chunk: Span<UInt8>) -> Bool {
     guard value.count < expected.count, key.count == prefix.count + 4,
       key.starts(with: prefix.span), key.bigEndian(at: prefix.count) == next

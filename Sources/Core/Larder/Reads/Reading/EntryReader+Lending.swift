@@ -82,7 +82,7 @@ extension EntryReader {
     if !isWhole { handle.count(.damaged, stripe: transaction.stripe) }
   }
 
-  /// Passes the value of a lookup to `body`, after assembling chunks and undoing transforms. False if the value is damaged.
+  /// Passes the value of a lookup to `body`, after assembling chunks and undoing transforms. Returns false for a damaged value.
   func withValue(
     of found: borrowing Lookup, key: Span<UInt8>, in transaction: borrowing ReadTransaction,
     _ body: (Span<UInt8>) throws -> Void

@@ -1,8 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The result of a key's lookup in a snapshot. The record is valid as long as the snapshot. A lookup has no side effects. After
-/// a read of the application, the caller calls `recordMiss` or `recordAccess` of ``EntryReader``; otherwise neither.
+/// The result of a key's lookup in a snapshot. The record is valid as long as the snapshot. A lookup has no side effects. For a
+/// read of the application, the caller then calls `recordMiss` or `recordAccess` of ``EntryReader``; otherwise neither.
 struct Lookup: ~Escapable {
   enum Outcome {
     case fresh
@@ -20,7 +20,7 @@ struct Lookup: ~Escapable {
   let outcome: Outcome
   let id: NamespaceID
   let keyHash: UInt64
-  /// The header, with accesses that are not written to disk yet. For the outcomes `absent` and `damaged` only a placeholder.
+  /// The header, with accesses that are not written to disk yet. Has no meaning for the outcomes `absent` and `damaged`.
   let header: EntryHeader
   /// The whole record; empty if the key has no record.
   let record: Span<UInt8>

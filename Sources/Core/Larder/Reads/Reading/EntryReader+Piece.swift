@@ -15,8 +15,8 @@ package enum PieceRole: Sendable {
 extension Store.Namespace {
   /// Copies the existing bytes of `range` from the value under `key`; nil for an absent entry or a damaged value.
   ///
-  /// For slow readers of a large value: no snapshot is open between two pieces. O(log n) and O(bytes of the piece). The first
-  /// piece of a version in a process also reads the whole value, to verify its checksum; see ``VerifiedValues``.
+  /// For slow readers of a large value, because no snapshot is open between two pieces. O(log n) and O(bytes of the piece). The
+  /// first piece of a version in a process also reads the whole value, to verify its checksum; see ``VerifiedValues``.
   ///
   /// - Parameter isSame: whether the entry still has the value from which the reader got the first piece.
   package func piece(
@@ -135,7 +135,7 @@ extension EntryReader {
     return isWhole ? piece : nil
   }
 
-  /// Passes the bytes `range` of a value to `visit`, chunk by chunk. False if a chunk is missing or has a wrong length.
+  /// Passes the bytes `range` of a value to `visit`, chunk by chunk. Returns false if a chunk is missing or has a wrong length.
   private func visitChunks(
     _ prefix: [UInt8], in range: Range<Int>, of count: Int,
     in transaction: borrowing ReadTransaction, _ visit: (Span<UInt8>) -> Void

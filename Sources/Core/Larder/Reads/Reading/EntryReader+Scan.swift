@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension EntryReader {
-  /// A scan of one snapshot stops at this many records, or after the run of records with which it reaches this many bytes.
+  /// A scan of one snapshot stops after these many records, or after the run of records in which it reaches these many bytes.
   private static let recordsPerSnapshot = 500
   private static let bytesPerSnapshot = 4 << 20
 

@@ -2,8 +2,8 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Finds and checks the entries of a store, in the caller's snapshot. A read changes nothing in the store. It leaves changes
-/// for the next commit in ``leftovers``, and records its access in the shared access table.
+/// Finds and checks the entries of a store, in the caller's snapshot. A read changes nothing in the store. Each read leaves its
+/// changes in ``leftovers`` for the next commit, and records its access in the shared access table.
 final class EntryReader: Sendable {
   let environment: Environment
   let indexes: Indexes

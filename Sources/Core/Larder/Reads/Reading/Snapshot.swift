@@ -110,7 +110,6 @@ extension Store {
     try body(Snapshot(transaction: engine.beginRead(), engine: engine))
   }
 
-  /// Calls `body` with a snapshot for the lookup of one key.
   func lookUp<Result>(
     _ key: Span<UInt8>, in namespace: Store.Namespace, _ body: (borrowing Snapshot) throws -> Result
   ) throws -> Result {
@@ -121,7 +120,7 @@ extension Store {
 }
 
 extension Store.Namespace {
-  /// Passes the entry under `key`, even if it has expired, and its value to `body`, in one lookup. Returns nil without an entry.
+  /// Passes the entry under `key`, even if expired, and its value to `body`, in one lookup. Returns nil if no entry exists.
   ///
   /// Counts neither as a read nor as an access. The value of a negative entry is empty. The bytes are valid only in `body`.
   /// Keep `body` short, because the store cannot reuse freed pages until `body` returns. O(log n); with owners, O(namespaces).
