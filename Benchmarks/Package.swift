@@ -18,7 +18,7 @@ let package = Package(
   targets: [
     // The entries of a run, for the C targets.
     .target(name: "BenchData"),
-    // LMDB as a C program would use it. The times of all other stores are compared with it.
+    // LMDB as a C program would use it. The times of all other stores are compared with its times.
     .target(name: "RawLMDB", dependencies: ["BenchData"], linkerSettings: [.linkedLibrary("lmdb")]),
     // SQLite as a C program would use it.
     .target(

@@ -67,7 +67,7 @@ struct Report {
     return markdown([["hit %"] + policies] + rows)
   }
 
-  /// One policy compared with another policy, over the cells that both have.
+  /// One policy compared with another policy, over the cells that both policies have.
   struct Comparison: Codable {
     var policy: String
     var against: String

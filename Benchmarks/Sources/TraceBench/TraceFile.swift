@@ -1,6 +1,6 @@
 import Foundation
 
-/// A file that is read in blocks. If it is compressed, the program `gzip` of the system decompresses it.
+/// A file that is read in blocks. If the file is compressed, the program `gzip` of the system decompresses it.
 struct TraceFile {
   private let file: URL
   private static let chunk = 1 << 18

@@ -42,7 +42,7 @@ private struct Uses {
   private let keys: [String]
   /// Namespaces that contain all keys.
   private let large: [UsesCommand.Kind: Store.Namespace]
-  /// Namespaces that contain only the hot keys. Apart from this, they are like the large namespaces.
+  /// Namespaces that contain only the hot keys. Apart from this, these namespaces are like the large ones.
   private let small: [UsesCommand.Kind: Store.Namespace]
   /// The number of hot keys, which are read many times.
   let hot: Int

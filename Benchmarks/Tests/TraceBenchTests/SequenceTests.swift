@@ -16,9 +16,9 @@ struct SequenceTests {
   }
 
   @Test func `CLOCK gives a used entry a second chance at the back of the queue`() {
-    // C: A was used, so it goes to the back and B leaves; queue A C. B: A has had its chance and leaves; queue C B.
+    // C: A was used, so A moves to the back, and C evicts B; queue A C. B: A was not used again, so B evicts A; queue C B.
     #expect(outcome(CLOCK.self, capacity: 2, "ABACBCA") == "..H..H.")
-    // D: A was used, so B leaves; queue C A D. E: C leaves; queue A D E. F: A leaves, because it was not used again.
+    // D: A was used, so D evicts B; queue C A D. E evicts C; queue A D E. F evicts A, because A was not used again.
     #expect(outcome(CLOCK.self, capacity: 3, "ABCADEFA") == "...H....")
   }
 
@@ -31,8 +31,8 @@ struct SequenceTests {
 
   @Test func `S3-FIFO evicts one-hit wonders first and takes ghosts into main`() {
     // The small queue may hold 1 of 10 entries. A fills it, so B to J go to main. K: small evicts A, which becomes a ghost. A:
-    // because of its ghost, A enters main, which now has 10 entries; small evicts K. L: main has more than its 9 entries, so B
-    // leaves without a ghost. B: main has 9 entries, so small evicts L and then holds B.
+    // because of its ghost, A enters main, which now has 10 entries; small evicts K. L: main has more than its 9 entries, so
+    // main evicts B without a ghost. B: main has 9 entries, so small evicts L and then holds B.
     let letters = "ABCDEFGHIJ" + "K" + "A" + "L" + "C" + "B" + "A" + "L" + "C"
     #expect(outcome(S3FIFO.self, capacity: 10, letters) == ".........." + "..." + "H" + ".H" + ".H")
   }
@@ -43,7 +43,7 @@ struct SequenceTests {
       outcome(S3FIFO.self, capacity: 10, "ABCDEFGHIJ" + "AA" + "K" + "AB") == ".........." + "HH"
         + "."
         + "H.")
-    // A was used only once, so A leaves.
+    // A was used only once, so K evicts A.
     #expect(
       outcome(S3FIFO.self, capacity: 10, "ABCDEFGHIJ" + "A" + "K" + "BA") == ".........." + "H"
         + "."
@@ -53,7 +53,7 @@ struct SequenceTests {
   @Test func `ARC keeps what was seen twice and learns from its ghosts`() {
     // A is in T2, so C evicts B from T1, and B becomes a ghost in B1. D evicts C in the same way. So A is a hit.
     #expect(outcome(ARC.self, capacity: 2, "AABCDA") == ".H...H")
-    // B is a ghost of B1, so the target of T1 becomes 1. T1 holds only D and is not above its target, so A leaves T2.
+    // B is a ghost of B1, so the target of T1 becomes 1. T1 holds only D and is not above its target, so B evicts A from T2.
     #expect(outcome(ARC.self, capacity: 2, "AABCBCA") == ".H..." + "H.")
   }
 
@@ -65,11 +65,11 @@ struct SequenceTests {
   }
 
   @Test func `adaptive lets an entry in over an unused one only if it was used`() {
-    // The window may hold less than 1 of 5 entries. F pushes E out of the window. E was not used, so E leaves the cache.
+    // The window may hold less than 1 of 5 entries. F pushes E out of the window. E was not used, so E is evicted.
     #expect(
       outcome(Adaptive<ExactTable>.self, capacity: 5, "ABCDEF" + "ABCDF") == "......"
         + "HHHHH")
-    // E was used, so E stays. A was not used and is at the hand, so A leaves.
+    // E was used, so E stays. A was not used and is at the hand, so A is evicted.
     #expect(
       outcome(Adaptive<ExactTable>.self, capacity: 5, "ABCDEEF" + "BCDEFA") == ".....H."
         + "HHHHH.")

@@ -95,7 +95,7 @@ extension Host.Draft {
       path: path,
       run: {
         try release()
-        // VISUAL or EDITOR may contain arguments, so a shell runs its text. The path is quoted for this shell.
+        // VISUAL or EDITOR may contain arguments, so a shell runs the text. The path is quoted for this shell.
         let problem = try ChildProgram(Array("\(editor ?? "vi") \(path.shellWord)".utf8)).run()
         Interrupts.acknowledge()
         return problem

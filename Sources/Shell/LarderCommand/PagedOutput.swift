@@ -4,8 +4,8 @@ import ShellLanguage
 
 /// Standard output. If the answer to a typed command is longer than the screen, a pager shows the answer.
 ///
-/// Before a command waits for an answer or for the next change, its output is shown. A command writes between its reads of the
-/// store, so that no snapshot is held while a person reads.
+/// Before a command waits for an answer or for the next change, the output so far is shown. A command writes between its reads
+/// of the store, so that no snapshot is held while a person reads.
 final class PagedOutput {
   private enum State {
     case straight
@@ -19,7 +19,7 @@ final class PagedOutput {
   private var state = State.straight
   /// Whether a note has already ended the line with the ^C that the terminal shows.
   private(set) var hasLeftInterrupt = false
-  /// Whether the command waited for a person or for some time. If so, its duration tells nothing about the store.
+  /// Whether the command waited for a person or some time. If so, the duration of the command tells nothing about the store.
   private(set) var hasWaited = false
   private let command: String?
 

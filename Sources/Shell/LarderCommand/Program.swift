@@ -20,7 +20,7 @@ import ShellLanguage
   import LarderCompression
 #endif
 
-/// The program `larder`: a prompt for exploring a store. It also runs commands and scripts, and works in a pipe.
+/// The program `larder`: a prompt for exploring a store. The program also runs commands and scripts, and works in a pipe.
 @main enum LarderCommand {
   static let version = Store.version
 
@@ -78,7 +78,7 @@ enum Program {
     // The programs that use an existing store have chosen its write buffer, so the shell does not change it.
     storeOptions.keepsWriteBuffer = LocalFile.exists(path + "/data.mdb")
     #if Compression
-      // The shell can read compressed values. It writes values uncompressed, so that programs without the trait can read them.
+      // The shell reads compressed values, but writes values uncompressed, so that programs without the trait can read them.
       let largest = Rules.largestPossibleValue
       storeOptions.transforms = [ZstdCompression(smallestValue: largest, largestValue: largest)]
     #endif

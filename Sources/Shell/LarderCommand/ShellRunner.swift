@@ -122,7 +122,7 @@ final class ShellRunner {
     }
   }
 
-  /// Runs `body`. If it throws an error of the shell, writes the error to standard error and records a failure.
+  /// Runs `body`. If `body` throws an error of the shell, writes the error to standard error and records a failure.
   private func reporting(_ body: () throws -> Int32?) throws -> Int32? {
     do { return try body() } catch let error as ShellError {
       return recordFailure(messages.tell(error))

@@ -7,7 +7,7 @@
 /// A file on a disk, a named pipe or a device. The file is read or written in pieces.
 ///
 /// A new file on a disk replaces the old file only when the new file is complete, so that a failed write loses nothing. Pipes,
-/// devices and files to which bytes are appended are written in place. For a link, all of this applies to its target.
+/// devices and files to which bytes are appended are written in place. For a link, these rules apply to its target.
 package final class ByteFile {
   private var descriptor: Int32 = -1
   private var stream: Terminal.Stream { Terminal.Stream(descriptor: descriptor) }
@@ -43,7 +43,7 @@ package final class ByteFile {
     return Int(status.st_size)
   }
 
-  /// Creates a file to write. When the file is complete, it replaces an existing file, provided that `replaces` is true.
+  /// Creates a file to write. When the new file is complete, it replaces an existing file, provided that `replaces` is true.
   ///
   /// - Parameter owner: The owner of the new file if it replaces a file of another user.
   package init(

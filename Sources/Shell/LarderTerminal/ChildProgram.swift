@@ -95,7 +95,7 @@ package final class ChildProgram {
 
 /// The program that shows a long text, one screen at a time.
 package enum Pager {
-  /// `less` keeps colors and ends immediately after a short text. Its prompt explains how to leave, except if `$LESS` is set.
+  /// `less` keeps colors and ends after a short text. The prompt of `less` explains how to leave, except if `$LESS` is set.
   private static let less = "less -FRX"
   private static let lessWithPrompt = less + " '-PSpace continues, q leaves'"
 

@@ -40,14 +40,14 @@ package final class FullScreen {
   package func next(within limit: Duration) throws(TerminalError) -> Event {
     let result = try Terminal.wait(for: .input, atMost: limit)
     let counts = TerminalSignals.counts
-    // If several signals came, each call handles one of them.
+    // If several signals came, each call handles one signal.
     if counts.suspensions != seen.suspensions {
       try suspend()
       return .redraw
     }
     if counts.continuations != seen.continuations {
       seen.continuations = counts.continuations
-      // SIGSTOP, which no handler can catch, has stopped the process. The shell may have changed the terminal's modes.
+      // SIGSTOP, which no handler can catch, has stopped the process. The shell may have changed the modes, so sets them again.
       try enter()
       return .redraw
     }
@@ -128,7 +128,7 @@ enum EmergencyExit {
   static func arm(restoring modes: termios) {
     unsafe Self.modes = modes
     unsafe sequence = Array(FullScreen.end.utf8)
-    // `arm` runs again when the process continues after a stop. Then `replaced` must keep the actions from before the first call.
+    // `arm` runs again when the process continues after a stop, so `replaced` keeps the actions from before the first call.
     if unsafe !isArmed { unsafe replaced = ends.map(action) }
     unsafe isArmed = true
     for end in ends {

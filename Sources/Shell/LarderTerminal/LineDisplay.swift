@@ -26,7 +26,7 @@ import CEditline
       case "\t": step(8 - column % 8, columns)
       default:
         let width = Terminal.width(of: CollectionOfOne(scalar))
-        // libedit draws a control character as ^X, so it needs two cells.
+        // libedit draws a control character as ^X, so the character needs two cells.
         guard let width else {
           for _ in "^X" { step(1, columns) }
           return
@@ -170,7 +170,7 @@ import CEditline
   func highlightLine() throws(TerminalError) {
     let line = line
     let runs = showsColors ? highlight(line.bytes) : []
-    // If the drawn line has colors that are no longer right, it is drawn again without colors.
+    // If the drawn line has colors that are no longer right, the line is drawn again without colors.
     guard !runs.isEmpty || isPainted || settled != nil else { return }
     let scalars = line.beforeCursor + line.afterCursor
     let columns = windowColumns

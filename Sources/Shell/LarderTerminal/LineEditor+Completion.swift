@@ -27,7 +27,7 @@ package struct Completion: Equatable, Sendable {
     self.isCut = isCut
   }
 
-  /// The longest common beginning of the candidates. It may end within a character, because it is compared scalar by scalar.
+  /// The longest common beginning of the candidates. This text may end within a character, because scalars are compared.
   var commonPrefix: String {
     guard let first = candidates.first?.insertion.unicodeScalars else { return "" }
     let shared = candidates.dropFirst().reduce(first[...]) { shared, candidate in
@@ -69,7 +69,7 @@ extension LineEditor {
       isCut: completion.isCut, mark: hasUnicode ? "\u{2026}" : "...")
     try display.leaveLine()
     try Terminal.write("\r\n" + rows.map { $0 + "\r\n" }.joined())
-    // CC_REDISPLAY is not returned, because libedit would then move up by the rows of a wrapped line, and so into the list.
+    // Does not return CC_REDISPLAY. After it, libedit would move up by the rows of a wrapped line, and so into the list.
     display.redraw()
     return CC_NORM
   }

@@ -1,7 +1,7 @@
 import CEditline
 
 extension LineEditor {
-  /// Replaces the reader of libedit, which shows no hints, and in which a signal ends the process.
+  /// Replaces the reader of libedit. In that reader, there are no hints, and a signal ends the process.
   func readKeysOurselves() {
     unsafe cel_set_reader(editor) { editor, character in
       guard let self = unsafe LineEditor.of(editor) else { return -1 }

@@ -64,7 +64,7 @@ import CEditline
 
     unsafe cel_set_client_data(editor, Unmanaged.passUnretained(self).toOpaque())
     unsafe cel_set_signals(editor, 0)
-    // With these terminal capabilities, libedit 3.1-20221030 loses the rest of a wrapped line when it inserts a character.
+    // With these capabilities, libedit 3.1-20221030 loses the rest of a wrapped line at an insertion, so removes them.
     for capability in ["ic", "IC", "im", "ei"] {
       unsafe cel_set_capability(editor, capability, "")
     }

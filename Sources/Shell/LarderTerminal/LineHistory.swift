@@ -20,7 +20,7 @@ import CEditline
   @unsafe func use(in editor: OpaquePointer) { unsafe cel_use_history(editor, past) }
 
   /// Reads the entries of former sessions from the file. From now on, adds the entries of this session to the file. If the file
-  /// cannot be read, the file is not used. If the file is missing, it is created only if `creating` is true.
+  /// cannot be read, the file is not used. If the file is missing, the file is created only if `creating` is true.
   package func keep(in file: LineEditor.HistoryFile, creating: Bool = true) throws(TerminalError) {
     if creating || file.exists { for entry in try file.load() { add(entry) } }
     self.file = file

@@ -58,7 +58,7 @@ package struct PlainLines {
         defer { start = end + 1 }
         return .line(Array(buffer[start..<end]))
       }
-      // Frees the bytes of the lines that were returned. This happens once for each read, so the time stays linear.
+      // Frees the bytes of the lines that were returned. This removal happens once for each read, so the time stays linear.
       buffer.removeFirst(start)
       start = 0
       searched = buffer.count

@@ -112,7 +112,7 @@ extension Terminal {
   }
 }
 
-// Inside `Terminal`, the names `close`, `read` and `write` mean functions of `Terminal`. The functions below call those of C.
+// Inside `Terminal`, the names `close`, `read` and `write` mean functions of `Terminal`. The functions below call C functions.
 
 private func closeFile(_ descriptor: Int32) { _ = close(descriptor) }
 

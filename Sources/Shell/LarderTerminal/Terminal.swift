@@ -36,7 +36,7 @@ package enum Terminal {
     return Size(columns: Int(window.ws_col), rows: Int(window.ws_row))
   }
 
-  /// Whether output may have colors: it goes to a terminal, `TERM` is set and not `dumb`, and `NO_COLOR` is unset or empty.
+  /// Whether output may have colors: output goes to a terminal, `TERM` is set and not `dumb`, and `NO_COLOR` is unset or empty.
   package static func showsColors(environment: [String: String]) -> Bool {
     movesCursor(on: .output, environment: environment)
       && environment["NO_COLOR", default: ""].isEmpty

@@ -8,8 +8,8 @@ import Synchronization
 
 /// Counts the signals that a terminal sends. A pipe from this process to itself ends a wait for input when a signal comes.
 ///
-/// The handler only does what a signal handler may do. It adds to a counter, and then writes a byte to the pipe or ends the
-/// process. Without the byte, a wait could miss a signal that comes just before the wait or interrupts another thread.
+/// The handler only does what a signal handler may do. The handler adds to a counter, and then writes a byte to the pipe or
+/// ends the process. Without the byte, a wait could miss a signal that comes just before the wait or interrupts another thread.
 enum TerminalSignals {
   struct Counts: Equatable {
     var interrupts = 0
@@ -170,7 +170,7 @@ package enum Interrupts {
   package static func install() {
     TerminalSignals.openSelfPipe()
     // `SIGTERM` must end the process, even if the parent ignored or blocked this signal: a thread that waits for a lock or a
-    // pipe could not stop by itself. This is no danger for a store, and the parent sees the status of the signal.
+    // pipe could not stop by itself. Such an end is no danger for a store, and the parent sees the status of the signal.
     _ = signal(SIGTERM, SIG_DFL)
     TerminalSignals.unblock([SIGINT, SIGPIPE, SIGTERM])
     let previous = signal(SIGINT) { _ in TerminalSignals.note(SIGINT) }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// The second process of a measurement. It opens an existing store, and reads when the first process sends a command.
+/// The second process of a measurement. This process opens an existing store, and reads when the first process sends a command.
 struct ReaderCommand: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "reader", shouldDisplay: false)
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A minimal client of Redis on this machine. It can send many commands before it reads the replies.
+/// A minimal client of Redis on this machine. The client can send many commands before it reads the replies.
 final class RedisConnection {
   private let socket: Int32
   private var out: [UInt8] = []

@@ -50,7 +50,7 @@ final class SQLitePeer: Peer {
     try synchronize(fully: site.level == .durable)
   }
 
-  /// Sets the synchronous mode of the writer. GRDB always sets it to NORMAL, whatever the configuration says.
+  /// Sets the synchronous mode of the writer. GRDB always sets this mode to NORMAL, whatever the configuration says.
   private func synchronize(fully: Bool) throws {
     try pool.writeWithoutTransaction { database in
       try database.execute(sql: "PRAGMA synchronous = \(fully ? "FULL" : "NORMAL")")

@@ -10,8 +10,8 @@ enum ProcessFigures {
     return (own * 1024, mapped * 1024)
   }
 
-  /// The bytes that the process has passed to `write`, and the bytes of page cache that it has changed, as the kernel counts
-  /// them.
+  /// The bytes that the process has passed to `write`, and the bytes of the page cache that the process has changed. The kernel
+  /// counts both.
   static func written(by process: Int32) -> (handed: Int, accounted: Int)? {
     guard let handed = number("wchar", in: "/proc/\(process)/io"),
       let accounted = number("write_bytes", in: "/proc/\(process)/io")

@@ -3,7 +3,7 @@ struct Scenario: Codable, Hashable, CustomStringConvertible {
   var entries: Int
   var valueSize: Int
 
-  /// Whether it takes long to fill the stores. Durable writes are then omitted, because the disk alone decides their time.
+  /// Whether it takes long to fill the stores. If so, durable writes are omitted, because the disk alone decides their time.
   var isLarge: Bool { entries >= 500_000 }
 
   var description: String { "\(grouped(entries)) entries of \(grouped(valueSize)) bytes" }

@@ -4,8 +4,8 @@ import Foundation
 enum RunClock: String, Codable {
   /// Elapsed time.
   case wall
-  /// The processor time of the calling thread. On a busy machine, this time is more exact than the elapsed time. It does not
-  /// include work in another process, so peers with a server are always timed by the wall clock.
+  /// The processor time of the calling thread. On a busy machine, this time is more exact than the elapsed time. The processor
+  /// time does not include work in another process, so peers with a server are always timed by the wall clock.
   case processor
 
   /// The nanoseconds of `body`.

@@ -138,7 +138,7 @@ final class ShardedTyped: TypedPeer {
   }
 }
 
-/// `NSCache` of Foundation. It may evict values, and its values must be objects.
+/// `NSCache` of Foundation, which may evict values. The values must be objects.
 final class NSCacheTyped: TypedPeer, @unchecked Sendable {
   private final class Object {
     let part: Part

@@ -1,4 +1,4 @@
-/// One access of a trace: the number of the key, and the position of the next request of this key, which only OPT may read.
+/// One access of a trace: the number of the key, and the position of the key's next request. Only OPT may read this position.
 struct Request {
   var key: Int
   /// The position of the next request of this key, or `never`.

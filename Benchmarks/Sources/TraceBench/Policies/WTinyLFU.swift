@@ -1,5 +1,5 @@
-/// A small LRU window before a segmented LRU, which accepts an entry only if its key was requested more often than the victim.
-/// Einziger, Friedman, Manes: TinyLFU (ACM Transactions on Storage, 2017). Window 1 %, protected segment 80 % of the rest.
+/// A small LRU window before a segmented LRU, which accepts an entry only if its key was requested more often than the victim's
+/// key. Einziger, Friedman, Manes: TinyLFU (ACM Transactions on Storage, 2017). Window 1 %, protected segment 80 % of the rest.
 struct WTinyLFU<Climbing: WindowClimbing>: Policy {
   static var name: String { Climbing.policyName }
   private static var window: Int { 0 }

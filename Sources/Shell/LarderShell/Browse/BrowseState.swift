@@ -157,7 +157,7 @@ struct BrowseChange: Equatable {
     return Confirmation.question(summary)
   }
 
-  /// The commands that make the change, one for each namespace. They have `--yes`, because the person has already confirmed.
+  /// The commands of the change, one for each namespace. Each command has `--yes`, because the person has already confirmed.
   func commands() throws -> [CommandLine] {
     let groups = Dictionary(grouping: entries, by: \.namespace).sorted { $0.key < $1.key }
     let time = time.map { [Array($0.utf8)] } ?? []

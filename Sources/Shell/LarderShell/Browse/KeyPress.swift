@@ -20,7 +20,7 @@ enum KeyPress: Hashable {
     }
   }
 
-  /// The keys by the bytes that a terminal sends for them after `ESC [` or `ESC O`, without modifiers.
+  /// The keys without modifiers, by the bytes that a terminal sends after `ESC [` or `ESC O`.
   fileprivate static let sequences: [String: KeyPress] = [
     "A": .up, "B": .down, "C": .right, "D": .left, "H": .home, "F": .end, "Z": .backTab,
     "M": .enter, "1~": .home, "7~": .home, "4~": .end, "8~": .end, "3~": .delete, "5~": .pageUp,

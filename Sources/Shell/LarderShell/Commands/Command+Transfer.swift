@@ -30,7 +30,7 @@ extension Command {
     guard shown.isEmpty || format == .csv else {
       throw ShellError(.usage, "--show requires `--format csv`", hint: "import reads whole values")
     }
-    // CSV does not escape control characters, on which a terminal would act. JSON escapes them.
+    // CSV, unlike JSON, does not escape control characters. A terminal would act on them, so CSV needs `--force` there.
     if isPipe, format == .csv { try session.output.requireHarmless(unless: call.has("--force")) }
     let writer = try session.writer(to: path, replaces: call.has("--force"))
     var run = Export(of: scope, as: format, showing: shown, to: writer)

@@ -1,6 +1,6 @@
 import Larder
 
-/// The store of `larder demo`: 400 entries in three namespaces. Their content is fixed, and their times are relative to now.
+/// The store of `larder demo`: 400 entries in three namespaces. The content is fixed, and the times are relative to now.
 package struct DemoStore {
   package static let directory = "larder-demo"
 

@@ -33,7 +33,7 @@ struct ChangeEvent {
   /// The size of the value. For a removed entry, the size of its last value.
   var size: Int? { change.sizeAfter ?? change.sizeBefore }
 
-  /// Whether the key matches. The feed may have only the beginning of a long key, which is compared only with prefixes.
+  /// Whether the key matches. If the feed has only the beginning of a long key, this text is compared only with prefixes.
   func matches(_ pattern: Selection.Pattern) -> Bool {
     guard let key = change.key?.bytes else { return false }
     guard change.isKeyCut else { return pattern.matches(key) }

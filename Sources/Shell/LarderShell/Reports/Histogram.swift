@@ -60,7 +60,7 @@ struct Histogram {
     tallies[low].add(entry)
   }
 
-  /// Removes empty bins at both ends, which round bounds can add.
+  /// Removes the empty bins at both ends. Round bounds can cause such bins.
   mutating func trim() {
     guard let first = tallies.firstIndex(where: { $0.entries > 0 }),
       let last = tallies.lastIndex(where: { $0.entries > 0 })

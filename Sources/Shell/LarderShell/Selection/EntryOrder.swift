@@ -11,7 +11,7 @@ struct EntryOrder {
   private let sort: Selection.Sort
   private let isReversed: Bool
 
-  /// Nil for the order of keys and its reverse, in which a walk finds the entries anyway.
+  /// Nil for the order of keys and for the reverse order, because a walk finds entries in these orders.
   init?(_ selection: Selection) {
     guard let sort = selection.sort, sort != .key else { return nil }
     self.sort = sort

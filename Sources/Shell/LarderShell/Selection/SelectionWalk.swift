@@ -56,7 +56,7 @@ struct SelectionWalk {
     return found
   }
 
-  /// At most `most` further keys of a selection that needs no facts. This is much faster than ``next(_:)``.
+  /// At most `most` further keys of a selection that needs no facts. This function is much faster than ``next(_:)``.
   mutating func nextKeys(_ most: Int) throws -> [[UInt8]] {
     var found: [[UInt8]] = []
     while found.count < most, let (range, namespace) = try nextRange() {

@@ -5,7 +5,7 @@ package import ShellLanguage
 package final class CompletionSource {
   private static let mostFound = 500
   private static let mostTime = Duration.milliseconds(200)
-  /// The number of bytes at the beginning of a key by which a namespace sorts its keys.
+  /// A namespace sorts its keys only by this number of bytes at the beginning of each key.
   private static let longestPrefix = 238
 
   private let session: Session

@@ -8,7 +8,7 @@ extension Host.Input {
   }
 }
 
-/// Bytes that come in pieces. The time to read all of them is linear in their number.
+/// Bytes that come in pieces. The time to read all bytes is linear in their number.
 private struct Pieces {
   let next: () throws -> [UInt8]
   var buffer: [UInt8] = []

@@ -118,7 +118,7 @@ package struct Host {
     }
   }
 
-  /// Takes the whole screen. Nil if no terminal is there that can move its cursor.
+  /// Takes the whole screen. Nil if there is no terminal, or if the terminal cannot move its cursor.
   package var openScreen: (() throws -> Screen)?
 
   package var history: () throws -> [String] = { [] }

@@ -1,12 +1,12 @@
 package import Larder
 package import ShellLanguage
 
-/// The shell without a terminal. It runs command lines and writes their answers.
+/// The shell without a terminal. A session runs command lines and writes their answers.
 ///
 /// A session keeps its state between commands, but holds no snapshot between them. A command writes in one transaction or in a
 /// series of batches.
 package final class Session {
-  /// The store. A command may close the store and open it again. The store is then another object.
+  /// The store. A command may close the store and open it again, so that `store` is another object.
   package internal(set) var store: Store
   let options: Store.Options
   let host: Host

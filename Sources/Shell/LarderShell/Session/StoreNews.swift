@@ -38,7 +38,7 @@ package struct StoreNews {
     func count(_ test: (RemovalReason) -> Bool) -> Int {
       counts.removals.filter { test($0.key) }.reduce(0) { sum, removed in
         let former = before.removals[removed.key, default: 0]
-        // A reset of the statistics makes the counters smaller. The difference then counts as 0.
+        // A reset of the statistics makes the counters smaller. So a negative difference counts as 0.
         return sum + Int(clamping: removed.value - min(former, removed.value))
       }
     }

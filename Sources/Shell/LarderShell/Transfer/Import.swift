@@ -111,7 +111,7 @@ struct Import {
     }
   }
 
-  /// Creates a namespace with rules. If the namespace exists, it keeps the rules that an application has declared.
+  /// Creates a namespace with rules. If the namespace exists, the namespace keeps the rules that an application has declared.
   private mutating func declare(
     _ name: String, _ rules: Rules, _ overrides: Rules.Overrides?
   ) throws {

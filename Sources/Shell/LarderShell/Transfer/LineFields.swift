@@ -37,7 +37,7 @@ struct LineFields {
   let count: Int
 
   init(_ text: [UInt8]) throws(ParseError) {
-    // If two fields had the same name, one of them would be lost without notice.
+    // If two fields had the same name, one field would be lost without notice. So throws an error.
     if let (name, range) = JSONFields.repeated(in: text) {
       throw ParseError("\(name) is there twice", at: range.lowerBound)
     }

@@ -9,7 +9,7 @@ struct ValueWriter {
   private let style: ValueStyle
   private let head: Int?
   private let isFull: Bool
-  /// Whether the command names one key. A pipe then gets exactly the bytes of the value.
+  /// Whether the command names one key. If so, a pipe gets exactly the bytes of the value.
   private let isSingle: Bool
   private let namesNamespaces: Bool
   private var rows: RowWriter

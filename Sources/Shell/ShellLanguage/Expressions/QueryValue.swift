@@ -31,7 +31,7 @@ package enum QueryValue: Sendable, Hashable {
     }
   }
 
-  /// The number as double, which may be rounded, or the duration in seconds; nil for other values.
+  /// A number as a double (perhaps rounded), or a duration in seconds; nil for other values.
   package var double: Double? {
     switch self {
     case .integer(let value): Double(value)

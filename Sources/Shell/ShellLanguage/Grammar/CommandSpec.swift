@@ -24,7 +24,7 @@ package struct CommandSpec: Sendable {
   /// Whether a command without a selection applies to every entry (`optional`) or is an error (`required`).
   package enum SelectionUse: Sendable, Hashable { case optional, required }
 
-  /// A condition on words and options, which have the names of the usage line.
+  /// A condition on words and options. Their names are the names of the usage line.
   package enum Rule: Sendable, Hashable {
     case atMostOne([String])
     case exactlyOne([String])

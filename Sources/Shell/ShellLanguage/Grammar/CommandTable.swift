@@ -29,7 +29,7 @@ package struct CommandTable: Sendable {
   }
 }
 
-/// Commands of other tools. They give hints only and are no aliases, so that each command of the shell has one name.
+/// Commands of other tools. These names only give hints and are no aliases, so that each command of the shell has one name.
 package enum CommandSynonyms {
   private static let equivalents: [String: String] = [
     "scan": "keys", "select": "use", "dbsize": "count", "bigkeys": "sizes", "top": "sizes",

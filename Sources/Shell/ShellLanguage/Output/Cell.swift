@@ -70,7 +70,7 @@ package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
 
   package init(stringLiteral name: String) { self.init(name) }
 
-  /// Whether the column holds keys, namespaces or tags. A person may type these back, so their quotes are escaped.
+  /// Whether the column holds keys, namespaces or tags. A person may type such names back, so quotes are escaped.
   package var isName: Bool { ["key", "namespace", "prefix", "tags", "old", "new"].contains(name) }
 
   package init(all column: Column, except hidden: Visibility) {

@@ -101,7 +101,7 @@ package enum DisplayWidth {
     return rows.map { "  \(pad($0.word, to: width))  \($0.text)\n" }.joined()
   }
 
-  /// Wraps lines of one or two columns at spaces. The rest of a column goes below this column if the column is wide enough.
+  /// Wraps lines of one or two columns at spaces. The rest of a wrapped text is below its column if the column is wide enough.
   package static func wrapColumns(_ text: String, columns: Int?) -> String {
     guard let columns else { return text }
     return joinParagraphs(text, widerThan: columns).map { line in

@@ -6,7 +6,7 @@ package struct Presentation: Sendable {
   /// The columns of the terminal. Nil if there is no limit, for example in a pipe.
   package let width: Int?
   package let hasColor: Bool
-  /// Whether the output goes to a terminal. Control characters of keys and values are then escaped.
+  /// Whether the output goes to a terminal. If so, control characters of keys and values are escaped.
   package let isTerminal: Bool
   package let hasUnicode: Bool
   package let clock: WallClock

@@ -10,7 +10,7 @@ package struct SafeText: Sendable, Hashable, ExpressibleByStringInterpolation,
 
   package init(_ text: String) { self.init(stringLiteral: text) }
 
-  /// The quoted bytes, which a person can type back. Long bytes are cut, and their number is added.
+  /// The quoted bytes, which a person can type back. Of long bytes, only the beginning and the number are shown.
   package init(quoting bytes: [UInt8]) { description = Quoting.brief(bytes) }
 
   package struct StringInterpolation: StringInterpolationProtocol {

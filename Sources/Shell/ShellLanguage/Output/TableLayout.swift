@@ -40,7 +40,7 @@ package struct TableLayout: Sendable {
     return Array(result.utf8)
   }
 
-  /// The facts of one thing: a line for each field, which begins with the title of the field.
+  /// The facts of one thing. Each field has a line that begins with the title of the field.
   package func facts(_ cells: [Cell]) -> [UInt8] {
     let width = widths.max() ?? 0
     var result = ""

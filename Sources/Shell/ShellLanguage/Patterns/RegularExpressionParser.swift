@@ -26,7 +26,7 @@ struct RegularExpressionParser {
 
   mutating func parse() throws(ShellError) -> PatternNode {
     let node = try alternatives()
-    // `alternatives` stops at the end of the text or before a closing parenthesis, which closes no group here.
+    // `alternatives` stops at the end of the text or before a closing parenthesis. Such a parenthesis closes no group.
     guard index == source.count else { throw failure("unmatched \")\"") }
     return node
   }

@@ -96,7 +96,7 @@ package struct Selection: Sendable, Equatable {
   /// error.
   package var listsKeys: Bool { isOfKeys && filters.isEmpty }
 
-  /// Whether the words list one key in at most one namespace. The answer is then only the value.
+  /// Whether the words list one key in at most one namespace. If so, the answer is only the value.
   package var isSingleKey: Bool {
     if case .named(let names) = namespaces, names.count > 1 { return false }
     return listsKeys && patterns.count == 1 && namespaces != .all && !isArranged

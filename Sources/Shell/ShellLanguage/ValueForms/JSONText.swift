@@ -82,7 +82,7 @@ package struct JSONText {
     tokens.append(token)
   }
 
-  /// Whether the text is an object or an array. Otherwise it is a single number, string or word.
+  /// Whether the text is an object or an array. Otherwise the text is a single number, string or word.
   package var isStructured: Bool { tokens.first?.kind == .open }
 
   package func text(_ token: Token) -> [UInt8] {
