@@ -3,9 +3,9 @@ import Service
 import Synchronization
 
 extension ArticleReader {
-  /// An article from the store. If the article is missing there, or if the service has a newer version, it is fetched instead:
-  /// by only one of the tasks and processes that open it. The fetched article is stored if there is room, and then its images.
-  /// If the fetch fails, the result is the stored version.
+  /// An article from the store. If the article is missing there, or if the service has a newer version, only one of the tasks
+  /// and processes that open the article fetches it. The fetched article is stored if there is room, and then its images are
+  /// fetched. If the fetch of the article fails, the result is the stored version.
   public func article(_ id: String) async throws -> Article {
     _ = try await ifRoom { try applySettings() }
     let loaded = try await load(id) { [readeck] in try await readeck.bookmark(id).value }
@@ -26,7 +26,7 @@ extension ArticleReader {
   /// The HTML of an article. If the HTML cannot be stored, the result also has an error.
   ///
   /// - Parameters:
-  ///   - listed: The articles that must not be removed to make room for this one.
+  ///   - listed: The articles that must not be removed to make room for this article.
   ///   - requested: The time just before the request for the bookmark; nil for now.
   func load(
     _ id: String, keeping listed: Set<String> = [], since requested: Timestamp? = nil,
@@ -60,7 +60,7 @@ extension ArticleReader {
     guard limit > 0, try articles.count() >= limit,
       let oldest = try storedArticles().last(where: { !listed.contains($0.bookmark.id) })
     else { return }
-    // If there is no room even for this removal, the article cannot be stored either. That later error is reported.
+    // If there is no room even for this removal, the article cannot be stored either. The error of that attempt is reported.
     _ = try await ifRoom { try await articles.remove(oldest.bookmark.id) }
   }
 

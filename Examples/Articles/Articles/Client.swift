@@ -5,7 +5,7 @@ import LarderHTTP
 import Service
 
 /// The part of readeck's API that a reader needs, through an HTTP cache. Articles and images are not in this cache, because
-/// they have entries of their own. Bookmarks are not either, because their dates must be new.
+/// they have entries of their own. Bookmarks are not in this cache, because their dates must be new.
 extension Service {
   private static func unstored(_ type: String) -> HTTPFields {
     [.accept: type, .cacheControl: "no-store"]
@@ -50,7 +50,7 @@ extension Service {
   func address(of id: String) -> String { base + Self.path(id) + "/article" }
 
   /// The article as a piece of HTML, with its validators; nil if the stored HTML is unchanged. The service's tag has no quotes,
-  /// so it is stored and sent as it came. A 304 of the service has no validators.
+  /// so the tag is stored and sent unchanged. A 304 of the service has no validators.
   func body(
     of id: String, stored: CachedValue<String>?
   ) async throws -> (html: String, validators: Validators)? {

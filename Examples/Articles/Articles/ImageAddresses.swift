@@ -43,7 +43,7 @@ enum ImageAddresses {
   /// or is too long.
   private static func absolute(_ text: String, _ base: URL?) -> String? {
     let text = text.trimmingBlanks
-    // A host with letters outside ASCII needs another encoding than escapes, so the host is left out here.
+    // A host with letters outside ASCII needs another encoding than escapes, so this code escapes only the rest.
     let host = text.prefixMatch(of: /([^\/?#]*:)?\/\/[^\/?#]*/)?.output.0 ?? ""
     // As in browsers, escapes stay, and characters that an address must not contain (RFC 3986, 2.2) become escapes. Foundation
     // would also escape the `%` of existing escapes if it had to escape any other character.

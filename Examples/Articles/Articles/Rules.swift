@@ -7,7 +7,7 @@ extension ArticleReader {
   static let ever = Duration.days(36_500)
 
   /// The HTML of articles. The metadata of an entry is a ``StoredArticle``. If the service has changed an article, its entry is
-  /// stale: it is fetched when the user opens it, and the stored version is served if the fetch fails.
+  /// stale: the article is fetched when the user opens it, and the stored version is served if the fetch fails.
   var articles: Cache<String> {
     store.cache(TextCodec(), in: realm.name(of: "articles"), memory: MemoryLimits.off)
   }
@@ -74,8 +74,8 @@ extension ArticleReader {
 
   func owner(_ id: String) -> Owner { Owner(Key(id), in: articles.name) }
 
-  /// Notes the limit that the images of an article exceed, if any. Then the article owns no images; without such a limit, it
-  /// owns the images of its stored version. An image without an owner is removed.
+  /// Notes the limit that the images of an article exceed, if any. With such a limit, the article owns no images; without it,
+  /// the article owns the images of its stored version. An image without an owner is removed.
   func settle(_ article: StoredArticle, imageLimit limit: Int?) throws {
     let id = article.bookmark.id
     try store.write { batch in

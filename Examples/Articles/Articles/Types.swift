@@ -67,7 +67,7 @@ public struct Article: Sendable {
 
 public struct ArticleList: Sendable, Hashable {
   public var bookmarks: [Bookmark]
-  /// Whether there is no network. The list then has the stored articles.
+  /// True if there is no network: the list then has the stored articles.
   public var isOffline = false
   public var unreadable: [String] = []
   /// Whether the list has as many articles as were requested, or all articles that the service has.
@@ -83,7 +83,7 @@ public struct StoredArticle: Codable, Sendable, Hashable {
   /// The time just before the request for the bookmark. The bookmark may lack changes after this time.
   var requested: Timestamp
   public internal(set) var images: [String] = []
-  /// The limit that the images exceed; the article has no images then. With a higher limit, they are fetched again.
+  /// The limit that the images exceed, so that the article has none. With a higher limit, the images are fetched again.
   var imageLimit: Int?
   /// Whether the service has a newer version.
   public internal(set) var isEdited = false

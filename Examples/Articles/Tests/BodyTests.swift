@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// Bodies of articles, also difficult ones, answers that are not an article, and the forms of the fields of bookmarks.
+/// Bodies of articles, some of them difficult, answers that are no article, and the forms of the fields of bookmarks.
 @Suite(.fixture(Fixture.self)) struct BodyTests {
   private let fixture = Fixture.current
 

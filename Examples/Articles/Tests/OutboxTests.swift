@@ -23,7 +23,7 @@ import ExampleTesting
     }
   }
 
-  /// By the clock of the service, the first change arrives after the user has made the second, but others have changed nothing.
+  /// By the clock of the service, the first change arrives after the user's second change. Others have changed nothing.
   @Test func `changes are sent at once, and seen at once`() async throws {
     try await fixture.sync(new: 4)
     let changes: [(Int, PendingEdit.Kind)] = [

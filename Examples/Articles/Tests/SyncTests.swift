@@ -19,7 +19,7 @@ import ExampleTesting
     #expect(try await reader.unread().bookmarks.count == 2)
   }
 
-  /// Twenty articles need 21 requests, and with 100 images 121 requests. The test also prints the time of the sync.
+  /// Twenty articles need 21 requests; with 100 images they need 121 requests. The test also prints the time of the sync.
   @Test(arguments: [(20, 0), (20, 5), (100, 0)])
   func `a sync requests the list, and the newest articles and their images`(
     count: Int, images: Int
@@ -81,7 +81,7 @@ import ExampleTesting
     #expect(fixture.asked().bodies == [11, 3])
   }
 
-  /// `BufferKillTests` of Larder state that a killed process keeps what it has stored, so a sync also goes on after a kill.
+  /// `BufferKillTests` of Larder show that a killed process keeps what it has stored, so a sync also goes on after a kill.
   @Test(arguments: 0...11)
   func `a sync that lost the network goes on from there`(count: Int) async throws {
     readeck.fill(10)
@@ -163,7 +163,7 @@ import ExampleTesting
     #expect(try await fixture.sync().stored == (ending == .lowerLimit ? 0 : 30 - kept))
   }
 
-  /// `DiskLimitTests` of Larder state that a store on a full disk refuses a value with the same error.
+  /// `DiskLimitTests` of Larder show that a store on a full disk refuses a value with the same error.
   @Test(arguments: [StoreLimits(entries: 17), StoreLimits(bytes: 160_000)])
   func `a store without room keeps the newest, and the sync says so`(limit: StoreLimits)
     async throws

@@ -8,7 +8,7 @@ public import Service
 /// The user has a realm in the store, so one call removes all data of the user for all processes. An error of the service with
 /// 401 or 403 also removes the data.
 public struct Catalog: Sendable {
-  /// The tier of the listed funnels; nil for all.
+  /// The tier of the listed funnels; nil for all tiers.
   public var tier: String?
   public let cache: HTTPCache
   let service: Service
@@ -61,8 +61,8 @@ public struct Catalog: Sendable {
     try await send("/funnels/\(slug.percentEscaped)/assessments", method: .post)
   }
 
-  /// A good answer to a request; throws for any other. An answer of the service itself with 401 or 403 signs the user out, and
-  /// a refused cursor removes the stored pages.
+  /// A good answer to a request; throws for any other answer. An answer of the service itself with 401 or 403 signs the user
+  /// out, and a refused cursor removes the stored pages.
   func send(
     _ path: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:],
     tags: [String] = []
@@ -72,7 +72,7 @@ public struct Catalog: Sendable {
       try await cache.removeAll(tag: Self.pagesTag)
       throw InvalidCursor(message: service.reason(of: reply))
     }
-    // A gateway or the login page of a network may answer with the same status.
+    // A gateway or the login page of a network may answer with the same status, so a web page does not sign the user out.
     if [401, 403].contains(reply.status), !reply.isPage { try realm.clear() }
     return try service.checked(reply)
   }

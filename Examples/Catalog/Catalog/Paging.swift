@@ -17,7 +17,7 @@ struct ListedPage: Sendable {
   var contents: CatalogPage
   var version: PageVersion
   var reply: Reply
-  /// The number of pages before this one.
+  /// The number of pages before this page.
   var index: Int
 }
 
@@ -31,7 +31,7 @@ public struct CatalogListing: Sendable {
   var versions: [PageVersion] { pages.map(\.version) }
 
   /// Each page is a response with its own freshness, and may be replaced while other pages are still fresh. So pages belong
-  /// together only if the record has them, or if the service confirmed in this pass all pages, or all pages the record lacks.
+  /// together only if the record has them, or if in this read the service confirmed all pages, or all that the record lacks.
   ///
   /// A funnel on two pages shows that there are two versions.
   func isOneVersion(by record: [PageVersion]) -> Bool {
@@ -46,7 +46,7 @@ public struct CatalogListing: Sendable {
 extension Catalog {
   /// The catalog in one version. One task of all processes reads at a time, and the next task finds the pages in the store.
   ///
-  /// A task reads during the load of the record, which has a lease; a sign-out during the load wins, so nothing is stored.
+  /// A task reads during the load of the record, which has a lease. After a sign-out during the load, nothing is stored.
   ///
   /// - Parameters:
   ///   - limit: funnels on a page, at least 1; the service's maximum of 100 replaces higher numbers.
@@ -131,7 +131,7 @@ public actor CatalogReader {
   public var contents: CatalogContents { listing.contents }
   public var pageCount: Int { listing.pages.count }
 
-  /// Reads the next page; false if there is none. Earlier pages come from the store, or are validated if they are not fresh.
+  /// Reads the next page. Returns false if there is none. Earlier pages come from the store, or are validated if not fresh.
   @discardableResult public func more() async throws -> Bool {
     guard listing.hasMore else { return false }
     await settle()

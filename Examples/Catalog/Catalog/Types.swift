@@ -94,13 +94,13 @@ public struct CatalogContents: Codable, Sendable, Hashable {
   }
 }
 
-/// The service refused a cursor, also after a second read of the catalog from its first page.
+/// The service refused a cursor, even after a second read of the catalog from its first page.
 public struct InvalidCursor: Error, CustomStringConvertible {
   let message: String
   public var description: String { "the catalog cannot be read page by page: \(message)" }
 }
 
-/// In this module text may be a number; this method replaces the method of the standard library.
+/// A service may send a number where this module expects text, so this method replaces that of the standard library.
 extension KeyedDecodingContainer {
   func decode(_ type: String.Type, forKey key: Key) throws -> String {
     try decode(lenient: type, forKey: key)

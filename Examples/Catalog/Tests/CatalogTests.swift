@@ -22,7 +22,7 @@ import ExampleTesting
     #expect(funnels.sorted(by: Funnel.isBefore).map(\.slug) == ["c-1", "b-1", "b-2", "a-1"])
   }
 
-  /// The endings, and the requests that the user's next calls make. A login calls the function of the logout.
+  /// The event, and the number of requests that the user's next calls make. A login calls the function of the logout.
   @Test(arguments: [
     ("logout", 5), ("401", 5), ("403", 5), ("filter", 3), ("refresh", 1), ("gateway", 0),
     ("another server", 0),

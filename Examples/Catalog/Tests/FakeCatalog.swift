@@ -28,7 +28,7 @@ final class FakeCatalog: Sendable {
     /// The field that distinguishes versions of a page; nil for no such field.
     var validator: String? = "ETag"
 
-    /// The items of a tier in the catalog's order; of all tiers for nil.
+    /// The items of a tier in the catalog's order. If the tier is nil, the items of all tiers.
     func listed(_ tier: String?) -> [Item] {
       items.filter { tier == nil || $0.tier == tier }.sorted {
         ($0.title.lowercased(), $0.slug) < ($1.title.lowercased(), $1.slug)

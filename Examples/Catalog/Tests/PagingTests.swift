@@ -105,7 +105,7 @@ import ExampleTesting
     fixture.fake.change { $0.validator = validator }
     fixture.fake.fill(150)
     _ = try await fixture.catalog().all()
-    // Moves the last funnel from the last page to the front of the first page, which alone is validated.
+    // Moves the last funnel from the last page to the front of the first page. Only the first page is validated after that.
     fixture.fake.change { ($0.items[149].title, $0.items[149].updated) = ("AAA moved", 1_000) }
     _ = try await fixture.catalog().send(
       "/funnels/catalog?limit=50", fields: [.cacheControl: "no-cache"], tags: [Catalog.pagesTag])

@@ -55,7 +55,7 @@ extension DeparturesCache {
     let clock = store.clock
     var shown: [Departure]?
     while !Task.isCancelled {
-      // Subscribes before the read, so that a change between the two is not missed.
+      // Subscribes before the read, so that no change between the subscription and the read is missed.
       let changes = nextDepartures.namespace.changes()
       let departures = try stations.flatMap { try published(from: $0, limit: limit) }
       // One publication makes many changes, so the departures may be equal to those already shown.

@@ -34,7 +34,7 @@ import Foundation
           continue
         }
         let function = "program\(list.count { $0 == "\n" } + 1)"
-        // Calls a program without `await` in a function without `async`: many functions have both forms.
+        // In an `async` function, calls mean their asynchronous form, so a program without `await` gets a plain function.
         let (effect, call) =
           program.contains("await ") ? ("async throws", "try await") : ("throws", "try")
         let declared = program.matches(of: /(?:^|\n)(?:let|var|func) (\w+)/)

@@ -1,9 +1,9 @@
 import Foundation
 import PackagePlugin
 
-/// Lets `DocumentTests` call the programs of all pages, and the tests of an example the programs of its own page. The type
-/// `Programs` of the tests declares the names that the programs use, in the file `Programs.swift` of `DocumentTests` and the
-/// file `Fixture.swift` of an example. Tests without that file get no programs.
+/// Lets `DocumentTests` call the programs of all pages, and lets the tests of an example call the programs of its page. The
+/// type `Programs` of the tests declares the names that the programs use, in the file `Programs.swift` of `DocumentTests` and
+/// the file `Fixture.swift` of an example. Tests without that file get no programs.
 @main struct PagePrograms: BuildToolPlugin {
   /// Pages whose programs need other packages or are run from outside.
   private static let others = ["Use/Fleet.md", "Learn/Tutorial.md"]

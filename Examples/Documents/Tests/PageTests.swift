@@ -19,7 +19,7 @@ import Testing
     let fixture = ProgramFixture()
     #expect(session.steps.count > 4)
     for step in session.steps {
-      // A reader sees both streams in their order, and no exit code.
+      // The page shows both streams in their order, and no exit code.
       let answer = try fixture.answer(to: step.command, asAtTerminal: true)
         .split(separator: "\n").filter { !$0.hasPrefix("? ") }
         .map { ($0.hasPrefix("! ") ? $0.dropFirst(2) : $0) + "\n" }.joined()

@@ -43,7 +43,7 @@ import Testing
       }
     }
     #expect(hasLimited == (page == "Docs/Learn/Cookbook.md"))
-    // The file has the values of constants at the ends of their programs.
+    // The file has the value that each constant has at the end of its program.
     let values = try Repository.text("Examples/Documents/values.txt")
     for line in values.components(separatedBy: "\n") where line.hasPrefix(page + " ") {
       #expect(found.contains(line), "\(found)")

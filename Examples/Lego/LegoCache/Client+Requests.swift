@@ -32,7 +32,7 @@ extension LegoClient {
   }
 
   /// Reads through a cache, and sends the validators of the stored value to the service. If the kind is switched off, `cache`
-  /// is nil. Then each call makes a request, except with the policy `cacheOnly`.
+  /// is nil, and each call makes a request, except with the policy `cacheOnly`.
   ///
   /// - Parameters:
   ///   - asked: The parts of the request that the answer of the API does not repeat.

@@ -6,7 +6,7 @@ import Service
 /// A client of Rebrickable's API, version 3. It caches every call by its plan. Each kind of entity has its own namespace.
 ///
 /// The rules of a kind are stored with its first entity, so other processes and the shell follow them, too. After a read,
-/// entities stay decoded in memory, as many as the plan allows. They are as new as those on disk.
+/// entities stay decoded in memory, as many as the plan allows. Entities in memory are as new as those on disk.
 public struct LegoClient: Sendable {
   public static let publicBase = "https://rebrickable.com/api/v3"
 
@@ -16,7 +16,7 @@ public struct LegoClient: Sendable {
   /// The realm with the namespaces of one user of one server; nil for public data.
   private let realm: Realm?
 
-  /// If the store exists, it keeps its disk limit, except if the plan has one. A new store gets 10 MB by default.
+  /// An existing store keeps its disk limit, except if the plan has a limit. A new store gets 10 MB by default.
   ///
   /// - Parameters:
   ///   - store: A store that was opened by the plan: ``CachePlan/store(at:options:)``.

@@ -2,8 +2,8 @@ public import Larder
 
 /// The rules of each kind on disk. A kind that has no rules is not stored on disk.
 extension [EntityKind: Rules] {
-  /// Rules for every kind. For the case that the service fails, expired entities are kept for thirty days. Entities of the
-  /// three small kinds are evicted last.
+  /// Rules for every kind. Expired entities are kept for thirty days, in case the service fails. Entities of the three small
+  /// kinds are evicted last.
   ///
   /// - Parameter own: The lifetimes of some kinds. The other kinds have the lifetime `standard`.
   public static func lifetimes(_ standard: Expiration, own: [EntityKind: Expiration] = [:]) -> Self
@@ -59,7 +59,7 @@ public struct CachePlan: Sendable, Hashable {
   public static let databaseOnly = CachePlan(memory: .off)
   public static let disabled = CachePlan(memory: .off, disk: [:])
 
-  /// Whether any kind is on disk. If no kind is, all kinds are in memory. If some are, kinds without rules are not stored at all.
+  /// Whether any kind is on disk. If no kind is on disk, all kinds are in memory. Otherwise kinds without rules are not stored.
   public var usesDisk: Bool { !disk.isEmpty }
 
   /// Opens or creates the store at `path`. For a plan without a file, the store is in memory.

@@ -20,7 +20,7 @@ public struct Failure: Error {
   }
 
   /// - Parameter credential: the option and the variable of the credential, `--token or READECK_TOKEN`; nil for a service
-  ///   without one.
+  ///   without a credential.
   public init(_ error: any Error, credential: String?) {
     switch error {
     case let failure as Failure: self = failure

@@ -5,8 +5,8 @@ import LarderCurl
 public import LarderHTTP
 import Service
 
-/// The transport of a program to the network. On Linux a server can end a process that uses `URLSession` instead, by a response
-/// that breaks off within its header fields.
+/// The transport of a program to the network. It is not `URLSession`, because on Linux a server could end the process by a
+/// response that breaks off within its header fields.
 public func networkTransport() -> any HTTPTransport {
   CurlTransport(userAgent: "\(Place.program)/\(Store.version)")
 }
@@ -61,7 +61,7 @@ public struct Place: ParsableArguments {
 
   /// Prints rows, and then `larder` commands that show what the program has stored.
   ///
-  /// - Parameter commands: in the command language of `larder`, `keys @lego.parts --limit 5`.
+  /// - Parameter commands: in the command language of `larder`, such as `keys @lego.parts --limit 5`.
   public func show(_ rows: [String], closing commands: [String] = []) throws {
     let looks = commands.map { "  larder \(path.larderWord) -e \($0.larderWord)" }
     let lines = rows.map(\.inOneLine) + (looks.isEmpty ? [] : ["Look at it:"] + looks)

@@ -13,8 +13,8 @@ public enum Console {
 
 /// Standard output.
 public enum Output {
-  /// Writes the text and a line feed to standard output at once, so that a failure ends the command. Replaces control
-  /// characters, but a pipe gets a document of a service as it is.
+  /// Writes the text and a line feed to standard output immediately, so that a failure ends the command. Replaces control
+  /// characters. But a pipe gets a document of a service unchanged.
   public static func write(_ text: String, isDocument: Bool = false) throws {
     let isRaw = isDocument && isatty(FileHandle.standardOutput.fileDescriptor) != 1
     do {
@@ -53,7 +53,7 @@ extension String {
     self + String(repeating: " ", count: Swift.max(0, width - count))
   }
 
-  /// The text with quotes for a POSIX shell or the command language of `larder`, if it needs them.
+  /// The text with quotes for a POSIX shell or the command language of `larder`, if the text needs quotes.
   public var larderWord: String {
     let isPlain = wholeMatch(of: /[A-Za-z0-9._\/+:,][A-Za-z0-9._\/+:,-]*/) != nil
     return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"

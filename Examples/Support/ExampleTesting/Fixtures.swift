@@ -72,7 +72,7 @@ extension Store {
     return store
   }
 
-  /// Switches evictions off, and lowers the store's limit to its current entries, so that nothing more can be stored.
+  /// Leaves no room in the store: forbids evictions, and sets the store's limit to the present number of entries.
   public func fill() throws {
     try declare(Rules(eviction: .refuse), for: "others")
     for namespace in try namespaces() {

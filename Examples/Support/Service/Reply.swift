@@ -35,7 +35,7 @@ public struct Reply: Sendable {
     fields[.date].flatMap { HTTPDate(strictly: $0, now: now)?.timestamp }
   }
 
-  /// The body if its type is an image, or bytes. Throws for other content, such as a login page, and for an empty body.
+  /// The body if its type is an image or any bytes. Throws for other content, such as a login page, and for an empty body.
   public func image() throws(ServiceError) -> [UInt8] {
     if body.isEmpty { throw .undecodable(path: path, reason: "it is empty") }
     let type = contentType ?? "image/"

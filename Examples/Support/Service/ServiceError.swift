@@ -20,7 +20,7 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
     if case .refused(let status, _) = self { status } else { nil }
   }
 
-  /// Whether the service knows the request and refuses it; stored data must then not replace the answer. Not for 408 and 429.
+  /// Whether the service knows the request and refuses it, so that stored data must not be the answer. False for 408 and 429.
   public var isRefusal: Bool {
     status.map { (400..<500).contains($0) && ![408, 429].contains($0) } ?? false
   }

@@ -5,7 +5,7 @@ import ExampleTesting
   struct Program: Sendable {
     /// The folder in the examples, such as `Lego` for `larder-lego`, with the page and the recording.
     var folder: String
-    /// A command over the recording, and a command that finds the result of the first in the store.
+    /// A command over the recording, and a command that finds the result of the first command in the store.
     var command: String
     var looked: String
     /// A command that asks the service. Its last argument, the service's address, is missing.

@@ -63,7 +63,7 @@
     private func begin(_ body: ResponseBody) {
       let (stream, source) = RequestBody.makeStream()
       pieces = BodyPieces(stream)
-      // The exchange keeps this body alive. If the task kept the exchange alive, `deinit` would never cancel the task.
+      // Without this nil the task would keep the exchange, which keeps this body, so `deinit` would never cancel the task.
       writing = ApplicationExchange.$current.withValue(nil) {
         Task {
           do {

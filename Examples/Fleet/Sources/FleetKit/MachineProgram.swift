@@ -107,7 +107,7 @@ final class MachineProgram: Sendable {
     }
   }
 
-  /// Waits for a random time of at most `longest` microseconds, and again as long as the process must not be active.
+  /// Waits for a random time of at most `longest` microseconds. Repeats the wait while the process must not be active.
   private func pause(_ longest: Int, _ choice: inout Choice) async {
     repeat {
       try? await Task.sleep(for: .microseconds(choice.next(longest)))

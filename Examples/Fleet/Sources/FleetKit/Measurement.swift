@@ -91,7 +91,7 @@ public struct Measurement {
     let tier = tier
     var (seen, made, trip) = (Times(), Times(), Times())
     var changes = store.changes(in: Self.key.namespace).makeAsyncIterator()
-    // The reader takes changes within its pace together, so the pause between two changes is longer than the pace.
+    // The reader takes changes within its pace in one step, so the pause between two changes is longer than the pace.
     let pause = SharedOptions().pace * 2
     for _ in 0..<200 {
       try await Self.until {
@@ -108,7 +108,7 @@ public struct Measurement {
         }
       }
       made.append(try await change)
-      // An idle processor wakes up slowly, so the same pause comes before this request.
+      // An idle processor wakes up slowly. The same pause before this request lets both times include the waking.
       try await Task.sleep(for: pause)
       try await trip.add { _ = try await sender.run("GET", "nothing") }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The load that a fleet of many machines would put on its tier and on its origin.
+/// The requests that a fleet of many machines would send to its tier and to its origin.
 ///
 /// The first table is a computation for each key. Reads come at random (a Poisson process), and the popularity of keys falls by
 /// Zipf's law. The second table is a simulation of each request while a fault happens.
@@ -202,7 +202,7 @@ struct Disturbance {
   }
 
   var line: String {
-    // Leaves out the first seconds, in which the simulation settles.
+    // Omits the first seconds, in which the simulation settles.
     let before = 20..<Self.fault
     func mean(_ counts: [Int]) -> Int { counts[before].reduce(0, +) / before.count }
     func peak(_ counts: [Int]) -> Int { counts[Self.fault...].max() ?? 0 }

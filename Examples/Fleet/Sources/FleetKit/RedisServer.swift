@@ -8,7 +8,7 @@ import Synchronization
 /// The error of a server that does not start.
 struct NoServer: Error, CustomStringConvertible { var description: String }
 
-/// A redis-server of this process, on a free loopback port. It ends when the last reference to this object is released.
+/// A redis-server of this process, on a free loopback port. The server ends when the last reference to this object is released.
 public final class RedisServer: Sendable {
   /// The path of the program: `REDIS_SERVER` in the environment, or else the installed program; nil if there is no program.
   public static let program =

@@ -180,7 +180,7 @@ private final class TrackingHandler: ChannelInboundHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    // A push begins with `>`, and a `$` is before each string of the push. The strings are one word, and the changed keys.
+    // A push begins with `>`, and a `$` is before each of its strings. The strings are one word, and then the changed keys.
     let bytes = unwrapInboundIn(data).readableBytesView
     let pushes = bytes.count { $0 == UInt8(ascii: ">") }
     let strings = bytes.count { $0 == UInt8(ascii: "$") }

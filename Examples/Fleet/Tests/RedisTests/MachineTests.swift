@@ -46,7 +46,7 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     for machine in machines { #expect(try machine.store.verify().faults == []) }
   }
 
-  /// Each store has a reader of the log, which waits for records. No reader waits for another.
+  /// Each store has a reader of the log, which waits for records. No reader waits for another reader.
   @Test func allStoresOfAProcessAreConfirmedAtATime() async throws {
     let server = try await RedisServer()
     let shared = try Shared(server.sender(), application: "shop", options: .patient)

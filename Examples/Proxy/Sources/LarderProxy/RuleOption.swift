@@ -11,7 +11,7 @@ struct RuleOption: ExpressibleByArgument {
     ignore=utm_source,utm_medium any-order by-body=POST,QUERY', with * for any bytes; repeatable.
     """
 
-  /// Nil without a pattern that has `/` or `*`, and for an unknown word or an impossible value.
+  /// Nil if the pattern has neither `/` nor `*`, if a word is unknown, or if a value is impossible.
   init?(argument: String) {
     let words = argument.split(separator: " ")
     guard let pattern = words.first, pattern.contains("/") || pattern.contains("*") else {

@@ -1,4 +1,4 @@
-/// The address of a server, which need not exist yet.
+/// The address of a server. The server need not exist yet.
 public struct Address: Sendable, Hashable, CustomStringConvertible {
   public var host: String
   public var port: Int

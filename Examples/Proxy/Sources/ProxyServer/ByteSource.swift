@@ -8,7 +8,7 @@ final class ByteSource: ChannelInboundHandler {
   private var arrived: [ByteBuffer] = []
   private var waiting: CheckedContinuation<ByteBuffer?, any Error>?
   private var end: Result<ByteBuffer?, any Error>?
-  /// Whether the other side must send nothing now.
+  /// Whether the other side must not send anything now.
   private var isSilent = false
   /// Whether the last piece was short, like a head, and not one of many pieces of a body.
   private var wasShort = false
@@ -61,7 +61,7 @@ final class ByteSource: ChannelInboundHandler {
     if let bytes = takeArrived() { return reader.resume(returning: bytes) }
     if let end { return reader.resume(with: end) }
     if isEnding, isAtRequest { return reader.resume(returning: nil) }
-    // While the connection is drained before its close, an upload may still wait. It fails, because it cannot use the bytes.
+    // An upload may still wait while the connection is drained before its close. The upload fails, as it cannot use the bytes.
     waiting?.resume(throwing: MessageError.incomplete)
     waiting = reader
     // A channel that is not active yet would forget the request for a read, so `channelActive` makes the request.
@@ -89,8 +89,8 @@ final class ByteSource: ChannelInboundHandler {
   func channelReadComplete(context: ChannelHandlerContext) {
     // The next request is read only after the client has taken the answer.
     if responder?.isWriting == true { return }
-    // A read may have brought nothing, for example because it was interrupted. After a short piece the reader soon asks for the
-    // next request. If the connection stays registered for reads, each request needs two system calls less.
+    // A read may have brought nothing, for example after an interruption, so a waiting reader needs another read. After a short
+    // piece the reader soon asks for the next request: a connection that stays registered for reads saves two system calls.
     if waiting != nil || wasShort && arrived.isEmpty && end == nil { context.read() }
   }
 
@@ -133,7 +133,7 @@ final class ByteSource: ChannelInboundHandler {
     if case .failure(let error) = end, error as? MessageError == .timedOut { end = nil }
   }
 
-  /// From now on the connection is closed if any bytes or the end of the other side come. False if they have already come.
+  /// From now on the connection is closed if bytes or the end of the other side come. Returns false if either has come already.
   func beginSilence() -> Bool {
     guard let context, context.channel.isActive, end == nil, arrived.isEmpty else { return false }
     count(0)

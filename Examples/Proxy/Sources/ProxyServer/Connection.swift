@@ -62,7 +62,7 @@ struct Connection: Sendable {
     ready.value.answers.keep(request, head.bytes, from: cache)
   }
 
-  /// The next bytes, at most 64 KB; nil when the other side has ended.
+  /// The next bytes, at most 64 KB; nil when the other side has ended the connection.
   ///
   /// - Parameter isAtRequest: whether the bytes begin a request, which the event loop may answer instead.
   func read(isAtRequest: Bool = false) async throws -> ByteBuffer? {
@@ -133,10 +133,10 @@ struct Connection: Sendable {
     }
   }
 
-  /// Begins a wait between two exchanges, in which the other side must send nothing; false if it has sent something or ended.
+  /// Begins a wait in which the other side must send nothing. Returns false if the other side has sent something or ended.
   func beginWait() async -> Bool { await onLoop { $0.beginSilence() } == true }
 
-  /// Ends the wait; false if the other side has sent something, or ended the connection.
+  /// Ends the wait. Returns false if the other side has sent something, or ended the connection.
   func endWait() async -> Bool { await onLoop { $0.endSilence() } == true }
 
   /// The result of `body` on the event loop; nil if the event loop has ended.

@@ -4,8 +4,8 @@ import Synchronization
 /// The bytes of bodies that a proxy holds for slow readers on all connections, and their limit.
 ///
 /// Each connection may always hold a small piece, which does not count, so many slow readers keep no other client waiting.
-/// Larger pieces share the rest. If the rest is used up, stored bodies are read from the store again later, and other bodies are
-/// received in small pieces.
+/// Larger pieces share the rest of the limit. If the rest is used up, stored bodies are read from the store again later, and
+/// other bodies are received in small pieces.
 final class HeldBytes: Sendable {
   /// The bytes of a message that each connection may hold, whatever other connections hold.
   let smallPiece: Int
@@ -39,7 +39,7 @@ final class HeldBytes: Sendable {
   /// Whether another large piece has room.
   var hasRoom: Bool { count + Self.largestPiece <= limit }
 
-  /// Counts `count` bytes if there is room for them.
+  /// Counts `count` bytes if there is room for them. Returns whether there is room.
   func reserve(_ count: Int) -> Bool {
     let before = held.wrappingAdd(count, ordering: .relaxed).oldValue
     if before + count <= limit { return true }

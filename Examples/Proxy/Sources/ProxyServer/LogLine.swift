@@ -1,8 +1,8 @@
 extension String {
-  /// The text for a line of a log. Clients and origins choose parts of such a line.
+  /// The text for a line of a log, made harmless, because clients and origins choose parts of the line.
   ///
-  /// Leaves out queries of addresses, which may hold secrets. Control and format characters become escapes: a person who reads
-  /// the log sees them, and a terminal does not obey them.
+  /// Omits queries of addresses, which may hold secrets. Control and format characters become escapes: a person who reads the
+  /// log sees the escapes, and a terminal does not obey them.
   var logged: String { withoutQueries.printable }
 
   /// The text without each part from a `?` to the next space or quote.

@@ -13,7 +13,7 @@ struct MessageHead: Sendable, Equatable {
 
   /// Reads a head with the empty line at its end. Nil without a first line.
   ///
-  /// If `isLenient`, a line that continues the line before is joined to that line, and lines that are no fields are left out.
+  /// If `isLenient`, a line that continues the previous line is joined to that line, and lines that are no fields are omitted.
   /// Otherwise, both kinds of lines make the result nil (RFC 9112, 5.2).
   ///
   /// - Throws: ``MessageError/tooManyFields`` for more than 1,000 fields.

@@ -5,8 +5,8 @@ import NIOCore
 struct MessageParser {
   /// The limit on the bytes of a head, and on the bytes of the trailers of a body.
   static let longestHead = 1 << 16
-  /// The longest line with the size of a chunk and its extensions, which are left out. Without a limit, a client could send
-  /// any number of bytes for each byte of a body.
+  /// The longest line with the size of a chunk and its extensions. Extensions are dropped, so without a limit a client could
+  /// send any number of bytes for each byte of a body.
   private static let longestChunkLine = 4096
 
   /// The next part of a body in chunks.
@@ -17,7 +17,7 @@ struct MessageParser {
     case trailers(Int)
   }
 
-  /// True for a client, because another server must not read its bytes in another way. An origin is read leniently.
+  /// True for a client's bytes, because no other server may read them in another way. An origin's bytes are read leniently.
   let isStrict: Bool
   private var buffer = ByteBuffer()
   /// The number of bytes of `buffer` that were searched without success.
@@ -52,9 +52,9 @@ struct MessageParser {
     place = .size
   }
 
-  /// The next head; nil if it has not come whole.
+  /// The next head; nil if it is not complete yet.
   ///
-  /// - Parameter isLenient: whether lines that are no fields are left out.
+  /// - Parameter isLenient: whether lines that are no fields are omitted.
   mutating func head(isLenient: Bool) throws(MessageError) -> MessageHead? {
     skipEmptyLines()
     let end = endOfHead()
@@ -87,7 +87,7 @@ struct MessageParser {
     }
   }
 
-  /// The number of bytes up to the empty line, with this line; nil if it has not come.
+  /// The number of bytes of the head, with the empty line at its end; nil if the head is not complete yet.
   private mutating func endOfHead() -> Int? {
     let view = buffer.readableBytesView
     while let end = view[(view.startIndex + searched)...].firstIndex(of: 0x0A) {
@@ -128,7 +128,7 @@ struct MessageParser {
     }
   }
 
-  /// A step in a body in chunks; nil if the caller must take the next step.
+  /// Takes one step in a body in chunks. If the result is nil, the step has read no bytes of the body: call again.
   private mutating func chunkedStep() throws(MessageError) -> Step? {
     if case .chunk(let count) = place {
       guard let bytes = take(upTo: count) else { return .wait }
@@ -172,7 +172,7 @@ struct MessageParser {
     isEmpty ? nil : buffer.readBytes(length: min(count, buffer.readableBytes))
   }
 
-  /// The next line of a body without its end; nil if it has not come whole.
+  /// The next line of a body, without its line break; nil if the line is not complete yet.
   private mutating func line() throws(MessageError) -> [UInt8]? {
     let view = buffer.readableBytesView
     guard let end = view[(view.startIndex + searched)...].firstIndex(of: 0x0A) else {

@@ -48,7 +48,7 @@ final class MessageReader: Sendable {
   /// The next head; nil if the connection ends instead.
   ///
   /// - Parameters:
-  ///   - isLenient: whether lines that are no fields are left out, as for an origin.
+  ///   - isLenient: whether lines that are no fields are omitted, as for an origin.
   ///   - isFirst: whether the connection is new, so that the time limit is that of a head, not that of an idle connection.
   func head(isLenient: Bool, isFirst: Bool = false) async throws -> MessageHead? {
     defer { connection.deadline.clear(.send) }
@@ -79,7 +79,7 @@ final class MessageReader: Sendable {
     }
   }
 
-  /// Reads more bytes; false at the end of the connection.
+  /// Reads more bytes. Returns false at the end of the connection.
   private func readMore(isAtRequest: Bool = false) async throws -> Bool {
     guard let bytes = try await connection.read(isAtRequest: isAtRequest) else { return false }
     begun.store(true, ordering: .relaxed)

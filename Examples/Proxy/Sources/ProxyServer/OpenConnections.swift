@@ -63,7 +63,7 @@ final class OpenConnections: Sendable {
         do {
           try await clock.sleep(until: clock.monotonic + limit)
         } catch {
-          // A cancelled caller has no more time to wait.
+          // A cancelled caller must not wait any longer.
         }
       }
       await group.next()
@@ -131,7 +131,7 @@ final class Deadline: Sendable {
     }
   }
 
-  /// Notes the number of bytes that the other side has not taken. False if it has taken nothing since the last look.
+  /// Notes the number of bytes that the other side has not taken. Returns false if it has taken none since the last look.
   func mayGoOn(untaken: Int) -> Bool {
     ends.withLock { ends in
       // The write has ended since then, so the other side is not late.

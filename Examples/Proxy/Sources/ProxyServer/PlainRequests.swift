@@ -3,7 +3,7 @@ import HTTPTypes
 /// Recognizes plain requests: a GET in HTTP/1.1 with a target in origin form, one `Host` and no body. No field may decide about
 /// an answer from the store or about the end of the connection.
 ///
-/// It is stricter than ``MessageParser``, which reads all other requests.
+/// This type is stricter than ``MessageParser``, which reads all other requests.
 struct PlainRequests: Sendable {
   private static let longest = 8_192
   private static let mostFields = 100
@@ -33,7 +33,7 @@ struct PlainRequests: Sendable {
     1 << UInt64(truncatingIfNeeded: (length &* 7 &+ Int(first | 0x20)) & 63)
   }
 
-  /// The place of the target in `bytes`; nil unless they are exactly one plain request.
+  /// The place of the target in `bytes`; nil if they are not exactly one plain request.
   func target(of bytes: Span<UInt8>) -> Range<Int>? {
     guard bytes.count <= Self.longest, bytes.has(Self.start, at: 0) else { return nil }
     var at = Self.start.count
@@ -73,7 +73,7 @@ struct PlainRequests: Sendable {
     return at < bytes.count && at > start && bytes[at] == 0x3A ? at : nil
   }
 
-  /// The end of a value before CR and LF; nil unless it has only visible ASCII characters, spaces and tabs.
+  /// The end of a value before CR and LF; nil if it has other characters than visible ASCII, spaces and tabs.
   private static func endOfValue(in bytes: Span<UInt8>, from start: Int) -> Int? {
     var at = start
     while at < bytes.count, (0x20..<0x7F).contains(bytes[at]) || bytes[at] == 0x09 { at += 1 }

@@ -12,7 +12,7 @@ final class ReadyAnswers {
     var age: Int
     var head: [UInt8]
 
-    /// An estimate of the bytes in memory. It is rather too high, because each field takes further memory.
+    /// An estimate of the bytes in memory; too high rather than too low, because each field takes further memory.
     let cost: Int
 
     init(_ answer: ReadyAnswer, to request: HTTPRequest, age: Int, head: [UInt8]) {
@@ -67,7 +67,7 @@ final class ReadyAnswers {
     return true
   }
 
-  /// Keeps the answer to a hit ready for the next plain request like it.
+  /// Keeps the answer to a hit ready for the next plain request that is like this request.
   ///
   /// - Parameter head: the head of the request as received.
   func keep(_ request: HTTPRequest, _ head: [UInt8], from cache: HTTPCache) {

@@ -28,7 +28,7 @@ final class ReadyResponder {
     self.held = held
   }
 
-  /// Answers the request in `bytes`; false if they are no plain request, or if no answer is ready.
+  /// Answers the request in `bytes`. Returns false if they are no plain request, or if no answer is ready.
   ///
   /// - Parameter context: continues to read once the client has taken the answer.
   func answer(_ bytes: ByteBuffer, then context: ChannelHandlerContext) -> Bool {

@@ -12,9 +12,9 @@ import Testing
 @Suite(.serialized) struct LimitTests {
   private static let small = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-  /// The bytes that a client gets if it sends `text` and then waits for ever.
+  /// The bytes that a client gets if it sends `text` and then waits forever.
   ///
-  /// - Parameter arrival: whether the text has arrived, so that the clock may begin to move.
+  /// - Parameter arrival: returns whether the text has arrived, so that the clock may begin to move.
   private func answer(
     to text: String, passing limit: Duration,
     once arrival: (Bench, Int) -> Bool = { bench, _ in bench.server.connections.count == 1 }

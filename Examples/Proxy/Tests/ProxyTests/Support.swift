@@ -23,7 +23,7 @@ final class RawOrigin: Sendable {
   private let accepted = Mutex(0)
   private let isPersistent: Bool
 
-  /// - Parameter isPersistent: whether a connection stays open after an answer. Then only an empty answer closes it.
+  /// - Parameter isPersistent: whether a connection stays open after an answer that is not empty.
   init(isPersistent: Bool = false, _ answer: @escaping Answer) {
     self.isPersistent = isPersistent
     write = { head, body, connection in

@@ -89,7 +89,7 @@ func text(_ text: String, _ cacheControl: String? = nil, _ fields: HTTPFields = 
     status: .ok, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
 }
 
-/// A response whose body is written piece by piece. It is fresh for a minute, unless its fields are others.
+/// A response whose body is written piece by piece. By default the response is fresh for a minute.
 func written(
   _ fields: HTTPFields = [.cacheControl: "max-age=60"], length: Int? = nil,
   _ write: @escaping @Sendable (inout any ResponseBodyWriter) async throws -> Void

@@ -16,7 +16,7 @@
 
     /// The request with an encoded target, if scheme, authority and path are the parts of one URI.
     ///
-    /// Throws `LarderError/Code/invalidArgument` for other parts: such parts could name another host together, and responses of
+    /// Throws `LarderError/Code/invalidArgument` for other parts: together such parts could name another host, and responses of
     /// different hosts could have one key.
     func withCheckedTarget() throws(LarderError) -> HTTPRequest {
       switch RequestTarget.fault(in: self) {
