@@ -7,7 +7,7 @@ import Testing
 @Suite struct Compaction {
   let directory = TemporaryDirectory()
 
-  /// All records of both databases, except the record in the main database that LMDB itself keeps about the second database.
+  /// All records of both databases. Omits LMDB's own record about the second database, which LMDB keeps in the main database.
   private func records(_ environment: Environment) throws -> [[UInt8]: [UInt8]] {
     let read = try environment.beginRead()
     var records: [[UInt8]: [UInt8]] = [:]

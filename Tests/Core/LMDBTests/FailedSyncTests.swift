@@ -7,7 +7,7 @@ import Testing
 
 #if os(Linux)
   /// After a failed sync, every process treats the data of this sync as lost until an opening recovers the store.
-  /// `PowerRecorder` makes one sync of a peer fail. As on Linux, the syncs after it succeed.
+  /// `PowerRecorder` makes one sync of a peer fail. As on Linux, the later syncs succeed.
   @Suite struct `Failed syncs` {
     let directory = TemporaryDirectory()
 
@@ -65,7 +65,7 @@ import Testing
       #expect(try peer.ask("set 2") == "done")
       try fail("data.mdb")
       #expect(try peer.ask("sync") == "EIO")
-      // The system would now sync the file without an error. The data of the failed sync are lost, so every call must still fail.
+      // The system would now sync the file without an error. But the data of the failed sync are lost, so every call must fail.
       #expect(failure { try mine.sync() } == .syncFailed)
       #expect(failure { try mine.set([5], [3]) } == .syncFailed)
       #expect(failure { _ = try mine.value([5]) } == .syncFailed)
@@ -86,7 +86,7 @@ import Testing
       #expect(error?.description.contains("Input/output error") == true)
       #expect(error?.description.contains("\(second.identifier)") == true)
       #expect(error?.recoverySuggestion.contains("close the store in every process") == true)
-      // The second process made no write, so it lost none. Its close must still report the failed sync of the first process.
+      // The second process made no write, so it lost no data. But its close must report the failed sync of the first process.
       #expect(try second.ask("close") == "unsynced")
       #expect(try first.ask("close") == "unsynced")
       #expect(try recovered() == [1])
@@ -98,7 +98,7 @@ import Testing
       let (first, second) = try peersWithFailedSync()
       #expect(try second.ask("set 3") == "unsynced")
       #expect(try second.ask("compact") == "unsynced")
-      // The refused opening closes the store in the second process, so the next opening of the first process can recover it.
+      // The refused opening closes the store in the second process, so the first process can then recover the store.
       #expect(try second.ask("open") == "refused unsynced")
       #expect(try first.ask("open") == "done")
       #expect(try first.ask("get") == "[1]")

@@ -10,7 +10,7 @@ import Testing
   let directory = TemporaryDirectory()
 
   /// Here a wait is the number of commits by other processes between the request for a write and this write. The number does
-  /// not depend on the speed of the machine. It is too high if the system suspends the process just before its request.
+  /// not depend on the speed of the machine. If the system suspends the process just before its request, it is too high.
   @Test(arguments: [3, 5])
   func `each of several processes writes after about one write of each other`(count: Int) throws {
     let peers = try (0..<count).map { _ in try PeerProcess("queue", directory.store, ["60"]) }

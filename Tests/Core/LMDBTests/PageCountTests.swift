@@ -68,8 +68,8 @@ import Testing
     #expect(ofLists > 100)
   }
 
-  /// Stores values in an empty database until no page is available. Expects as many values as must fit according to
-  /// `pagesNeeded`, which stores the same values in a store with enough room.
+  /// Stores values in an empty database until no page is available. Expects the number of stored values that `pagesNeeded`
+  /// gives. `pagesNeeded` stores the same values in a store with enough room.
   ///
   /// - Returns: how many of the available pages were free pages within the file.
   private func takeAll(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LMDB
 
-/// The file `recovery` names the data file to which it belongs. Beside another data file it is ignored, or the opening fails.
+/// The file `recovery` names the data file to which it belongs. If another data file is there, an opening ignores it or fails.
 @Suite struct `The file recovery` {
   let directory = TemporaryDirectory()
 

@@ -91,7 +91,7 @@ extension `Writing over damage` {
     try #require(word(data, root + 10, 2) == 2)
     for index in 0..<(word(data, root + 12, 2) - 16) / 2 {
       let node = root + word(data, root + 16 + 2 * index, 2)
-      // LMDB stores a long list in pages of its own. The node then has only the number of the first of these pages.
+      // LMDB stores a long list in pages of its own. The node then has only the number of the first of these.
       let isLong = word(data, node + 4, 2) == 1
       let list = isLong ? word(data, node + 16) * Self.pageSize + 16 : node + 16
       let count = word(data, list)
@@ -124,7 +124,7 @@ extension `Writing over damage` {
     let second = environment.databases[0]
     let error = failure {
       try environment.write { transaction in
-        // This read comes before the first change, so it comes before the check of the free lists.
+        // The free lists are checked only before the first change, so this earlier read succeeds.
         #expect(try transaction.locate(Fixture.bytes(3001).span, in: second)?.count == 100)
         try transaction.put([1].span, for: Fixture.bytes(3001).span, in: second)
       }

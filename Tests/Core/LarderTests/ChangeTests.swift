@@ -137,7 +137,7 @@ import Testing
     for key in 0..<64 { #expect(await watch.next()?.key == Key(key)) }
     for key in 0..<65 { try await notes.set("v", for: key) }
     #expect(await watch.next()?.kind == .missed(65))
-    // One batch has more changes than the ring has room for.
+    // One batch has more changes than the ring has room for, so the watch must report all of them as missed.
     try notes.fill(0..<1000)
     #expect(await watch.next()?.kind == .missed(1000))
     try await notes.remove(7)
@@ -153,7 +153,7 @@ import Testing
       var writer = try RandomWriter(store: store, clock: clock, seed: seed)
       var watch = store.changes().makeAsyncIterator()
       var replay = Replay()
-      // With some seeds a step makes few changes, so the run goes on until it has more than 200 changes.
+      // With some seeds a step makes few changes, so the run continues until it has more than 200 changes.
       var step = 0
       while step < 12 || replay.count <= 200 && step < 100 {
         for _ in 0..<25 { try writer.step() }

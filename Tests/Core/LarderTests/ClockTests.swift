@@ -58,7 +58,7 @@ import Testing
       clock.set(to: right.advanced(by: .days(1000)))
       #expect(try store.purge().skippedAfterClockJump)
       clock.set(to: right)
-      // The clock is right at this write, so the jump before it no longer counts. The purge after the next jump must be skipped.
+      // The clock is right at this write, so the former jump no longer counts. The purge after the next jump must be skipped.
       try notes.set("w", for: "other")
       clock.advance(by: .minutes(2))
       clock.set(to: right)

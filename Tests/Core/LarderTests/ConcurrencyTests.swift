@@ -13,7 +13,7 @@ import Testing
     let lost = Tally()
     try inThreads(4) { thread in
       if thread >= 2 {
-        // Each read of an expired entry asks a later write to remove the entry. These threads read as fast as possible.
+        // Each read of an expired entry asks a later write to remove the entry. These fast reads make many such requests.
         while !isOver.load(ordering: .relaxed) {
           for key in 0..<8 { _ = try notes.text(key) }
           if thread == 3 { _ = try notes.count() }

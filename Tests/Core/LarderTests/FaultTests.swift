@@ -18,7 +18,7 @@ import Testing
       (testDescription, self.fault, isExact, self.plant) = (name, fault, true, plant)
     }
 
-    /// - Parameter fault: a fault of the expected kind. Its other facts do not count.
+    /// - Parameter fault: a fault of the expected kind. Only its kind counts.
     init(_ name: String, like fault: Fault, _ plant: @escaping Plant) {
       (testDescription, self.fault, isExact, self.plant) = (name, fault, false, plant)
     }

@@ -21,7 +21,7 @@ struct MetadataTests {
           owners: [owners[0]], entityTag: [1, 2]))
       let before = try images.entry(for: key)!
       clock.advance(by: .minutes(10))
-      /// Expects that nothing but the metadata and the owners has changed.
+      /// Expects that only the metadata and the owners have changed.
       func expectSame() throws {
         var after = try images.entry(for: key)!
         (after.metadata, after.owners) = (nil, before.owners)

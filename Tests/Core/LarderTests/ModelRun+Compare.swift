@@ -7,7 +7,7 @@ import Testing
 
 extension ModelRun {
   /// Lists a namespace, or its entries with a prefix, and compares the result with the model. A scan of values must find the
-  /// fresh entries. Pages, or a scan, must find all entries that have not expired.
+  /// fresh entries. A list of pages, or a scan of entries, must find all entries that have not expired.
   mutating func list(_ name: String) throws {
     let notes = store.namespace(name)
     let whole = keys[random.next(in: 0..<keys.count)]

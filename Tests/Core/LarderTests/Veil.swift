@@ -19,7 +19,7 @@ struct PlainTransform: ValueTransform {
   ) throws -> [UInt8] { try reverted(bytes.copied, size) }
 }
 
-/// Encrypts bytes in a simple way, only for tests. Its parameters are a checksum of the bytes and of the place of the entry.
+/// Encrypts bytes in a simple way, only for tests. The parameters are a checksum of the bytes and of the place of the entry.
 struct Veil: ValueTransform {
   var id = TransformID(rawValue: 200)
   var number: UInt8 = 7

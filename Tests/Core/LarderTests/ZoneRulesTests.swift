@@ -15,7 +15,7 @@ import Testing
     ("Europe/Zurich", TimeOfDay(0), "2026-07-15T12:00:00Z", "2026-07-15T22:00:00Z"),
     ("Europe/Zurich", TimeOfDay(4), "2026-01-15T02:59:59Z", "2026-01-15T03:00:00Z"),
     ("Europe/Zurich", TimeOfDay(4), "2026-01-15T03:00:00Z", "2026-01-16T03:00:00Z"),
-    // On 29 March 2026, the clocks in Zurich go from 01:59:59 to 03:00. A skipped time of day is the moment of the change.
+    // On 29 March 2026, the clocks in Zurich go from 01:59:59 to 03:00. A skipped time means the moment of the change.
     ("Europe/Zurich", TimeOfDay(2, 0), "2026-03-28T12:00:00Z", "2026-03-29T01:00:00Z"),
     ("Europe/Zurich", TimeOfDay(2, 30), "2026-03-28T12:00:00Z", "2026-03-29T01:00:00Z"),
     ("Europe/Zurich", TimeOfDay(2, 59), "2026-03-28T12:00:00Z", "2026-03-29T01:00:00Z"),

@@ -25,7 +25,7 @@ struct ByteTests {
     #expect(Set(texts).count == Self.names.count)
   }
 
-  /// Swift treats `@` and the accent after it as one character. A search for the character `@` would not find the password.
+  /// Swift treats `@` and the accent after it as one character, so a search for the character `@` would not find the password.
   @Test func `a password is no part of a key, whatever byte comes after it`() {
     let request = LarderHTTPTests.request(host: "andre:secret@\u{301}example.com")
     #expect(ResponseKey(request)?.host == "%CC%81example.com")

@@ -97,7 +97,7 @@ import Testing
     #expect(slots[0] != slots[1])
   }
 
-  /// A failover to an old replica may begin a new history at an earlier position than the newest position of the old history.
+  /// A failover to an old replica may begin a new log at an earlier position than the newest position of the old log.
   @Test func aTicketTakenWhileAHistoryBeginsStoresNothing() async throws {
     copies.recent.publish(applied: Self.position(9), head: Self.position(9))
     var ticket: LocalCopies.Ticket?

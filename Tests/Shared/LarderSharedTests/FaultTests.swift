@@ -184,7 +184,7 @@ import Testing
     var rng = SeededRNG()
     let (machines, tier, server) = try await startMachines(3)
     let origin = Origin()
-    // If the reply that grants a lease gets lost, no machine releases the lease. Other loads wait until the lease expires.
+    // If the reply that grants a lease gets lost, no machine releases the lease. Time must pass so that this lease expires.
     let time = Task {
       while !Task.isCancelled {
         for machine in machines { machine.clock.advance(by: .milliseconds(10)) }

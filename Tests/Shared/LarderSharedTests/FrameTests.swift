@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  /// A Redis cluster chooses the slot of a key by the text between the first `{` and the next `}`.
+  /// A Redis cluster chooses the slot of a key by the text in the first braces, so all keys of an application share this text.
   @Test func allKeysOfAnApplicationAreInOneSlotAndThoseOfOthersInOthers() throws {
     let applications = (0..<50).map { "shop-\($0)" }
     let tags = try applications.map { application -> [UInt8] in

@@ -112,7 +112,7 @@
       #expect(third.version == second.version && third > second)
     }
 
-    /// If a server's clock is set back by a day, a lease would last for a day longer. The tier must shorten such a lease.
+    /// If a server's clock is set back by a day, a lease would last a day longer. So the tier must shorten such a lease.
     @Test func aLeaseLongerThanAnyEndsSoon() async throws {
       let server = try await Server()
       let tier = try server.tier()

@@ -62,7 +62,7 @@ import Testing
     let lines = try lines(of: "sizes", columns: columns)
     #expect(lines.count == 4 && lines.allSatisfy { $0.count <= columns }, "\(lines)")
     let (longer, shorter) = (bar(lines[1]), bar(lines[2]))
-    // The first bar shows 20,500 bytes, and the second 5,500 bytes.
+    // The first bar shows 20,500 bytes and the second 5,500 bytes, so the first bar must be more than twice as long.
     #expect(longer > 2 * shorter && shorter > 0, "\(lines)")
     #expect(!lines[1].contains("\u{2588}\u{2026}"), "\(lines)")
   }

@@ -72,7 +72,7 @@ import Testing
   {
     let path = try makeStore()
     #expect(try run([path, "count"], limit: 16_384) == 0)
-    // The table of readers in `lock.mdb` needs 64 KB, which is more than the limit.
+    // The table of readers in a new `lock.mdb` needs 64 KB. This is more than the limit, so the opening fails.
     try FileManager.default.removeItem(atPath: path + "/lock.mdb")
     #expect(try run([path, "count"], limit: 16_384) == 4)
     #expect(try run(["-r", path, "count"], limit: 16_384) == 4)

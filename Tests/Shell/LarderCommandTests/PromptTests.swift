@@ -129,7 +129,7 @@ import Testing
     let store = try Store(at: home.store)
     try store.namespace("articles").set("new", for: "000012")
     try store.namespace("articles").set("new", for: "000013")
-    // A rewrite counts as set, even if the number of bytes stays the same.
+    // A rewrite is reported as `set`, even if the number of bytes stays the same.
     try store.namespace("articles").set("news", for: "000011")
     try store.namespace("departures").remove("Malm\u{F6} C:01")
     try session.type("echo hello\r").expect(belowBanner: [

@@ -65,7 +65,7 @@ import Testing
     #expect(terminal.isCanonical && !terminal.screen.isPasteMarked)
   }
 
-  /// The shell holds the replaced entries in memory. After a kill, nothing can undo the change.
+  /// The shell holds the replaced entries only in memory, so after a kill nothing can undo the change.
   @Test func `a killed shell leaves its change, and no other shell takes the change back`() throws {
     try home.withStore { store in
       for number in 1...3 { try store.namespace("departures").set("v", for: number) }

@@ -117,7 +117,7 @@ import Testing
     }
     #expect(!FileManager.default.fileExists(atPath: shell.file))
     #expect(try shell.error("get empty 9999").message.description == "no entry \"9999\" in parts")
-    // An empty value counts as a value.
+    // An empty value counts as a value, so `get` succeeds.
     try shell("get empty")
     #expect(shell.outcome == .done)
   }

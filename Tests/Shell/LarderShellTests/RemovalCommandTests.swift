@@ -114,7 +114,7 @@ import Testing
     var change = try EntryChange(
       "evict", past: "evicted", invocation("evict @articles --larger 1 --yes"), in: shell.session)
     try change.apply { batch, namespace, entry in
-      // Writes the second entry again during the removal of the first entry.
+      // Writes the second entry again during the removal of the first entry, so the removal must skip the second entry.
       if isFirst { try batch.set("new", for: "000012", in: namespace) }
       isFirst = false
       try batch.remove(entry.key, from: namespace)

@@ -6,7 +6,7 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct SelectionWalkTests {
-  /// The keys that a selection must give. A test of every entry finds them.
+  /// The keys that a selection must give. This function tests every entry to find these keys.
   private func expected(
     _ selection: Selection, _ entries: [(Store.Entry, [UInt8])]
   ) throws -> [[UInt8]] {

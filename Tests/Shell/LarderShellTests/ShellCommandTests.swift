@@ -84,7 +84,7 @@ import Testing
         // `touch` needs a rule that gives a lifetime.
         try shell.store.declare(Rules(expires: .after(.minutes(15))), for: "departures")
         try shell("use departures")
-        // An export without entries is the least input that `import -` takes.
+        // An export without entries is the shortest input that `import -` takes.
         if command.name == "import" { shell.input = Array(#"{"larder_export":1}"#.utf8) }
         do {
           try shell(example.line)

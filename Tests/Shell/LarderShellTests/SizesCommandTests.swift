@@ -140,7 +140,7 @@ import Testing
   }
 }
 
-/// A store with some values that an application compresses; the shell does not know the transform.
+/// A store with some values that an application compresses. The shell does not know the transform.
 @Suite struct CompressedStoreTests {
   /// Simulates compression: if the first and the last byte of a value are equal, only the first tenth is stored.
   private struct Tenth: ValueTransform {

@@ -106,7 +106,7 @@ package enum PowerWork {
     }
   }
 
-  /// The number of the last batch that the store has; 0 for none.
+  /// The number of the last batch that the store has, or 0 if the store has no batch.
   package static func number(in store: Store) throws -> Int {
     let text: String? = try store.namespace("count").value(for: "n")
     return text.flatMap { Int($0) } ?? 0
@@ -133,7 +133,7 @@ package enum PowerWork {
       return states[number]
     }
 
-    /// A difference between the store and the contents that its last number determines. Nil if there is none.
+    /// A difference between the store and the contents that its last number determines. Nil if there is no difference.
     package mutating func difference(_ store: Store) throws -> String? {
       let number = try number(in: store)
       let state = state(after: number)

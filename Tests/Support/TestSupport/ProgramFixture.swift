@@ -57,7 +57,7 @@ package final class ProgramFixture: Sendable {
     ?? URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
 }
 
-/// A file for the output of a process. With a pipe, the test would have to read while the process runs.
+/// A file for the output of a process, because with a pipe the test would have to read while the process runs.
 private struct Capture {
   let handle: FileHandle
   private let url: URL

@@ -26,7 +26,7 @@ import Testing
     let writer = await LockHolder(store)
     let first = try await origin.ask(boards, LoadOptions())
     #expect(first.value == "load 1" && !first.isCommitted && first.error == nil)
-    // Later reads in this process get the value before its commit, without a second load.
+    // Later reads in this process get the value before the commit of the value, without a second load.
     #expect(try boards.value(for: "thun") == "load 1")
     #expect(try boards.strictValue(for: "thun") == "load 1")
     #expect(try boards.values(for: ["thun", "bern"]) == ["load 1", nil])

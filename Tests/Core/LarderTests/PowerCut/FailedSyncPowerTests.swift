@@ -8,7 +8,7 @@ import TestSupport
   @testable import LMDB
   @testable import Larder
 
-  /// Power cuts after one failed sync. If a writer reports a later success, its data must outlast the power cut.
+  /// Power cuts after one failed sync. Data that a writer reports as stored after this sync must survive the power cut.
   extension `Power cuts` {
     private static let isLong = TestSettings.trials > 1
 

@@ -4,7 +4,7 @@ import LarderPeer
 /// The promise of all reports to the writers before a point of a trace: the batches that survive a power cut at this point.
 struct PowerPromise {
   private(set) var isOpen = false
-  /// The last batch that was reported to a writer as done, and the times of all these reports.
+  /// The last batch that was reported to a writer as done. `times` has the time of each such report.
   private(set) var acknowledged = 0
   private(set) var times: [Int: Int] = [:]
   /// The last batch that a reported sync or clean close covers.

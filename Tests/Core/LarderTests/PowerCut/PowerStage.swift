@@ -24,7 +24,7 @@ import TestSupport
       if TestSettings.trials > 1 { print("power: \(line)") }
     }
 
-    /// The words to put before a command. They make the recorder write the changes of the store's files to `trace`.
+    /// The words to put before a command, so that the recorder writes the changes of the store's files to `trace`.
     static func recording(_ store: String, in trace: String) throws -> [String] {
       let recorder = try PowerRecorder.library.get()
       return [

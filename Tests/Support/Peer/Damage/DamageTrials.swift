@@ -16,7 +16,7 @@ struct DamageTrials {
   private var writtenTo = 0
   private var old = 0
 
-  /// The longest time in seconds that one case may take. A busy machine needs less time than this, too.
+  /// The longest time in seconds that one case may take. This time is long enough also for a busy machine.
   static let longestWait: TimeInterval = 120
   /// The number of cases in a batch. All cases of a batch damage copies of the same store. A child runs cases of only one
   /// batch, so a repeated case damages the same store.
