@@ -34,17 +34,28 @@ extension Service {
 
   func bookmark(_ id: String) async throws -> (value: Bookmark, reply: Reply) {
     let fields = Self.unstored("application/json")
-    let reply = try checked(await send(Self.path(id), fields: fields))
+    let reply = try own(await send(Self.path(id), fields: fields))
     return (try await decoded(Bookmark.self, from: reply), reply)
   }
 
   /// Sends new values for fields of a bookmark. If `fields` is nil, deletes the bookmark.
   func change(_ id: String, _ fields: [String: JSON]?) async throws {
-    _ = try checked(
+    _ = try own(
       await send(
         Self.path(id), method: fields == nil ? .delete : .patch,
         body: fields.map { Array(try JSONEncoder().encode($0)) } ?? [],
         fields: [.contentType: "application/json", .accept: "application/json"]))
+  }
+
+  /// The answer itself if it is good. Proxies and login pages also refuse requests. So a refusal that gives no reason in the
+  /// form of the API counts as the answer of another server, and decides nothing about the user's changes.
+  private func own(_ reply: Reply) throws(ServiceError) -> Reply {
+    let isOwn = reply.json?["message"]?.text != nil || reply.json?["is_valid"]?.isTrue == false
+    let needsNoReason = [401, 403, 407, 408, 429].contains(reply.status)
+    if (400..<500).contains(reply.status), !needsNoReason, !isOwn {
+      throw .wrongContent(path: reply.path, type: "\(reply.status) without a reason of the API")
+    }
+    return try checked(reply)
   }
 
   func address(of id: String) -> String { base + Self.path(id) + "/article" }

@@ -88,13 +88,16 @@ final class FakeReadeck: Sendable {
     }
     guard request.fields["authorization"] == "Bearer \(Self.token)" else { return .init(401) }
     if request.bare == "/api/bookmarks" {
-      let unread = pages.filter { !$0.isArchived }
+      let isUnread = request.parameter("is_archived") == "false"
+      let listed = isUnread ? pages.filter { !$0.isArchived } : pages
       let limit = request.parameter("limit").flatMap { Int($0) } ?? 50
       return .init(
-        200, ["Total-Count": "\(unread.count)"], json: unread.prefix(limit).map(\.bookmark))
+        200, ["Total-Count": "\(listed.count)"], json: listed.prefix(limit).map(\.bookmark))
     }
     let number = Self.number(of: request.bare.dropFirst("/api/bookmarks/".count))
-    guard let page = page(number) else { return .init(404) }
+    guard let page = page(number) else {
+      return .init(404, json: #"{"status":404,"message":"no"}"#)
+    }
     if request.method != "GET" { return edit(number, request) }
     guard request.bare.hasSuffix("/article") else { return .init(json: page.bookmark) }
     // The tag must match exactly. As in the real service, the 304 has no validators.

@@ -96,7 +96,9 @@ import ExampleTesting
     ("GET", 200, "<html>Please log in</html>", "login page"),
     ("PATCH", 200, "<html>Please log in</html>", "does not have the change"),
     ("PATCH", 202, "{}", "does not have the change"), ("PATCH", 500, "", "answered 500"),
-    ("PATCH", 404, "", "answered 404"), ("PATCH", 401, "", "answered 401"),
+    ("PATCH", 404, #"{"message":"no"}"#, "answered 404"), ("PATCH", 404, "", "404 without"),
+    ("PATCH", 405, "<html>", "405 without"), ("GET", 404, "<html>", "404 without"),
+    ("PATCH", 401, "", "answered 401"),
     ("GET", 403, "", "answered 403"),
   ])
   func `a change without a usable answer waits, and holds up no other`(
@@ -117,15 +119,15 @@ import ExampleTesting
     #expect(readeck.page(0)?.isMarked == true && readeck.page(1)?.isMarked == true)
   }
 
-  @Test(arguments: PendingEdit.Kind.allCases)
-  func `the service's refusal of a change drops it, and undoes it here`(kind: PendingEdit.Kind)
-    async throws
-  {
+  @Test(arguments: [#"{"message":"no"}"#, #"{"is_valid":false}"#], PendingEdit.Kind.allCases)
+  func `the service's refusal of a change drops it, and undoes it here`(
+    reason: String, kind: PendingEdit.Kind
+  ) async throws {
     readeck.fill(1)
     prepare(0, for: kind)
     _ = try await fixture.open(0)
     let before = try reader.stored()
-    fixture.answer(with: .init(409)) { $0.method != "GET" }
+    fixture.answer(with: .init(409, json: reason)) { $0.method != "GET" }
     let report = try await fixture.edit(0, kind)
     #expect(report.conflicts.count == 1 && report.left == 0, "\(report)")
     #expect(try before.count == 1 && reader.stored() == before)
@@ -136,7 +138,7 @@ import ExampleTesting
     for (number, kind) in [PendingEdit.Kind.archive, .mark, .delete].enumerated() {
       try await queue([kind], of: number)
     }
-    fixture.answer(with: .init(404)) { _ in true }
+    fixture.answer(with: .init(404, json: #"{"message":"no"}"#)) { _ in true }
     let waiting = try await reader.sendEdits()
     #expect(waiting.left == 3 && waiting.sent == 0 && waiting.conflicts.isEmpty, "\(waiting)")
     fixture.answerAll()
