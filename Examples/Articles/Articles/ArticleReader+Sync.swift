@@ -90,7 +90,15 @@ extension ArticleReader {
       guard try number < settings().limit else { break }
       if try edits().applied(to: bookmark, since: requested) == nil { continue }
       do {
-        let loaded = try await load(bookmark.id, keeping: listed, since: requested) { bookmark }
+        var loaded = try await load(bookmark.id, keeping: listed, since: requested) { bookmark }
+        // If the store itself is full, older articles make room, provided that articles take this room.
+        while (loaded.error as? LarderError)?.code == .full, let oldest = try storedArticles().last,
+          bookmark.isNewer(than: oldest.bookmark),
+          try articles.namespace.info()?.bytes ?? 0 >= loaded.value.utf8.count
+        {
+          try await articles.remove(oldest.bookmark.id)
+          loaded = try await load(bookmark.id, keeping: listed, since: requested) { bookmark }
+        }
         if let error = loaded.error { throw error }
         if loaded.source == .loaded { result.stored += 1 } else { result.skipped += 1 }
         result.images += try await fetchImages(of: bookmark.id)

@@ -179,6 +179,9 @@ import ExampleTesting
     #expect(fixture.asked().bodies.count == kept + 1)
     #expect(try fixture.stored() == Array((20 - kept..<20).reversed()))
     #expect(try await fixture.sync().kept == kept && fixture.asked().bodies.count == 1)
+    readeck.fill(1, from: 20)
+    #expect(try await fixture.sync().stored == 1)
+    #expect(try fixture.stored().first == 20)
   }
 
   @Test func `an article that can never fit fails alone`() async throws {
