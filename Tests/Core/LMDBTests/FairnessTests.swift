@@ -31,7 +31,7 @@ import Testing
     let busy = try PeerProcess("batches", directory.store, ["30"])
     let waiting = try PeerProcess("batches", directory.store, ["30"])
     #expect(eventually { busy.soFar.count > 2 && waiting.soFar.count > 2 })
-    // Stops the process just after its write. It then most likely waits for the lock, because the other process writes.
+    // Stops the process just after its write. Most likely it waits for the lock then, because the other process writes.
     let writes = waiting.soFar.count
     #expect(eventually { waiting.soFar.count > writes })
     usleep(10_000)

@@ -7,7 +7,7 @@ import Testing
 extension `Pages that a write can count on` {
   /// Whether `hasRun` promises a run of `pages` after `singles` single pages, and whether LMDB finds a run after `taken` pages.
   ///
-  /// The database is empty. Its root takes one of the `taken` pages, and each small value takes one more of these pages.
+  /// The database is empty. The root takes one of the `taken` pages, and each small value takes one more of these pages.
   private func lookForRun(
     _ environment: Environment, pages: Int, after singles: Int, taken: Int
   ) throws -> (promised: Bool, found: Bool) {

@@ -20,7 +20,7 @@ struct `Without permission to write` {
     ] { try #require(Process.succeeds(words)) }
   }
 
-  /// A peer that runs as this other user. It has read the record, and its write has failed.
+  /// A peer that runs as this other user. The peer has read the record, and its write has failed.
   private func reader() throws -> PeerProcess {
     let peer = try PeerProcess(
       "read-without-permission", directory.store, under: asOtherUser, saying: "read [7]")
@@ -56,7 +56,7 @@ struct `Without permission to write` {
     where name != "data.mdb" {
       try FileManager.default.removeItem(atPath: directory.store + "/" + name)
     }
-    // The reader opens the store when the lock files are already gone, so it does not report them as deleted.
+    // The reader opens the store when the lock files are already gone, so it does not report these files as deleted.
     _ = try reader()
   }
 

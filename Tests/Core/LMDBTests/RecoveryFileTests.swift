@@ -125,7 +125,7 @@ import Testing
     #expect(try value("cut", boot: 2) == (level == .scratch ? nil : 1))
   }
 
-  /// Writes a recovery record of version 1. Such a record does not have the stamp that names its data file.
+  /// Writes a recovery record of version 1. A record of this version does not have the stamp that names its data file.
   private func writeVersion1() throws {
     let path = directory.store + "/recovery"
     var record = try #require(try RecoveryFile(opening: path).read())

@@ -40,7 +40,7 @@ import Testing
         directory.store + "\(seed)", Fixture.options(durability: .temporary))
       defer { environment.close() }
       var content = Content(random: SeededRNG(seed: seed))
-      // Compares also while the second database is empty.
+      // Compares also before the second database has any record.
       try compare(environment, &content, seed)
       for round in 0..<12 {
         try change(environment, round: round, &content)

@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import Larder
 
-/// A model of a store. It keeps the entries in dictionaries, and must give the same answers as the store.
+/// A model of a store. The model keeps the entries in dictionaries, and must give the same answers as the store.
 struct Model {
   struct Entry: Equatable {
     var value: [UInt8]

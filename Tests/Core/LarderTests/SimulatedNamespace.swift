@@ -2,7 +2,7 @@ import LarderSystem
 
 @testable import Larder
 
-/// A namespace in memory whose keys are numbers. It uses the eviction policy and the access table of the store.
+/// A namespace in memory whose keys are numbers. The namespace uses the eviction policy and the access table of the store.
 struct SimulatedNamespace: SequencedQueue {
   var state = QueueState()
   let capacity: UInt64
@@ -138,7 +138,7 @@ struct ListedPolicy {
   private var state = QueueState()
   private var sequences: [Int: Int] = [:]
   private var newest = 0
-  /// The number of newest entries whose uses do not count. Each insertion sets this number anew.
+  /// The number of newest entries whose uses do not count. Each insertion computes this number again.
   private var recent = 0
 
   init(capacity: Int, table: AccessTable) {

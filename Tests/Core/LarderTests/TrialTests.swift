@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Short runs of the trials of `LarderPeer`; `make trials` runs more of them.
+/// Short runs of the trials of `LarderPeer`. `make trials` runs more trials.
 @Suite struct DamageTrialTests {
   @Test func `damage to any file never crashes, hangs or answers wrongly`() throws {
     let count = 40 * TestSettings.trials

@@ -9,7 +9,7 @@ import Testing
     Int64(try Date(text, strategy: .iso8601).timeIntervalSince1970)
   }
 
-  /// Times of day. `next` is the first moment after `now` at which the clocks of the zone show the time. Both are in UTC.
+  /// Times of day. `next` is the first moment after `now` at which the zone's clocks show the time. Both moments are in UTC.
   private static let cases: [(zone: String, time: TimeOfDay, now: String, next: String)] = [
     ("Europe/Zurich", TimeOfDay(0), "2026-01-15T12:00:00Z", "2026-01-15T23:00:00Z"),
     ("Europe/Zurich", TimeOfDay(0), "2026-07-15T12:00:00Z", "2026-07-15T22:00:00Z"),

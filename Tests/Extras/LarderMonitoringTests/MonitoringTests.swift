@@ -25,7 +25,7 @@ import Testing
       }
     }
 
-    /// The value of the metric with that name and these labels in the last report; nil if the report has none.
+    /// The value of the metric with that name and these labels in the last report. Nil if the report has no such metric.
     func value(_ name: String, _ labels: [String: String] = [:]) -> Double? {
       state.withLock { state in
         state.metrics.last?.first { metric in

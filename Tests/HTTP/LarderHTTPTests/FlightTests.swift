@@ -119,7 +119,7 @@ struct SharedFlightTests {
     let gate = Gate()
     let fixture = try Fixture(
       Origin { _, _ in (response(200, Self.fresh), Self.long(after: gate)) }, policy: policy)
-    // This client reads nothing. It must not hold up the other client, which then sends a request of its own.
+    // This client reads nothing, but must not hold up the other client. The other client then sends a request of its own.
     let slow = try await fixture.cache.send(request())
     let other = Task { try await fixture.cache.send(request()) }
     try await fixture.waiting(for: 1)

@@ -48,7 +48,7 @@ struct HeaderSetTests {
     )
   }
 
-  /// The time in the response's `Date`. Without this field, `start`.
+  /// The time in the response's `Date`. If the response has no such field, `start`.
   private func moment(_ response: HTTPResponse) -> Timestamp {
     HTTPDate(of: .date, in: response.headerFields, now: start)?.timestamp ?? start
   }

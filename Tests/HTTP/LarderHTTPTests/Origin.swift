@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// An origin without a network. It records its requests.
+/// An origin without a network, which records its requests.
 final class Origin: HTTPTransport {
   struct Down: Error {}
   typealias Answer = @Sendable (HTTPRequest, Int) async throws -> (HTTPResponse, HTTPBody)

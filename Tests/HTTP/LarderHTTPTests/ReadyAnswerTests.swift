@@ -172,7 +172,7 @@ import Testing
     #expect(last.age == 99 && last.remaining == 1 && last.response.headerFields[.age] == "99")
     fixture.clock.advance(by: .seconds(1))
     #expect(try await fixture.get().result.forwarded == .stale)
-    // The entry itself also expires. Then the cache must forget the head.
+    // The entry itself also expires, and then the cache must forget the head.
     _ = try await fixture.get()
     fixture.clock.advance(by: .days(400))
     #expect(try !isRemembered(fixture))

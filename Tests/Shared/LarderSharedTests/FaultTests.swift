@@ -202,7 +202,7 @@ import Testing
         switch rng.next(in: 0..<10) {
         case 0:
           try await machine.cache.set("set \(step)", for: key, tags: ["t"])
-          // A record of an earlier `clear`, or a removal that waited, may have removed the copy by now.
+          // A record of an earlier `clear`, or a removal that waited, may have removed the copy by now, so the copy may be nil.
           let copy = try machine.copy(key)
           #expect(copy == nil || copy == "set \(step)", "LARDER_SEED=\(rng.seed)")
         case 1:

@@ -72,7 +72,7 @@ import Testing
     #expect(layout(frame) == 2)
   }
 
-  /// A hostile server can send frames with correct checksums. Such frames must not make the parser read beyond their end.
+  /// A hostile server can send frames with correct checksums. The parser must not read beyond the end of such a frame.
   @Test func forgedFramesNeverTrap() {
     var rng = SeededRNG()
     for _ in 0..<5000 {

@@ -14,7 +14,7 @@
     .first { FileManager.default.isExecutableFile(atPath: $0) }
   private let needsServer: Comment = "skipped: redis-server is not installed"
 
-  /// Tests the scripts and the log on a real Redis server. The sender of these tests needs no SwiftNIO; `make shared` tests the
+  /// Tests the scripts and the log on a real Redis server. The sender of these tests needs no SwiftNIO. `make shared` tests the
   /// sender of `LarderRedis`.
   @Suite(.enabled(if: program != nil, needsServer), .serialized) struct ServerTests {
     @Test func theTierKeepsTheRules() async throws {

@@ -16,7 +16,7 @@ final class Machine: Sendable {
 
   var shared: Shared { cache.shared }
 
-  /// - Parameter now: the time at which the manual clock begins; nil for its default.
+  /// - Parameter now: the time at which the manual clock begins. Nil means the default time of the clock.
   init(
     _ tier: MemoryTier, at now: Timestamp? = nil, options: SharedOptions = SharedOptions(),
     rules: Rules = Rules(expires: .after(.minutes(10)), stale: .hours(1))
@@ -176,7 +176,7 @@ final class Origin: Sendable {
   }
 }
 
-/// Waits while the clocks of machines and of a server advance, so that the machines' readers look at the log again.
+/// Waits and lets the clocks of the machines and the server advance, so that the machines' readers look at the log again.
 func whileTimePasses(
   _ machines: [Machine], _ server: ManualClock? = nil, by step: Duration = .milliseconds(20),
   until condition: () async throws -> Bool

@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  /// The lines of a command at a terminal of this width, from the first line of its answer on.
+  /// The lines of a command at a terminal of this width. The lines begin with the first line of the answer.
   private func lines(of command: String, columns: Int, _ environment: [String: String] = [:]) throws
     -> [String]
   {

@@ -25,7 +25,7 @@ struct Screen {
   private var continues: Set<Int> = []
 
   private var rendition = ""
-  /// Whether the cursor stays in the last column until one more character comes.
+  /// Whether the last column is written and the cursor stays there. The next character then begins a new row.
   private var isWrapPending = false
   private var saved = (row: 0, column: 0, isWrapPending: false)
   private var pending: [UInt8] = []

@@ -51,7 +51,7 @@ import Testing
   }
 }
 
-/// The HTTP cache writes stored responses, and separate code of the shell reads them. Both must follow the same format.
+/// The HTTP cache writes stored responses, and separate code of the shell reads them. The two must follow one format.
 @Suite struct StoredResponseTests {
   private static let isBuilt = FileManager.default.isExecutableFile(
     atPath: ProgramFixture.programs + "/LarderPeer")

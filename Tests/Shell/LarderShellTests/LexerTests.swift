@@ -8,7 +8,7 @@ import Testing
     try command(text).arguments.compactMap(\.word).map(\.bytes)
   }
 
-  /// The first command that a line completes; nil while a quote is open.
+  /// The first command that a line completes. Nil while a quote is open.
   private func first(
     _ line: String, of reader: inout CommandReader
   ) throws -> ShellLanguage.CommandLine? {

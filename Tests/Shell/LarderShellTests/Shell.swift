@@ -15,7 +15,7 @@ final class Shell {
   private(set) var session: Session!
   /// The outcome of the last command.
   private(set) var outcome: Outcome?
-  /// The notes and the questions. They are not part of the answers.
+  /// The notes and the questions, without the answers of commands.
   private(set) var notices: [String] = []
   private(set) var questions: [String] = []
   /// The lines about the progress of a command. The element nil removes the last line.

@@ -5,7 +5,7 @@ package import LarderSystem
 package enum SharedWords {
   package static let store = [UInt8](0..<16)
 
-  /// The words of the file `access`. Their number may be any multiple of 64.
+  /// The words of the file `access`. The number of words may be any multiple of 64.
   package static func of(
     _ environment: Environment, layout: UInt32 = 1, store: [UInt8] = store
   ) -> SharedTable {

@@ -34,7 +34,7 @@ package final class LineCollector: @unchecked Sendable {
   /// All lines that the child has printed so far. Includes the taken lines.
   package var soFar: [String] { condition.withLock { lines } }
 
-  /// The next line; nil at the end of the output, or if no line comes in time.
+  /// The next line. Nil at the end of the output, or if no line comes in time.
   package func next(within limit: TimeInterval) -> String? {
     let deadline = Date(timeIntervalSinceNow: limit)
     return condition.withLock {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A running `LarderPeer`. Its `deinit` kills the process.
+/// A running `LarderPeer`. The release of this object kills the process.
 package final class PeerProcess: @unchecked Sendable {
   private struct UnexpectedLine: Error {
     let line: String?
@@ -41,7 +41,7 @@ package final class PeerProcess: @unchecked Sendable {
     return "LarderPeer"
   }()
 
-  /// How long a peer may be silent, in seconds. A peer that works is never silent for so long, even on a busy machine.
+  /// The longest time in seconds without a line of the peer. A peer that works is faster, even on a busy machine.
   private static let longestWait = TimeInterval(600 * TestSettings.trials)
 
   /// The next unread line. Nil if the peer has ended and all its lines are read. If no line comes within `longestWait`, kills

@@ -1,7 +1,7 @@
 package import Foundation
 
 extension Process {
-  /// A command that is not started yet, without input and output.
+  /// A command that is not started yet. The command gets no input, and its output is dropped.
   package static func silent(_ words: [String]) -> Process {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
@@ -27,6 +27,6 @@ extension Process {
     return (process.terminationStatus, String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Runs a command to its end, without its output. Returns whether it succeeded.
+  /// Runs a command to its end and drops its output. Returns whether the command succeeded.
   package static func succeeds(_ words: [String]) -> Bool { (try? output(of: words))?.status == 0 }
 }

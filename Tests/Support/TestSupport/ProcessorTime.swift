@@ -2,8 +2,8 @@ import Foundation
 
 /// The processor time that the calling thread spends in `body`.
 ///
-/// Other work of the machine hardly changes this time, unlike elapsed time. So a test can distinguish linear from quadratic
-/// cost.
+/// Other work of the machine changes elapsed time, but hardly changes this time. So a test can distinguish linear from
+/// quadratic cost.
 package func processorTime(_ body: () throws -> Void) rethrows -> Duration {
   let start = processorTime
   try body()

@@ -100,7 +100,7 @@ import Testing
     _ defect: BrokenClock.Defect, _ told: String
   ) async throws {
     let clock = BrokenClock(defect)
-    // The check waits before it moves the clock. It must report a sleep that ends already during this wait.
+    // The check waits before it moves the clock. The check must report a sleep that ends already during this wait.
     let failure = await #expect(throws: ConformanceFailure.self) {
       try await checkConformance(of: clock) { clock.advance(by: $0) }
     }

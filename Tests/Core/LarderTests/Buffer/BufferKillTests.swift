@@ -86,7 +86,7 @@ import Testing
           if said[index] % 50 == 0 { try check(store, index, said[index]) }
         }
         writer.kill()
-        // In some rounds a set comes directly after the kill. Its version comes from the counters of the killed process.
+        // In some rounds a set comes directly after the kill. This set gets its version from the killed process's counters.
         if Bool.random(using: &random) {
           try store.namespace("numbers-\(index)").set([1], for: "first")
         }

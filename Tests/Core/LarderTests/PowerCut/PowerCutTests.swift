@@ -15,7 +15,7 @@ import TestSupport
 
     private struct Tally {
       var images = 0
-      /// The number of images without a store. They are from points of the trace at which the store did not have to exist yet.
+      /// The number of images without a store. At these points of the trace, the store did not have to exist yet.
       var absent = 0
       var recovered = 0
       var lossy = 0

@@ -4,7 +4,7 @@ import TestSupport
 /// A change to the files of a store that a disk, a program or a person could make. The seed determines the change.
 struct Mutation {
   var files: [String: Data]
-  /// The data file after an earlier commit. It has older versions of the pages.
+  /// The data file after an earlier commit. This file has older versions of the pages.
   let former: Data
   private(set) var description = ""
   /// Whether a read may find an older version of a page: after a replacement by that version, or through a changed reference.

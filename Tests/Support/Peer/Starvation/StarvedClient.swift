@@ -12,7 +12,7 @@ enum Shortage: String, CaseIterable {
   case space
   /// Disk space. The amount is the size of the file system in kilobytes.
   case disk
-  /// Writable memory. The amount is its size in megabytes. The Swift runtime ends a process that gets no memory.
+  /// Writable memory. The amount is the size of this memory in megabytes. The Swift runtime ends a process that gets no memory.
   case memory
 
   /// Limits the resource of this process until the process ends.
@@ -63,8 +63,8 @@ enum Shortage: String, CaseIterable {
 }
 
 extension Peer {
-  /// `starved-client STORE SHORTAGE AMOUNT LEVEL`: makes all calls of a client of a store. It prints `ack NUMBER` for each
-  /// write that returned, `error CODE` for each call that failed, and `end`.
+  /// `starved-client STORE SHORTAGE AMOUNT LEVEL`: makes all calls of a client of a store. Prints `ack NUMBER` for each write
+  /// that returned, `error CODE` for each call that failed, and `end`.
   func actStarved() throws {
     let shortage = value(0) { Shortage(rawValue: $0) }
     try shortage.begin(argument(1))
