@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// An error of the library: a code for programs and a text for people. The text names the path, key or limit and a remedy.
+/// An error of the library: a code for programs and a text for people. The text names the path, key or limit, and a remedy.
 ///
 /// A missing entry is never an error: reads return nil.
 public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -13,7 +13,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotOpen
     /// The files at the path are not a Larder store.
     case foreign
-    /// A later version of Larder wrote the store.
+    /// The store has a format that only later versions of Larder can read.
     case newerFormat
     /// The file is damaged or truncated.
     case damaged
@@ -57,7 +57,8 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case closed
     /// The process is a forked child, and its parent process opened the store.
     case forked
-    /// The shared tier refused the request, or a connection to the shared tier failed. The shared tier changed nothing.
+    /// A connection to the shared tier (a Redis or Valkey server) failed, or the server refused the request. No change was
+    /// made.
     case unreachable
     /// The shared tier did not answer in time. The shared tier may have made the change.
     case unanswered

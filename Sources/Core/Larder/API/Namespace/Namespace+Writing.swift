@@ -46,7 +46,7 @@ extension Store.Namespace {
 
   /// Passes the fresh value under `key`, or nil, to `change`. Stores and returns the result. A nil result removes the entry.
   ///
-  /// No other write can change the entry in between. `change` must make no writes. It may run several times, on any thread.
+  /// No other write can change the entry in between. `change` must make no writes, and may run several times, on any thread.
   @discardableResult
   public func update(
     _ key: some StoreKey, _ attributes: EntryAttributes = EntryAttributes(),

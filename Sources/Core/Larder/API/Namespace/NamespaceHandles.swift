@@ -46,7 +46,7 @@ struct NamespaceHandles {
 final class CountedHandles: Sendable {
   private let listed = Mutex<[NamespaceHandle]>([])
 
-  /// Not inlined, because the list already has the handle of nearly every read.
+  /// Not inlined, because nearly every read finds its handle in the list.
   @inline(never)
   func add(_ handle: NamespaceHandle) {
     if handle.isListed.exchange(true, ordering: .relaxed) { return }

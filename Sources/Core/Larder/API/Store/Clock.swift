@@ -131,7 +131,7 @@ struct StoreClock: LarderClock {
 
   var coarseMinute: Int64 { coarseNow / 60_000 }
 
-  /// Times of both clocks in milliseconds, cheap enough for every read. They are 0 to 10 ms after the exact times.
+  /// Times of both clocks in milliseconds, cheap enough for every read. Each time is 0 to 10 ms after the exact time.
   var roundedUpTimes: (monotonic: Int64, wall: Int64) {
     guard isSystem else { return (monotonic.roundedUpMilliseconds, now.milliseconds) }
     return (

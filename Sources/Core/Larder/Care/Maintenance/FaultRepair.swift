@@ -115,7 +115,7 @@ struct FaultRepair {
     _ found: Verification.Inconsistency, _ session: inout WriteSession
   ) throws(LarderError) {
     switch found.fault {
-    // After the check, another write may have given the id to a namespace, or removed it, so each case looks the id up again.
+    // After the check, another write may have created or removed a namespace with the id, so each case looks the id up again.
     case .orphanedEntries(let id, _), .orphanedCounters(let id):
       if try session.name(of: id) == nil { try session.listAsCleared(id) }
     case .clearedInUse(let id, _):

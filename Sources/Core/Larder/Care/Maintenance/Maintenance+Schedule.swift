@@ -25,7 +25,7 @@ extension Maintenance {
   func due(in era: Int, isRetry: Bool) -> Duration? {
     guard isCurrent(era) else { return nil }
     let now = store.engine.clock.monotonic
-    // If the clock seemed to have jumped, the purge removed nothing. A purge a minute later can, so the next run is due then.
+    // If the clock seemed to have jumped, the purge removed nothing. A purge after a minute can, so a run is due then.
     if isRetry { return now + .seconds(61) }
     let random = interval * Double.random(in: 0...1) * jitter
     do throws(LarderError) {
@@ -39,7 +39,7 @@ extension Maintenance {
   private func remaining() throws(LarderError) -> Duration {
     let engine = store.engine
     let state = try engine.typed { try engine.environment.beginRead().state(engine.seal) }
-    // If the record is damaged, maintenance is due immediately, because its writes rebuild the record.
+    // If the record is damaged, maintenance is due immediately: a write of the maintenance rebuilds the record.
     return state.map { remaining(of: $0, at: store.now) } ?? .zero
   }
 

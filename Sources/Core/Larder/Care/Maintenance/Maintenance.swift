@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// Any number of processes may maintain one store. An object skips a due run if another process has made a run within the
 /// object's interval. So the first run is due one interval after the last run of any process. If that time is past, or no
-/// process has made a run, the first run is due at ``start()``. Each run is later by a random part of the interval; see
+/// process has made a run, the first run is due at ``start()``. Each run is delayed by a random part of the interval; see
 /// `jitter`.
 ///
 /// Times follow the store's clock, so without jitter a test that advances a ``ManualClock`` by an interval gets a run. The

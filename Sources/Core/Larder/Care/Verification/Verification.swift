@@ -20,7 +20,7 @@ public struct Verification: Sendable {
       case counters
       /// A record of a namespace or of the store itself is damaged, or contradicts another record.
       case metadata
-      /// A page of the data file is damaged, so its entries are lost, or damage prevents the commit of the write buffer.
+      /// A page of the data file is damaged, so its entries are lost. Or damage prevents the commit of the write buffer.
       case pages
     }
 

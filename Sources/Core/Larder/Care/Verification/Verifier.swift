@@ -40,7 +40,7 @@ struct Verifier {
     case sizes, garbage, counterRecords, entries, deadlines, queue, tags, chunks, counts
   }
 
-  /// Runs all checks. False if `shouldContinue` stopped the checks.
+  /// Runs all checks. Returns false if `shouldContinue` stopped the checks.
   mutating func run(in transaction: borrowing ReadTransaction) throws(LarderError) -> Bool {
     let damaged = try engine.typed {
       try transaction.damagedPages(databases: engine.indexes.all)

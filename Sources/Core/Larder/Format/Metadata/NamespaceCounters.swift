@@ -169,7 +169,7 @@ public struct RemovalCounters: Sendable, Equatable {
 public struct ReadCounters: Sendable, Equatable {
   // The record of the counters has the cases in this order. The vector of counts has no room for a ninth case.
   enum Kind: Int, CaseIterable {
-    /// A fresh value was found. Its codec may have failed to decode the value.
+    /// A fresh value was found. The codec may have failed to decode the value.
     case hits
     case misses, expired, stale, damaged, undecodable
     /// Hits of values that were already decoded in memory.

@@ -40,8 +40,8 @@ extension StoreState {
 extension NamespaceCounters {
   /// Computes the counters from the entries of a namespace. Used by a write that finds the record of the counters damaged.
   ///
-  /// Statistics begin again. The next version is far above the highest version found, at a random distance. So no version of a
-  /// removed entry is used again, and no version that followed an earlier damage. O(entries).
+  /// Statistics begin again. The next version is far above the highest version found, at a random distance. So neither a
+  /// version of a removed entry nor a version given after an earlier damage is used again. O(entries).
   static func recounted(
     _ id: NamespaceID, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> NamespaceCounters {

@@ -27,7 +27,7 @@ struct StoreState: Equatable {
   var forcedCommits: UInt64 = 0
   /// 1 after the first subscription to changes. From then on every write batch checks for subscribers.
   var watched: UInt64 = 0
-  /// When a process last began its maintenance, by its clock, in milliseconds since 1970; 0 if never.
+  /// When a process last began its maintenance, by the clock of that process, in milliseconds since 1970; 0 if never.
   var maintained: UInt64 = 0
   /// The number of removed owners that still have dependents.
   var orphans: UInt64 = 0

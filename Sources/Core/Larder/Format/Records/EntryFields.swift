@@ -121,7 +121,7 @@ extension EntryHeader {
     return nil
   }
 
-  /// Whether the record belongs to `key`. If not, it belongs to another long key with the same stored form.
+  /// Whether the record belongs to `key`. If not, the record belongs to another long key with the same stored form.
   @inline(__always)
   func belongs(to key: Span<UInt8>, in record: Span<UInt8>) -> Bool {
     !flags.contains(.longKey) || hasLongKey(key, in: record)

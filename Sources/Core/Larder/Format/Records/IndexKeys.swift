@@ -145,7 +145,7 @@ extension Database {
   static var entries: Database { .firstNamed }
 }
 
-/// The databases besides the main database. They are opened once, when the store is opened.
+/// The databases besides the main database. An opening of the store opens these databases once.
 struct Indexes: Sendable {
   static let names = ["entries", "deadlines", "queue", "tags", "chunks"]
 

@@ -105,7 +105,7 @@ struct IndexedEntry {
     IndexKey.deadline(deadline, position: position, entry: position == 0 ? pinned : id.prefix)
   }
 
-  /// The entry's key in the database of entries, found by the queue. Nil if damage has removed the queue record.
+  /// The entry's key in the database of entries, found through the queue. Nil if damage has removed the queue record.
   func entryKey(
     in view: borrowing some DatabaseView & ~Copyable, _ indexes: Indexes
   ) throws(LMDBError) -> [UInt8]? {

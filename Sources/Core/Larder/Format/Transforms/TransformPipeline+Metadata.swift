@@ -3,7 +3,7 @@ import LarderSystem
 
 // Metadata, entity tag and modification time form one record, which transforms change separately from the value.
 extension TransformPipeline {
-  /// The record of these three fields after the transforms; nil if the entry has none of them, or no transform changes them.
+  /// The record of these three fields after the transforms; nil if the entry has no such field, or no transform changes it.
   func metadata(
     _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> [UInt8]? {

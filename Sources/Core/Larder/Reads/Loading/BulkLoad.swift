@@ -131,7 +131,7 @@ final class BulkLoad<Value: Sendable>: AnyInFlightLoad {
   }
 }
 
-/// The number of keys of one call of the source whose callers still wait.
+/// For one call of the source, the number of keys whose callers still wait.
 private final class Wanted: Sendable {
   private let count: Atomic<Int>
 

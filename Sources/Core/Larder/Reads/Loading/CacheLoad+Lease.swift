@@ -84,7 +84,7 @@ extension Cache {
     return id == .store ? namespace : namespace + [Checksum.keyHash(of: key, in: id)]
   }
 
-  /// Whether no removal of the key, the namespace, the load's tags and owners, or `links` came after the load's last lookup.
+  /// Whether the load's last lookup came after each removal of the key, the namespace, the load's tags and owners, and `links`.
   func isNewest(
     _ load: InFlightLoad<LoadedValue<Value>>, _ key: Span<UInt8>, in id: NamespaceID,
     links: [UInt64] = []

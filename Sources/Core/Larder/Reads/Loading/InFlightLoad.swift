@@ -5,7 +5,7 @@ import Synchronization
 protocol AnyInFlightLoad: AnyObject, Sendable {
   /// The number of callers that wait for the load or are about to wait.
   var callers: Int { get }
-  /// Whether the load has an outcome, so that no caller waits for it.
+  /// Whether the load has an outcome, so that its callers need not wait.
   var isComplete: Bool { get }
 }
 

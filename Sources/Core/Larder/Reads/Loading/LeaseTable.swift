@@ -40,7 +40,7 @@ struct LeaseTable {
 
   private static func isLive(_ word: UInt64, at now: Int64) -> Bool {
     let end = Int64(word & endMask)
-    // If the end is more than `length` after `now`, an earlier boot of the machine wrote it: then the lease is not valid.
+    // If the end is more than `length` after `now`, the lease comes from an earlier boot of the machine, so it is not valid.
     return now < end && end - now <= length
   }
 
@@ -53,7 +53,7 @@ struct LeaseTable {
     return word & ~Self.endMask == hash & ~Self.endMask ? .held : .occupied
   }
 
-  /// Takes the lease and returns its word. Nil if the word has a lease that has not ended, of this key or of another key.
+  /// Takes the lease and returns its word. Returns nil if a lease of this key or of another key in the word has not ended.
   func take(_ hash: UInt64, at now: Int64) -> UInt64? {
     let view = words.view
     guard view.isWritable else { return nil }

@@ -87,7 +87,7 @@ final class LoadLeases: Sendable {
   }
 
   /// Tries to take the lease for a load that has waited. If the holder ended the lease but stored no usable value, all waiting
-  /// loads run without a lease. Otherwise they would run one after another, which takes long if the origin fails slowly.
+  /// loads run without a lease. Otherwise these loads would run one after another, which takes long if the origin fails slowly.
   func takeAfterWait(_ hash: UInt64) -> Attempt {
     switch table.standing(hash, at: now) {
     case .held: Attempt(isHeld: true)

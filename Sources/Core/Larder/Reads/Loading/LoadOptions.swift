@@ -24,7 +24,7 @@ public enum RequestPolicy: String, Sendable, Codable, CaseIterable {
   case cacheOnly
   /// Runs a load, which gets the stored value, or joins a load of the key that already runs.
   case revalidate
-  /// Runs a new load, which gets no stored value. Its outcome replaces every stored version.
+  /// Runs a new load, which gets no stored value. The outcome replaces every stored version.
   case reload
 }
 

@@ -46,7 +46,7 @@ final class LoadWrite: QueuedWrite {
   }
 
   func run(in batch: inout WriteBatch) throws {
-    // The transaction may still fail. Then the next run of the write stores a later number.
+    // If the transaction fails, the next run of the write stores a later number.
     transaction.store(batch.snapshot + 1, ordering: .relaxed)
     let completion = try state.withLock { $0.body }?(&batch)
     state.withLock { ($0.completion, $0.isStored) = (completion, completion != nil) }
@@ -116,7 +116,7 @@ final class LoadWrites: Sendable {
   private let state = Mutex(State())
   private let count = Atomic<Int>(0)
 
-  /// Whether no write waits. Takes no lock, because every read that finds no value uses this property.
+  /// Whether the queue is empty. Takes no lock, because every read that finds no value uses this property.
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
 
   func add(_ write: LoadWrite) {
@@ -146,8 +146,8 @@ final class LoadWrites: Sendable {
 }
 
 extension StoreEngine {
-  /// Waits for the commits of all values loaded before, so that the caller's own write or count comes after them. Does not wait
-  /// inside a write, because these commits follow that write. Does not wait in a forked child, which has no thread for commits.
+  /// Waits for the commits of all loaded values, which must precede the caller's own write or count. Does not wait inside a
+  /// write, because these commits follow that write. Does not wait in a forked child, which has no thread for commits.
   func awaitLoadWrites() {
     if !environment.isForked, !environment.isWriting, !loads.writes.isEmpty { loads.writes.wait() }
   }

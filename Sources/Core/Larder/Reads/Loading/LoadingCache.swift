@@ -1,6 +1,6 @@
 /// A cache with a loader, from ``Cache/loading(options:_:)``. Reads load values that are missing or stale.
 ///
-/// The loader changes nothing in the store. A ``Cache`` of the same namespace and type finds the same entries and shares loads.
+/// Making a `LoadingCache` writes nothing. A ``Cache`` of the same namespace and type finds the same entries and shares loads.
 public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable {
   /// The cache whose entries are read and written.
   public let cache: Cache<Value>

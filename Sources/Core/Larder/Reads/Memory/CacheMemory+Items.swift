@@ -12,8 +12,8 @@ extension CacheMemory {
   @inline(__always)
   static func stripe(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash &>> 60) }
 
-  /// The item under `key`, if it is certainly current and fresh without a lookup in the store. Reads `newest` first, so the
-  /// comparison includes every write that ended before this call. The lock of the key's shard also makes the counts exact.
+  /// The item under `key`, if the item is known to be current and fresh without a lookup in the store. Reads `newest` first, so
+  /// the comparison includes every write that ended before this call. The lock of the key's shard also makes the counts exact.
   @usableFromInline
   func current(_ key: Span<UInt8>) -> MemoryItem? {
     let newest = reader.moment

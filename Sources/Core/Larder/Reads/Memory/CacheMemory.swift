@@ -4,7 +4,7 @@ import Synchronization
 
 /// The decoded values that the caches of a namespace keep in memory.
 ///
-/// The values are always current. Each value has the `ReadTransaction.moment` at which it last matched its entry. If no process
+/// The values are always current. Each value has the `ReadTransaction.moment` of its last match with its entry. If no process
 /// has written after this moment, a read returns the value without a lookup. Otherwise one lookup compares the versions.
 ///
 /// Caches of one store and namespace share a memory if their codecs have the same type and are equal. Codecs of a type without

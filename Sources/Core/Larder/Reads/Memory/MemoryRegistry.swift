@@ -128,7 +128,7 @@ extension StoreSettings {
 }
 
 extension StoreEngine {
-  /// Applies a limit that another process has set. Without a commit after the last call, this is only one comparison.
+  /// Applies a limit that another process has set. If no commit came after the last call, only compares two numbers.
   func followMemoryLimit(in transaction: borrowing ReadTransaction) {
     // A damaged record must not make a read fail, so the limit stays. The next write or `verify` reports the damage.
     guard memory.isNew(snapshot: transaction.id),

@@ -52,7 +52,7 @@ struct MemoryTable {
     return nil
   }
 
-  /// Removes this item. False if the table has no item, or another item, under its key.
+  /// Removes this item. Returns false if the table has no item, or another item, under the key of this item.
   mutating func remove(_ item: MemoryItem) -> Bool {
     guard let index = index(of: item), slots[index].item === item else {
       return false

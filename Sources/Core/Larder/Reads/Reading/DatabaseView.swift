@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The databases as a snapshot shows them, or as a write with its changes so far shows them.
+/// The databases in the state of a snapshot, or in the state of a write with its changes so far.
 protocol DatabaseView: ~Copyable {
   @_lifetime(borrow self)
   func cursor(in database: Database) throws(LMDBError) -> Cursor

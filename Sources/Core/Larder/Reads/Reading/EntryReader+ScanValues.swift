@@ -27,7 +27,7 @@ struct ScannedRecord: ~Escapable {
 }
 
 extension EntryReader {
-  /// Visits the keys and values of the fresh entries of a namespace, like `scan`, but needs no memory for a plain entry.
+  /// Visits the keys and values of the fresh entries of a namespace, like `scan`, but allocates no memory for a plain entry.
   func scanValues(
     of namespace: Store.Namespace, _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction,
@@ -68,7 +68,7 @@ extension EntryReader {
     }
   }
 
-  /// The entries of a run that are plain, fresh and intact, with one bit each. Not inlined, so the loop can use all registers.
+  /// A bit mask of a run's entries that are plain, fresh and intact. Not inlined, so the loop can use all registers.
   @inline(never)
   func verifiedEntries(
     in runs: borrowing RecordRuns, of id: NamespaceID, at now: Int64
