@@ -44,9 +44,13 @@ extension ArticleReader {
       wanted.removeAll { edits.applied(to: $0, since: requested) == nil }
       result.total = wanted.count
       result.kept = try wanted.count { try hasCachedArticle($0.id) }
-      if result.stored > 0 || result.outcome == .nothingNew, try syncs.contains("last sync") {
+      if result.stored > 0 || result.outcome == .nothingNew {
         // The task of a cancelled sync writes this, too, so the write is not asynchronous.
-        try store.write { try $0.set([store.now], for: "last sync", in: syncs) }
+        try store.write { batch in
+          // After a sign-out, nothing may be stored.
+          guard try batch.entry(for: "last sync", in: syncs.namespace) != nil else { return }
+          try batch.set([store.now], for: "last sync", in: syncs)
+        }
       }
     } catch { result.error = result.error ?? error }
     return result

@@ -131,7 +131,11 @@ extension ArticleReader {
           edit.sent = store.now
           // An old answer may not contain the change, so the change stays until the article was fetched again.
           let kept: Void? = try await ifRoom { [edit] in
-            try await outbox.set(edit, for: edit.key, expires: .after(.days(30)))
+            try store.write { batch in
+              // A sign-out may have removed the change meanwhile. The change must then not come back.
+              guard try batch.entry(for: edit.key, in: outbox.namespace) != nil else { return }
+              try batch.set(edit, for: edit.key, in: outbox, expires: .after(.days(30)))
+            }
           }
           if kept == nil { try await outbox.remove(edit.key) }
         }

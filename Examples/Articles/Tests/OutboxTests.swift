@@ -156,6 +156,22 @@ import ExampleTesting
     #expect(readeck.page(0)?.isArchived == false && readeck.page(0)?.isMarked == true)
   }
 
+  @Test func `a change that is sent during a sign-out does not come back`() async throws {
+    try await fixture.sync(new: 1)
+    fixture.during(FakeReadeck.path(0)) { [fixture] in try await fixture.another().signOut() }
+    #expect(try await fixture.edit(0, .mark) == OutboxReport(sent: 1))
+    #expect(try reader.outbox.count() == 0 && readeck.page(0)?.isMarked == true)
+  }
+
+  @Test func `a change of a later version stays, and holds up no other`() async throws {
+    readeck.fill(1)
+    let later = #"{"number":1,"article":"a","title":"x","kind":"share","made":1,"base":""}"#
+    try await reader.outbox.namespace.set(
+      Array(later.utf8), for: "1000000000001", EntryAttributes(codec: .json))
+    #expect(try await fixture.edit(0, .mark).sent == 1)
+    #expect(try reader.outbox.count() == 2)
+  }
+
   @Test func `a change of an article that nobody knows is an error, not queued`() async throws {
     try await fixture.sync(new: 2)
     await #expect(throws: ServiceError.self) { try await reader.edit("nosuch", .mark) }
