@@ -15,11 +15,11 @@ let client: [Target.Dependency] = [larder("Larder"), larder("LarderHTTP"), "Serv
 /// The dependencies of a program over a library that talks to a service.
 let program: [Target.Dependency] = client + ["ExampleProgram", arguments]
 
-/// The dependencies of tests. They run `larder` on the stores that the programs wrote.
+/// The dependencies of tests, which run `larder` on the stores that the programs wrote.
 let testing: [Target.Dependency] =
   client + [larder("LarderURLSession"), larder("larder"), "ExampleTesting", "TestSupport"]
 
-/// An adapter: a library, a program over it, such as `larder-lego`, and their tests, in a folder of its own.
+/// An adapter in a folder of its own: a library, a program over it, such as `larder-lego`, and the tests of both.
 func adapter(_ name: String, library: String) -> [Target] {
   let command = "larder-" + name.lowercased()
   return [

@@ -8,13 +8,20 @@ extension ArticleReader {
   /// fetched. If the fetch of the article fails, the result is the stored version.
   public func article(_ id: String) async throws -> Article {
     _ = try await ifRoom { try applySettings() }
-    let loaded = try await load(id) { [readeck] in try await readeck.bookmark(id).value }
+    let requested = Mutex<Bookmark?>(nil)
+    let loaded = try await load(id) { [readeck] in
+      let bookmark = try await readeck.bookmark(id).value
+      requested.withLock { $0 = bookmark }
+      return bookmark
+    }
     let stored = try storedArticle(id)?.bookmark
-    // If there was no room, the article was not stored, so the store cannot give the bookmark.
-    let bookmark = if let stored { stored } else { try await readeck.bookmark(id).value }
+    // If there was no room, the article was not stored, so the store cannot give the bookmark. If another task or process did
+    // the load, this task has not requested the bookmark either.
+    let known = stored ?? requested.withLock { $0 }
+    let bookmark = if let known { known } else { try await readeck.bookmark(id).value }
     var article = Article(bookmark: bookmark, html: loaded.value, error: loaded.error)
     guard loaded.source == .loaded else { return article }
-    // The articles may have been removed during the load. This is no error, but the article is then not stored.
+    // The articles may have been removed during the load. The load does not fail then, but the article is not stored.
     article.isKept = loaded.error == nil && stored != nil
     guard article.isKept else { return article }
     // The next sync fetches the images that this task cannot fetch.
@@ -48,8 +55,8 @@ extension ArticleReader {
     guard let loaded else { throw ArticlesError.ended }
     readeck.note(id, in: articles.name, loaded)
     if loaded.source == .loaded, loaded.error == nil, let known, !known.images.isEmpty {
-      // The new version may show fewer images, so the article no longer owns the others. If the new version shows the same
-      // images, they would not fit this time either, so the known limit stays.
+      // The new version may show fewer images, so the article no longer owns the other images. If the new version shows the
+      // earlier images, they would not fit now either, so the known limit stays.
       _ = try await ifRoom { try settle(known, imageLimit: known.imageLimit) }
     }
     return loaded
@@ -96,7 +103,7 @@ extension ArticleReader {
     }
     _ = await prefetch.finish()
     let isTooLarge = [.full, .overLimit].contains((failure as? LarderError)?.code)
-    // The article may have changed meanwhile, and another article may share its images. So the owners are set again.
+    // During the fetches the article may have changed, and other articles may share its images. So the owners are set again.
     try settle(article, imageLimit: isTooLarge ? limit : nil)
     try Task.checkCancellation()
     if isTooLarge { return 0 }
@@ -104,7 +111,7 @@ extension ArticleReader {
     return fetched.load(ordering: .relaxed)
   }
 
-  /// The image. Nil if the service refuses it, or if the answer is empty, too large or damaged. Throws for other content.
+  /// The image; nil if the service refuses it, or if the answer is empty, too large or damaged. Throws for other content.
   private func fetchImage(at address: String) async throws -> [UInt8]? {
     var pauses = pauses[...]
     while true {

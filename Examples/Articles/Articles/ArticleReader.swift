@@ -46,7 +46,7 @@ public final class ArticleReader: Sendable {
   /// The name of the namespace of articles.
   public var name: String { articles.name }
 
-  /// Changes the settings immediately. This also affects a running sync, which ends if offline reading is switched off.
+  /// Changes the settings immediately, even for a running sync. A running sync ends if offline reading is switched off.
   public func change(_ settings: OfflineSettings) async throws {
     try await settingsCache.set(settings, for: "offline")
     try applySettings()
@@ -111,7 +111,7 @@ public final class ArticleReader: Sendable {
     for task in images { await task.value }
   }
 
-  /// Removes all data of the user except the settings, even changes that were not sent. This ends a running sync in any process.
+  /// Removes all data of the user except the settings, even changes that were not sent. Ends a running sync in any process.
   public func signOut() async throws {
     try clear(
       articles.namespace, images.namespace, answers, outbox.namespace, syncs.namespace)

@@ -77,7 +77,7 @@ extension Service {
     let isPage = ["<!doctype", "<html", "<head", "<body"].contains(where: start.hasPrefix)
     let type = isPage ? "a web page" : good.contentType ?? "text/html"
     if !type.hasPrefix("text/") { throw ServiceError.wrongContent(path: good.path, type: type) }
-    // If the service compressed a body that was already cut, no error shows this. So the end of the article is checked.
+    // If the service compressed a body that was already cut, no error shows the cut. So the end of the article is checked.
     let isArticle = start.hasPrefix("<section")
     if start.isEmpty || isArticle && !html.trimmingBlanks.hasSuffix("</section>") {
       throw ServiceError.undecodable(path: good.path, reason: "its end is missing")

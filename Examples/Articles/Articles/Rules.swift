@@ -80,7 +80,7 @@ extension ArticleReader {
     let id = article.bookmark.id
     try store.write { batch in
       var stored = try batch.entry(for: id, in: articles.namespace).flatMap(StoredArticle.init)
-      // Another version of the article may have been stored meanwhile, and its images may fit. So nothing is noted then.
+      // Another version may have been stored since then, and its images may fit. So nothing is noted for another version.
       if stored?.images == article.images, stored?.imageLimit != limit {
         stored?.imageLimit = limit
         try batch.setMetadata(stored?.encoded(), of: id, in: articles.namespace)

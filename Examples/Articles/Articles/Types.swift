@@ -74,7 +74,7 @@ public struct ArticleList: Sendable, Hashable {
   var isWhole = false
 }
 
-/// A stored article without its HTML. It is the metadata of the entry.
+/// A stored article without its HTML: the metadata of the article's entry.
 public struct StoredArticle: Codable, Sendable, Hashable {
   private enum CodingKeys: CodingKey { case bookmark, requested, images, imageLimit }
 

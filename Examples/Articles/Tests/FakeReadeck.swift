@@ -1,6 +1,6 @@
 import ExampleTesting
 
-/// A readeck server for tests. Its API has the forms of the real API, and treats validators in the same way.
+/// A readeck server for tests. Its API has the forms of the real API, and treats validators like the real API.
 final class FakeReadeck: Sendable {
   struct Page {
     var number: Int

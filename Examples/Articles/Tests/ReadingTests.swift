@@ -144,8 +144,10 @@ import ExampleTesting
     readeck.fill(1, from: 2)
     try fixture.store.fill()
     for _ in 0..<2 {
+      fixture.server.forget()
       let article = try await fixture.open(2)
       #expect(!article.isKept && article.html.contains("<section>2 "))
+      #expect(fixture.server.count == 2, "the bookmark and the HTML")
     }
     #expect(try fixture.stored() == [1, 0])
   }

@@ -216,7 +216,7 @@ import ExampleTesting
   {
     readeck.fill(4, images: 1)
     readeck.change(3) { $0.progress = 50 }
-    // The list has an article twice, because another article has moved meanwhile.
+    // The list has an article twice, because another article has moved while the service made the list.
     readeck.pages += [readeck.pages[0]]
     #expect(try await fixture.sync().stored == 4)
     readeck.change(0) { $0.isArchived = true }

@@ -28,7 +28,7 @@ public struct Catalog: Sendable {
     over transport: any HTTPTransport,
     log: (@Sendable (String) -> Void)? = nil
   ) {
-    // The realm is for a user at one server: another server may have a user with the same name.
+    // The realm belongs to a user at one server, because another server may have a user with the same name.
     realm = store.realm(of: "\(Service.base(base)) \(user)")
     listings = realm.cache(of: [PageVersion].self, in: "catalog.listings")
     choices = realm.cache(of: String.self, in: "catalog.choices", rules: .userData)

@@ -140,7 +140,7 @@ public actor CatalogReader {
     return pageCount > count
   }
 
-  /// Validates all pages read so far, fresh or not.
+  /// Validates all pages that were read before, even if they are fresh.
   public func refresh() async throws { try await read(max(1, pageCount), isFresh: true) }
 
   private func read(_ count: Int, isFresh: Bool) async throws {

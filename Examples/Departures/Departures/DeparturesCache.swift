@@ -14,7 +14,7 @@ public struct DeparturesCache: Sendable {
   /// Whether a lookup waits for a newer value. A command waits, but an app shows the stale value first.
   public var waitsForNewer = false
   private let timetable, weather, simulations, tiles: Service
-  /// The service with the names of ships and the report of the lakes. It has no public address, so it is nil without a base.
+  /// The service with the names of ships and the report of the lakes; nil without a base, because it has no public address.
   private let boats: Service?
   private let weatherKey: String
   /// A realm for the data of services at another base, so that they do not mix with the usual data; otherwise nil.
@@ -159,7 +159,7 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// Sunrise and sunset of today. Each day they are computed once.
+  /// Sunrise and sunset of today, which are computed once for each day.
   public func sun(at lake: Lake) async throws -> CacheResult<SunTimes> {
     let day = today
     return try await value("\(lake.id)_\(day)", in: .sun) {
@@ -167,7 +167,7 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// A picture of the map. It stays in the store until it is evicted.
+  /// A picture of the map, which stays in the store until it is evicted.
   public func tile(zoom: Int, x: Int, y: Int) async throws -> CacheResult<[UInt8]> {
     let name = "\(zoom)/\(x)/\(y)"
     return try await value(name, in: .tiles) {

@@ -26,7 +26,7 @@ extension DeparturesCache {
   }
 
   /// For an app that goes to the background: fetches the boards of today and tomorrow and the ships, and then updates the
-  /// widget. So the boards of the next morning are there even without a network.
+  /// widget. So the boards of the next morning are in the store even without a network.
   public func enterBackground(_ stations: [String]) throws -> Prefetch<Errand> {
     let boards = (0...1).flatMap { day in stations.map { Errand.board($0, inDays: day) } }
     return try run(boards + [.ships] + stations.map { .widget($0) })

@@ -40,7 +40,7 @@ public struct Departure: Codable, Hashable, Sendable {
   }
 }
 
-/// A water temperature. It comes from the report of all lakes, or from a simulation if the report has none.
+/// A water temperature from the report of all lakes, or from a simulation if the report has no temperature.
 public struct WaterTemperature: Codable, Hashable, Sendable {
   public enum Origin: String, Codable, Sendable { case report, simulation }
   public var celsius: Double

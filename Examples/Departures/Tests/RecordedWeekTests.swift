@@ -27,7 +27,7 @@ import ExampleTesting
     init(_ policy: RequestPolicy = .standard) throws {
       fixture = try Fixture(at: "2025-07-07T06:00:00+0200")
       cache = fixture.with(policy)
-      // An app shows a stale value while it fetches a newer one. The test waits for the newer one, which needs the same requests.
+      // An app shows a stale value while it fetches a newer value. The test waits for the new value; the requests are equal.
       cache.waitsForNewer = true
       let delays = try RecordedWeekTests.rows("delays").map {
         (station: $0[0], time: try moment($0[1])..<moment($0[2]), minutes: Int($0[3]))

@@ -5,7 +5,7 @@ import Foundation
 ///     page-programs ROOT OUTPUT FILE...
 ///
 /// Each block of Swift in a page becomes a function of `Programs`. That type declares the names that programs use without a
-/// declaration. The function returns what its program declares. A block that declares only types is written as it is. A
+/// declaration. The function returns what its program declares. A block that declares only types is not changed. A
 /// block that is also in one of the Swift files is compiled there. The imports are those of the first of these files.
 @main struct Generator {
   static func main() throws {

@@ -7,7 +7,7 @@ import Service
 /// Requests. Concurrent calls for a missing entity share one request. If the service is unreachable, answers 5xx or limits
 /// requests, an expired entity is returned as stale, with the error, provided that the rules of its kind allow this.
 extension LegoClient {
-  /// The entity with this key. Nil if the service does not have it.
+  /// The entity with this key; nil if the service does not have the entity.
   public func entity<Entity: LegoEntity>(
     _ type: Entity.Type, _ key: String, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Entity>? {
@@ -18,7 +18,7 @@ extension LegoClient {
     ) { $0.key.lowercased() == key.lowercased() ? nil : "it is about \($0.key)" }
   }
 
-  /// The first page of a list. The page is stored under the address of the list. It is fresh as long as an entity of this kind.
+  /// The first page of a list, stored under the address of the list. The page is fresh as long as an entity of this kind.
   public func page<Entity: LegoEntity>(
     _ list: LegoList<Entity>, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<LegoPage<Entity>> {
@@ -114,7 +114,7 @@ extension LegoList<PartColor> {
 }
 
 extension LegoList<Element> {
-  /// The parts of a set or minifig. Each of them has its ``Element/quantity``.
+  /// The parts of a set or minifig. Each part has its ``Element/quantity``.
   public static func inventory(of set: String) -> Self {
     Self(path: "/lego/\(set.hasPrefix("fig-") ? "minifigs" : "sets")/\(set.percentEscaped)/parts/")
   }

@@ -1,7 +1,7 @@
 // `Service` has variants of the decoding methods below: a number may be text, and a malformed optional field is nil.
 import Service
 
-/// One of the seven types of entity in the Rebrickable API. It has the useful fields, and ignores all others.
+/// One of the seven types of entity in the Rebrickable API, with the useful fields. Other fields are ignored.
 public protocol LegoEntity: Codable, Sendable, Equatable {
   static var kind: EntityKind { get }
   /// Identifies the entity within its kind. Zeros at the beginning, dots and dashes are part of the key, as in the API.

@@ -25,7 +25,7 @@ public struct Place: ParsableArguments {
   @Flag(name: .customLong("log"), help: "Print a line for each lookup: hit or miss, and the age.")
   private var isLogged = false
 
-  /// The address of a recording. It belongs to no user, so its data stay apart from the data of the user.
+  /// The address of a recording, which belongs to no user, so its data stay apart from the data of the user.
   public static let recording = "https://recording.invalid"
 
   public init() {}

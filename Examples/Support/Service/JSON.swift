@@ -17,7 +17,7 @@ public enum JSON: Sendable, Hashable {
   }
 
   public var text: String? { if case .string(let text) = self { text } else { nil } }
-  /// The value as a number. Some services send numbers as text.
+  /// The value as a number, which some services send as text.
   public var number: Double? {
     if case .number(let number) = self { return number }
     return text.flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }

@@ -92,7 +92,7 @@ public struct Service: Sendable {
     try await cache.removeAll(for: request(path, method: .get, fields: [:]))
   }
 
-  /// The answer itself if it is good (2xx); throws otherwise.
+  /// The answer itself if its status is good (2xx); throws for another status.
   public func checked(_ reply: Reply) throws(ServiceError) -> Reply {
     if (200..<300).contains(reply.status) { return reply }
     throw .refused(status: reply.status, message: reason(of: reply))

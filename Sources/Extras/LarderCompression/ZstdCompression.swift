@@ -103,9 +103,9 @@
 
     /// Makes a dictionary from the values of a namespace, for later values of this namespace. Stored values do not change.
     ///
-    /// Call this method when the namespace has some hundred values, and again when the values have changed much. It stops
-    /// reading after 2,000 values, or after 100 times the size of the dictionary. The dictionaries are pinned entries of the
-    /// namespace `larder.transforms`. Do not remove a dictionary: the values that it compressed would be lost.
+    /// Call this method when the namespace has some hundred values, and again when the values have changed much. Reading stops
+    /// after 2,000 values, or after 100 times the size of the dictionary. The dictionaries are pinned entries of the namespace
+    /// `larder.transforms`. Do not remove a dictionary: the values that it compressed would be lost.
     ///
     /// - Parameter size: the largest size of the dictionary in bytes; a size outside 1 kB to 1 MB becomes the nearer limit.
     /// - Throws: ``/Larder/LarderError/Code/invalidArgument`` if the namespace has too few values.

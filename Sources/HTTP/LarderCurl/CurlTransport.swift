@@ -24,7 +24,7 @@
     /// A transport with connections of its own.
     ///
     /// - Parameter userAgent: the value of `User-Agent`, such as `weather/1.0`, in requests without that field; some services
-    ///   refuse a request that names no program. Nil adds no field.
+    ///   refuse a request that names no program. If this value is nil, no field is added.
     public init(userAgent: String? = nil) { self.userAgent = userAgent }
 
     public func send(
@@ -113,7 +113,7 @@
 
     init(_ count: Int) { free = Atomic(count) }
 
-    /// Waits for a place. Each call that returns must be followed by one ``give()``.
+    /// Waits for a place. The caller of each call that returns must later call ``give()`` once.
     func take() async throws {
       let place: Void? = await waiters.wait(unless: {
         guard free.load(ordering: .relaxed) > 0 else { return nil }

@@ -24,7 +24,7 @@
   ///     let session = URLSession(configuration: configuration)
   ///
   /// Each request's `cachePolicy` applies. A `timeoutInterval` applies if the cache's limit is longer. The protocol follows up to
-  /// 20 redirections through the cache and asks no delegate about them. It puts no cookies of responses into the session.
+  /// 20 redirections through the cache and asks no delegate about them. Cookies of responses do not get into the session.
   ///
   /// On Linux, protocols have limits. Additional headers and the cache policy of the configuration have no effect, and a body
   /// arrives in one piece. An upload task fails (use a data task with `httpBody`), and a download task gets no file.

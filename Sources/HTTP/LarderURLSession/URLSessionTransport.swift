@@ -14,11 +14,11 @@
   /// For large bodies use `CurlTransport` of the module `LarderCurl`, or `AsyncHTTPClientTransport`. The body of a request is
   /// read into memory first, at most 64 MB.
   ///
-  /// On Linux a response with cut-off header fields ends the process. This is a fault of `URLSession`, which nothing can catch.
-  /// If that must not happen, use `CurlTransport` of the module `LarderCurl`.
+  /// On Linux a response with cut-off header fields ends the process, because of a fault of `URLSession` that nothing can
+  /// catch. If that must not happen, use `CurlTransport` of the module `LarderCurl`.
   ///
-  /// On Linux `URLSession` does not report that a compressed body was cut off. So the transport asks there for plain
-  /// bodies unless the request or the configuration has `Accept-Encoding`. A request with an effect gets its own connection.
+  /// On Linux `URLSession` does not report that a compressed body was cut off. So on Linux a request without `Accept-Encoding`
+  /// asks for a plain body, unless the configuration has the field. A request with an effect gets its own connection.
   public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
     private let exchanges = SessionExchanges()
@@ -86,7 +86,7 @@
   }
 
   extension URLError: TransportFailure {
-    /// The kind of the failure, by its code, and in one case on Linux by its description.
+    /// The kind of the failure by its code. On Linux the code may be unknown; the description then decides.
     public var failure: TransportFailureKind {
       switch code {
       case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,

@@ -7,7 +7,7 @@
   import Synchronization
 
   struct Login: Sendable {
-    /// The first command of a connection. Its reply shows whether the server can be used.
+    /// The first command of a connection, whose reply shows whether the server can be used.
     var words: [[UInt8]]
     var tls: NIOSSLContext?
   }

@@ -17,7 +17,7 @@ package struct RESPParser {
 
   private var buffer: [UInt8] = []
   private var start = 0
-  /// The unfinished arrays, the outermost first. They stay between the pieces, so that a reply is not read again from its start.
+  /// The unfinished arrays, the outermost first. They are kept between pieces, so that no part of a reply is read twice.
   private var unfinished: [(list: [Reply], left: Int)] = []
   /// The number of elements that all arrays of the reply under way announce, and the number of its bytes that were read.
   private var elements = 0

@@ -70,7 +70,7 @@
     private let login: Login
     private let route: Mutex<Route>
 
-    /// A sender for the server at an address. It connects at the first command.
+    /// A sender for the server at an address. The sender connects at the first command.
     ///
     /// - Parameters:
     ///   - others: further addresses, such as replicas that may replace the server, or other nodes of a cluster.

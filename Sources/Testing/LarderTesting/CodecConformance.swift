@@ -166,7 +166,7 @@ private struct Random: RandomNumberGenerator {
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
   /// The checked type, such as `JSONCodec<Color>`.
   public let subject: String
-  /// The broken promises. Each is one sentence.
+  /// The broken promises, each as one sentence.
   public let problems: [String]
 
   /// The subject, then each problem on its own line.

@@ -2,7 +2,7 @@ public import Larder
 
 /// A store that a check at the end of a test found inconsistent.
 public struct InconsistentStore: Error, CustomStringConvertible {
-  /// The faults that the check found. Each is one sentence.
+  /// The faults that the check found, each as one sentence.
   public let faults: [String]
 
   /// The faults, each on its own line.
@@ -14,7 +14,7 @@ public struct InconsistentStore: Error, CustomStringConvertible {
 extension Store {
   /// Checks the whole store for inconsistencies and closes it. Throws ``InconsistentStore`` if it finds a fault.
   ///
-  /// Call this method at the end of each test. It reads the whole store.
+  /// Call this method at the end of each test. The check reads the whole store.
   public func finish() throws {
     let faults = try verify().faults
     try close()

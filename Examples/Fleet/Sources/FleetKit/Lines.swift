@@ -28,7 +28,7 @@ final class LineWriter: Sendable {
   init(_ file: FileHandle) { self.file = Mutex(file) }
 
   func write(_ text: String) {
-    // An error means that the reader has ended. Another wait notices that, so the error is ignored.
+    // An error means that the reader has ended. Other code that waits for the reader notices the end, so no error is needed.
     file.withLock { try? $0.write(contentsOf: Data((text + "\n").utf8)) }
   }
 }

@@ -18,7 +18,7 @@ public final class RedisServer: Sendable {
 
   /// The TCP port on 127.0.0.1.
   public let port: Int
-  /// The server's folder. It is removed with the server, unless ``keepsFolder`` is set.
+  /// The server's folder, which is removed with the server, unless ``keepsFolder`` is set.
   public let folder: String
   /// Whether the folder stays, for a later server with the same data.
   public var keepsFolder: Bool {

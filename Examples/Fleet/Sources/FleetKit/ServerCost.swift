@@ -8,7 +8,7 @@ import Synchronization
 
 /// The processor time in which the server notifies many machines of a change: by the log, or by Redis's own client tracking.
 ///
-/// The server itself reports the time. So the work of this program, which plays the machines, does not count.
+/// The server itself reports the time, so the work of this program, which plays the machines, does not count.
 public enum ServerCost {
   private static let time = Duration.seconds(10)
   private static let options = SharedOptions(readTimeout: .seconds(30), writeTimeout: .seconds(30))

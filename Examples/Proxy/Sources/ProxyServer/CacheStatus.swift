@@ -35,7 +35,7 @@ struct CacheStatus {
     }
   }
 
-  /// Adds a member. Each cache adds one, and the cache nearest to the client adds the last.
+  /// Adds a member. Each cache adds one member, and the cache nearest to the client adds the last member.
   func append(to fields: inout HTTPFields) {
     fields.append(HTTPField(name: Self.name, value: text))
   }

@@ -9,7 +9,7 @@ import NIOCore
 /// The socket of a channel, for calls that the channel itself does not have. Use it only on the event loop.
 final class ChannelSocket {
   private let channel: any Channel
-  /// Looked up only once, because the lookup takes a twentieth of the time of an answer from the store.
+  /// The socket is looked up only once, because the lookup takes a twentieth of the time of an answer from the store.
   private let core: (any NIOTransportAccessibleChannelCore<NIOBSDSocket.Handle>)?
 
   init(of channel: any Channel) {

@@ -11,7 +11,7 @@ struct MessageHead: Sendable, Equatable {
   /// The length, in bytes, up to which a head is kept.
   static let longestKept = 2_048
 
-  /// Reads a head with the empty line at its end. Nil without a first line.
+  /// Reads a head with the empty line at its end; nil if the head has no first line.
   ///
   /// If `isLenient`, a line that continues the previous line is joined to that line, and lines that are no fields are omitted.
   /// Otherwise, both kinds of lines make the result nil (RFC 9112, 5.2).
@@ -140,7 +140,7 @@ enum Framing: Sendable, Equatable {
     text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
   }
 
-  /// Whether the fields announce a body that is not empty. The fields of a response without a body may do so, too.
+  /// Whether the fields announce a body that is not empty, as even the fields of a response without a body may do.
   static func announcesBody(_ fields: HTTPFields) -> Bool {
     declared(fields) != .length(0)
       && (fields.contains(.contentLength) || fields.contains(.transferEncoding))

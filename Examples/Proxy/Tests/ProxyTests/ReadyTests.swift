@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProxyServer
 
-/// Answers that the event loop sends itself, without a call of the cache. They must equal the answers of the cache.
+/// Answers that the event loop sends itself, without a call of the cache, and that must equal the cache's answers.
 @Suite struct ReadyTests {
   private static func response(_ fields: String, _ body: String) -> String {
     "HTTP/1.1 200 OK\r\n\(fields)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"

@@ -109,7 +109,7 @@ import Testing
     try await bench.stop()
   }
 
-  /// With a high limit, the proxy holds more bytes than the limit of the other tests.
+  /// With this higher limit, the proxy holds more bytes than the limit of the other tests would allow.
   @Test(arguments: [60_000, 400_000])
   func `with room each slow reader has a large piece`(size: Int) async throws {
     let bench = try await Self.bench(size, "max-age=1000", buffered: 64_000_000)

@@ -6,7 +6,7 @@ import LarderURLSession
   import LarderAsyncHTTPClient
 #endif
 
-/// The transports of the library. Each must behave in the same way.
+/// The transports of the library, which must all behave alike.
 enum Transports: String, CaseIterable, CustomStringConvertible {
   case urlSession = "URLSession"
   case curl

@@ -5,7 +5,7 @@ import Testing
 
 /// Two processes of the example over one store.
 @Suite struct ProcessTests {
-  /// A process of the server. It ends with this object.
+  /// A process of the server, which ends with this object.
   private final class Server {
     let process = Process()
     let port: Int

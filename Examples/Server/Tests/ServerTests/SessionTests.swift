@@ -4,7 +4,7 @@ import LarderHummingbird
 import LarderTesting
 import Testing
 
-/// The driver by itself. Tests of two processes use the driver in handlers, tests of pages use the driver as a service, and
+/// The driver without a server. Tests of two processes use the driver in handlers, tests of pages use it as a service, and
 /// tests of Larder cover keys and values of any length, impossible keys, and values that cannot be encoded.
 @Suite struct SessionTests {
   private struct Person: Codable, Sendable, Equatable { var name: String }

@@ -25,7 +25,7 @@ final class Calls: Sendable {
 typealias Answer = (status: Int, fields: [String: String], text: String)
 
 struct Client: Sendable {
-  /// The HTTP client. It lives as long as the process, with a connection for each request of a test.
+  /// The HTTP client, which lives as long as the process and has a connection for each request of a test.
   private static let http = {
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 256

@@ -103,7 +103,7 @@
       }
     }
 
-    /// The longest body that can be part of a key, in bytes. Such a body is in memory while its request is under way.
+    /// The longest body, in bytes, that can be part of a key. A keyed body is in memory while its request is under way.
     static let largestKeyedBody = 1 << 16
 
     /// Returns the origin's response to `request` without the store: nothing is read, stored or removed.

@@ -13,7 +13,7 @@
     public var forwarded: CacheForward.Reason?
     /// The status of the origin's response; nil without such a response.
     public var originStatus: Int?
-    /// Whether this exchange with the origin has stored the response; false for a hit.
+    /// Whether the response was stored in this exchange with the origin. A hit stores nothing, so the value is then false.
     public var isStored = false
     /// Whether the response will be stored at the end of its body, if the whole body comes and the store has room.
     public var isBeingStored = false

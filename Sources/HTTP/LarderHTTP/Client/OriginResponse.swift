@@ -38,7 +38,7 @@
     ) async throws -> HTTPCacheResult? {
       // Some bodies are not read, for example the body of an error response that a stored response replaces.
       guard preliminary.needsReceivedBody else {
-        // Storing gives the entry another version, under which the stored body is not found. So the body is read before that.
+        // Storing gives the entry another version, under which the stored body is not found. So the body is read first.
         guard var result = try result(answer) else { return nil }
         result.isStored = await storeOrReport(preliminary, .whole([])) != nil
         return result

@@ -1,7 +1,7 @@
 #if HTTP
   public import HTTPTypes
 
-  /// The settings of an application for the responses of some URIs. They replace the settings of the origin.
+  /// The settings of an application for the responses of some URIs, in place of the settings of the origin.
   ///
   /// Of the rules in ``HTTPCachePolicy/rules``, the first rule whose pattern matches applies. A rule never stores a
   /// response that forbids storing (`no-store`, and `private` in a shared cache), and never avoids a validation that the

@@ -46,8 +46,8 @@
     /// is sent once more. If the origin demands a longer wait, or answers with a second 429 or 503, the client gets that answer.
     /// There is no wait if a stored response replaces a 503. Default: zero, for no second request.
     public var longestWait: Duration
-    /// The largest body, in bytes, that is stored. It is never larger than half of a limit of the namespace or the store. Larger
-    /// bodies pass through. Default: 1,000,000,000.
+    /// The largest body, in bytes, that is stored: never more than half of a limit of the namespace or the store. Larger bodies
+    /// pass through. Default: 1,000,000,000.
     public var largestBody: Int
     /// The memory, in bytes, for all bodies that are on their way into the store. Most bodies need at most 256 KB and one piece
     /// of the origin. If no memory is left, a body passes through and is not stored. Default: 64,000,000.

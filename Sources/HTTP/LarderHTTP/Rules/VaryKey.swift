@@ -78,7 +78,7 @@
       return value
     }
 
-    /// The digest of a value. Any field may be a credential, so no value is stored itself.
+    /// The digest of a value. Any field may be a credential, so only digests of values are stored.
     private func digest(of name: String) -> String? {
       guard let fieldName = HTTPField.Name(name), request.contains(fieldName) else { return nil }
       let lines = request.lines(of: fieldName)

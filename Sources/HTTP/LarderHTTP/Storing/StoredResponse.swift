@@ -12,7 +12,7 @@
     public var received: Timestamp { didSet { terms = StoredTerms() } }
     /// The number of bytes of the body.
     public var bodySize: Int
-    /// Identifies the stored body: a validation keeps the id, and another body has another id. Nil before the body is stored.
+    /// Identifies the stored body: a validation keeps the id, and another body has another id; nil before the body is stored.
     var bodyID: UInt64?
     /// The length of the parts in which the body is stored; nil if the body is the value of the response's entry.
     var partSize: Int?

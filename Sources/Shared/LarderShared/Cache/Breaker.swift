@@ -27,7 +27,7 @@ final class Breaker: Sendable {
       guard var until = state.openUntil else { return true }
       if isConnected { until = min(until, state.openSince + Self.shortest) }
       guard now >= until else { return false }
-      // This request tries the tier. Others fail until it has an outcome, or until a further pause has passed.
+      // This request tries the tier. Other requests fail until this one has an outcome, or until a further pause has passed.
       state.openUntil = now + state.pause
       state.openSince = now
       state.isTrying = true
@@ -57,7 +57,7 @@ final class Breaker: Sendable {
     }
   }
 
-  /// Runs a request unless the breaker is open, and counts its outcome.
+  /// Runs a request and counts its outcome, except during a pause: then the request fails immediately.
   func run<Result: Sendable>(
     _ clock: any LarderClock, isConnected: Bool,
     _ request: () async throws(LarderError) -> Result

@@ -73,8 +73,8 @@ public struct SharedCache<Value: Sendable>: Sendable {
     try await result(key, options, policy: options.policy, load)?.value
   }
 
-  /// The value under `key`, read or loaded, with its source and age. Nil if the key has no value: this answer is shared for the
-  /// time in `LoadOptions/absent`.
+  /// The value under `key`, read or loaded, with its source and age; nil if the key has no value. The answer nil is shared for
+  /// the time in `LoadOptions/absent`.
   ///
   /// - Parameter load: receives the value that this store or the tier has, fresh or stale. Other machines get the answer, but
   ///   not its owners; metadata is refused.

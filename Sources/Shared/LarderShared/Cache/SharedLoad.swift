@@ -176,7 +176,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       return loaded(try await self.answer(known, tags: heldTags), stamp, ticket)
     }
     shared.count { $0.withoutTier += 1 }
-    // A noted change may be newer than the last applied record. Then the value would count as older, so it is not stored.
+    // A noted change may be newer than the last applied record. The value would count as older than it, so it is not stored.
     let mayStore = copies.isCurrent(key, tags: options.tags, at: stamp.version)
     waits()
     let answer = try await shared.limiter.run { [known] in

@@ -1,6 +1,6 @@
 public import Larder
 
-/// The state of a store's copies of values of the tier. It can be read without a connection to the tier.
+/// The state of a store's copies of values of the tier, readable without a connection to the tier.
 public struct SharedStatus: Sendable {
   /// The application whose data the store has; nil before the first contact with the tier.
   public var application: String?

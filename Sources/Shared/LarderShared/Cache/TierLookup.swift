@@ -8,7 +8,7 @@ struct TierCopy<Value: Sendable>: Sendable {
   var frame: Frame
   /// The newest position of the log at the time of the fetch.
   var head: Position
-  /// The value. Nil if the tier has only a note: the key has no value, or the value is too large for the tier.
+  /// The value; nil if the tier has only a note: the key has no value, or the value is too large for the tier.
   var value: Value?
 
   /// Whether the copy answers a request: it is a value, or the note that the key has no value.

@@ -1,6 +1,6 @@
 import Larder
 
-/// One change in the log of the tier. It names the changed data, and has no value.
+/// One change in the log of the tier. The record names the changed data, but has no value.
 public struct LogRecord: Hashable, Sendable {
   /// The data that a change concerns.
   public enum Subject: Hashable, Sendable {
@@ -17,7 +17,7 @@ public struct LogRecord: Hashable, Sendable {
   /// The place of the record in the log.
   public var position: Position
   /// A digest of the record and all earlier records. Records of two histories may have one position, because a primary and the
-  /// replica that replaces it may write in the same millisecond. Their digests are different.
+  /// replica that replaces it may write in the same millisecond. The digests of such records are different.
   public var digest: UInt64
   /// The digest of the previous record; nil for the first record. If the reader's last digest differs, records are missing.
   public var previous: UInt64?
@@ -34,7 +34,7 @@ public struct LogRecord: Hashable, Sendable {
 }
 
 extension LogRecord {
-  /// Reads a record of a stream: its ID and one field. Nil for anything else.
+  /// Reads a record of a stream: its ID and one field. The result is nil for any other reply.
   ///
   /// The field is `set 0123456789ab cdef01234567 6 pricesKEY`. Its words are the kind, the digest, the digest of the previous
   /// record or `-`, and the number of bytes of the namespace's or tag's name. The name and the bytes of the key follow.

@@ -154,7 +154,7 @@ public struct Lease: Hashable, Sendable {
 public enum LeaseAnswer: Hashable, Sendable {
   /// The caller may load the key.
   case granted(Lease)
-  /// Another caller loads the key. Its lease ends after this time, if the lease is not renewed.
+  /// Another caller loads the key. The lease of that caller ends after this time, if it is not renewed.
   case held(Duration)
   /// The tier has a value that the caller has not rejected.
   case changed

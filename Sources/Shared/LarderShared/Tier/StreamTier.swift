@@ -81,7 +81,7 @@ public struct StreamTier: SharedTier {
       return .granted(Lease(token: token, head: head))
     case (3, 2):
       guard let left = parts[1].number else { break }
-      // A lease key that another program wrote has no end. This process waits as long as for a long lease before it asks again.
+      // A lease key that another program wrote has no end. So this process asks again after the time of a long lease.
       return .held(.milliseconds(left < 0 ? 60_000 : min(max(left, 1), 60_000)))
     default: break
     }
