@@ -15,7 +15,7 @@ package final class ByteFile {
   /// The temporary file that holds the bytes until the file is complete.
   private var unfinished: String?
 
-  /// Opens a file to read. If the file is a pipe, a writer need not be there yet.
+  /// Opens a file to read. A pipe can be opened before the pipe has a writer.
   package init(reading path: String) throws(TerminalError) {
     self.path = path
     // If standard input was closed at the start, its descriptor is a placeholder that can only be written, so a read must fail.
@@ -103,7 +103,7 @@ package final class ByteFile {
   /// Opens a temporary file in the directory of the complete file. A killed process may have left a temporary file, so the name
   /// has a random part.
   private func openBeside(_ permissions: UInt32) throws(TerminalError) {
-    // A name has at most 255 bytes. The first 50 characters of the name need at most 200 bytes.
+    // A name has at most 255 bytes. The first 50 characters need at most 200 bytes, so the random part also fits.
     let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
     let base = String(String.UnicodeScalarView(path[start...].unicodeScalars.prefix(50)))
     while true {

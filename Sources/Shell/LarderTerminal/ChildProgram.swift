@@ -79,7 +79,7 @@ package final class ChildProgram {
     if signal != SIGINT, code != 128 + SIGINT {
       Interrupts.acknowledge(since: interrupts)
     }
-    // If the last program of a shell ended by SIGPIPE, the exit code of the shell is 128 + 13.
+    // If the last program of a shell ended by SIGPIPE, the exit code of the shell is 128 + 13. So this code gives no report.
     if signal == SIGPIPE || code == 128 + SIGPIPE { return nil }
     if signal != 0 { return "\(name) ended by signal \(signal)" }
     return code == 0 ? nil : "\(name) exited with \(code)"

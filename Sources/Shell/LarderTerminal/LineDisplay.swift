@@ -6,7 +6,7 @@ import CEditline
   import Darwin
 #endif
 
-/// Draws the prompt and the line with colors and a hint. libedit can draw neither.
+/// Draws the prompt and the line with colors and a hint. libedit can draw neither colors nor hints.
 @safe final class LineDisplay {
   /// A place in the rows of the prompt and the line. libedit decides how the text is divided into rows.
   struct Place: Equatable {
@@ -84,7 +84,7 @@ import CEditline
     drawnColumns = windowColumns
   }
 
-  /// Moves the cursor of the terminal to the end of the line. After a newline, output is then below the line.
+  /// Moves the cursor of the terminal to the end of the line. After a newline, further output is below the line.
   ///
   /// libedit does not know of this move. So after it, the line must be over, or the caller must call `redraw`.
   func leaveLine() throws(TerminalError) {
@@ -95,7 +95,7 @@ import CEditline
       "\r" + Self.sequence("B", end.row - here.row) + Self.sequence("C", end.column))
   }
 
-  /// Erases the rows of the prompt and the line, and moves the cursor to the place at which they began.
+  /// Erases the rows of the prompt and the line, and moves the cursor to the place at which these rows began.
   ///
   /// When the width changes, some terminals wrap the rows again, and other terminals cut the rows. The column of the cursor
   /// shows what happened. Otherwise uses the smaller row, so that no text above the line is lost.

@@ -39,7 +39,7 @@ package struct Completion: Equatable, Sendable {
 }
 
 extension LineEditor {
-  /// Tab: inserts the common beginning of the candidates. If this adds nothing, lists the candidates.
+  /// Tab: inserts the common beginning of the candidates. If this text adds nothing, lists the candidates.
   func completeWord() throws(TerminalError) -> Int32 {
     let line = buffer.line
     let completion = complete(line.bytes, line.cursor)

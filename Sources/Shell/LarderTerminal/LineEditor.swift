@@ -41,7 +41,7 @@ import CEditline
   var wasInterrupted = false
   var failure: TerminalError?
 
-  /// - Parameter showsColors: If false, there are no hints either, because a hint would look like the typed text.
+  /// - Parameter showsColors: Whether colors and hints are shown. Without colors, a hint would look like the typed text.
   package init(
     showsColors: Bool, hasUnicode: Bool = true, complete: @escaping Complete,
     hint: @escaping Hint, highlight: @escaping Highlight

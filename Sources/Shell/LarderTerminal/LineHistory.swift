@@ -1,6 +1,6 @@
 import CEditline
 
-/// The entries that a person can recall at a prompt: the entries of this session and, with a file, those of former sessions.
+/// The entries that a person can recall at a prompt: the entries of this session and, with a file, of former sessions.
 @safe package final class LineHistory {
   private let past: OpaquePointer
   private var file: LineEditor.HistoryFile?
@@ -29,7 +29,7 @@ import CEditline
   /// Keeps an entry of one or more lines for this session and, with `inFile`, in the file.
   ///
   /// Does not keep a blank entry or an entry that begins with a space. A new entry replaces an equal older entry. Throws if the
-  /// file cannot be written. The file is not used after that, but the entry can be recalled in this session.
+  /// file cannot be written. After this error, the file is not used, but the entry can be recalled in this session.
   package func remember(_ bytes: [UInt8], inFile: Bool = true) throws(TerminalError) {
     let entry = String(decoding: bytes, as: UTF8.self)
     guard entry.first != " ", !entry.allSatisfy(\.isWhitespace) else { return }

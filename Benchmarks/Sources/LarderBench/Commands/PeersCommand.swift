@@ -57,7 +57,7 @@ struct PeersCommand: ParsableCommand {
     var settings = report.settings
     // In a large store a long round takes minutes, so there is only one long round.
     if scenario.isLarge { settings.longRounds = 1 }
-    // The inserts of each round need spare entries. So do expired entries, which are half as many as the stored entries.
+    // Spare entries are for the inserts of each round, and for expired entries, which are half as many as the stored entries.
     let spare = part == .reads ? 0 : max(scenario.entries / 2, (settings.rounds + 2) * 20_000)
     let bench = try Bench(
       scenario, kinds: kinds, level: { part.level(of: $0) }, spare: spare,

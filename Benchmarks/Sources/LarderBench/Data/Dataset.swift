@@ -2,8 +2,8 @@ import BenchData
 
 /// The entries of a run. Every peer gets the same keys and values.
 ///
-/// Each index is one entry. Some entries always stay in the store. Other entries are expired there, or never are in the store,
-/// or are free for workloads that insert.
+/// Each index means one entry. Some entries always stay in the store. Other entries are expired there, or never are in the
+/// store, or are free for workloads that insert.
 struct Dataset: Sendable {
   static let keySize = 13
   /// The number of different values. Entry `i` has the value number `i % span`.

@@ -72,7 +72,7 @@ private struct DictionarySession: Session {
     let deadline = lifetime.deadline
     peer.set(
       order.map { index in
-        // Copies the value, because an application would have it from another place.
+        // Copies the value, because in an application each value would have its own memory.
         (
           data.keys[Int(index)],
           .init(value: data.value(index).map { $0 }, deadline: deadline)

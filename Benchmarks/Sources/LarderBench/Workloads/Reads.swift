@@ -3,7 +3,7 @@ import BenchData
 extension Bench {
   /// Hits of a thousand hot keys, hits of random keys, misses, reads of expired entries, and a scan of the namespace.
   func reads() throws {
-    // The scan is first, because it loads all pages into memory. The workloads after it then find the same state.
+    // The scan is first, because it loads all pages into memory. So all later workloads find the same state.
     try scan()
     try measureReads(
       "hit, hot keys", order: Orders.random(data, distinct: min(1000, data.count)),
@@ -50,7 +50,7 @@ extension Bench {
         throw Unsupported("forgets everything when it closes")
       }
       try contender.reopen()
-      // Reads of absent keys load the index pages, but no entry.
+      // Reads of absent keys load the index pages, but no entry. So the measured time is only for the entries.
       _ = try contender.session.read(Orders.once(data.absent)[...].prefix(1000))
       var tally = Tally()
       let time = try contender.time(on: settings.clock) {

@@ -2,7 +2,7 @@
 struct AccessStats: Equatable {
   /// The number of recent uses, from 0 to 15. `halveFrequencies` halves the number.
   var frequency = 0
-  /// From 0 to 3. The value decreases when the clock hand passes the entry.
+  /// A number from 0 to 3, which decreases when the clock hand passes the entry.
   var clock = 0
 
   static let mostFrequency = 15
@@ -32,10 +32,10 @@ struct Ghost: Equatable {
   var frequency: Int
 }
 
-/// The number of ghosts for each entry of the cache. A ghost lives for this number of evictions times the number of entries.
+/// The number of ghosts for each cached entry. A ghost is valid for this number of evictions times the number of entries.
 let ghostsPerEntry = 4
 
-/// The statistics that `adaptive` has for cached and evicted entries. A table may lose the record of a key. The key then has
+/// The statistics that `adaptive` has for cached and evicted entries. A table may lose the record of a key. Such a key has
 /// empty statistics and no ghost.
 protocol AccessTable: SendableMetatype {
   static var name: String { get }

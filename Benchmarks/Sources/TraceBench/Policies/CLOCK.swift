@@ -1,4 +1,4 @@
-/// A queue with a second chance: an entry that was used goes to the back of the queue once instead of being evicted.
+/// A queue with a second chance: an entry that was used moves to the back of the queue once instead of being evicted.
 struct CLOCK: Policy {
   static let name = "CLOCK"
   private let capacity: Int

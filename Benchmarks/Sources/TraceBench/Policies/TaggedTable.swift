@@ -93,7 +93,7 @@ struct TaggedTable: AccessTable {
   }
 }
 
-/// Bits: tag 10 (0 in an empty word), frequency 4, clock 2, last use 16. A trace has no times, so the last use stays 0.
+/// Bit widths: tag 10 (0 in an empty word), frequency 4, clock 2, last use 16. A trace has no times, so the last use stays 0.
 struct AccessSlot: Equatable {
   private let bits: UInt32
 
@@ -109,7 +109,7 @@ struct AccessSlot: Equatable {
   }
 }
 
-/// Bits: fingerprint 16 (0 in an empty word), age 11, list 1, frequency 4. The age is the time of the eviction, and it wraps.
+/// Bit widths: fingerprint 16 (0 in an empty word), age 11, list 1, frequency 4. The age is a time of eviction that wraps.
 struct GhostSlot: Equatable {
   private let bits: UInt32
 

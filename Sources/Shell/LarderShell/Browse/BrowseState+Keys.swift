@@ -128,7 +128,7 @@ extension BrowseState {
     }
   }
 
-  /// Scrolls a text. Returns false if the key does not move.
+  /// Scrolls a text. Returns false for a key that does not move.
   @discardableResult
   private mutating func scroll(
     _ top: WritableKeyPath<Self, Int>, _ key: KeyPress, page: Int, most: Int
@@ -169,7 +169,7 @@ extension BrowseState {
     }
   }
 
-  /// Scrolls to the next line that contains the searched text. After the last such line, begins again at the first.
+  /// Scrolls to the next line that contains the searched text. After the last such line, continues at the first such line.
   private mutating func findNext() {
     guard let lines = value?.all, !find.isEmpty else { return }
     let wanted = find.lowercased()

@@ -82,7 +82,7 @@ extension BrowseState {
     rows = Array(merged.prefix(height))
   }
 
-  /// Removes the marks whose time is over, and with a mark of removal also its row. Returns whether a row was removed.
+  /// Removes the marks whose time is over, and the rows that such a mark shows as removed. Returns whether a row was removed.
   mutating func fade(at now: Duration) -> Bool {
     let before = rows.count
     for index in rows.indices.reversed() where rows[index].change != nil && rows[index].fades <= now

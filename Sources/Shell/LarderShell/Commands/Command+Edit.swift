@@ -97,7 +97,7 @@ private struct ValueEdit {
     }
   }
 
-  /// Writes the text only if the entry has the version `base`. Returns the new entry, or nil, and the version before the write.
+  /// Writes the text only if the entry has the version `base`. Returns the new entry (or nil) and the version before the write.
   private func write(_ text: [UInt8]) throws -> (Store.Entry?, UInt64?) {
     try session.undo.read([(namespace, Key(key))])
     return try Command.explainingFull(namespace, in: session) { batch in

@@ -121,7 +121,7 @@ extension Command {
     let bins = call.number("--bins") ?? (session.output.isTable ? fitting : 10)
     let now = session.clock.now.unix
     try scope.keepInput()
-    // The entries are visited twice, so that no list of them must be in memory.
+    // The entries are visited twice, so that no list of entries must be in memory.
     var range: ClosedRange<Int64>?
     try scope.visitEntries(showing: "looking") { entry in
       if let value = measure.value(of: entry, now: now) { range.widen(to: value) }

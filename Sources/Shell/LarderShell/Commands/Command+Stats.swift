@@ -58,7 +58,7 @@ extension Command {
   ).running { call, session in
     let name = call.bytes("FILE")!
     let only = call.meansStore ? nil : try session.namespace(call.namespaces).name
-    // Opens the file first. If this is impossible, the error comes before the long read of the store.
+    // Opens the file first. If the file cannot be opened, the error comes before the long read of the store.
     let writer = try session.writer(to: name, replaces: call.has("--force"))
     let page: [UInt8]
     do {

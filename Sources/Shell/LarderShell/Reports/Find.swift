@@ -33,7 +33,7 @@ struct Find {
 
     var context: [UInt8] { before + match + after }
 
-    /// The line with the match in color. Both sides are cut so that the line fits into the columns.
+    /// The line with the match in color. The text on both sides is cut so that the line fits into the columns.
     func text(_ presentation: Presentation, columns: Int?) -> String {
       let mark = presentation.ellipsis
       var (before, after) = (Quoting.printable(before), Quoting.printable(after))

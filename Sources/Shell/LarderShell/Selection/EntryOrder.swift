@@ -59,7 +59,7 @@ struct FirstOf<Element> {
   /// Called often while elements are sorted. An error that `pause` throws ends the sorting.
   private let pause: () throws -> Void
   private var kept: [Element] = []
-  /// The last of the first `most` elements so far; nil while there are fewer. An element after `last` is not kept.
+  /// The last of the first `most` elements so far; nil while there are fewer elements. An element after `last` is not kept.
   private var last: Element?
   private(set) var count = 0
 

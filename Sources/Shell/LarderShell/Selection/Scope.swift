@@ -19,7 +19,7 @@ extension Scope {
     self.init(selection: Selection(namespaces: .all), namespaces: namespaces, session: session)
   }
 
-  /// - Parameter wholeByDefault: Whether a command without a namespace, in the line or in use, means the whole store.
+  /// - Parameter wholeByDefault: Whether the command means the whole store if neither the line nor `use` names a namespace.
   init(of call: Invocation, in session: Session, wholeByDefault: Bool = false) throws {
     guard var selection = call.selection else {
       preconditionFailure("\(call.command.name) takes no selection")

@@ -102,7 +102,7 @@ struct ExpressionParser {
     return .compare(a, comparison, b)
   }
 
-  /// Turns a string beside a fact that is a time into a time. Throws for an operand that cannot be a time.
+  /// If a fact is a time, turns a string beside the fact into a time. Throws for an operand that cannot be a time.
   private func asTime(
     _ operand: QueryOperand, beside other: QueryOperand, at position: Int
   ) throws(ShellError) -> QueryOperand {

@@ -42,7 +42,7 @@ package struct JSONLookup {
         guard let key, Self.isName(name, bytes, key) else {
           return try JSONGrammar.value(bytes, &index, depth: depth + 1)
         }
-        // If two fields have the same name, the last field counts, so finds in the first field are removed.
+        // If two fields have the same name, the last field counts, so values from the first field are removed.
         found.removeLast(found.count - before)
         try visit(bytes, &index, part: part + 1, depth: depth + 1)
       }

@@ -18,7 +18,7 @@ extension CommandTable {
   }
 }
 
-/// Sorts the arguments of one command, and reads them by the command's specification.
+/// Sorts the arguments of one command, and reads the arguments by the specification of the command.
 struct ArgumentReader {
   let command: CommandSpec
   let line: CommandLine

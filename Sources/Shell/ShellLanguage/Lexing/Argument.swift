@@ -29,7 +29,7 @@ package enum Argument: Sendable, Hashable {
 package struct OptionWord: Sendable, Hashable {
   package let name: String
   package let isShort: Bool
-  /// The word after `=`. The command table decides whether the next word is a value.
+  /// The word after `=`. Without `=`, the command table decides whether the next word is the value.
   package let value: Word?
   package let range: Range<Int>
 

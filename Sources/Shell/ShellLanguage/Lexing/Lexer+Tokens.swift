@@ -111,7 +111,7 @@ extension Lexer {
     return (text[index] == UInt8(ascii: "{") ? "\"}" : "\"{[]").utf8.contains(next)
   }
 
-  /// Reads a JSON value up to its closing bracket without escapes, and then checks the value.
+  /// Reads the unchanged bytes of a JSON value up to its closing bracket, and then checks the value.
   mutating func scanJSON(at index: Int) throws(ShellError) -> Int {
     guard let end = json.end(in: text, from: index) else {
       append(text[index...], isBare: false, at: index)

@@ -5,7 +5,7 @@ package struct Lexer {
   package struct Segment: Sendable {
     package internal(set) var words: [Word] = []
     package internal(set) var output: Redirection?
-    /// The operator `>` or `>>` until the name of its file follows; otherwise nil.
+    /// The operator `>` or `>>` while the name of its file is still missing; otherwise nil.
     var awaitsFile: (appends: Bool, range: Range<Int>)?
 
     package var isEmpty: Bool { words.isEmpty && output == nil }

@@ -19,7 +19,7 @@ package enum Quoting {
 
   private static let mostInMessages = 120
 
-  /// A key, namespace or tag in `plain` output. In double quotes, a person can type this text back.
+  /// A key, namespace or tag in `plain` output. A person can type this text back in double quotes.
   package static func plain(_ bytes: [UInt8]) -> String {
     escaped(bytes, quotes: true, hidden: false)
   }

@@ -19,7 +19,7 @@ package enum DisplayWidth {
       || wide.contains(where: { $0.contains(value) }) ? 2 : 1
   }
 
-  /// The ranges East Asian Wide and Fullwidth, without emoji.
+  /// The ranges of wide characters (East Asian Wide and Fullwidth), without emoji.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97F,
     0xAC00...0xD7A3,

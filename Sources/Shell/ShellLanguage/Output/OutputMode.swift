@@ -1,7 +1,7 @@
 package enum OutputMode: String, Sendable, CaseIterable {
   case auto, table, plain, json, jsonl, csv, raw, markdown
 
-  /// Whether the answer to a change is sentences. In the other modes, the answer is rows.
+  /// Whether the answer to a change has sentences. In the other modes, the answer has rows.
   package var isForPerson: Bool {
     self == .table || self == .markdown
   }

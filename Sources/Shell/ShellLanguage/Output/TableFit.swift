@@ -17,9 +17,9 @@ struct TableFit {
   private static let narrowest = 12
   private static let shortestBar = 6
   private static let shortestTitle = 8
-  /// In a narrower window bars are hidden, because short bars would show no difference.
+  /// In a window with fewer columns, bars are hidden, because short bars would show no difference.
   private static let windowWithBars = 60
-  /// In a narrower window a name gets a line of its own, because a cut name would be too short.
+  /// In a window with fewer columns, a name gets a line of its own, because a cut name would be too short.
   private static let windowOfColumns = 45
 
   /// The widths that the columns would have without a limit. The next batch of rows uses these widths.
@@ -90,7 +90,7 @@ struct TableFit {
       guard width < all[index].width else { continue }
       for (row, cells) in rows.enumerated() {
         if case .bar(let share) = cells[index] {
-          // Draws a shorter bar. A cut bar would look as long as the bars of greater shares.
+          // Draws a shorter bar, because a cut bar would look as long as the bars of greater shares.
           all[index].texts[row] = Bar.text(
             share, width: Bar.width * width / all[index].width,
             hasUnicode: presentation.hasUnicode)

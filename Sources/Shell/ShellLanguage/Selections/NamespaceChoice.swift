@@ -1,7 +1,7 @@
 import LarderSystem
 
 package enum NamespaceChoice: Sendable, Hashable {
-  /// The command names no namespace: this means the namespace of `use`, or the only namespace of the store.
+  /// The command names no namespace, and so means the namespace of `use`, or the only namespace of the store.
   case unnamed
   case named([NamespaceName])
   case all

@@ -104,8 +104,8 @@ package struct ValueDifference {
     return bytes.lines
   }
 
-  /// The shortest list of removed and inserted lines; at one line, removals come first. The number of lines is limited, because
-  /// time and memory are quadratic.
+  /// The shortest list of removed and inserted lines; at the same line, removals come first. The number of lines is limited,
+  /// because time and memory are quadratic.
   private static func lineChanges(
     _ before: [ArraySlice<UInt8>], _ after: [ArraySlice<UInt8>]
   ) -> (changes: [Change], isCut: Bool) {

@@ -27,7 +27,7 @@ package struct UnixTime: Sendable, Hashable, Comparable {
   /// The time from `other` to this time, in milliseconds.
   package func since(_ other: UnixTime) -> Int64 { milliseconds - other.milliseconds }
 
-  /// RFC 3339 in UTC with milliseconds, so that texts sort like times. Years outside 0 to 9999: expanded ISO 8601.
+  /// RFC 3339 in UTC with milliseconds, so that texts sort like times. For years outside 0 to 9999, expanded ISO 8601.
   package var rfc3339: String {
     let time = CivilTime(self)
     var text: [UInt8] = []
