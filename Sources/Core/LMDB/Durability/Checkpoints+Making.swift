@@ -151,7 +151,6 @@ extension Checkpoints {
   }
 
   /// Whether the recovery point on the disk is not older than the commit of `checkpoint`. If so, the pin protects both.
-  /// both.
   private func isCovered(_ checkpoint: Checkpoint) throws(LMDBError) -> Bool {
     guard let known = try file.readSynced(), known.boot == boot,
       let point = known.recoveryPoint

@@ -103,9 +103,9 @@ final class Checkpoints: Sendable {
       * handle.meta.pageSize
   }
 
-  /// Called at opening. If a killed process has left commits without a checkpoint, schedules one as for new commits.
+  /// Called at opening. If a killed process has left commits without a checkpoint, schedules it as for new commits.
   func noteFormerCommits() {
-    // An error is ignored here: the checkpoint gets the same error, and then the next write throws it.
+    // An error is ignored here: the checkpoint gets the same error, and then the next write throws that error.
     if let known = try? file.readSynced(), known.boot == boot,
       known.recoveryPoint?.transaction == handle.meta.lastTransaction
     {

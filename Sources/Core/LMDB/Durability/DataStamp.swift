@@ -1,8 +1,8 @@
 import CLarderSystem
 import LarderSystem
 
-/// Two numbers that identify a data file. They are the last bytes of its first page, of which LMDB writes only the beginning.
-/// The file `recovery` has the stamp of the data to which it belongs. A copy of the data file has the same stamp.
+/// Two numbers that identify a data file. The numbers are the last bytes of the first page, of which LMDB writes only the
+/// beginning. The file `recovery` has the stamp of its data file. A copy of the data file has the same stamp.
 struct DataStamp: Equatable {
   /// The number of the store. A data file that is made from this file has the same number; files of earlier versions have 0.
   var store: UInt64

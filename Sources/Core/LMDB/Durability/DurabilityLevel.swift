@@ -1,7 +1,7 @@
 import CLMDB
 import LarderSystem
 
-/// The commits of an environment that survive a power failure. The level is stored in the environment. If only a process is
+/// Which commits of an environment survive a power failure. The level is stored in the environment. If only a process is
 /// killed, no commit is lost at any level.
 package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   /// Each commit survives as soon as its call has returned.
@@ -18,7 +18,7 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   /// The key of the level's record in the main database. It is not the key of a namespace, because no namespace has the id 0.
   static let record: [UInt8] = [0, 0, 0, 0, UInt8(ascii: "D")]
 
-  /// Whether the environment has the file `recovery`, which says which of its commits are on the disk.
+  /// Whether the environment has the file `recovery`, which says which commits are on the disk.
   var hasRecoveryFile: Bool { self == .checkpointed || self == .scratch }
 
   /// The level of the environment in `file`. If the record of the level is lost, the result is the strongest level, durable.
@@ -34,7 +34,7 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   /// LMDB's flags. At every level except durable, this layer syncs the file, and LMDB does not.
   var flags: UInt32 { self == .durable ? 0 : UInt32(MDB_NOSYNC) }
 
-  /// The level of an environment. If it has no record of the level, the result is durable.
+  /// The level of an environment; durable if the environment has no record of the level.
   static func read(from handle: OpaquePointer) throws(LMDBError) -> DurabilityLevel {
     let transaction = try unsafe beginTransaction(in: handle, UInt32(MDB_RDONLY))
     defer { unsafe mdb_txn_abort(transaction) }

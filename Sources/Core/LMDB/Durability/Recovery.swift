@@ -14,7 +14,7 @@ struct Recovery {
     do throws(LMDBError) {
       (data, newest) = (try DataStamp(of: files.data), try MetaImage.newest(of: files.data))
     } catch {
-      // The later check of the data file reports this error.
+      // This error is ignored here, because the later check of the data file reports it.
       return
     }
     guard record.data.store == data.store else { return try refuseUnlessDurable() }
@@ -29,7 +29,7 @@ struct Recovery {
         try system { () throws(LMDBError) in try restore(point) }
       }
     } else {
-      // The store has other data than the record: a restored backup, or the result of a compaction.
+      // The data file is not the one of the record but a restored backup or a compacted copy. So the data file is checked.
       try QuickCheck.run(files, options)
       if options.readOnly { return }
       next.recoveryPoint = nil

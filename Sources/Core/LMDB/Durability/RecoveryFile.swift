@@ -45,7 +45,7 @@ final class RecoveryFile: Sendable {
     return newest
   }
 
-  /// The newest valid record. Nil if its writer was killed before the sync.
+  /// The newest valid record. Nil if the writer of that record was killed before the sync.
   func readSynced() throws(LMDBError) -> RecoveryRecord? {
     guard let record = try read(),
       try word(at: Self.synced) == record.sequence

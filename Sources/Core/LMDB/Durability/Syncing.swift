@@ -87,7 +87,7 @@ struct Syncing: Sendable {
   }
 }
 
-/// At the level scratch, the record in the file `recovery`. It says whether a power failure makes the data file worthless.
+/// The record in the file `recovery` at the level scratch: whether a power failure makes the data file worthless.
 final class ScratchMark: Sendable {
   private let file: RecoveryFile
   let boot: BootIdentity
@@ -124,7 +124,7 @@ final class ScratchMark: Sendable {
     try write(isDirty: true)
   }
 
-  /// Syncs the file, if it is not certainly marked as clean. The caller holds `lock.write` or is alone.
+  /// Syncs the file, except if the record certainly says that it is clean. The caller holds `lock.write` or is alone.
   func flush() throws(LMDBError) {
     if try file.readSynced()?.isDirty == false { return }
     try handle.sync(file)

@@ -34,7 +34,7 @@ extension Environment {
 
   package var lockTimeout: Duration { handle.lockTimeout }
 
-  /// The size of the data file in `directory`, even if it is not open; 0 if there is no file.
+  /// The size of the data file in `directory`, even if the file is not open; 0 if there is no file.
   package static func fileSize(at directory: String) -> Int {
     FileStatus.of(directory + "/data.mdb").map { Int($0.st_size) } ?? 0
   }

@@ -18,7 +18,7 @@ package final class OpenFiles: Sendable {
     self.paths = paths
     self.locks = locks
     identity = FileIdentity(data)
-    // A process without permission to write may open a store that has no lock.mdb. The data file then replaces it here.
+    // A process without permission to write may open a store that has no lock.mdb. Then the data file is taken instead.
     lockIdentity = FileIdentity(FileStatus.of(paths.lock) ?? data)
     directory = locks.isWritable ? FileDescriptor.reading(paths.directory) : nil
   }

@@ -1,4 +1,4 @@
-/// The pages that the trees of a commit use. They are found without reading all of them.
+/// The pages that the trees of a commit use, found without reading all these pages.
 ///
 /// LMDB overwrites the pages on its lists of free pages without any check. So if a list names a page that is in use, that page
 /// is destroyed. The numbers of pages in use are in the branch pages; only the pages of large values are named in the leaves.

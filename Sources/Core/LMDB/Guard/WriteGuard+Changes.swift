@@ -34,7 +34,7 @@ extension WriteGuard {
     // A record has at most half a page in the leaf; the value of a larger record is on overflow pages.
     let inlineSize = min(PageTable.nodeHeaderSize + key.count + count, pageSize / 2)
     note(place, added: inlineSize + Self.entryAndPadding)
-    // To append, LMDB reads the last leaf even if the key belongs to another leaf. Only the last leaf has no upper bound.
+    // To append, LMDB reads the last leaf, so the path to that leaf is checked, too. Only the last leaf has no upper bound.
     if appending, place.leaf.reference.high != nil {
       _ = try path(toLast: true, in: tree(of: database))
     }
@@ -62,7 +62,7 @@ extension WriteGuard {
     if mayUnderflow { try willMerge(recentPaths[place.path]) }
   }
 
-  /// Checks the next leaf. LMDB's cursor may move to it from the last record of a leaf, or from any record of a changed leaf.
+  /// Checks the next leaf, to which LMDB's cursor may move from the last record of a leaf or any record of a changed leaf.
   private func checkNext(behind place: Place) throws(PageDamage) {
     let leaf = place.leaf
     let facts = checkedPages[leaf.number]

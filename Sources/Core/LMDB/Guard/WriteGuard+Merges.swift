@@ -1,5 +1,5 @@
 /// The checks before a removal after which LMDB may merge pages. Each merge removes a page, so the neighbour for the next merge
-/// below the same branch page can be one page further away. After *n* removals it is at most *n* + 1 pages away.
+/// below the same branch page can be one page further away. After *n* removals this neighbour is at most *n* + 1 pages away.
 extension WriteGuard {
   /// The number of removals below a branch page from which all pages below it are checked, and not only the neighbours.
   private static let removalsBeforeAll = 4

@@ -38,7 +38,7 @@ struct PageCheck {
         guard table.contains(node.child) else {
           throw PageDamage(page: number, reason: "a reference to page \(node.child)")
         }
-        // The first record of a branch page has no key. It covers every key before the key of the second record.
+        // The first record of a branch page has no key, but covers every key before the key of the second record.
         if index == 0 { continue }
       }
       // The leading words of each key are read only once, and used for the comparisons with both neighbours.

@@ -1,4 +1,4 @@
-/// The pages that a snapshot may use: all pages of the file up to the snapshot's last page. Bytes outside them are never read.
+/// The pages that a snapshot may use: all pages of the file up to the snapshot's last page. No other bytes are ever read.
 @safe struct PageTable {
   let start: UnsafeRawPointer
   /// The number of the last existing page, plus one.

@@ -42,7 +42,7 @@ extension SnapshotPages {
   }
 }
 
-/// A meta page, which describes one commit (`mdb.c`: MDB_page, MDB_meta). None of its values is checked.
+/// A meta page, which describes one commit (`mdb.c`: MDB_page, MDB_meta). The values in the page are not checked.
 @safe struct MetaPage {
   private let start: UnsafeRawPointer
 

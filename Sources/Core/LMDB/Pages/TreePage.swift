@@ -84,7 +84,7 @@ import CLarderSystem
   func lies(
     from low: PageCheck.Key?, to high: PageCheck.Key?, isLeaf: Bool, numberKeys: Bool, pageSize: Int
   ) -> Bool {
-    // The first record of a branch page has no key. It covers every key before the key of the second record.
+    // The first record of a branch page has no key, but covers every key before the key of the second record.
     let first = isLeaf ? 0 : 1
     guard first < count else { return true }
     if let low {

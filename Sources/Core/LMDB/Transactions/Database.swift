@@ -1,7 +1,7 @@
 import CLMDB
 import LarderSystem
 
-/// A handle of one of the environment's databases. It is opened together with the environment.
+/// A handle of one of the environment's databases, opened together with the environment.
 package struct Database: Sendable, Equatable {
   @usableFromInline let handle: UInt32
 
@@ -17,7 +17,7 @@ package struct Database: Sendable, Equatable {
   static var free: Database { Database(handle: 0) }
 }
 
-/// The numbers of a database's pages and records. They are read in constant time.
+/// The numbers of a database's pages and records, which are read in constant time.
 package struct DatabaseStatistics: Sendable, Equatable {
   package var pageSize: Int
   package var depth: Int

@@ -174,7 +174,7 @@ extension StoreEngine {
     do throws(LarderError) {
       if !buffer.knows(id) { former.counters = try metadata.counters(of: id, in: transaction) }
     } catch  where error.code == .damaged {
-      // The counters are damaged. Only a transaction can count the entries again.
+      // The counters are damaged. Only a transaction can count the entries again, so the append is not possible.
       return nil
     }
     if found.record.isEmpty { return former }

@@ -77,7 +77,7 @@ extension WriteBuffer {
 }
 
 extension UInt64 {
-  /// The first `bytes` bytes of the word in memory, then zeros. The bytes after the end of a key may have any value.
+  /// The first `bytes` bytes of the word in memory, then zeros, because the bytes after the end of a key may have any value.
   fileprivate func prefix(_ bytes: Int) -> UInt64 {
     bytes < 8 ? self & ((1 &<< UInt64(8 * bytes)) - 1) : self
   }

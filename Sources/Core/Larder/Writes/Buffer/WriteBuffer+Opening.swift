@@ -22,7 +22,7 @@ extension WriteBuffer {
         of: environment, store: format.identity, bytes: bytes, keepsSize: keepsSize,
         try currentBoot(environment, options))
     } catch {
-      // Opening the store gets the same error later and reports it.
+      // This error is ignored here, because opening the store later gets and reports the same error.
     }
   }
 
@@ -96,7 +96,7 @@ extension WriteBuffer {
   }
 
   /// The generation of the file's records if they belong to other data than the present data; otherwise 0. Such records remain
-  /// if the data was changed and then only reading processes have opened the store.
+  /// if the data was changed and after that only read-only processes have opened the store.
   static func foreignGeneration(
     _ view: borrowing SharedTable.View, of environment: Environment, _ options: Store.Options
   ) -> UInt64 {

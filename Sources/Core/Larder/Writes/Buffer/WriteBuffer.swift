@@ -65,8 +65,8 @@ final class WriteBuffer: Sendable {
       hint: "allow the process more files and memory, and let the file have one link and mode 0600")
   }
 
-  /// If the log has at least this number of words (64 KB), a commit stores the records while processes still append. It stores
-  /// the last records while no process appends.
+  /// If the log has at least this number of words (64 KB), a commit stores the records while processes still append. Only the
+  /// last records are stored while no process appends.
   var leastAhead: Int { hook?.least ?? 8192 }
   func noteDrainedAhead() { hook?.then() }
 

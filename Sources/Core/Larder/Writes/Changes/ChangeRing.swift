@@ -92,7 +92,7 @@ struct ChangeRing {
   }
 
   var position: Position {
-    // The gaps are read first: a commit that left a gap may be followed by commits that move the head.
+    // The gaps are read before the head. So a gap that appears between the two reads is found later, and is not lost.
     let gaps = load(Place.gaps)
     return Position(gaps: gaps, head: head)
   }

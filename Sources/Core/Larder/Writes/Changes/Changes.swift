@@ -16,7 +16,7 @@ public struct Change: Sendable, Hashable {
     case renamed(to: String)
     /// This number of changes, in any namespaces, was not delivered; nil if the number is unknown.
     ///
-    /// A program with a copy of the store's contents must read them again. No change after this element is missing.
+    /// A program with a copy of the store's contents must read the contents again. No change after this element is missing.
     case missed(Int?)
     /// Another program deleted or replaced the store's files, made them read-only, or restored them.
     case health(StoreHealth)

@@ -35,7 +35,7 @@ protocol EvictionQueue: ~Copyable {
   mutating func main(from position: Position, sparing spared: Entry?) throws(Failure) -> Entry?
   func position(of entry: Entry) -> Position
   func position(after entry: Entry) -> Position
-  /// Removes an entry and its statistics. False if the entry must stay; it is then not offered again, so each search ends.
+  /// Removes an entry and its statistics. False if the entry must stay; the entry is not offered again, so each search ends.
   mutating func remove(_ entry: Entry) throws(Failure) -> Bool
 
   func stats(of entry: Entry) -> AccessStats
@@ -144,8 +144,8 @@ extension EvictionQueue where Self: ~Copyable {
   }
 
   /// An unused entry of main has won against a key that returned after its eviction. Lowers the frequency of this winner and
-  /// moves the clock hand past it. Otherwise old frequent entries would stay during many insertions, though nobody uses them.
-  /// If many keys return, as in a loop over keys, the winner is as good as the returning keys, so nothing changes.
+  /// moves the clock hand past the winner. Otherwise old frequent entries would stay during many insertions, though nobody uses
+  /// them. If many keys return, as in a loop over keys, the winner is as good as the returning keys, so nothing changes.
   private mutating func wearDown(_ victim: Entry, _ stats: AccessStats) {
     guard stats.clock == 0, policy.returns.areRare else { return }
     if stats.frequency > 1 {

@@ -36,7 +36,7 @@ extension SequencedQueue where Self: ~Copyable {
   mutating func main(
     from position: UInt64, sparing spared: Candidate?
   ) throws(LarderError) -> Candidate? {
-    // The spared entry is the entry that has just moved to main, so the search ends before it.
+    // The spared entry is the entry that has just moved to main, so the search ends before that entry.
     let end = spared?.sequence ?? state.windowBoundary
     if let found = try first(from: position), found.sequence < end { return found }
     if let found = try first(from: 0), found.sequence < end { return found }

@@ -36,7 +36,7 @@ final class PendingAccesses: Sendable {
   ) {
     guard now >= idle.due(end: header.expires) else { return }
     let use = Use(version: header.version, moment: now)
-    // The delay ends before the entry expires, and early enough for accesses that are a whole time to idle apart.
+    // The delay ends before the entry expires, even if this access comes a whole time to idle after the previous access.
     let soon = min(idle.milliseconds / 64, max(0, header.expires &- now) / 2, Self.longestWait)
     guard let delay = add(use, for: StoredKey.entry(key, in: id), delay: soon) else { return }
     timer(.milliseconds(delay)) { [weak self] in self?.timerEnded() }

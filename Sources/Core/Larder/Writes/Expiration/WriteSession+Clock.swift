@@ -15,7 +15,7 @@ extension WriteSession {
     let gap = lastStamp.duration(to: now).roundedUpMilliseconds
     if recorded == 0 || gap <= Self.mostAhead { return true }
     // If this process's monotonic clock has also advanced during a part of the gap, that part is no jump. The store's clock may
-    // go back, although the contract of a program's own clock forbids that.
+    // go back, although the contract of a program's own clock forbids that. So negative times count as 0.
     let opened = engine.opened
     let sinceOpening = max(0, monotonic &- opened.monotonic.roundedUpMilliseconds)
     let sinceStamp = opened.now.duration(to: lastStamp).roundedUpMilliseconds

@@ -151,8 +151,8 @@ extension WriteBatch {
         hint: "remove or unpin entries, then set the limit again"))
   }
 
-  /// Evicts until the pages in use fit into a data file of `limit` bytes without its reserve. If they need more steps, returns
-  /// a limit until the next step. Because removals need free pages, this limit may be a little above the file size.
+  /// Evicts until the pages in use fit into a data file of `limit` bytes without its reserve. If more steps are necessary,
+  /// returns a limit for the next step. Because removals need free pages, that limit may be a little above the file size.
   private mutating func lowerDisk(to limit: Int?, most: Int) throws(LarderError) -> Int? {
     guard let limit else { return nil }
     let engine = session.engine

@@ -121,7 +121,7 @@ extension SpaceBudget {
     try sweep.run(&session, while: shouldContinue)
     guard session.state.garbage == 0, shouldContinue(session) else { return }
     let before = session.state.bytes
-    // In a store of small entries, many evictions are necessary before a page becomes free. Until then the reserve has room.
+    // In a store of small entries, only many evictions free a page. So few are made until half of the reserve is in use.
     let isDeep = session.usesMore(than: pages + (disk?.reserve ?? 0) / 2)
     let most = UInt64(2 * size + (isDeep ? 1_000_000 : 64_000))
     try evictInTurn(&session) { session in

@@ -14,7 +14,7 @@ struct Draft: ~Escapable {
   let valueCount: Int
   private let keepsValue: Bool
 
-  /// - Parameter former: the entry whose value the draft keeps, if any; then `value` is the payload of its record.
+  /// - Parameter former: the entry whose value the draft keeps, or nil. If not nil, `value` is that entry's payload.
   @_lifetime(copy key, copy value)
   init(
     _ value: Span<UInt8>, for key: Span<UInt8>, at entryKey: [UInt8], _ header: EntryHeader,

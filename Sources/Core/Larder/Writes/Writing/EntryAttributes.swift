@@ -12,7 +12,7 @@ public struct EntryAttributes: Sendable {
   package var isNegative = false
   /// Whether the owners may be missing now and be written later, as in an import.
   package var awaitsOwners = false
-  /// The time at which the value was first written, for copies; nil means now. A time in the future also means now.
+  /// The time at which a copied value was first written; nil means now. A time in the future also means now.
   public var written: Timestamp?
 
   /// Attributes that few entries have. They are in a box on the heap, because each write copies its attributes several times.
@@ -109,7 +109,7 @@ public struct EntryAttributes: Sendable {
   ) throws(LarderError) -> EntryFields {
     var fields = EntryFields()
     if longKey == nil, transformed == nil, owners.isEmpty, hasNoFields { return fields }
-    // The field of the whole key must be the first field and the transforms the next, because reads look for them there.
+    // The field of the whole key must be the first field and the transforms the next, because reads look for both there.
     if let longKey { fields[.key] = longKey }
     if let steps = transformed?.steps { fields[.transforms] = steps.encoded() }
     fields.replaceAll(.owner, with: owners.map(\.field))

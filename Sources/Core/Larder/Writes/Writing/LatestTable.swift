@@ -5,7 +5,7 @@ struct LatestTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private var latest: Value
   private var others: [Key: Value] = [:]
 
-  /// - Parameter unused: any value. It fills ``latest`` while the table is empty.
+  /// - Parameter unused: any value, which fills ``latest`` while the table is empty.
   init(unused: Value) { latest = unused }
 
   subscript(key: Key) -> Value? {

@@ -4,7 +4,8 @@ import Synchronization
 
 /// The counters of the namespaces that a write uses, and the counters of the store. Each record of counters is read once.
 ///
-/// Changes are made in memory. ``WriteSession/saveCounters()`` writes them once, so stored counters are exact after a commit.
+/// Changes are made in memory. ``WriteSession/saveCounters()`` writes each counter once, so stored counters are exact after a
+/// commit.
 struct Ledger {
   struct Account: Sendable {
     var counters: NamespaceCounters
@@ -52,7 +53,7 @@ struct Ledger {
 
   func isLoaded(_ id: NamespaceID) -> Bool { namespaces.contains(id) }
 
-  /// Takes over the counters of a namespace. `isCounted` means that they were counted again, because their record is damaged.
+  /// Takes over the counters of a namespace. `isCounted` means that they are a new count, because their record is damaged.
   mutating func add(_ counters: NamespaceCounters, of id: NamespaceID, isCounted: Bool) {
     namespaces[id] = Account(counters: counters, isNew: false, isChanged: isCounted)
   }
@@ -155,7 +156,7 @@ struct EntryWeight: Equatable {
   var size: Int
   /// The bytes of the record and of the chunks of the value.
   var stored: Int
-  /// The position in the queue. A pinned entry is not in the queue and has 0.
+  /// The position in the queue; 0 for a pinned entry, which is not in the queue.
   var queuePosition: UInt64
 }
 

@@ -52,7 +52,7 @@ extension StoreEngine {
   func commit<Result>(
     _ mode: CommitMode = .standard, _ body: (inout WriteBatch) throws -> Result
   ) throws(LarderError) -> Result {
-    // Only closing and timers set a time limit. They must not wait for the writes of loads.
+    // Only closing and timers set a time limit, and both must not wait for the writes of loads.
     if mode.lockTimeout == nil { awaitLoadWrites() }
     return try typed { try commitRethrowing(mode, body) }
   }

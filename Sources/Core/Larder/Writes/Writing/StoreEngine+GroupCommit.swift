@@ -81,7 +81,7 @@ extension StoreEngine {
       // Each member would get the same error again, perhaps after an equally long wait, so all members get this error now.
       for member in members { member.finish(error) }
     } catch {
-      // The group needed too much room or failed in another way. A member that runs alone may succeed.
+      // The group needed too much room or failed in another way. A member may succeed alone, so each one runs alone.
       for member in members { commitAlone(member) }
     }
     return nil

@@ -139,7 +139,7 @@ extension WriteBatch {
     }
   }
 
-  /// Replaces the owners of an entry, which keeps its value and lifetime. With no owners it depends on no other entry.
+  /// Replaces the owners of an entry, which keeps its value and lifetime. Without owners, the entry is no dependent.
   ///
   /// - Returns: false if the entry is absent, expired, invalidated or damaged.
   /// - Throws: ``LarderError/Code/noSuchOwner`` if an owner is not stored.

@@ -5,8 +5,8 @@ extension WriteBatch {
   /// Declares a namespace's rules, and creates the namespace if it is missing. The overrides of an operator stay in force.
   /// Rules that were declared with a higher ``Rules/version`` also stay.
   ///
-  /// If a new limit is lower, this batch evicts all entries that no longer have room. ``Store/declare(_:for:)`` evicts them in
-  /// several transactions instead.
+  /// If a new limit is lower than before, this batch evicts all entries that no longer have room. ``Store/declare(_:for:)``
+  /// evicts them in several transactions instead.
   ///
   /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules. ``LarderError/Code/full`` if pinned entries alone
   ///   exceed a limit; then the batch cannot be committed.
@@ -99,7 +99,7 @@ extension WriteBatch {
         .exists, "there is a namespace \(new) already", hint: "rename that one first")
     }
     for name in [old, new] { session.removals.record(RemovalTable.hash(ofNamespace: name)) }
-    // Counts of reads are in memory under the old name. They belong to the namespace, so they are written before the change.
+    // Counts of reads are in memory under the old name, but belong to the namespace. So they are written before the change.
     try mergeReadCounters()
     try session.transaction.remove(MetadataKey.namespace(old), from: .main)
     session.known[ExactString(old)] = nil

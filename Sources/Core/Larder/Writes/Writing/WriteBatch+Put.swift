@@ -3,7 +3,7 @@ import LarderSystem
 
 extension WriteBatch {
   /// Stores a value in place of any existing entry, and evicts other entries if limits require it. Only the error for missing
-  /// room comes after a change; all other errors are thrown before the first change.
+  /// room is thrown after a change; all other errors are thrown before the first change.
   ///
   /// - Returns: the id, and the header in the form that the memory tier keeps, which has no checksum.
   @discardableResult
@@ -96,7 +96,7 @@ extension WriteBatch {
   }
 
   /// The entry that a write replaces; nil if there is none. A damaged record is counted as damaged and then overwritten. If
-  /// another entry with a long key has the same stored form, this entry is removed first.
+  /// another entry with a long key has the same stored form, that other entry is removed first.
   mutating func clearPlace(
     at entryKey: [UInt8], for key: Span<UInt8>
   ) throws(LarderError) -> StoredEntry? {

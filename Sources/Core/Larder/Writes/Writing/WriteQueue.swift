@@ -38,7 +38,7 @@ final class WriteQueue: Sendable {
   /// Whether the writer thread was asked to take the waiting writes. Changed only under the lock of the state. Every write
   /// reads this flag without the lock, so that only few writes need the lock.
   private let isScheduled = Atomic(false)
-  /// Does not run if the process can create no thread. Blocking callers then commit waiting writes themselves.
+  /// The writer thread. If the process cannot create it, blocking callers commit the waiting writes themselves.
   let thread = DispatchQueue(label: "larder.writer")
 
   /// The number of running writes that bypass the queue. While this number is not 0, other writes join the queue.
@@ -66,7 +66,7 @@ final class WriteQueue: Sendable {
       if state.isClosed { return writes.isEmpty ? [] : nil }
       var cancelled: [any QueuedWrite] = []
       for write in writes {
-        // ``withdraw(_:)`` could not find this write before, because it was not in the queue yet. So it is handled here.
+        // ``withdraw(_:)`` could not find this write, which was not in the queue yet. So its cancellation is handled here.
         if write.isCancelled {
           cancelled.append(write)
         } else {

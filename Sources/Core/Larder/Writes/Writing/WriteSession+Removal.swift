@@ -54,7 +54,7 @@ extension WriteSession {
     try removeOrphans()
   }
 
-  /// Removes the dependents of removed entries that have no other owner, then the dependents of those dependents, and so on.
+  /// Removes those dependents of removed entries that have no other owner, then the dependents of those dependents, and so on.
   /// Uses no recursion, and removes at most ``OrphanQueue/perBatch`` entries in one batch.
   private mutating func removeOrphans() throws(LarderError) {
     while let removed = orphans.next {
@@ -76,7 +76,7 @@ extension WriteSession {
   }
 
   private mutating func release(_ entryKey: [UInt8], from owner: [UInt8]) throws(LarderError) {
-    // The current write stores this entry, so it must stay. Its owner is in a cleared namespace; the removal is postponed.
+    // The current write stores this entry, so it must stay. Its owner is in a cleared namespace, so its removal must wait.
     if mustStay(entryKey) { return orphans.putOff(owner) }
     guard let (entry, others) = try dependent(entryKey, of: owner) else { return }
     var remaining: [StoredOwner] = []
