@@ -28,6 +28,15 @@ import ExampleTesting
     #expect(try fixture.stored() == [1])
   }
 
+  @Test func `bytes that are not UTF-8 are replaced`() async throws {
+    fixture.readeck.fill(1)
+    let body = Data([0x41, 0xE9, 0x42, 0xC3, 0xA9])
+    fixture.answer(FakeReadeck.body(0)) {
+      $0 = .init(200, ["Content-Type": "text/html"], body: body)
+    }
+    #expect(try await fixture.open(0).html == "A\u{FFFD}B\u{E9}")
+  }
+
   private func bookmark(_ fields: String) throws -> Bookmark {
     try JSONDecoder().decode(Bookmark.self, from: Data("{\(fields)}".utf8))
   }

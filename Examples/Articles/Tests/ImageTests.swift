@@ -89,6 +89,33 @@ import ExampleTesting
     #expect(Set(fixture.asked().images) == [gone, large])
   }
 
+  /// The size of the image of the earlier version. The larger image exceeds the limit, but the new version keeps its image.
+  @Test(arguments: [5, 60_000_000])
+  func `a late image of an earlier version is not stored`(size: Int) async throws {
+    try await reader.change(.test(imageMegabytes: 50))
+    readeck.fill(1, images: 1)
+    let (path, updated) = (FakeReadeck.image(0, of: 0), "2026-01-01T00:00:00Z")
+    readeck.set(FakeReadeck.image(size), at: path)
+    readeck.set(FakeReadeck.image(5), at: "/img/new")
+    fixture.during(path) { [fixture] in
+      fixture.readeck.change(0) {
+        ($0.html, $0.updated, $0.entityTag) = ("<img src='/img/new'>", updated, "1")
+      }
+      _ = try await fixture.reader.unread()
+      _ = try await fixture.open(0)
+      let new = fixture.address("/img/new")
+      try await waitUntil { try fixture.images.contains(new) }
+    }
+    _ = try await fixture.open(0)
+    // The first call waits for the images of the earlier version, the second call for the images of the new version.
+    for _ in 0..<2 { await reader.finish() }
+    let article = try #require(try reader.stored().first)
+    #expect(article.images == [fixture.address("/img/new")] && !article.lacksImages)
+    #expect(article.bookmark.updated == updated)
+    #expect(try entry("/img/new")?.owners.map(\.key.description) == [FakeReadeck.id(0)])
+    #expect(try entry(path) == nil && reader.usage().images == 1)
+  }
+
   @Test(arguments: [200, 404])
   func `an article removed during its images does not stop a sync`(status: Int) async throws {
     readeck.fill(5, images: 2)

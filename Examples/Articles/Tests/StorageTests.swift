@@ -58,6 +58,30 @@ import ExampleTesting
     #expect(try reader.settings() == expected)
   }
 
+  @Test func `a sign-out removes everything of the user but the settings`() async throws {
+    let settings = OfflineSettings.test(articles: 10, imageMegabytes: 1_200)
+    try await reader.change(settings)
+    try await fixture.sync(new: 3, images: 1)
+    fixture.network.fail()
+    _ = try await fixture.edit(0, .mark)
+    #expect(try reader.answers.count() > 0 && reader.outbox.count() == 1)
+    try await reader.signOut()
+    let left = try fixture.store.namespaces().filter { $0.entries > 0 }.map(\.name)
+    #expect(try left == [reader.settingsCache.name] && reader.settings() == settings)
+  }
+
+  @Test(arguments: [true, false])
+  func `an article that is opened during a sign-out is not stored`(isElsewhere: Bool) async throws {
+    fixture.readeck.fill(2, images: 1)
+    fixture.during(FakeReadeck.body(1)) { [fixture] in
+      try await (isElsewhere ? fixture.another() : fixture.reader).signOut()
+    }
+    let article = try await fixture.open(1)
+    #expect(!article.isKept && article.html.contains("<section>1"))
+    await reader.finish()
+    #expect(try fixture.stored().isEmpty && reader.usage().images == 0)
+  }
+
   @Test func `eight writers of 25 and their readers lose nothing`() async throws {
     fixture.readeck.fill(100)
     try await reader.change(OfflineSettings(articles: 100))
