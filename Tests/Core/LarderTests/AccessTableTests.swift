@@ -142,13 +142,13 @@ extension AccessTable {
       table.setRecent(from: base, through: base + 10, of: id)
       #expect(use(1, base, id) == unused && use(2, base + 10, id) == unused)
       #expect(use(3, base - 1, id) == used && use(4, base + 11, id) == used)
-      // Entry 5 is in no queue. Entry 6 belongs to another namespace, whose id has the same place in the table.
+      // Entry 5 is in no queue. Entry 6 belongs to another namespace, but both ids have one place in the table.
       #expect(use(5, 0, id) == used)
       #expect(use(6, base, NamespaceID(rawValue: 5 + 256)) == used)
     }
     table.setRecent(from: 101, through: 100, of: id)
     #expect(use(1, 100, id) == used && use(2, 101, id) == used)
-    // Entry 7 is recent, but the table has forgotten its slot. A use then makes a new slot, as for an unused entry.
+    // Entry 7 is recent, but the table has forgotten it. So a use makes a new slot, as for an entry that was never used.
     table.setRecent(from: 90, through: 100, of: id)
     table.forget(hash(7))
     table.touch(hash(7), sequence: 95, of: id, in: now)

@@ -65,7 +65,7 @@ extension IdleTests {
         #expect(try texts.value(for: key) == "v", "\(round)")
         #expect(try texts.value(for: key) == "v")
       }
-      // In every second round the timer runs out, and the store records the uses.
+      // In every second round the timer runs out, so the store records the uses.
       if round % 2 == 0 { timer.runOut() }
     }
     timer.runOut()

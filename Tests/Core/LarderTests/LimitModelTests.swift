@@ -28,7 +28,7 @@ extension OwnerRun {
     let batch: Range<Int>
     let size: Range<Int>
     let largeSize: Range<Int>
-    /// The percentage of values with a size from ``largeSize``.
+    /// The percentage of values whose size is in the range ``largeSize``.
     let largeValues: Int
     let entries: Range<Int>
     let bytes: Range<Int>

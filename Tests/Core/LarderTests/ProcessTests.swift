@@ -38,7 +38,7 @@ import Testing
   @Test func `a user who may not is refused, and the store stays as it is`() throws {
     try withTemporaryDirectory { path in
       try Store.leave(at: path + "/s")
-      // If root runs the test, the peer runs as another user. Otherwise the directory allows no writes.
+      // Root may always write, so for root the peer runs as another user. For other users, the directory allows no writes.
       let isRoot = getuid() == 0
       let prefix = isRoot ? ["setpriv", "--reuid=65534", "--clear-groups"] : []
       let mode = isRoot ? 0o700 : 0o500

@@ -8,7 +8,7 @@ import Testing
   private let zurich = Expiration.daily(at: TimeOfDay(4), in: "Europe/Zurich")
 
   @Test func `an entry is there until four in the morning and gone then`() throws {
-    // 2026-03-28 22:30 in Zurich. In this night, the clocks are put forward by an hour.
+    // 2026-03-28 22:30 in Zurich. In this night the clocks are put forward by an hour, so 04:00 comes an hour earlier.
     let start = Timestamp(try Date("2026-03-28T21:30:00Z", strategy: .iso8601))
     try withStore(at: start) { store, clock in
       let ships = store.namespace("ships")
@@ -31,7 +31,7 @@ import Testing
   @Test func `an entry may have a daily end of its own`() throws {
     try withNotes { _, notes, clock in
       try notes.set("v", for: "k", expires: .daily(at: TimeOfDay(0), in: "America/New_York"))
-      // At 2026-01-01 00:00 UTC it is 19:00 of the day before in New York.
+      // At 2026-01-01 00:00 UTC it is 19:00 in New York, so the day ends there in five hours.
       #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .hours(5)))
     }
   }

@@ -69,7 +69,7 @@ final class StoreFixture: Sendable {
   let store: Store
   private let directory: TemporaryDirectory?
 
-  /// Makes a temporary store with a long lock timeout. `change` may set other options. Without a store, ends the test process.
+  /// Makes a temporary store with a long lock timeout. `change` may set other options. Traps if no store can be made.
   init(_ change: (inout Store.Options) -> Void = { _ in }) {
     var options = Store.Options(clock: clock, lockTimeout: .ample)
     change(&options)

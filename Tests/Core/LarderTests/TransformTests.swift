@@ -179,7 +179,7 @@ import Testing
       var changed = record
       changed[index] ^= 1
       try write(changed, to: notes.slot("a"), key: "a")
-      // A read must find each change of the fields or the payload, and must not trap. The times are not authenticated.
+      // A read must find each change of the fields or the payload, and must never trap. A changed time may stay unnoticed.
       let found = Result { try notes.text("a") }
       if header.fieldsRange.contains(index) || index >= header.payloadStart {
         #expect((try? found.get()) == nil, "byte \(index)")

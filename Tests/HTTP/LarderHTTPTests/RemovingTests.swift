@@ -183,7 +183,7 @@ struct RemovingTests {
     }
   }
 
-  /// The cache of a fixture, or a second cache over its namespace, which does not know the first cache's requests under way.
+  /// The cache of a fixture, or a second cache over its namespace. The second cache does not know the first cache's requests.
   private func cache(_ fixture: Fixture, isOther: Bool) -> HTTPCache {
     isOther
       ? HTTPCache(in: fixture.cache.namespace, over: fixture.origin) : fixture.cache

@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  /// A machine keeps a position as one word, which has only 20 bits of the sequence number. The next one needs a higher word.
+  /// A machine keeps a position as one word, which has only 20 bits of the sequence number. The next position's word is higher.
   @Test func aPositionThatIsFollowedByAnotherOneHasAWordOfItsOwn() {
     for sequence in [0, 1, 1 << 20 - 3, 1 << 20 - 2, 1 << 20 - 1, 1 << 40] as [UInt64] {
       let position = Position(milliseconds: 7, sequence: sequence)

@@ -102,7 +102,7 @@ import Testing
     try session.type("abc").expect(line: "probe> abc")
     try session.type("\u{1A}").expect(line: "sh:")
     #expect(!session.screen.isPasteMarked)
-    // A shell without its own line editor needs the echo of the terminal. The typed line must appear only once.
+    // A shell without its own line editor needs the echo of the terminal, but the typed line must appear only once.
     try session.type("echo back\n").expect("the answer of the shell") {
       $0.lines.suffix(3) == ["sh: echo back", "back", "sh:"]
     }

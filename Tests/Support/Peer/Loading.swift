@@ -126,7 +126,7 @@ extension Peer {
           guard thread != "\(getpid())",
             let line = try? String(contentsOfFile: "\(folder)/\(thread)/stat", encoding: .utf8)
           else { return false }
-          // The state follows the name of the thread. A name may contain parentheses, so this takes the last one.
+          // The state follows the name of the thread. The name may contain parentheses, so the last one counts.
           return !line.split(separator: ")").last!.hasPrefix(" S")
         }
         if awake.isEmpty { return }

@@ -41,7 +41,7 @@ package final class PeerProcess: @unchecked Sendable {
     return "LarderPeer"
   }()
 
-  /// The longest time in seconds without a line of the peer. A peer that works is faster, even on a busy machine.
+  /// The longest time in seconds without a line of the peer. A peer that works prints more often, even on a busy machine.
   private static let longestWait = TimeInterval(600 * TestSettings.trials)
 
   /// The next unread line. Nil if the peer has ended and all its lines are read. If no line comes within `longestWait`, kills

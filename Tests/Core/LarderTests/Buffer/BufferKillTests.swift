@@ -62,7 +62,7 @@ import Testing
     }
   #endif
 
-  /// Runs two writers. Each writer is killed after its number of sets in `ends`, or ends before that at a kill point.
+  /// Runs two writers. Each writer is killed after its number of sets in `ends`, or dies earlier at a kill point.
   private func kill(_ ends: [Int], _ environment: [String], _ random: inout SeededRNG) throws {
     try withTemporaryDirectory { path in
       var options = Store.Options()

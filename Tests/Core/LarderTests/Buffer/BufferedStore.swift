@@ -18,7 +18,7 @@ enum BufferedStore {
   /// Calls `body` with a store that knows the namespace `notes`, so the next `set` is appended to the write buffer.
   static func with(_ body: (Store, Store.Namespace) throws -> Void) throws {
     try withStoreOnDisk(options()) { store, notes in
-      // The first commit makes the namespace. After the second commit the rules of the namespace are known, too.
+      // The first commit makes the namespace. After the second commit its rules are known, too, so later sets use the buffer.
       for _ in 0..<2 { try notes.set("first", for: "first") }
       try body(store, notes)
     }

@@ -10,7 +10,7 @@ import Testing
   let fixture = StoreFixture(onDisk: BufferedStore.options())
 
   init() throws {
-    // The first commit makes the namespace. After the second commit the rules of the namespace are known, too.
+    // The first commit makes the namespace. After the second commit its rules are known, too, so later sets use the buffer.
     for _ in 0..<2 { try notes.set("first", for: "first") }
   }
 

@@ -19,11 +19,11 @@ import TestSupport
       var random = SeededRNG(seed: PowerStage.seed &+ UInt64(processes))
       var (failures, images, lossy) = (0, 0, 0)
       var model = PowerWork.Model()
-      // Makes another sync of the writer fail in each round. A short run takes only every seventh sync, from a random sync on.
+      // In each round, a different sync of the writer fails. A short run takes every seventh sync from a random one on.
       var number = Self.isLong ? 1 : Int.random(in: 1...7, using: &random)
       while true {
         guard let trace = try failing(number, level, processes, &random) else {
-          // Beside other processes, a writer may make fewer syncs than `number`. Then the test continues with the first sync.
+          // If other processes also write, a writer may make fewer syncs than `number`. The test then begins at sync 1.
           if failures > 0 || number == 1 { break }
           number = 1
           continue

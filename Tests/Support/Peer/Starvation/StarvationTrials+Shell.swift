@@ -31,7 +31,7 @@ extension StarvationTrials {
     case 124: fail(what, "the shell hangs")
     // The status 137 means that `timeout` had to kill the shell.
     case 137 where shortage != .memory: fail(what, "the shell hangs")
-    // The statuses 125 to 127 are allowed: the loader or `timeout` itself lacked descriptors or address space.
+    // The statuses 125 to 127 are no failure: the loader or `timeout` itself lacked descriptors or address space.
     case 128...:
       if shortage == .memory {
         ended += 1
