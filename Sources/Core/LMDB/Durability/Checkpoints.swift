@@ -103,7 +103,7 @@ final class Checkpoints: Sendable {
       * handle.meta.pageSize
   }
 
-  /// Called at opening. If a killed process has left commits without a checkpoint, schedules it as for new commits.
+  /// Called at opening. Schedules a checkpoint, as for new commits, if a killed process has left commits without a checkpoint.
   func noteFormerCommits() {
     // An error is ignored here: the checkpoint gets the same error, and then the next write throws that error.
     if let known = try? file.readSynced(), known.boot == boot,

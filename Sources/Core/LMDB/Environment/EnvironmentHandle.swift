@@ -129,7 +129,7 @@ func beginTransaction(
   return unsafe transaction!
 }
 
-/// Syncs the file. A sync that a signal interrupts is repeated, because it has lost nothing.
+/// Syncs the file. If a signal interrupts a sync, nothing is lost, so the sync is repeated.
 func syncFile(of handle: OpaquePointer) throws(LMDBError) {
   var code: Int32
   repeat { code = unsafe mdb_env_sync(handle, 1) } while code == EINTR

@@ -88,7 +88,7 @@ struct QuickCheck {
     OpenError(kind, path: path, detail: detail)
   }
 
-  /// - Parameter signature: the key of a record that only Larder's files have. If it is empty, the file may be any LMDB file.
+  /// - Parameter signature: the key of a record that only Larder's files have. If the key is empty, any LMDB file is accepted.
   func run(databases: [String], signature: [UInt8]) throws(OpenError) {
     if pages.main.kind != 0 { throw finding(.foreign) }
     try checkRoot(pages.main, name: "the main database")
@@ -161,7 +161,7 @@ struct QuickCheck {
       var path = TreePath(tree)
       try unsafe path.seek(key, by: self)
       let leaf = path.leaf.page
-      // A binary search may miss the record, because a damaged page may have its records in any order.
+      // A damaged page may have its records in any order, so every record is compared instead of a binary search.
       for index in 0..<leaf.count {
         guard let node = leaf.node(index, pageSize: pageSize) else { continue }
         if unsafe key.isSame(as: node.key, count: node.keyCount) { return node }

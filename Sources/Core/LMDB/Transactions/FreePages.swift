@@ -130,7 +130,7 @@ struct PageSet {
 ///
 /// LMDB reads one list after another until the pages of these lists contain a run. After it has read as many pages as the run
 /// needs, it reads at most `60 * pages` more lists. LMDB takes single pages from the lists that it has already read, the lowest
-/// page first. It reads the next list when no such page is left.
+/// page first. LMDB reads the next list when no such page is left.
 struct RunSearch {
   private let pages: Int
   private var known: PageSet

@@ -2,7 +2,7 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// A snapshot of the environment. It has a slot of the reader pool. Bytes that it lends cannot be used after it ends.
+/// A snapshot of the environment, with a slot of the reader pool. Lent bytes cannot be used after the transaction ends.
 @safe package struct ReadTransaction: ~Copyable {
   let slot: UnsafeMutablePointer<ReaderSlot>
   let handle: OpaquePointer
@@ -11,7 +11,7 @@ import Synchronization
   package let stripe: Int
   /// Bytes that replace a record of the snapshot; see ``overlay(_:count:_:)``.
   private var overlaid: (hash: UInt64, region: Region)?
-  /// A part of ``moment``: it differs for each state of the bytes that replace records of the snapshot.
+  /// A part of ``moment`` that differs for each state of the bytes that replace records of the snapshot.
   package var stamp: UInt64 = 0
 
   /// - Precondition: the caller owns the slot and has renewed the transaction of the slot.
@@ -141,7 +141,7 @@ import Synchronization
   /// A separate struct, because a mutating call on the whole slot would overlap with another thread's read of ``state``.
   var snapshot: Snapshot
   var scratch = Scratch()
-  /// The phase of the store, because a forked child must not end a snapshot that it has inherited.
+  /// The phase of the store, which is read because a forked child must not end a snapshot that it has inherited.
   let shared: UnsafeMutablePointer<ForkState>
   /// The number of slots outside the pool, which counts this slot; nil for a slot of the pool.
   let extra: UnsafeMutablePointer<Atomic<Int>>?
@@ -170,7 +170,7 @@ import Synchronization
 }
 
 extension ReaderSlot {
-  /// Memory for bytes that a read copies. It is allocated at the first use.
+  /// Memory for bytes that a read copies, allocated at the first use.
   @safe struct Scratch: ~Copyable {
     private var bytes: UnsafeMutableBufferPointer<UInt8>?
 

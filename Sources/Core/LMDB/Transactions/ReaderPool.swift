@@ -4,7 +4,7 @@ import Synchronization
 
 /// Read transactions that are renewed instead of created, so that a read needs no lock, no allocation and no system call.
 ///
-/// A thread begins its search at a slot that depends on its identity. If all slots are busy, the read gets a separate
+/// A thread begins its search at a slot that depends on the thread's identity. If all slots are busy, the read gets a separate
 /// transaction, which ends with the read. While any slot is taken, even the slot of the writer, the map does not move.
 @safe final class ReaderPool: Sendable {
   static let slotCount = 16

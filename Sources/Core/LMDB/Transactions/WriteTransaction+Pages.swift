@@ -61,7 +61,7 @@ extension PageCheck.Key {
 
 /// Counts the pages that this transaction could allocate when it began.
 ///
-/// LMDB takes single pages from the free lists, oldest list first, and then from the end of the file; a run (consecutive pages)
+/// LMDB takes single pages from the free lists, oldest list first, then from the end of the file, and a run (consecutive pages)
 /// from either. When every reader has a later snapshot, commit `n + 2` and later commits can reuse pages that commit `n` freed.
 extension WriteTransaction {
   package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
@@ -145,7 +145,7 @@ extension WriteTransaction {
     return pages
   }
 
-  /// Visits the lists of the last commit, until `visit` returns false. This transaction uses these lists. They are read in a
+  /// Visits the lists of the last commit, which this transaction uses, until `visit` returns false. The lists are read in a
   /// read transaction, because LMDB allows no cursor on the free lists in a write transaction.
   private func forEachReusableList(
     before oldest: UInt64, _ visit: (borrowing FreeList) throws(LMDBError) -> Bool

@@ -1,8 +1,8 @@
 import CLarderSystem
 
 package enum LockHolders {
-  /// The processes that hold a lock on the file. The result omits this process and the processes of other containers. It may
-  /// contain a process that locks a file of another disk, if that file has the same inode number. Always empty on macOS.
+  /// The processes that hold a lock on the file, without this process and the processes of other containers. The result may
+  /// contain a process that locks a file of another disk with the same inode number. Always empty on macOS.
   package static func processes(holding path: String) -> [Int32] {
     guard let status = FileStatus.of(path) else { return [] }
     #if canImport(Darwin)
@@ -36,7 +36,8 @@ package enum LockHolders {
     }
   #endif
 
-  /// The text of a file in `/proc`, which seems to have the size 0. Nil if reading fails; the message then lacks this text.
+  /// The text of a file in `/proc`, where files seem to have the size 0. Nil if reading fails; the message then lacks this
+  /// text.
   private static func text(of path: String) -> String? {
     let bytes = try? FileDescriptor(opening: path, O_RDONLY).contents(at: 0, count: 1 << 18)
     return bytes.map { String(decoding: $0, as: UTF8.self) }

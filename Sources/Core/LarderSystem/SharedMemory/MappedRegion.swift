@@ -77,7 +77,7 @@ public import Synchronization
     unsafe region.deallocate()
   }
 
-  /// Whether another file has replaced this file and must be mapped. After a failed try to map that file, false.
+  /// Whether another file has replaced this file and must be mapped. False after a failed try to map that other file.
   @inlinable var isSuperseded: Bool {
     unsafe supersededMark.pointee.load(ordering: .relaxed) != 0
       && !isDetached.load(ordering: .relaxed)

@@ -12,7 +12,7 @@ public import Synchronization
   /// Says which file and which contents this build and this store accept.
   package struct Format: Sendable {
     let file: MappedFile
-    /// A number for the meaning of the words. It increases when the meaning changes.
+    /// A number for the meaning of the words, which increases when the meaning changes.
     let layout: UInt32
     /// The store's 16-byte identity; a file of another store is not used.
     let store: [UInt8]

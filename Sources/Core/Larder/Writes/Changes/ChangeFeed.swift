@@ -15,7 +15,7 @@ final class ChangeFeed: Sendable {
   let ring: ChangeRing
   let process = ProcessInfo.processInfo.processIdentifier
   let newest: @Sendable () -> UInt64
-  /// The machine's monotonic clock in milliseconds. All processes share it, but not the store's clock, which tests set.
+  /// The machine's monotonic clock in milliseconds. All processes share this clock; the store's clock may be set by tests.
   private let machine: @Sendable () -> Int64
   private let health: @Sendable () -> StoreHealth
   let state = Mutex(State())

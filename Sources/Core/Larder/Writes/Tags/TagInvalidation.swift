@@ -192,7 +192,7 @@ enum TagInvalidation {
   private static func remove(
     _ tombstone: inout Tombstone, limit: Int, _ session: inout WriteSession
   ) throws(LarderError) -> (RemovalResult, isDone: Bool) {
-    // The counters of a cleared namespace no longer include its entries, so these entries are not counted here.
+    // The counters of a cleared namespace no longer include its entries, so this removal ignores these entries.
     for id in tombstone.horizon.keys where try !session.isLive(id) {
       tombstone.horizon[id] = nil
     }

@@ -4,8 +4,7 @@ import Synchronization
 
 /// The counters of the namespaces that a write uses, and the counters of the store. Each record of counters is read once.
 ///
-/// Changes are made in memory. ``WriteSession/saveCounters()`` writes each counter once, so stored counters are exact after a
-/// commit.
+/// Changes are made in memory. ``WriteSession/saveCounters()`` writes each once, so stored counters are exact after a commit.
 struct Ledger {
   struct Account: Sendable {
     var counters: NamespaceCounters
