@@ -19,7 +19,7 @@ public struct TestedProgram: Sendable {
   ///     show nosuch --offline = 1  | ! error: the service answered 404
   ///
   /// A row has a command for a shell, its exit code (0 by default), and pieces of its output, or with `!` of standard error.
-  /// The output must begin with the piece of `^piece`; `_` stands for a line feed. If the exit code is 0 and no piece is for
+  /// For `^piece` the output must begin with the piece; `_` means a line feed. If the exit code is 0 and no piece is for
   /// standard error, standard error must be empty.
   public func check(
     _ table: String, sourceLocation: SourceLocation = #_sourceLocation

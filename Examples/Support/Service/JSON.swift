@@ -1,4 +1,4 @@
-/// Any JSON value in full, for data of which an adapter uses a few fields and must keep all.
+/// Any JSON value in full, for data that an adapter must keep whole, although it uses only a few fields.
 public enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)

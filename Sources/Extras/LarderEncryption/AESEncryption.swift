@@ -18,8 +18,8 @@
   ///     let store = try Store(at: path, options: options)
   ///
   /// Each value has a random nonce of its own. The store, the namespace, the key and the version of the entry are authenticated.
-  /// An entry whose bytes were changed or come from another entry is damaged, and reads miss it. Nothing detects that a whole
-  /// entry was replaced by an earlier state of the entry.
+  /// If the bytes of an entry were changed, or come from another entry, the entry is damaged, and reads miss it. Nothing
+  /// detects that a whole entry was replaced by an earlier state of the entry.
   ///
   /// Keys (see ``KeyedHash``), names of namespaces, tags, owners, times and sizes are not encrypted. Put this transform after
   /// compression: encrypted bytes cannot be compressed.

@@ -4,9 +4,9 @@ import Larder
 public struct Metric: Hashable, Sendable {
   /// How the value of a metric changes.
   public enum Kind: String, Hashable, Sendable {
-    /// The value goes up and down.
+    /// The value may rise and fall.
     case gauge
-    /// The value goes up. A reset of the statistics may set the value to 0.
+    /// The value only rises. Exception: a reset of the statistics may set the value to 0.
     case counter
   }
 

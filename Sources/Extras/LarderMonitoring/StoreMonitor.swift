@@ -84,7 +84,7 @@ public final class StoreMonitor: Sendable {
 
   /// Looks at the store once, and reports.
   ///
-  /// - Returns: false if the store is closed.
+  /// - Returns: whether the store is open. A closed store is not looked at.
   @discardableResult
   public func lookOnce() -> Bool {
     last.withLock { last in

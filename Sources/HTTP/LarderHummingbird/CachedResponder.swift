@@ -19,7 +19,7 @@
     /// The context type of the application.
     public typealias Context = Responder.Context
 
-    /// The cache, for invalidations and statistics. It sends no requests of its own.
+    /// The cache, for invalidations and statistics. Requests that other code sends through it cannot reach the application.
     public let cache: HTTPCache
     private let application: Responder
     private let report: @Sendable (any Error) -> Void

@@ -5,7 +5,7 @@ public import LarderShared
 ///
 ///     for check in SenderConformance.allCases { try await check.run(on: sender) }
 public enum SenderConformance: String, CaseIterable, Sendable {
-  /// Every byte of an argument arrives and comes back, in strings of any size.
+  /// Strings of any size, with every possible byte, arrive at the server and come back unchanged.
   case bytes
   /// Replies of different types can be distinguished.
   case types

@@ -83,7 +83,7 @@ public struct Measurement {
     }
   }
 
-  /// The time until another machine has removed its copy, as seen by a subscriber of that machine's store.
+  /// The time until another machine has removed its copy. A subscriber of that machine's store measures the time.
   private func changes() async throws {
     let store = try Store.temporary()
     let shared = try Shared(server.sender(), application: "test", options: Self.patient)

@@ -76,7 +76,7 @@ public final class RedisServer: Sendable {
     process.waitUntilExit()
   }
 
-  /// Stops the server, as if its machine hangs. Its connections stay open.
+  /// Stops the server like a machine that hangs: the connections of the server stay open.
   public func suspend() { Foundation.kill(process.processIdentifier, SIGSTOP) }
   /// Continues the server after ``suspend()``.
   public func resume() { Foundation.kill(process.processIdentifier, SIGCONT) }

@@ -80,7 +80,7 @@ public enum ServerCost {
   }
 }
 
-/// A machine that counts the changes of which the server tells it. Hundreds of these machines take little processor time.
+/// A machine that counts the changes that the server reports. Hundreds of these machines take little processor time.
 private final class CountingMachine: Sendable {
   let changes = Atomic(0)
   /// The number of messages about changes.

@@ -83,8 +83,7 @@ public struct OriginTransport: HTTPTransport {
     }
     // No request asks for another protocol, so the origin must not begin one.
     guard code != 101 else { throw MessageError.malformed("the origin switches protocols unasked") }
-    // A repeated length is passed on once. In a response without a body, an ambiguous length is left out
-    // (RFC 9110, section 8.6).
+    // A repeated length is passed on once. In a response without a body, an ambiguous length is omitted (RFC 9110, 8.6).
     if fields.contains(.contentLength) {
       let length = Framing.statedLength(fields).map { String($0) }
       let mayChange = length != nil || method == .head || code == 304
@@ -92,7 +91,7 @@ public struct OriginTransport: HTTPTransport {
         fields[.contentLength] = length
       }
     }
-    // Leaves out a phrase that is no UTF-8: clients ignore the phrase (RFC 9112, section 4).
+    // Omits a phrase that is not UTF-8: clients ignore the phrase (RFC 9112, section 4).
     let phrase = words.count == 3 && !words[2].unicodeScalars.contains("\u{FFFD}") ? words[2] : ""
     let response = HTTPResponse(
       status: .init(code: code, reasonPhrase: String(phrase)), headerFields: fields)

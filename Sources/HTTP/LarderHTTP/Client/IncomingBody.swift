@@ -68,7 +68,7 @@
     /// While the body is kept, the client gets the piece that completes the announced length only after ``finish(_:rest:)``. At
     /// the client's next request the response is therefore stored.
     ///
-    /// - Returns: false if neither the client nor the store needs more bytes.
+    /// - Returns: whether the client or the store needs more bytes.
     func append(_ piece: [UInt8]) async -> Bool {
       if isKept, !makeRoom(for: piece.count) { await stopKeeping() }
       if !isKept, isAbandoned { return false }

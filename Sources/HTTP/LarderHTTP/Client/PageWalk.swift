@@ -33,7 +33,7 @@
     ///   - next: returns the cursor of the page after the given page; nil after the last page.
     ///   - version: returns the version of the listing to which a page belongs; nil if the service does not state versions.
     ///   - isInvalidCursor: whether an error means that the service does not know a cursor any more.
-    ///   - fetch: fetches the page at a cursor; nil is the first page.
+    ///   - fetch: fetches the page at a cursor, or the first page if the cursor is nil.
     public init(
       next: @escaping @Sendable (Page) throws -> Cursor?,
       version: @escaping @Sendable (Page) -> String? = { _ in nil },

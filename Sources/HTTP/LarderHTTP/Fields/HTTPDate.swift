@@ -161,7 +161,7 @@
     /// The wait that the origin demands by `Retry-After` of a 429 or 503, as seconds or as a date (RFC 9110, section 10.2.3). Nil
     /// if the origin demands no wait; zero for a time that has passed.
     ///
-    /// A date is compared with the `Date` of the response, if any, so that a wrong clock on either side does not matter.
+    /// A date is compared with the `Date` of the response, if any, so that a wrong clock on either side has no effect.
     public func retryAfter(at now: Timestamp) -> Duration? {
       guard [429, 503].contains(status.code), let text = headerFields[values: .retryAfter].first
       else { return nil }

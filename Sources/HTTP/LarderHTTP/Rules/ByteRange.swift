@@ -8,7 +8,7 @@
     /// This many bytes at the end.
     case suffix(Int)
 
-    /// The ranges of a request; nil if the request has no valid range, and must be answered as if it had no range.
+    /// The ranges of a request. Nil if the request has no valid range: it must be answered like a request without a range.
     static func parse(_ fields: HTTPFields) -> [ByteRange]? {
       let lines = fields[values: .range]
       guard lines.count == 1, let equals = lines[0].firstIndex(of: "="),

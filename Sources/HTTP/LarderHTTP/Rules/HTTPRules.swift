@@ -71,7 +71,7 @@
     /// The key of all digests. An ``HTTPCache`` takes the key from its store. Rules without a store have a key of their process.
     var secret = Secrets.processKey
 
-    /// Makes a policy. A setting that is left out has the default of its property.
+    /// Makes a policy. A setting without an argument has the default of its property.
     public init(
       kind: Kind = .private, retention: Duration = .days(30), whenDisconnected: Duration = .days(1),
       servesStaleWhenInsecure: Bool = false, longestHeuristic: Duration = .days(1),

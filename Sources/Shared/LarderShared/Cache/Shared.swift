@@ -62,7 +62,7 @@ public final class Shared: Sendable {
     public var records = 0
     /// Copies that records of the log removed by key or namespace. Copies that were removed by a tag do not count.
     public var superseded = 0
-    /// Times that the store dropped its copies, because the log had another history or lacked records that the store had missed.
+    /// Times that the store dropped its copies: the log had another history, or lacked records that the store had not read.
     public var gaps = 0
     /// Removals that waited in a store and were sent later.
     public var sent = 0

@@ -60,7 +60,7 @@ extension LocalCopies {
   ///
   /// A crash leaves the old history, or a history without a position, in whose place the next reader begins another history.
   ///
-  /// - Returns: nil if another process has already begun.
+  /// - Returns: the progress in the new history; nil if another process has already begun with another history.
   func begin(
     _ application: String, insteadOf known: UInt64?, at newest: () async throws -> LogRecord
   ) async throws -> LocalState.Progress? {

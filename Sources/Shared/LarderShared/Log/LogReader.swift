@@ -9,7 +9,7 @@ import LarderSystem
 
 /// Reads the log of the tier in one process of a store, and applies the records to the store's copies.
 ///
-/// Every half second the reader also looks at the head: if no record comes, only the look shows that the tier can be reached.
+/// Every half second the reader also looks at the head: without new records, only the look shows that the tier is reachable.
 struct LogReader: Sendable {
   /// How often a process that does not read tests whether it must become the reader.
   private static let watch = Duration.milliseconds(100)

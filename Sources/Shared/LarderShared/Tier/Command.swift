@@ -36,7 +36,7 @@ public enum Reply: Hashable, Sendable {
   case number(Int64)
   /// A string, simple or bulk.
   case bytes([UInt8])
-  /// An array. A map of RESP3 becomes an array of pairs, the form in which RESP2 has the streams of `XREAD`.
+  /// An array. A map of RESP3 becomes an array of pairs, because RESP2 has the streams of `XREAD` in this form.
   case list([Reply])
   /// An error, with the server's message.
   case failure(String)
