@@ -9,8 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct Fairness {
   let directory = TemporaryDirectory()
 
-  /// Here a wait is the number of commits by other processes between the request for a write and this write. The number does
-  /// not depend on the speed of the machine. If the system suspends the process just before its request, it is too high.
+  /// A wait is the number of commits by other processes between the request for a write and this write, so it does not depend
+  /// on the speed of the machine. But if the system suspends the process just before its request, the number is too high.
   @Test(arguments: [3, 5])
   func `each of several processes writes after about one write of each other`(count: Int) throws {
     let peers = try (0..<count).map { _ in try PeerProcess("queue", directory.store, ["60"]) }

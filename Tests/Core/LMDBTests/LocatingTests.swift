@@ -3,7 +3,7 @@ import LarderPeer
 import TestSupport
 import Testing
 
-/// After `locate`, a write of this key uses the found position instead of a second search. The result of both must be equal.
+/// After `locate`, a write of the same key uses the found position instead of a second search. This must not change the result.
 @Suite struct Locating {
   let directory = TemporaryDirectory()
   let environment: Environment

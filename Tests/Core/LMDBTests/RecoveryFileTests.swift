@@ -27,7 +27,7 @@ import Testing
   func `of a repeated creation belongs to the data file of the failed one, too`(
     level: DurabilityLevel
   ) throws {
-    // A failed creation removed its `data.mdb`. A power failure after the second creation brings it back. Copies simulate this.
+    // Simulates by copies: a failed creation removed `data.mdb`, and a power failure after the second creation brought it back.
     try write(1, level)
     try directory.copy(["data.mdb"], to: "first")
     try directory.copy(["recovery"], to: "second")

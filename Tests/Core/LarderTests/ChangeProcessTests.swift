@@ -7,7 +7,7 @@ import Testing
 @testable import Larder
 
 @Suite struct ChangeProcessTests {
-  /// A clock for tests: the clock of the machine plus the added time. After a call of `stop`, the clock shows always one time.
+  /// A clock for tests: the clock of the machine plus the added time. After a call of `stop`, the clock stands still.
   private final class Machine: Sendable {
     private let added = Atomic<Int64>(0)
     private let stopped = Mutex<Int64?>(nil)

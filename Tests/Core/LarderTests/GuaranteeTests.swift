@@ -78,7 +78,7 @@ import Testing
     #expect(
       failure { try store.declare(Rules(limits: Limits(entries: 0)), for: "articles") } == .full)
     #expect(try images.count() == 3)
-    // A guarantee protects only from evictions by other namespaces. Removals, expiries and own writes still remove entries.
+    // A guarantee protects only from evictions by other namespaces, but not from removals, expiries or writes in its namespace.
     try store.declare(Rules(limits: Limits(entries: 2, guaranteed: 200)), for: "images")
     #expect(try articles.count() == 0 && images.count() == 0)
   }

@@ -93,7 +93,7 @@ import Testing
       #expect(try without.namespace("notes").text("k") == "v")
       #expect(try without.namespace("notes").entry(for: "k")?.lastUsed == nil)
       #expect(!FileManager.default.fileExists(atPath: path + "/s/access"))
-      // The first handle is read-only, but this second handle may write, so it makes an access table.
+      // The open handle is read-only. This second handle may write, so it makes an access table.
       let writing = try Store(at: path + "/s")
       #expect(try writing.namespace("notes").text("k") == "v")
       #expect(try writing.namespace("notes").entry(for: "k")?.lastUsed != nil)

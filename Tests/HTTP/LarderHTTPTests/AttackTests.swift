@@ -78,7 +78,7 @@ struct AttackTests {
     _ = try await fixture.get("/a b\u{FC}\"?q=<x>#part one")
     #expect(fixture.origin.received[0].path == "/a%20b%C3%BC%22?q=%3Cx%3E")
     #expect(try await fixture.get("/a%20b%C3%BC%22?q=%3Cx%3E#other").result.isHit)
-    // HTTPTypes replaces a DEL in a path by a space, so the test must call this function itself to pass a DEL.
+    // HTTPTypes replaces a DEL in a path by a space, so the test passes the DEL directly to this function.
     #expect(RequestTarget.encoded("/a\u{7F}b#c") == "/a%7Fb")
   }
 

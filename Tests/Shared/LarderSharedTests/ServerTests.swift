@@ -88,7 +88,7 @@
     }
 
     /// A server's clock may go back: somebody sets the clock, or a replica with another clock takes over. By that clock, a
-    /// newer value would seem older, so the tier must not use such a time for a value.
+    /// newer value would seem older, so the tier must give the newer value a later time.
     @Test(arguments: [true, false])
     func aValueIsNewerThanTheOneBeforeEvenIfTheClockWasSetBack(isFilled: Bool) async throws {
       let server = try await Server()

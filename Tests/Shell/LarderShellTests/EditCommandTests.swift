@@ -6,7 +6,7 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct EditCommandTests {
-  /// A shell with a simulated person. The person edits a value with the function.
+  /// A shell with a simulated person. The person edits a value with `change`.
   private func shell(_ change: @escaping (String) throws -> String) throws -> Shell {
     let shell = try Shell(hasPerson: true)
     shell.editing = change
