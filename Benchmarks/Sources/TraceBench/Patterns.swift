@@ -22,7 +22,7 @@ enum Patterns {
     }
   }
 
-  /// Scans of five times the capacity, each twice. After a scan, ten rounds request some of its keys, which fit into the cache.
+  /// Each scan (5 times the capacity) runs twice. After a run, ten rounds request some of its keys, which fit into the cache.
   static func scans(capacity: Int, seed: UInt64) -> [Trace] {
     let length = 5 * capacity
     return [false, true].flatMap { isLast in

@@ -19,7 +19,7 @@ enum Orders {
     return range.shuffled(using: &generator)
   }
 
-  /// Stored entries by Zipf's law with exponent 0.99, as in YCSB: a few entries occur very often, most hardly ever.
+  /// Stored entries by Zipf's law with exponent 0.99, as in YCSB: a few entries occur very often, most entries hardly ever.
   static func zipf(_ data: Dataset, length: Int = length) -> [UInt32] {
     var zipf = Zipf(count: data.count, exponent: 0.99)
     var generator = SplitMix(state: 44)

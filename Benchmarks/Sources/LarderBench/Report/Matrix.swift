@@ -35,7 +35,7 @@ struct Matrix {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// The table line of a row. A workload of writes has one line for each level, a workload of reads only one.
+  /// The table line of a row. A workload of writes has one line for each level, a workload of reads has only one.
   private func work(_ row: Line, in rows: [Line]) -> Work {
     let levels = Set(
       rows.filter { $0.workload == row.workload && $0.peer == PeerKind.reference }.map(\.level))

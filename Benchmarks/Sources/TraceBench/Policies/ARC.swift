@@ -43,7 +43,7 @@ struct ARC: Policy {
     return false
   }
 
-  /// Makes room for a new key. T1 and B1 together hold at most `capacity` keys, all four lists at most twice as many.
+  /// Makes room for a new key. T1 and B1 together hold at most `capacity` keys, and all four lists hold at most twice as many.
   private mutating func makeRoom() {
     if lists.counts[Self.t1] + lists.counts[Self.b1] == capacity {
       if lists.counts[Self.t1] < capacity {

@@ -1,7 +1,8 @@
 /// Three queues: a small queue of new keys, a main queue with a two-bit clock, and ghosts (keys evicted from the small queue).
 ///
 /// Yang, Zhang, Qiu, Yue, Rashmi: FIFO Queues Are All You Need for Cache Eviction (SOSP 2023), in the authors' present version:
-/// 10 % small, 90 % ghosts, promotion after two uses. While the cache is not full, new keys fill the main queue.
+/// the small queue has 10 % of the capacity, ghosts have 90 %, and two uses promote a key. While the cache is not full, new
+/// keys fill the main queue.
 struct S3FIFO: Policy {
   static let name = "S3-FIFO"
   private static let small = 0

@@ -1,7 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// For the command `undo`: the former entries under the keys that the last changing command at the prompt has changed.
+/// The former entries under the keys that the last changing command at the prompt has changed, for `undo`.
 final class UndoLog {
   static let most = 64_000_000
   /// The memory in bytes that an item needs besides its key and value.

@@ -85,7 +85,7 @@ extension Command {
     return names[0].text
   }
 
-  /// Changes the limits. Returns how many entries and bytes fewer there are than `before`, also because of other processes.
+  /// Changes the limits. Returns `before` minus the present entries and bytes, so removals by other processes count, too.
   private static func override(
     _ call: Invocation, _ name: String?, from before: Tally, in session: Session
   ) throws -> Tally {

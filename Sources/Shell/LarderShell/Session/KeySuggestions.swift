@@ -32,7 +32,7 @@ enum KeySuggestions {
     let wanted = text(key)
     let ranked = keys.map { (distance: Suggestions.distance(wanted, text($0)), key: $0) }
       .sorted { $0.distance < $1.distance }
-    // If the common prefix is short, keys count as similar only if they are nearly equal.
+    // If the common prefix is short, keys count as similar only if they nearly equal the missing key.
     let isClose = !prefix.isEmpty && 2 * prefix.count >= min(key.count, mostProbes)
     let nearest = ranked.prefix(3)
       .filter { isClose || $0.distance <= (prefix.isEmpty ? min(wanted.count / 3, 2) : 2) }

@@ -6,7 +6,7 @@ package import ShellLanguage
 /// A session keeps its state between commands, but holds no snapshot between them. A command writes in one transaction or in a
 /// series of batches.
 package final class Session {
-  /// The store. A command may close the store and open it again, so that `store` is another object.
+  /// The store. A command may close the store and open it again, so `store` may become another object.
   package internal(set) var store: Store
   let options: Store.Options
   let host: Host
@@ -102,7 +102,7 @@ package final class Session {
       guard call.command.access == .reads || !isReadOnly || call.isPreview else {
         throw ShellError.readOnly(call.command.name)
       }
-      // For the commands in a file, the person who named the file can answer questions.
+      // For the commands in a file, the person who named the file can answer questions, so `canAsk` does not change.
       if sourceDepth == 0 { canAsk = line.source.isTyped }
       let outer = self.line
       self.line = line

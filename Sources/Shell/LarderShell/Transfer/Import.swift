@@ -134,7 +134,7 @@ struct Import {
 
   private mutating func flush() throws {
     guard let last = waiting.last?.line else { return }
-    // Sorts the lines by key, because neighbouring entries are in the same pages of the store, so that fewer pages are written.
+    // Sorts the lines by key. Neighbouring entries are in the same pages of the store, so the batch writes fewer pages.
     waiting.sort {
       if !$0.entry.namespace.isExactly($1.entry.namespace) {
         return $0.entry.namespace < $1.entry.namespace

@@ -70,7 +70,7 @@ struct ValueView {
     return Array(result.utf8)
   }
 
-  /// The bytes without a character that may be cut at the end. Half a character would make the view show text as a dump.
+  /// The bytes without a half character at the end. With a half character, the view would show the text as a dump.
   private static func withoutHalfCharacter(_ bytes: [UInt8]) -> [UInt8] {
     guard let last = bytes.suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }), bytes[last] >= 0xC0
     else { return bytes }

@@ -56,8 +56,7 @@ package enum JSONFields {
     }
   }
 
-  /// A name that occurs twice in one object, with the range of its second occurrence. Nil if there is none, or for invalid
-  /// JSON.
+  /// A name that occurs twice in one object, with the range of the second one. Nil if there is none, or for invalid JSON.
   package static func repeated(in text: [UInt8]) -> (name: [UInt8], range: Range<Int>)? {
     var repeated: Range<Int>?
     let failure = JSONGrammar.failure(of: text.span) { bytes, index throws(JSONError) in
