@@ -34,7 +34,7 @@ struct QuickCheck {
       }
       return meta
     }
-    // LMDB writes commits with even numbers to page 0 and commits with odd numbers to page 1, and relies on that rule.
+    // LMDB writes even commits to page 0 and odd commits to page 1, and relies on that rule. So any other order is damage.
     let (first, second) = (metas[0].transaction, metas[1].transaction)
     let newest = max(first, second)
     guard first % 2 == 0, newest <= Int64.max,
