@@ -113,7 +113,7 @@ package struct DataCodec: Codec {
 public struct JSONCodec<Value: Codable & Sendable>: Codec, Equatable {
   /// Whether decoding returns exactly the encoded value; see ``init(isLossless:)``.
   public let isLossless: Bool
-  // Kept in properties, because making an encoder or a decoder takes as long as using it once.
+  // Kept in properties, because making an encoder or a decoder takes as long as one use.
   private let encoder: JSONEncoder
   private let decoder = JSONDecoder()
 

@@ -90,7 +90,7 @@ struct ExpirySweep {
     if let entryKey = try session.transaction.change({ lmdb throws(LMDBError) in
       try indexed.entryKey(in: &lmdb, indexes)
     }) {
-      // The current write has read the entry, and will add the entry to the index itself.
+      // The current write has read the entry, and will add the entry to the index itself, so the sweep does nothing.
       if session.mustStay(entryKey) { return RemovalResult() }
       let isLive = try session.isLive(indexed.id)
       switch try session.contents(of: entryKey) {

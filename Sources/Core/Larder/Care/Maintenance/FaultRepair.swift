@@ -101,7 +101,7 @@ struct FaultRepair {
     let id = namespaced.count < 4 ? NamespaceID.store : namespaced.span.namespaceID
     let repair = NamespaceRepair(of: id, engine.indexes)
     if part != .entries {
-      // A version names only one value. So a chunk for which the check found no value will never belong to a value.
+      // A version names only one value. So a chunk for which the check found no value will never belong to one, and is removed.
       try repair.drop([key], part, NamespaceRepair.ChunkOwners(next: .max), &session)
     } else if key.count > 4 {
       try repair.mendEntry(key, &session)

@@ -25,7 +25,7 @@ extension Maintenance {
   func due(in era: Int, isRetry: Bool) -> Duration? {
     guard isCurrent(era) else { return nil }
     let now = store.engine.clock.monotonic
-    // If the clock seemed to have jumped, the purge removed nothing. A purge after a minute can, so a run is due then.
+    // If the clock seemed to jump, the purge removed nothing. A purge after a minute may remove entries, so a run is due then.
     if isRetry { return now + .seconds(61) }
     let random = interval * Double.random(in: 0...1) * jitter
     do throws(LarderError) {

@@ -57,7 +57,7 @@ struct NamespaceRepair {
     _ part: Part, after position: [UInt8]? = nil, atMost most: Int = .max, _ chunks: ChunkOwners,
     in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> (keys: [[UInt8]], reached: [UInt8]?) {
-    // Records of the tag index begin with a tag, so the records of one namespace are not together.
+    // Records of the tag index begin with a tag, so the repair of a namespace must read the records of all namespaces.
     let prefix = part == .tags ? [] : id.prefix
     let start = position ?? prefix
     var keys: [[UInt8]] = []

@@ -114,7 +114,7 @@ extension Store {
     _ pace: inout SalvagePace
   ) throws -> Salvage {
     let metadata = try SalvageMetadata(file)
-    // Sets the limits and rules last, because they may be stricter now than when the entries were written.
+    // The limits and rules may be stricter now than when the entries were written, so they are set last.
     try LimitChange(engine).changeSettings { $0.overrides.disk = Limits.unlimited }
     for (name, _) in metadata.namespaces {
       try declare(Rules(largestValue: Rules.largestPossibleValue), for: name)

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Compares every record of the store with the records that depend on it, and collects the faults in ``result``.
+/// Compares every record of the store with the records that depend on this record, and collects the faults in ``result``.
 struct Verifier {
   let engine: StoreEngine
   var result: Verification

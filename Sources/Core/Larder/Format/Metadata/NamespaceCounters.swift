@@ -121,7 +121,7 @@ public enum RemovalReason: Int, CaseIterable, Sendable {
 
 /// Removed entries and the bytes of their values, by reason, from the last reset of the statistics on.
 public struct RemovalCounters: Sendable, Equatable {
-  // Vectors, because vectors need no allocation.
+  // These are vectors, because arrays would need allocations.
   private var counts = SIMD16<UInt64>()
   private var sizes = SIMD16<UInt64>()
 
@@ -187,7 +187,7 @@ public struct ReadCounters: Sendable, Equatable {
 
   /// Reads that found a fresh value.
   public var hits: UInt64 {
-    // A reset may happen between a read and the decoding of its value. So undecodable values may outnumber the hits.
+    // A reset may come between a read and the decoding of its value. If undecodable values then outnumber hits, gives 0.
     self[.hits] - min(self[.hits], self[.undecodable])
   }
   /// The number of ``hits`` whose value was already decoded in memory.

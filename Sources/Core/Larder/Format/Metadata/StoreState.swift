@@ -8,7 +8,7 @@ struct StoreState: Equatable {
   var nextID: UInt64 = 1
   /// The number of invalidated tags that stored entries may still have.
   var tombstones: UInt64 = 0
-  // The sums of these counters over all namespaces; see ``NamespaceCounters``.
+  // The following numbers are sums over all namespaces; see ``NamespaceCounters``.
   var entries: UInt64 = 0
   var bytes: UInt64 = 0
   var stored: UInt64 = 0

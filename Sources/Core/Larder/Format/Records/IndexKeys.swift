@@ -4,7 +4,7 @@ import LarderSystem
 /// The keys of the index databases. `Docs/Internals/FileFormat.md` lists these keys.
 enum IndexKey {
   /// The key in the expiry index: namespace, time, then a block of positions in the queue; see ``ExpiryRecord``. So the due
-  /// entries of a namespace are a range at its start. A pinned entry has position 0, and its stored key at the end.
+  /// entries of a namespace are the first range of its keys. A pinned entry has position 0, and its stored key at the end.
   static func deadline(_ deadline: Int64, position: UInt64, entry: [UInt8]) -> [UInt8] {
     let block = ExpiryBlock(deadline, position: position, in: entry.span.namespaceID)
     let pinned = position == 0 ? entry.count - 4 : 0

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The facts of a record without fields and with a frequent form of the header. Scans read it faster than ``EntryHeader``.
+/// The facts of a record without fields and with a frequent form of the header; faster to read than ``EntryHeader``.
 struct PlainRecord {
   let written: Int64
   let expires: Int64

@@ -150,7 +150,7 @@ extension WriteBatch {
     return present.header.version == base.version
   }
 
-  /// Whether the namespace of the load's lookup still exists, and no clear has given it another id.
+  /// Whether the namespace of the load's lookup still exists and still has the same id, which a clear changes.
   mutating func isSameNamespace(
     _ base: BaseVersion, _ namespace: String
   ) throws(LarderError) -> Bool {

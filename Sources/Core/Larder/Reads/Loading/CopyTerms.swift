@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// How a store keeps a value of the shared tier: the value's source, an error, a condition.
+/// How a store keeps a value of the shared tier: the value's source, an error, and the condition for storing the value.
 package struct CopyTerms: Sendable {
   package enum Origin: Sendable { case loaded, shared, stale }
 

@@ -78,7 +78,7 @@ final class LoadWrite: QueuedWrite {
     isDone.signal()
   }
 
-  /// Ends the lease of the load after the commit, when other processes find the value, or when the value will not be stored.
+  /// Ends the lease of the load after the commit, when other processes can find the value, or if no value will be stored.
   func endWhenComplete(_ lease: LoadLease) {
     let isComplete = state.withLock { state in
       if state.outcome == nil { state.lease = lease }

@@ -47,7 +47,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     try await load.wait { self.remove(load, name) }
   }
 
-  /// Joins the load `name`, or starts a load if none runs or `joins` refuses the running load. The caller then waits or leaves.
+  /// Joins the load `name`, or starts a load if none runs or `joins` refuses the running load. The caller must wait or leave.
   func enter<Outcome: Sendable>(
     _ name: Name, joins: (InFlightLoad<Outcome>) -> Bool, start: (InFlightLoad<Outcome>) -> Void
   ) -> InFlightLoad<Outcome> {

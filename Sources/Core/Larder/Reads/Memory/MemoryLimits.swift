@@ -20,8 +20,8 @@ public struct MemoryLimits: Hashable, Sendable {
 
   /// 16 MB of encoded values, and 10,000 values.
   ///
-  /// Enough for the values that an application shows again within minutes. A decoded value may need several times the bytes of
-  /// its JSON, and some hundreds of bytes more. In addition, all caches of a store share the limit ``StoreLimits/memory``.
+  /// Both limits suit values that an application shows again within minutes. A decoded value may need several times the bytes
+  /// of its JSON, and some hundreds of bytes more. In addition, all caches of a store share the limit ``StoreLimits/memory``.
   public static let `default` = MemoryLimits(cost: 16_000_000, entries: 10_000)
 
   /// Keeps no values in memory, so each read decodes its value.

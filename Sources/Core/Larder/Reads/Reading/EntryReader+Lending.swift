@@ -26,7 +26,7 @@ extension EntryReader {
   ///
   /// - Parameters:
   ///   - recordsAccess: whether to record the access in the access table, and to queue an expired entry for removal.
-  ///   - isKnown: whether the caller has the value already. If so, the read is a hit, and an access only for the time to idle.
+  ///   - isKnown: whether the caller has the value already. If so, the read is a hit, but an access only for the time to idle.
   @inline(__always)
   func lend(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
