@@ -38,7 +38,7 @@ struct SequenceTests {
   }
 
   @Test func `S3-FIFO promotes an entry used twice in the small queue`() {
-    // K comes: A was used twice, so A goes to main. The small queue is then empty, so main evicts B and A stays.
+    // K comes: A was used twice, so A moves to main. The small queue is then empty, so main evicts B, and A stays.
     #expect(
       outcome(S3FIFO.self, capacity: 10, "ABCDEFGHIJ" + "AA" + "K" + "AB") == ".........." + "HH"
         + "."

@@ -106,7 +106,7 @@ extension Host {
     return ["y", "yes"].contains(word)
   }
 
-  /// Gives the history file to `body`. Nil if there is no such file. Does not create a file.
+  /// Gives the history file to `body`. Returns nil if there is no such file, and does not create a file.
   private static func useHistory<Result>(
     _ environment: [String: String], to verb: SafeText,
     _ body: (LineEditor.HistoryFile) throws -> Result

@@ -83,7 +83,7 @@ final class PagedOutput {
     state = .straight
   }
 
-  /// Whether the person left the pager. The caller then ignores the error for the rest that was not written.
+  /// Whether the person left the pager. If so, the caller ignores the error for the rest that was not written.
   var wasLeft: Bool { if case .left = state { true } else { false } }
 
   private func pass(_ bytes: [UInt8], to pager: ChildProgram) throws {

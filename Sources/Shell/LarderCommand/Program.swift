@@ -116,7 +116,7 @@ enum Program {
       else { return nil }
       return String(validating: call.bytes("DIRECTORY") ?? [], as: UTF8.self)
     } catch {
-      // The caller reports why the store could not be opened. This error would hide that reason.
+      // The caller reports why the store could not be opened. This error would hide that reason, so it is dropped.
       return nil
     }
   }

@@ -15,7 +15,7 @@ final class Contender {
     session = try peer.session()
   }
 
-  /// Writes entries without measuring. A transaction has up to 10,000 entries and 16 MB.
+  /// Writes entries, but does not measure the time. A transaction has up to 10,000 entries and 16 MB.
   func fill(_ entries: Range<UInt32>, lifetime: Lifetime = .day) throws {
     let durable = site.level == .durable
     if durable, !kind.hasBatches { try reopen(at: .unsynced) }

@@ -12,7 +12,7 @@ struct Adaptive<Table: AccessTable>: Policy {
   private var nextSequence = 0
   /// An entry whose sequence is at least this number is in the window. All other entries are in main.
   private var windowBoundary = 0
-  /// The oldest entry of the window, so that it need not be searched.
+  /// The oldest entry of the window, stored here to avoid a search.
   private var firstInWindow: Int?
   private var windowCount = 0
   /// Uses of this many newest entries in the window do not count. Each insertion changes the number.
@@ -95,7 +95,7 @@ struct Adaptive<Table: AccessTable>: Policy {
       guard let v = victim(sparing: x) else { return evict(x, from: .window) }
       var other = table.stats(of: v)
       guard own.clock > 0 || own.frequency > max(1, other.frequency) else {
-        // A returning key that loses against an unused entry lowers the frequency of this entry, except if many keys return.
+        // A returning key that loses against an unused entry lowers the frequency of that entry, except if many keys return.
         if own.frequency > 1, other.clock == 0, returns <= 0.3 {
           other.frequency = max(1, other.frequency - 1)
           table.setStats(other, of: v)

@@ -29,7 +29,7 @@ extension ShellError {
     do { return try body() } catch let error as LarderError { throw ShellError(error) }
   }
 
-  /// The hint for a value that this program cannot read. The hint of the library is for a program that has the key.
+  /// The hint for a value that this program cannot read. The library has another hint, for programs that have the key.
   static let unreadableHint: SafeText =
     "`keys`, `info`, `count`, `sizes`, `expire`, `evict` and others that read no value work; the application that wrote the values can read them"
 

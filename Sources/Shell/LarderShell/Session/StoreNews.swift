@@ -1,7 +1,7 @@
 import Larder
 package import ShellLanguage
 
-/// Changes by other processes after the last command, for the prompt. The counters are read only if there is a new commit.
+/// For the prompt: changes that other processes made after the last command. Reads the counters only after a new commit.
 package struct StoreNews {
   private struct Counts {
     /// The number of version numbers that the writes of all namespaces have used. Each write uses one version number.

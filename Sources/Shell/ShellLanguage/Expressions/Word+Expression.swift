@@ -41,7 +41,7 @@ extension Word {
       try parser.expectEnd()
       return columns
     }
-    // If columns have equal labels, the label of each is the full text of its operand.
+    // If columns have equal labels, each of these labels becomes the full text of the operand.
     let labels = columns.map(\.column.label)
     return columns.map { column, text, isNamed in
       guard !isNamed, labels.count(where: { $0 == column.label }) > 1 else { return column }
