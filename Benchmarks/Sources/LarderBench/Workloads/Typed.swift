@@ -145,7 +145,7 @@ final class NSCacheTyped: TypedPeer, @unchecked Sendable {
 
     init(_ part: Part) { self.part = part }
   }
-  // The manual says that any thread may use an `NSCache`.
+  // The manual says that any thread may use an `NSCache`, so `@unchecked Sendable` is correct.
   private let cache = NSCache<NSString, Object>()
 
   init(_ keys: [String]) {

@@ -107,7 +107,7 @@ struct ImportedEntry {
       attributes.idle = .milliseconds(milliseconds)
     }
     attributes.isPinned = try fields.bool("pinned") ?? false
-    // The owners of the entry may be in later lines of the export, so they need not exist yet.
+    // The owners of the entry may be in later lines of the export, so the owners need not exist yet.
     attributes.awaitsOwners = true
     attributes.owners = try fields.owners()
     attributes.tags = try fields.strings("tags")

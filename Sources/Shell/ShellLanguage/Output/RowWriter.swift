@@ -70,7 +70,7 @@ package struct RowWriter: Sendable {
         let field =
           isEscaped
           ? Array(row[index].plain(isName: columns[index].isName).utf8) : row[index].raw
-        // A key may have control characters, on which a terminal would act, so a terminal gets them as escapes.
+        // A key may have control characters, on which a terminal would act, so a terminal gets escapes instead.
         bytes += presentation.isTerminal ? Self.visible(field[...]) : field
         if presentation.endsWithNUL { bytes.append(0) }
       }
