@@ -68,8 +68,8 @@ extension [PendingEdit] {
   }
 }
 
-/// The user's changes. They are stored until the service has them, and are sent in their order. After a kill a change may be
-/// sent twice, which has the same effect as once. If the service has a later change, that change wins, and the report says so.
+/// The user's changes. Changes are stored until the service has them, and are sent in their order. A kill may make the next
+/// process send a change again, without further effect. If the service has a later change, it wins, and the report says so.
 extension ArticleReader {
   /// Changes an article, for the user immediately, and at the service as soon as it can be reached. If the article is not known
   /// in this store, first asks the service for the article.
@@ -107,7 +107,7 @@ extension ArticleReader {
   public func sendEdits() async throws -> OutboxReport {
     let sent = Mutex<OutboxReport?>(nil)
     while try !pendingEdits().isEmpty, sent.withLock({ $0 == nil }) {
-      // Only the process that holds the lease of this load may send. The load never stores a value. Another task may do the load.
+      // Only the holder of this load's lease may send. The load never stores a value, and another task may do the load.
       _ = try await syncs.result(for: "outbox") { [self] _ in
         let report = try await sendAll()
         sent.withLock { $0 = report }
@@ -184,7 +184,7 @@ extension ArticleReader {
   }
 
   /// Whether a change by others is later than the user's change, by the clock of the service. The `Date` of the answer shows
-  /// how far the two clocks differ. The change by others also wins in the same second, or if a time is unknown.
+  /// how far the clocks differ. If both changes were in the same second, or a time is unknown, the change by others wins.
   private func isLater(_ current: Bookmark, than edit: PendingEdit, in reply: Reply) -> Bool {
     let now = store.now
     guard let date = reply.date(at: now), let changed = current.changed else { return true }

@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// Changes that the user makes with and without a network, also at the same time as changes by others.
+/// Changes that the user makes with a network, without a network, and at the same time as others make changes.
 @Suite(.fixture(Fixture.self)) struct OutboxTests {
   private let fixture = Fixture.current
   private var reader: ArticleReader { fixture.reader }
@@ -77,7 +77,7 @@ import ExampleTesting
   func `a change that arrives twice has the effect of one`(kind: PendingEdit.Kind) async throws {
     try await fixture.sync(new: 2)
     prepare(0, for: kind)
-    // The network delivers each change twice, so the change must have the same effect as once.
+    // The network delivers each change twice. The second delivery must have no further effect.
     fixture.server.become { [readeck] request in
       if request.method != "GET" { _ = readeck.answer(request) }
       return readeck.answer(request)

@@ -27,8 +27,8 @@
   /// its own, so that the log of one store does not wait for the log of another store. If more than 32 such commands are under
   /// way, they share connections. At its timeout a command fails; a late reply is read and dropped.
   ///
-  /// A sender with several addresses uses another server if its present server cannot be reached or says that it is a replica. In
-  /// a cluster it follows redirections. All its commands must concern keys of one slot, as the commands of an application do.
+  /// A sender with several addresses uses another server if its present server cannot be reached or says that it is a replica.
+  /// In a cluster the sender follows redirections. All commands must concern keys of one slot, like those of an application.
   public final class RedisSender: CommandSender {
     private struct Route {
       var known: [ServerAddress]

@@ -47,7 +47,7 @@ public enum HitCount {
     }
   }
 
-  /// The instructions of a hit: the difference between a long and a short run, per read.
+  /// The instructions of one hit: the difference between a long and a short run, divided by the additional reads.
   private static func instructions(
     _ program: String, _ kind: String, _ place: String
   ) throws -> Double {

@@ -20,7 +20,7 @@ struct MessageParser {
   /// True for a client's bytes, because no other server may read them in another way. An origin's bytes are read leniently.
   let isStrict: Bool
   private var buffer = ByteBuffer()
-  /// The number of bytes of `buffer` that were searched without success.
+  /// The number of bytes of `buffer` that were searched without finding an end.
   private var searched = 0
   /// The number of bytes of the empty lines before a head.
   private var skipped = 0

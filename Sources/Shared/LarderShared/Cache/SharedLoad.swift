@@ -9,7 +9,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   /// The policy for the tier. The policy in ``options`` is for the store.
   let policy: RequestPolicy
   let load: SharedCache<Value>.Load
-  /// Called before a wait for another machine, or for a place to load without the tier.
+  /// Called before a wait for another machine, or for a free place among the loads without the tier.
   var waits: @Sendable () -> Void = {}
 
   var shared: Shared { cache.shared }

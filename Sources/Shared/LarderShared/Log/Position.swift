@@ -75,7 +75,7 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
   }
 }
 
-/// Identifies one stored value among all values of its key: two fills may have the same version.
+/// Identifies one stored value among all values of its key: two fills may have one version, so a stamp also has the time.
 public struct ValueStamp: Hashable, Comparable, Sendable {
   /// The value's version.
   public var version: Position

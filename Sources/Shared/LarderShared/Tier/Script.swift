@@ -112,8 +112,8 @@ struct Script: Sendable {
     """)
 
   /// `KEYS`: log, head, value, lease. `ARGV`: length of the log, rejected stamp or nothing, token, length of the lease. Returns
-  /// 1; or 2 and the head; or 3 and the time left. No lease is longer than an hour. If more time is left, the server's clock was
-  /// set back since the lease was granted, so the lease gets a new end.
+  /// 1 for a changed value, 2 and the head for a granted lease, 3 and the time left for a held lease. No lease exceeds an hour.
+  /// If more time is left, the server's clock was set back since the lease was granted, so the lease gets a new end.
   static let acquire = Script(
     "acquire",
     """
