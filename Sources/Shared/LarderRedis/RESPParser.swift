@@ -69,7 +69,7 @@ package struct RESPParser {
     case array(Int)
   }
 
-  /// Adds a complete item to its array. Returns the reply if this item completes the reply.
+  /// Adds a complete item to its array. Returns the reply if the item completes the reply.
   private mutating func finish(_ item: Item) -> Reply? {
     var reply = if case .whole(let whole) = item { whole } else { Reply.list([]) }
     while var array = unfinished.popLast() {

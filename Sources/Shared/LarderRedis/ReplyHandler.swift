@@ -14,7 +14,8 @@
       var waiting: Waiting
     }
 
-    /// A command that was sent and has no reply yet. It keeps its place in the order even if its caller does not wait any more.
+    /// A command that was sent and has no reply yet. The command keeps its place in the order, even if no caller waits any
+    /// more.
     struct Waiting: Sendable {
       var reply: PendingReply
       var sent: NIODeadline

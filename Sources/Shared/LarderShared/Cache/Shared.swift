@@ -44,7 +44,7 @@ public final class Shared: Sendable {
     public var hits = 0
     /// Requests that got a lease because the tier had no value that could be used.
     public var misses = 0
-    /// Values that failed their checks, or that the cache's codec could not decode. They also count as misses.
+    /// Values that failed their checks, or that the cache's codec could not decode. Such values also count as misses.
     public var damaged = 0
     /// Values in a layout that is newer than this version of Larder.
     public var newer = 0
@@ -70,7 +70,7 @@ public final class Shared: Sendable {
     public var failures = 0
     /// The reason of the last failure in ``failures``.
     public var lastFailure: String?
-    /// Times that the tier was not asked for a while because it had failed repeatedly.
+    /// Times that this process did not ask the tier for a while, because the tier had failed repeatedly.
     public var pauses = 0
   }
 

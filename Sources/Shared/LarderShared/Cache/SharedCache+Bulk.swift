@@ -57,7 +57,7 @@ extension SharedCache {
         results.append(.success(nil))
       case .failure(let error) where !(error is Overtaken): results.append(.failure(error))
       case .success, .failure:
-        // The value was changed during the call, or the answer that the key has no value is not confirmed. So it is read again.
+        // The value was changed during the call, or its absence is not confirmed. In both cases the key is read again.
         do {
           results.append(
             .success(

@@ -85,8 +85,8 @@ public struct SharedCache<Value: Sendable>: Sendable {
     try await result(key, options, policy: options.policy, load)
   }
 
-  /// The present value of the tier, whatever copy this store has. If the tier has no value, the value that `load` returns; nil
-  /// if the load finds no value.
+  /// The present value of the tier, even if this store has another copy. If the tier has no value, `load` runs, and its value
+  /// is the result; nil if the load finds no value.
   ///
   /// The result reflects every `set`, `remove`, `clear` and `invalidate` that returned before the call, on any machine. The
   /// call waits until this store has the value. If the tier cannot be used, `load` runs.

@@ -80,7 +80,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   private enum Attempt {
     case use(TierCopy<Value>)
-    /// The tier takes no value of this key, and has a note with this version; zero if the tier has a value in a newer layout.
+    /// The tier takes no value of this key, and its note has this version. Zero: the tier has a value in a newer layout.
     case loadAlone(Position)
     case answer(LeaseAnswer, TierCopy<Value>?)
   }
@@ -193,7 +193,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     }
   }
 
-  /// Loads with the right to store the value in the tier; nil if the key was changed meanwhile, or if the lease has ended.
+  /// Loads with the right to store the value in the tier; nil if the key was changed during the load, or the lease has ended.
   private func load(
     holding lease: Lease, _ ticket: LocalCopies.Ticket, fallback: TierCopy<Value>?
   ) async throws -> Loaded<Value>? {
@@ -240,7 +240,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
         do {
           guard try await tier.renew(key, lease.token, for: length) else { return }
         } catch {
-          // The renewal failed, but the next one may succeed before the lease ends.
+          // The renewal failed, but the next renewal may succeed before the lease ends, so the load continues.
         }
       }
     }

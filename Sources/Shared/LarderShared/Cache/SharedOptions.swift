@@ -6,8 +6,8 @@ public struct SharedOptions: Sendable {
   public var readTimeout: Duration
   /// How long a change, or a request for a lease, waits for the tier. At most an hour.
   public var writeTimeout: Duration
-  /// The duration of a lease, the right to load a key. Its holder renews the lease after each third of this time. 100 ms to an
-  /// hour.
+  /// The duration of a lease, the right to load a key. The holder renews the lease after each third of this time. At least 100
+  /// ms, at most an hour.
   public var leaseDuration: Duration
   /// The largest encoded value that the tier takes, in bytes, at most 32 MiB. Larger values are loaded and kept by each machine
   /// separately.

@@ -23,8 +23,8 @@ extension LocalCopies {
     }
   }
 
-  /// The changes of keys and namespaces that may concern copies in the last commit. They are looked up in a snapshot, because a
-  /// lookup in a write takes longer. Later copies cannot be concerned, because their writes began after the changes were noted.
+  /// The changes of keys and namespaces that may concern copies in the last commit. A snapshot is used, because a lookup in a
+  /// write takes longer. Later copies cannot be concerned, because their writes began after the changes were noted.
   private func changesOfCopies(_ changes: [LogRecord]) throws -> [LogRecord] {
     try store.read { snapshot in
       var found: [LogRecord] = []
@@ -58,7 +58,7 @@ extension LocalCopies {
 
   /// Begins with another history of the log at the `newest` record, and removes the copies of the `known` history.
   ///
-  /// A crash leaves the old history, or a history without a position, in whose place the next reader begins another history.
+  /// A crash leaves the old history, or a history without a position. In both cases the next reader begins another history.
   ///
   /// - Returns: the progress in the new history; nil if another process has already begun with another history.
   func begin(
