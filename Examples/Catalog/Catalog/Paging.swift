@@ -44,7 +44,7 @@ public struct CatalogListing: Sendable {
 }
 
 extension Catalog {
-  /// The catalog in one version. One task of all processes reads at a time, and the next task finds the pages in the store.
+  /// The catalog in one version. Only one task of all processes reads at a time; the next task finds the pages in the store.
   ///
   /// A task reads during the load of the record, which has a lease. After a sign-out during the load, nothing is stored.
   ///

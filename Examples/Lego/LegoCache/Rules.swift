@@ -35,7 +35,7 @@ extension [EntityKind: Rules] {
   }
 }
 
-/// The limits of decoded entities in memory, for each kind: their number, and how long they are used before a new read from disk.
+/// The limits of decoded entities in memory, for each kind: their number, and the time until an entity is read from disk again.
 extension MemoryLimits {
   public static let standard = MemoryLimits(entries: 100, lifetime: .seconds(300))
   public static let aggressive = MemoryLimits(entries: 500, lifetime: .seconds(1800))

@@ -14,8 +14,7 @@
       var waiting: Waiting
     }
 
-    /// A command that was sent and has no reply yet. The command keeps its place in the order, even if no caller waits any
-    /// more.
+    /// A command that was sent and has no reply yet. The command keeps its place, even if its caller does not wait any more.
     struct Waiting: Sendable {
       var reply: PendingReply
       var sent: NIODeadline

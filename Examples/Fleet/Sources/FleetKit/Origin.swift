@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The origin of all machines. It counts its requests, and each change of a key gives the key a higher number.
+/// The origin of all machines, which counts its requests. Each change of a key gives the key a higher number.
 public final class Origin: Sendable {
   private struct State {
     var values: [Int: Int] = [:]

@@ -4,7 +4,7 @@ import LarderHTTP
 import NIOCore
 import NIOPosix
 
-/// One TCP connection, which reads bytes when a reader asks for them. After a short piece it already reads the next piece.
+/// One TCP connection, which reads bytes when a reader asks for them, and after a short piece even before that.
 struct Connection: Sendable {
   let channel: any Channel
   private let source: NIOLoopBound<ByteSource>

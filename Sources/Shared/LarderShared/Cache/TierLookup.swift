@@ -25,8 +25,7 @@ struct TierCopy<Value: Sendable>: Sendable {
   var remaining: Duration { frame.soft - age }
   var isFresh: Bool { remaining > .zero }
 
-  /// Whether the value may be served within this window after its fresh lifetime. If nil, the window is the value's stale
-  /// window.
+  /// Whether the value may be served within this window after its fresh lifetime; nil means the value's own stale window.
   func isWithin(_ window: Duration?) -> Bool {
     .zero - remaining < min(window ?? frame.stale, frame.stale) || isFresh
   }

@@ -52,8 +52,8 @@ extension RecentChanges {
     return (Self.firstSlot..<Self.firstSlot + Self.slots).map { view.acquire($0) }
   }
 
-  /// Replaces the changes of a lost history with the position at which another history begins. But changes that were noted
-  /// in this time stay. So a value from a server that still has the old history is refused.
+  /// Replaces the changes of a lost history with the position at which another history begins, but not the changes after the
+  /// read of `noted`. So a value from a server that still has the lost history is refused.
   func replace(_ noted: [UInt64], with position: Position) {
     let view = words.view
     guard view.isWritable else { return }
