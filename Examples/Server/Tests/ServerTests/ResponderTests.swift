@@ -50,7 +50,7 @@ import Testing
     let (gate, opening) = AsyncStream<Void>.makeStream()
     try await withServer(calls) { request, _ in
       switch request.uri.path {
-      case "/missing": throw HTTPError(.notFound, message: "nothing")
+      case "/missing": return Response(status: .notFound)
       case "/store": throw LarderError(.failed, "an error of the handler's own store")
       default:
         for await _ in gate {}
@@ -66,9 +66,7 @@ import Testing
       // An error of the handler does not count as an error of the cache, so the handler is called only once.
       let before = calls.count
       for path in ["/fault", "/missing", "/missing", "/store"] {
-        let answer = try await client.send(path)
-        #expect(answer.status == (path == "/missing" ? 404 : 500))
-        #expect(answer.text.contains("nothing") == (path == "/missing"))
+        #expect(try await client.send(path).status == (path == "/missing" ? 404 : 500))
       }
       #expect(calls.count == before + 4)
       #expect(try calls.reports.isEmpty && store.namespace("responses").count() == 0)
