@@ -67,7 +67,7 @@ extension ArticleReader {
     guard limit > 0, try articles.count() >= limit,
       let oldest = try storedArticles().last(where: { !listed.contains($0.bookmark.id) })
     else { return }
-    // If there is no room even for this removal, the article cannot be stored either. The error of that attempt is reported.
+    // If there is no room even for this removal, the later attempt to store the article also fails, and reports the error.
     _ = try await ifRoom { try await articles.remove(oldest.bookmark.id) }
   }
 
@@ -93,8 +93,7 @@ extension ArticleReader {
     }
     var failure: (any Error)?
     for await step in prefetch {
-      // The next sync tries a failed request again, and a removed article needs no images. So neither fault stops the other
-      // fetches.
+      // The next sync repeats a failed request, and a removed article needs no images. So neither fault stops other fetches.
       guard case .failed(let error) = step.outcome, !(error is ServiceError),
         (error as? LarderError)?.code != .noSuchOwner
       else { continue }

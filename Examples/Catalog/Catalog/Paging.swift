@@ -44,9 +44,9 @@ public struct CatalogListing: Sendable {
 }
 
 extension Catalog {
-  /// The catalog in one version. Only one task of all processes reads at a time; the next task finds the pages in the store.
-  ///
-  /// A task reads during the load of the record, which has a lease. After a sign-out during the load, nothing is stored.
+  /// The catalog in one version. The store has a record of the versions of the pages. A task reads the pages inside the load of
+  /// this record. The load has a lease, so the tasks of all processes read one after the other, and the next task finds the
+  /// pages in the store. If the user signs out during the load, the load stores nothing.
   ///
   /// - Parameters:
   ///   - limit: funnels on a page, at least 1; the service's maximum of 100 replaces higher numbers.

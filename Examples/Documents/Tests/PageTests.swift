@@ -3,7 +3,7 @@ import LarderHTTPTesting
 import TestSupport
 import Testing
 
-/// The programs on pages outside the reference are compiled, and sessions give the results that the pages show.
+/// The pages show the programs that are compiled, and the commands in the sessions of the pages give the answers shown there.
 @Suite struct PageTests {
   @Test(arguments: [
     ("README.md", "QuickStart/QuickStart"), ("Docs/Learn/Tutorial.md", "Tutorial/Weather"),

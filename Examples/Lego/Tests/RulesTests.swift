@@ -135,7 +135,7 @@ import ExampleTesting
     #expect(try lego.clear() == 1 && lego.clear() == 0 && lego.counts().total == 0)
   }
 
-  /// Tests of `Service` cover the forms that fields may have.
+  /// The tests of the module `Service` cover all forms of fields, so this test has only some examples.
   @Test func `numbers may be text, and fields of another form are nil`() throws {
     let text = #"{"id": "4", "name": "", "rgb": "", "is_trans": "maybe", "external_ids": 7}"#
     let color = try JSONDecoder().decode(Color.self, from: Data(text.utf8))

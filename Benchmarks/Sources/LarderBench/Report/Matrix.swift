@@ -35,7 +35,7 @@ struct Matrix {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// The table line of a row. A workload of writes has one line for each level, a workload of reads has only one.
+  /// The line of the table for a row. A workload with several levels has a line for `durable` and a line for the other levels.
   private func work(_ row: Line, in rows: [Line]) -> Work {
     let levels = Set(
       rows.filter { $0.workload == row.workload && $0.peer == PeerKind.reference }.map(\.level))

@@ -137,7 +137,7 @@
       }
     }
 
-    /// The rule for a host, and for a path with its query; both have the form of a ``ResponseKey``.
+    /// The rule for a URI: `host` and `path` (with the query) are in the form that a ``ResponseKey`` uses.
     func rule(host: String, path: String) -> HTTPCacheRule? {
       if rules.isEmpty { return nil }
       let text = host + path

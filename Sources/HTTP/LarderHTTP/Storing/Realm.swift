@@ -7,8 +7,8 @@
   ///     let boards = realm.cache(of: Board.self, in: "boards")
   ///     try realm.clear()
   ///
-  /// A realm has its own namespaces. Their names end with a keyed digest of the secret (``Secrets/digest(_:in:)``) and do not
-  /// reveal the secret. Two users never see each other's data, in any process.
+  /// A realm has its own namespaces. Their names end with a keyed digest of the user's secret (``Secrets/digest(_:in:)``) and
+  /// do not reveal the secret. Two users never see each other's data, in any process.
   public struct Realm: Sendable {
     /// The store that holds the data.
     public let store: Store

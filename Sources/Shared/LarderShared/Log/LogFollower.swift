@@ -1,6 +1,7 @@
 import Larder
 
-/// The progress of the process that has the lease and reads the log.
+/// The progress of the process that has the lease and reads the log. A *history* is one uninterrupted sequence of records of
+/// the log. If the server loses records, or this machine has missed removed records, the store begins with another history.
 struct LogFollower {
   /// The time between two looks at the head (the newest record), and the longest wait of one request for a record.
   static let interval = Duration.milliseconds(500)
@@ -16,7 +17,7 @@ struct LogFollower {
   private let reader: LogReader
   private var progress: LocalState.Progress
   private var written: Duration
-  /// The time of the last look at the head; nil before the first look at a history.
+  /// The time of the last look at the head in the present history; nil before the first look in this history.
   private var looked: Duration?
   /// A head that was not applied yet. When it is applied, the copies are confirmed for the time of the look at this head.
   private var goal: Look?

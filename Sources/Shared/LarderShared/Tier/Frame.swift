@@ -1,8 +1,8 @@
 import Larder
 import LarderSystem
 
-/// The form in which the tier stores a value, with its lifetimes, tags and codec. A checksum includes these data, the
-/// application, the namespace and the key.
+/// The form in which the tier stores a value, with its lifetimes, tags and codec. The checksum covers these data, and also
+/// the application, the namespace and the key.
 ///
 /// Numbers are big-endian: layout (1 byte), flags (1), codec (1), 0 (1), soft lifetime and stale window in milliseconds (8
 /// each), length of a long key (4) and the key, number of tags (2), each with its length (2), length of the value (4) and

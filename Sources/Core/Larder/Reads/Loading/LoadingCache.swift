@@ -49,7 +49,7 @@ extension Cache {
   ///     }
   ///     let board = try await boards.value(for: "thun")
   ///
-  /// - Parameter load: loads the value of a key. Gets the stored value of the key, fresh or stale.
+  /// - Parameter load: loads the value of a key. The second argument is the stored value, fresh or stale, or nil.
   public func loading<Key: StoreKey & Sendable>(
     options: LoadOptions = LoadOptions(),
     _ load: @escaping @Sendable (Key, CachedValue<Value>?) async throws -> Loaded<Value>

@@ -17,8 +17,7 @@ final class MemoryRegistry: Sendable {
   private struct Shared {
     var codec: any Sendable
     var memory: CacheMemory
-    /// The limits that caches have asked for. Limits that are already in this list change nothing. Otherwise two caches with
-    /// different limits would replace each other's limits again and again.
+    /// The limits that caches have asked for, so that two caches with different limits do not replace them again and again.
     var asked: [MemoryLimits]
   }
 
@@ -37,7 +36,8 @@ final class MemoryRegistry: Sendable {
 
   init(pressure: (@Sendable () -> MemoryPressure)?) { self.pressure = pressure }
 
-  /// The memory for a cache; nil for ``MemoryLimits/off``. Limits that are nil or were asked for before change no memory.
+  /// The memory for a cache; nil for ``MemoryLimits/off``. If `limits` is nil, or if a cache has already asked for the same
+  /// limits, the limits of the memory do not change.
   func memory<C: Codec>(
     of codec: C, for handle: NamespaceHandle, limits: MemoryLimits?, in engine: StoreEngine
   ) -> MemoryOwner? {
