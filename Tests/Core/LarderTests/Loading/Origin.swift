@@ -125,8 +125,8 @@ extension Larder.Cache<String> {
 
 extension Store {
   fileprivate func settle() async throws {
-    try await waitUntil { engine.loads.running.count == 0 }
-    #expect(engine.loads.writes.isEmpty)
+    // The queue of writes is empty only after it has told each load about the commit.
+    try await waitUntil { engine.loads.running.count == 0 && engine.loads.writes.isEmpty }
     #expect(try verify().faults == [])
   }
 }
