@@ -64,7 +64,7 @@ import ExampleTesting
     try await fixture.sync(new: 3, images: 1)
     fixture.network.fail()
     _ = try await fixture.edit(0, .mark)
-    try reader.answers.set("a stored answer", for: "list")
+    try await reader.answers.set("a stored answer", for: "list")
     #expect(try reader.outbox.count() == 1)
     try await reader.signOut()
     let left = try fixture.store.namespaces().filter { $0.entries > 0 }.map(\.name)
