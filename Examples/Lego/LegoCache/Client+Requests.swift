@@ -12,7 +12,7 @@ extension LegoClient {
     _ type: Entity.Type, _ key: String, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<Entity>? {
     let (address, asked) = try Entity.kind.address(of: key)
-    // For `3069b`, the API also finds `3069B`. An answer about another key must not be stored under this key.
+    // The API ignores case: for `3069b` it may answer `3069B`, which is stored. An answer about any other key is refused.
     return try await lookup(
       key, at: address, in: entities(type), Entity.kind, policy, asked
     ) { $0.key.lowercased() == key.lowercased() ? nil : "it is about \($0.key)" }
@@ -59,6 +59,8 @@ extension LegoClient {
       }
       return CacheResult(value: value, source: .loaded)
     }
+    // The rules say how long an expired entity stays in the store, and `onError` says that the client may return this entity.
+    // The call waits for the commit, so that the result has an error of the store.
     let options = LoadOptions(
       policy: policy, expires: expires,
       stale: Staleness(onError: plan.rules(of: kind)?.stale ?? .zero),

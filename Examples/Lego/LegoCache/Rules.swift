@@ -15,7 +15,7 @@ extension [EntityKind: Rules] {
     }
   }
 
-  /// One day for every kind. But the default plan uses ``longTerm``, not this preset.
+  /// One day for every kind, for plans of a program. The default plan uses ``longTerm``.
   public static var `default`: Self { lifetimes(.after(.hours(24))) }
   public static var longTerm: Self {
     lifetimes(
