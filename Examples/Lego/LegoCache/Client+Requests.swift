@@ -23,7 +23,8 @@ extension LegoClient {
     _ list: LegoList<Entity>, policy: RequestPolicy = .standard
   ) async throws -> CacheResult<LegoPage<Entity>> {
     let rules = plan.rules(of: Entity.kind)
-    let pages = store.cache(of: LegoPage<Entity>.self, in: namespace("pages").name)
+    let pages = store.cache(
+      of: LegoPage<Entity>.self, in: namespace("pages").name, memory: plan.memory)
     let page = try await lookup(
       list.address, at: list.address, in: rules.map { _ in pages }, Entity.kind, policy, list.asked,
       expires: rules?.expires)
