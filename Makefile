@@ -55,7 +55,7 @@ examples: packages
 	./Scripts/examples
 
 # Runs the workloads of the benchmarks once, except `shell`, and the long forms of the random tests: kills, power failures,
-# damage, models, fuzzers. Takes some hours unless LARDER_TRIALS shortens the tests.
+# damage, models, fuzzers, faults put into the write buffer. Takes an hour or more; LARDER_TRIALS shortens the random tests.
 trials: packages bench-smoke
 	./Scripts/trials $(TRIALS)
 
