@@ -131,7 +131,7 @@ struct SignOut: AsyncParsableCommand {
     try await account.show { reader in
       let (usage, edits) = (try reader.usage(), try reader.pendingEdits())
       try await reader.signOut()
-      return ["removed: \(usage.text), \(edits.count) unsent changes"]
+      return ["removed: \(usage.text), \(edits.count.counted("unsent change"))"]
     }
   }
 }

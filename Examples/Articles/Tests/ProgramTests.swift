@@ -26,7 +26,7 @@ import ExampleTesting
       settings --articles 0 --offline | articles         at most 0_ | stored           0 articles
       settings --no-on --offline     | ^offline reading  off_
       sync --offline = 5             | ! ^error: offline reading is switched off_hint:
-      sign-out --offline             | ^removed: 0 articles | 1 unsent changes
+      sign-out --offline             | ^removed: 0 articles | 1 unsent change_
       settings --offline             | ^offline reading  off_ | last sync        never_
       """)
   }

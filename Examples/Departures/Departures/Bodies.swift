@@ -34,9 +34,11 @@ struct BoardBody: Decodable {
 
   /// Why the answer is no board of the day; nil if nothing is wrong. An empty list is a board without departures.
   func fault(on day: CalendarDay) -> String? {
-    let times = stationboard.elements.compactMap { SwissTime.moment($0.stop.departure) }
-    return stationboard.elements.isEmpty || times.contains { $0 >= day.start }
-      ? nil : "no run is of this day or later"
+    let runs = stationboard.elements
+    let isUsable = runs.contains { run in
+      SwissTime.moment(run.stop.departure).map { $0 >= day.start } ?? false
+    }
+    return runs.isEmpty || isUsable ? nil : "no run is of this day or later"
   }
 
   /// The board; nil if the station is unknown.

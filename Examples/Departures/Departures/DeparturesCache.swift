@@ -61,10 +61,7 @@ public struct DeparturesCache: Sendable {
       // A single request is enough, because no landing has 200 departures in a day.
       let question = "id=\(station.percentEscaped)&limit=200"
       let path = "/stationboard?\(question)&datetime=\("\(day) 00:00".percentEscaped)"
-      let body = try await timetable.get(BoardBody.self, from: path)
-      if let reason = body.fault(on: day) {
-        throw ServiceError.undecodable(path: path, reason: reason)
-      }
+      let body = try await timetable.get(BoardBody.self, from: path) { $0.fault(on: day) }
       guard let board = body.board(on: day) else {
         throw NotFound(description: "the station \(station) is not in the timetable")
       }

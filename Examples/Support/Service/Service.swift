@@ -63,8 +63,10 @@ public struct Service: Sendable {
   }
 
   /// The decoded body of a good answer; throws ``ServiceError/refused(status:message:)`` for an answer with another status.
-  public func get<Value: Decodable>(_ type: Value.Type, from path: String) async throws -> Value {
-    try await decoded(type, from: checked(send(path)))
+  public func get<Value: Decodable>(
+    _ type: Value.Type, from path: String, fault: (Value) -> String? = { _ in nil }
+  ) async throws -> Value {
+    try await decoded(type, from: checked(send(path)), fault: fault)
   }
 
   /// The decoded body of an answer. If it cannot be decoded, the HTTP cache removes the answer.
