@@ -18,9 +18,9 @@ import LarderSystem
 /// | `Data`, `[UInt8]`, ``Key`` | the same bytes |
 /// | a type with a raw value that is a key | the bytes of the raw value |
 ///
-/// An integer key has a first byte, and 8 big-endian bytes in two's complement. The first byte is 0xF6 for a negative number
-/// and 0xF7 for any other number. UTF-8 never contains these bytes, so no string has an equal key. Equal numbers of different
-/// integer types are equal keys. A number that needs more than 64 bits has 0xF5 (negative) or 0xF8, and then 16 bytes.
+/// An integer key has a first byte and 8 big-endian bytes: 0xF6 for a negative number, in two's complement, and 0xF7 for any
+/// other number. A number that needs more than 64 bits has 0xF5 (negative) or 0xF8, and then 16 bytes. So keys are in the order
+/// of the numbers, equal numbers of different types are equal keys, and no string has an equal key: UTF-8 lacks these bytes.
 ///
 /// An enum with raw values conforms by its declaration: `enum Station: String, StoreKey { ... }`.
 ///

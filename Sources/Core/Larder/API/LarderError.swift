@@ -57,8 +57,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case closed
     /// The process is a forked child, and its parent process opened the store.
     case forked
-    /// A connection to the shared tier (a Redis or Valkey server) failed, or the server refused the request. No change was
-    /// made.
+    /// The shared tier (a Redis or Valkey server) could not be asked, or refused the request. The tier has made no change.
     case unreachable
     /// The shared tier did not answer in time. The shared tier may have made the change.
     case unanswered

@@ -61,7 +61,7 @@
     /// `LarderError/Code/invalidArgument`. Equal requests of GET, HEAD or ``HTTPCacheRule/bodyMethods`` at the same time wait
     /// for one exchange. If the origin gives no usable response and no stored response may be served, the call throws the
     /// transport's error or ``HTTPCacheError``. If the store fails, the call throws a `LarderError`. If the secure connection
-    /// fails (``TransportFailure/isInsecure``), the call serves no stale response without
+    /// fails (``TransportFailure/isInsecure``), the call throws even if a stale response is stored, except with
     /// ``HTTPCachePolicy/servesStaleWhenInsecure``.
     ///
     /// - Parameters:

@@ -97,7 +97,7 @@
   public struct CacheForward: Sendable, Hashable {
     /// Why the cache could not answer by itself; the names are the values of `fwd` in `Cache-Status` (RFC 9211, 2.2).
     public enum Reason: String, Sendable, Hashable {
-      /// The request has fields for which a cache does not answer, such as `If-Match`.
+      /// A cache does not answer this request, for example because of `If-Match` or of a body, or the request was passed.
       case bypass
       /// The cache does not answer requests with this method.
       case method

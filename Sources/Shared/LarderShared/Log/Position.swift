@@ -2,7 +2,7 @@ import LarderSystem
 
 /// The place of a change in the order of all changes: the ID that the server has given the change's record in the log.
 ///
-/// The version of a value is a position: that of the record that set the value, or the newest position at the value's load.
+/// The version of a value is a position: that of the record that set the value, or the newest when a loaded value was stored.
 public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The first part of the ID: milliseconds of the server's clock, never fewer than in the ID of the previous record.
   public var milliseconds: UInt64

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Reads. If the codec cannot decode a value, the read returns nil and counts the value as undecodable.
+/// Reads. A value that the codec cannot decode is a miss and counts as undecodable: `strictValue` throws, other reads give nil.
 extension Cache {
   /// The fresh value under `key`, or nil.
   ///

@@ -33,8 +33,8 @@ extension Store {
     public var state: State
     /// The codec that the writer named.
     public var codec: CodecID
-    /// Each write of the value gets a higher number than the previous write. After a power failure, the numbers of lost values
-    /// may be used again.
+    /// A number that rises with each write of the value and is never used again, also after a removal. Exception: after a power
+    /// failure, the numbers of lost values may be used again.
     public var version: UInt64
     /// Whether the entry is protected from eviction; see `pin(_:)` of ``Store/Namespace``.
     public var isPinned: Bool

@@ -18,8 +18,8 @@ extension Cache {
     try await results(for: keys, options: options, load: load).map { try $0.get()?.value }
   }
 
-  /// Like `values`, but with the source and age of each value. A key has an error if the load fails and no stored value can
-  /// replace the error.
+  /// Like `values`, but with the source and age of each value. A key has an error if neither a load nor a stored value answers,
+  /// such as ``LarderError/Code/notStored`` with ``RequestPolicy/cacheOnly``.
   ///
   /// Each key follows the rules of a load of one key. Other callers of the key share the load. If the key is written or removed
   /// during the load, the value is not stored. All options apply. A commit has at most 1,000 values of a call or 8 MB.

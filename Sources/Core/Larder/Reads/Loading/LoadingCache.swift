@@ -42,7 +42,7 @@ public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable 
 }
 
 extension Cache {
-  /// Adds a loader to this cache, so that reads load missing and stale values:
+  /// A view of this cache with a loader. Reads of the view load missing and stale values:
   ///
   ///     let boards = store.cache(of: Board.self, in: "boards").loading { (station: String, _) in
   ///       .value(try await api.board(station))
