@@ -95,7 +95,8 @@ import Testing
     try shell(line)
     shell.whenLooking = {}
     #expect(looks >= least, "\(line): \(looks) looks")
-    for step in Set([0, 1, looks / 2, looks - 1]) where step < looks {
+    // Two runs of a sort that begins in the order of a Set make different numbers of comparisons, and so of looks.
+    for step in Set([0, 1, looks / 2, looks - 1 - looks / 20]) where step < looks {
       for made in [".larder", ".copy"].map({ Self.file + $0 }) where line.hasSuffix(made) {
         if FileManager.default.fileExists(atPath: made) {
           try FileManager.default.removeItem(atPath: made)
