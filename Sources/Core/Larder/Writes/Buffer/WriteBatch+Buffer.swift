@@ -26,8 +26,7 @@ extension WriteBatch {
           onVersionsFrom: drained.firstVersions[place.record.id])
       } catch {
         guard error.code == .damaged else { throw error }
-        throw RolledBack(
-          reason: .recordUnstorable(offset: place.offset, generation: state.generation))
+        throw RolledBack.recordUnstorable(offset: place.offset, generation: state.generation)
       }
     }
     for (id, namespace) in contents.namespaces where try session.isLive(id) {

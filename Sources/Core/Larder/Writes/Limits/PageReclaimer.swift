@@ -106,10 +106,12 @@ struct PageReclaimer {
   /// Runs `body` in a transaction. Nil if the transaction had too few pages.
   private func attemptOnce<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result? {
     while true {
-      switch try engine.attempt(.standard, body) {
-      case .committed(let result): return result
-      case .rolledBack(.fileLimitChanged(let limit)): engine.environment.setFileLimit(limit)
-      case .rolledBack: return nil
+      do {
+        return try engine.attempt(.standard, body)
+      } catch RolledBack.fileLimitChanged(let limit) {
+        engine.environment.setFileLimit(limit)
+      } catch is RolledBack {
+        return nil
       }
     }
   }

@@ -23,8 +23,8 @@ struct CommitMode {
   }
 }
 
-/// The reason for a rollback that is not an error of the body.
-enum RetryReason {
+/// A rollback that is not an error of the body.
+enum RolledBack: Error {
   case fileLimitChanged(to: Int?)
   /// Pages are scarce, and a checkpoint of this process would free some.
   case checkpointWanted
@@ -35,15 +35,6 @@ enum RetryReason {
   case memberFailed(index: Int)
   case memberCancelled
   case recordUnstorable(offset: Int, generation: UInt64)
-}
-
-struct RolledBack: Error {
-  var reason: RetryReason
-}
-
-enum CommitOutcome<Result> {
-  case committed(Result)
-  case rolledBack(RetryReason)
 }
 
 extension StoreEngine {
@@ -57,52 +48,42 @@ extension StoreEngine {
     return try typed { try commitRethrowing(mode, body) }
   }
 
-  /// Like ``commit(_:_:)``, for a body that runs code of the user. An error of that code is thrown unchanged.
+  /// Like ``commit(_:_:)``, for a body that runs code of the user. An error of that code is thrown unchanged, as is the rollback
+  /// of a group. If necessary, makes room within the disk limit and runs the transaction again.
   func commitRethrowing<Result>(
     _ mode: CommitMode, _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result {
-    switch try commitOrRollBack(mode, body) {
-    case .committed(let result): return result
-    case .rolledBack(let reason):
-      throw LarderError(.failed, "\(environment.path): a write was rolled back (\(reason))")
-    }
-  }
-
-  /// Runs the transaction. If necessary, makes room within the disk limit and runs the transaction again. Returns the rollbacks
-  /// that only the caller can handle.
-  func commitOrRollBack<Result>(
-    _ mode: CommitMode, _ body: (inout WriteBatch) throws -> Result
-  ) throws -> CommitOutcome<Result> {
     try checkNotWriting("writing to")
     var room = PageReclaimer(engine: self, mayRepeat: mode.mayRepeat)
     var lost = LostRecords()
     // A transaction that failed before its body ran can run again, even if the body may run only once.
     var hasRun = false
     while true {
-      let outcome = try attempt(mode, with: room, without: lost) { batch in
-        hasRun = true
-        return try body(&batch)
-      }
-      switch outcome {
-      case .committed(let result): return .committed(result)
-      case .rolledBack(.fileLimitChanged(let limit)): environment.setFileLimit(limit)
-      case .rolledBack(.checkpointWanted): try room.checkpoint()
-      case .rolledBack(.roomWanted): try room.prepare()
-      case .rolledBack(.outOfPages(let pages)):
-        try room.make(after: pages, mayRepeat: mode.mayRepeat || !hasRun)
-      case .rolledBack(.recordUnstorable(let offset, let generation)):
-        lost.insert(offset, of: generation)
-      case .rolledBack(let reason): return .rolledBack(reason)
+      do {
+        return try attempt(mode, with: room, without: lost) { batch in
+          hasRun = true
+          return try body(&batch)
+        }
+      } catch let rolledBack as RolledBack {
+        switch rolledBack {
+        case .fileLimitChanged(let limit): environment.setFileLimit(limit)
+        case .checkpointWanted: try room.checkpoint()
+        case .roomWanted: try room.prepare()
+        case .outOfPages(let pages):
+          try room.make(after: pages, mayRepeat: mode.mayRepeat || !hasRun)
+        case .recordUnstorable(let offset, let generation): lost.insert(offset, of: generation)
+        case .memberFailed, .memberCancelled: throw rolledBack
+        }
       }
     }
   }
 
-  /// Runs one transaction, together with the waiting work of this process. `room` is nil if no more room can be prepared;
-  /// `lost` has the records of the write buffer that cannot be stored.
+  /// Runs one transaction, together with the waiting work of this process. Throws ``RolledBack`` if it may have to run again.
+  /// `room` is nil if no more room can be prepared; `lost` has the records of the write buffer that cannot be stored.
   func attempt<Result>(
     _ mode: CommitMode, with room: PageReclaimer? = nil, without lost: LostRecords = LostRecords(),
     _ body: (inout WriteBatch) throws -> Result
-  ) throws -> CommitOutcome<Result> {
+  ) throws -> Result {
     var effects = BatchEffects()
     var thrown: (any Error)?
     var (isOverdrawn, pages) = (false, 0)
@@ -148,13 +129,13 @@ extension StoreEngine {
       }
       effects.confirm(in: self)
       if effects.orphans > 0, mode.cleansUp { removeRemainingOrphans(effects.orphans) }
-      return .committed(result!)
+      return result!
     } catch {
       effects.rollBack(in: self)
-      if let rolledBack = thrown as? RolledBack { return .rolledBack(rolledBack.reason) }
+      if let rolledBack = thrown as? RolledBack { throw rolledBack }
       let cause = error as? LMDBError
       if isOverdrawn || (cause == .mapFull && environment.fileLimit != nil) {
-        return .rolledBack(.outOfPages(taken: pages))
+        throw RolledBack.outOfPages(taken: pages)
       }
       throw thrown ?? cause.map { self.error($0) } ?? error
     }
@@ -164,12 +145,8 @@ extension StoreEngine {
   private func removeRemainingOrphans(_ count: UInt64) {
     var left = count
     do {
-      while left > 0,
-        case .committed(let now) = try attempt(.withoutCleanup, { $0.session.state.orphans })
-      {
-        // `now` was read before the transaction removed its share. So the last transaction finds 0 and ends the loop.
-        left = now
-      }
+      // The number is read before the transaction removes its share. So the last transaction finds 0 and ends the loop.
+      while left > 0 { left = try attempt(.withoutCleanup) { $0.session.state.orphans } }
     } catch {
       // The write itself is committed, so its caller gets no error. The next writer continues, and reports a lasting error.
     }
@@ -189,14 +166,14 @@ extension WriteBatch {
     let engine = session.engine
     budget = SpaceBudget(try session.settings().limits)
     guard budget.limits.disk == engine.environment.fileLimit else {
-      throw RolledBack(reason: .fileLimitChanged(to: budget.limits.disk))
+      throw RolledBack.fileLimitChanged(to: budget.limits.disk)
     }
     try budget.measureDisk(&session)
     if let room, let disk = budget.disk {
       if room.mayAskForCheckpoint, budget.wantsCheckpoint(engine) {
-        throw RolledBack(reason: .checkpointWanted)
+        throw RolledBack.checkpointWanted
       }
-      if disk.available < room.wanted { throw RolledBack(reason: .roomWanted) }
+      if disk.available < room.wanted { throw RolledBack.roomWanted }
     }
     let count = try buffered.begin(&self, on: commit, lockTimeout: engine.environment.lockTimeout)
     let shares = min(1 + count, Self.mostShares)

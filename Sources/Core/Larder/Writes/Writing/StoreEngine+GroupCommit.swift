@@ -69,14 +69,12 @@ extension StoreEngine {
   private func commitTogether(_ members: [any QueuedWrite]) -> Int? {
     let mode = CommitMode(needsEmptyBuffer: members.contains { $0.mode.needsEmptyBuffer })
     do {
-      switch try commitOrRollBack(mode, { batch in try batch.run(members) }) {
-      case .committed(let failures):
-        for (index, member) in members.enumerated() { member.finish(failures[index]) }
-      case .rolledBack(.memberFailed(let index)):
-        return index
-      case .rolledBack:
-        commit(withoutCancelled(members))
-      }
+      let failures = try commitRethrowing(mode) { batch in try batch.run(members) }
+      for (index, member) in members.enumerated() { member.finish(failures[index]) }
+    } catch RolledBack.memberFailed(let index) {
+      return index
+    } catch RolledBack.memberCancelled {
+      commit(withoutCancelled(members))
     } catch let error as LarderError where [.busy, .closed, .forked].contains(error.code) {
       // Each member would get the same error again, perhaps after an equally long wait, so all members get this error now.
       for member in members { member.finish(error) }
@@ -121,13 +119,13 @@ extension WriteBatch {
         try member.run(in: &self)
       } catch {
         if session.transaction.failure != nil || session.mutations != before {
-          throw RolledBack(reason: .memberFailed(index: index))
+          throw RolledBack.memberFailed(index: index)
         }
         failures[index] = error
       }
     }
     for (index, member) in members.enumerated() where failures[index] == nil {
-      if member.isCancelled { throw RolledBack(reason: .memberCancelled) }
+      if member.isCancelled { throw RolledBack.memberCancelled }
     }
     return failures
   }
