@@ -74,7 +74,7 @@ extension WriteBuffer {
           EntryHeader.seal(&output, keyHash: record.keyHash)
         },
         { entry in record.write(key, entry, at: state.end, in: state, view, layout) })
-      append(record, slot, room, state, view)
+      append(record, of: key, slot, room, state, view)
       return .done(header)
     }
   }
@@ -98,7 +98,7 @@ extension WriteBuffer {
       removals.record(former.keyHash, number)
       if former.entry != nil {
         record.write(key, Span(), at: state.end, in: state, view, layout)
-        append(record, slot, room, state, view)
+        append(record, of: key, slot, room, state, view)
       }
       removals.finish(number)
       return .done(former.entry != nil)
@@ -153,7 +153,7 @@ extension WriteBuffer {
   private static func pages(of record: BufferRecord) -> Int { 6 + record.entryCount / 2048 }
 
   private func append(
-    _ record: BufferRecord, _ namespace: BufferedNamespace,
+    _ record: BufferRecord, of key: Span<UInt8>, _ namespace: BufferedNamespace,
     _ room: (limits: BufferRoom, pages: Int),
     _ state: BufferState, _ view: borrowing SharedTable.View
   ) {
@@ -166,7 +166,7 @@ extension WriteBuffer {
     // After this store the record counts as written, even if the process is killed.
     view.release(UInt64(state.end + record.size), to: BufferLayout.Place.tail)
     KillPoint.pass(4)
-    publish(record, at: state.end, in: state, view)
+    publish(record, of: key, at: state.end, in: state, view)
     KillPoint.pass(6)
   }
 }

@@ -13,20 +13,28 @@ extension WriteBuffer {
     _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, _ state: BufferState
   ) -> Found? {
     let table = table
-    let view = table.view
+    return search(key, in: id, keyHash: keyHash, state, table.view).found
+  }
+
+  /// The place in the hash table of the newest record of a key, and that record. If there is no such record, a free place.
+  @inline(__always)
+  func search(
+    _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, _ state: BufferState,
+    _ view: borrowing SharedTable.View
+  ) -> (place: Int, found: Found?) {
     var place = Int(truncatingIfNeeded: keyHash) & (layout.slots - 1)
     for _ in 0..<layout.slots {
       let slot = BufferSlot(word: view.acquire(BufferLayout.Place.table + place))
-      guard slot.isOf(state) else { return nil }
+      if !slot.isOf(state) { break }
       if slot.mayBe(keyHash, state),
         let record = BufferRecord(at: slot.offset, before: layout.logSize, view, layout),
         record.isOf(key, in: id, keyHash, at: slot.offset, view, layout)
       {
-        return Found(record: record, offset: slot.offset)
+        return (place, Found(record: record, offset: slot.offset))
       }
       place = (place + 1) & (layout.slots - 1)
     }
-    return nil
+    return (place, nil)
   }
 
   func lay(_ found: Found, on transaction: inout ReadTransaction) {
@@ -41,45 +49,6 @@ extension WriteBuffer {
   func isStill(_ state: BufferState) -> Bool {
     atomicMemoryFence(ordering: .acquiring)
     return self.state.epoch == state.epoch
-  }
-
-  /// The place in the hash table for a new record: the place of an earlier record of the same key, or a free place.
-  func place(
-    of record: BufferRecord, _ state: BufferState, _ view: borrowing SharedTable.View
-  ) -> Int {
-    var place = Int(truncatingIfNeeded: record.keyHash) & (layout.slots - 1)
-    for _ in 0..<layout.slots {
-      let slot = BufferSlot(word: view.acquire(BufferLayout.Place.table + place))
-      if !slot.isOf(state) { break }
-      if slot.mayBe(record.keyHash, state),
-        let other = BufferRecord(at: slot.offset, before: state.end, view, layout),
-        isSameKey(record, state.end, other, slot.offset, view)
-      {
-        break
-      }
-      place = (place + 1) & (layout.slots - 1)
-    }
-    return place
-  }
-
-  private func isSameKey(
-    _ record: BufferRecord, _ offset: Int, _ other: BufferRecord, _ otherOffset: Int,
-    _ view: borrowing SharedTable.View
-  ) -> Bool {
-    guard record.id == other.id, record.keyCount == other.keyCount else { return false }
-    let key = layout.log + BufferRecord.headerSize
-    return (0..<SharedTable.View.wideCount(ofBytes: record.keyCount)).allSatisfy { word in
-      let bytes = record.keyCount - 8 * word
-      return view.wide(key + offset + word).prefix(bytes)
-        == view.wide(key + otherOffset + word).prefix(bytes)
-    }
-  }
-}
-
-extension UInt64 {
-  /// The first `bytes` bytes of the word in memory, then zeros, because the bytes after the end of a key may have any value.
-  fileprivate func prefix(_ bytes: Int) -> UInt64 {
-    bytes < 8 ? self & ((1 &<< UInt64(8 * bytes)) - 1) : self
   }
 }
 

@@ -249,15 +249,21 @@ extension WriteBuffer {
       let record = BufferRecord(at: state.end, before: Int(tail), view, layout),
       record.isSealed(at: state.end, in: state, view, layout)
     else { return }
-    publish(record, at: state.end, in: state, view)
+    withStackBytes(
+      record.keyCount,
+      {
+        let start = layout.log + state.end + BufferRecord.headerSize
+        view.copy(record.keyCount, wide: start, to: &$0)
+      },
+      { key in publish(record, of: key, at: state.end, in: state, view) })
   }
 
   /// Makes a complete record visible to readers. The caller owns the lock.
   func publish(
-    _ record: BufferRecord, at offset: Int, in state: BufferState,
+    _ record: BufferRecord, of key: Span<UInt8>, at offset: Int, in state: BufferState,
     _ view: borrowing SharedTable.View
   ) {
-    let place = place(of: record, state, view)
+    let place = search(key, in: record.id, keyHash: record.keyHash, state, view).place
     view.release(
       BufferSlot(record.keyHash, state, offset: offset).word, to: BufferLayout.Place.table + place)
     KillPoint.pass(5)
