@@ -84,8 +84,13 @@ extension Command {
     let unreadable = session.skipUnreadable()
     var (missing, keys) = ([[UInt8]](), PipedKeys())
     if scope.selection.listsKeys, !scope.selection.isArranged {
+      // A walk is in the order of keys, but the answer has the order of the words. So each key gets a walk of its own.
+      var part = scope
       for case .key(let key) in scope.selection.patterns {
-        if try !writer.write(key, in: scope.namespaces, unreadable) { missing.append(key) }
+        let before = writer.count + unreadable.count
+        part.selection.patterns = [.key(key)]
+        _ = try values(of: part) { try writer.write($0) }
+        if writer.count + unreadable.count == before { missing.append(key) }
       }
     } else {
       keys = try values(of: scope) { try writer.write($0) }

@@ -24,8 +24,8 @@ struct SelectionWalk {
   private var namespacesDone = 0
   private var ranges: ArraySlice<KeyRange>?
   private var last: [UInt8]?
-  /// The entries under one key from standard input, at most one for each namespace.
-  private var pending: [(entry: Store.Entry, namespace: Store.Namespace)] = []
+  /// A key from standard input that was found, and the namespaces in which the key is still to be read. Nil between two keys.
+  private var pending: (key: [UInt8], namespaces: ArraySlice<Store.Namespace>)?
   private(set) var piped = PipedKeys()
   private(set) var damaged = 0
 
@@ -81,12 +81,20 @@ struct SelectionWalk {
     while let (range, namespace) = try nextRange() {
       if try !visit(range, of: namespace, readingValues, take) { return }
     }
-    while let (entry, namespace) = try nextFromInput() {
-      // If an entry is gone or its value is damaged, the entry is omitted, because its value would look empty.
-      let wantsMore =
-        try readingValues
-        ? namespace.lookUp(entry.key.bytes, damaged: &damaged, take) : take(entry, Span())
-      if wantsMore == false { return }
+    while let (key, namespaces) = try pending ?? nextFromInput() {
+      var isFound = pending != nil
+      pending = nil
+      for (index, namespace) in namespaces.enumerated() {
+        guard let wantsMore = try visit(key, of: namespace, readingValues, take) else { continue }
+        isFound = true
+        guard wantsMore else {
+          pending = (key, namespaces.dropFirst(index + 1))
+          return
+        }
+      }
+      if !isFound, try namespaces.allSatisfy({ try !$0.holds(key, seesExpired) }) {
+        piped.absent += 1
+      }
     }
   }
 
@@ -213,10 +221,13 @@ struct SelectionWalk {
     _ key: [UInt8], of namespace: Store.Namespace, _ readingValues: Bool,
     _ take: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws -> Bool? {
-    guard readingValues || test.readsValues else {
-      return try find(key, in: namespace).map { try take($0, Span()) }
-    }
     try checkInterruption()
+    guard readingValues || test.readsValues else {
+      guard let entry = try namespace.entry(for: key), entry.state != .expired || seesExpired,
+        try test.passesFacts(entry)
+      else { return nil }
+      return try take(entry, Span())
+    }
     if let unreadable = test.unreadable, let entry = try namespace.entry(for: key),
       entry.state != .expired || seesExpired, try unreadable.take(entry)
     {
@@ -231,36 +242,17 @@ struct SelectionWalk {
     } ?? nil
   }
 
-  private func find(_ key: [UInt8], in namespace: Store.Namespace) throws -> Store.Entry? {
-    try checkInterruption()
-    guard let entry = try namespace.entry(for: key), entry.state != .expired || seesExpired,
-      try test.passesFacts(entry)
-    else { return nil }
-    guard test.readsValues else { return entry }
-    return try namespace.lookUp(key) { entry, value in
-      try test.passesValue(entry, value) ? entry : nil
-    } ?? nil
-  }
-
-  // MARK: Standard input
-
-  private mutating func nextFromInput() throws -> (entry: Store.Entry, namespace: Store.Namespace)?
-  {
-    while pending.isEmpty {
-      guard let item = try input?.next() else { return nil }
+  private mutating func nextFromInput() throws -> (
+    key: [UInt8], namespaces: ArraySlice<Store.Namespace>
+  )? {
+    while let item = try input?.next() {
       piped.count += 1
       // A pattern of the command already finds this key, so the key from standard input is skipped.
       if selection.patterns.contains(where: { $0.matches(item.key) }), isBehindStart(item.key) {
         continue
       }
-      let named = namespaces.filter { item.namespace.map($0.name.isExactly) ?? true }
-      for namespace in named.reversed() {
-        if let entry = try find(item.key, in: namespace) { pending.append((entry, namespace)) }
-      }
-      if pending.isEmpty, try named.allSatisfy({ try !$0.holds(item.key, seesExpired) }) {
-        piped.absent += 1
-      }
+      return (item.key, namespaces.filter { item.namespace.map($0.name.isExactly) ?? true }[...])
     }
-    return pending.removeLast()
+    return nil
   }
 }

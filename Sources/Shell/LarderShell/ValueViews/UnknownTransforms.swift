@@ -44,7 +44,7 @@ package struct UnknownTransforms {
 final class UnreadableValues {
   private let unknown: UnknownTransforms
   private let notify: (SafeText) throws -> Void
-  private var count = 0
+  private(set) var count = 0
   private var form: String?
 
   var isEmpty: Bool { count == 0 }

@@ -38,25 +38,6 @@ struct ValueWriter {
 
   func begin() throws { if hasRows { try session.output.write(rows.begin()) } }
 
-  /// Writes the values of a key that this program can read. Returns false if no namespace has a value under the key.
-  mutating func write(
-    _ key: [UInt8], in namespaces: [Store.Namespace], _ unreadable: UnreadableValues
-  ) throws -> Bool {
-    var isFound = false
-    for namespace in namespaces {
-      if let entry = try namespace.entry(for: key), entry.hasValue, try unreadable.take(entry) {
-        isFound = true
-        continue
-      }
-      guard let value = try StoredValue.find(key, in: namespace), value.entry.hasValue else {
-        continue
-      }
-      isFound = true
-      try write(value)
-    }
-    return isFound
-  }
-
   mutating func write(_ value: StoredValue) throws {
     defer { count += 1 }
     let (output, key) = (session.output, value.entry.key.bytes)
