@@ -8,15 +8,12 @@ struct ChangeEvent {
 
   let kind: Kind
   let change: Change
-  /// The expiry that a set or an update has given the entry; `.some(nil)` means never. Nil for other events.
-  let expires: Timestamp??
-  private(set) var value: [UInt8]?
-  private(set) var shown: [Cell] = []
+  var value: [UInt8]?
+  var shown: [Cell] = []
 
   /// Makes the event of a change. Nil if the change marks the end of the changes.
   init?(_ change: Change) {
     self.change = change
-    expires = [.set, .touched].contains(change.kind) ? .some(change.expires) : nil
     switch change.kind {
     case .set: kind = .set
     case .touched: kind = .updated
@@ -29,6 +26,9 @@ struct ChangeEvent {
     case .ended: return nil
     }
   }
+
+  /// The expiry that a set or an update has given the entry; `.some(nil)` means never. Nil for other events.
+  var expires: Timestamp?? { kind == .set || kind == .updated ? .some(change.expires) : nil }
 
   /// The size of the value. For a removed entry, the size of its last value.
   var size: Int? { change.sizeAfter ?? change.sizeBefore }
@@ -43,25 +43,7 @@ struct ChangeEvent {
     }
   }
 
-  /// The event with those fields of the present entry that the form shows.
-  func completed(
-    for form: ChangeForm, from store: Store, _ queries: QueryRun
-  ) throws -> ChangeEvent {
-    var event = self
-    event.shown = form.shown.map { _ in Cell.null }
-    guard form.hasValues || !form.shown.isEmpty else { return event }
-    try lookUp(in: store) { entry, value in
-      // A negative entry records that no value exists, so there is no value to show.
-      event.value = entry.isNegative || !form.hasValues ? nil : value.bytes
-      guard !form.shown.isEmpty else { return }
-      event.shown = queries.columns(form.shown.map(\.operand), entry, value)
-        .map(\.cell)
-    }
-    return event
-  }
-
   /// Passes to `body` the entry now under the key of a set or update. Nil for other events, a cut key, or if no entry is there.
-  @discardableResult
   func lookUp<Result>(
     in store: Store, _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
