@@ -41,6 +41,15 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
     public internal(set) var failed = 0
     /// Keys whose load did not begin, because the prefetch was cancelled.
     public internal(set) var remaining = 0
+
+    fileprivate mutating func count(_ outcome: Step.Outcome) {
+      remaining -= 1
+      switch outcome {
+      case .present: present += 1
+      case .loaded: loaded += 1
+      case .failed: failed += 1
+      }
+    }
   }
 
   private let steps: AsyncStream<Step>
@@ -85,15 +94,43 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
     let keys = Array(keys)
     let (steps, continuation) = AsyncStream<Step>.makeStream()
     self.steps = steps
-    let queue = PrefetchQueue(keys, batch: batch) { continuation.yield($0) }
     task = Task(priority: priority) {
-      await withTaskGroup { group in
-        for _ in 0..<Swift.min(concurrency, keys.count) {
-          group.addTask { await queue.work(clock, pause: pause, load: load) }
+      await withTaskGroup(of: [(Key, Step.Outcome)].self) { group in
+        var rest = keys[...]
+        var running = 0
+        // The time at which the next load begins; nil if the load begins immediately.
+        var start: Duration?
+        var summary = Summary()
+        summary.remaining = keys.count
+        while true {
+          while running < concurrency, !rest.isEmpty, !Task.isCancelled {
+            let next = Array(rest.prefix(batch))
+            rest.removeFirst(next.count)
+            running += 1
+            group.addTask { [start] in
+              if let start, (try? await clock.sleep(until: start)) == nil { return [] }
+              if Task.isCancelled { return [] }
+              do { return Array(zip(next, try await load(next))) } catch {
+                return next.map { ($0, .failed(error)) }
+              }
+            }
+          }
+          guard let finished = await group.next() else { break }
+          running -= 1
+          start = nil
+          let present = summary.present
+          for (key, outcome) in finished {
+            summary.count(outcome)
+            let done = keys.count - summary.remaining
+            continuation.yield(Step(key: key, outcome: outcome, done: done, total: keys.count))
+          }
+          if summary.present - present == finished.count { continue }
+          let pause = pause(keys.count - summary.remaining)
+          if pause > .zero { start = clock.monotonic + pause.bounded }
         }
+        continuation.finish()
+        return summary
       }
-      continuation.finish()
-      return queue.summary
     }
     continuation.onTermination = { [task] reason in
       if case .cancelled = reason { task.cancel() }
@@ -183,83 +220,4 @@ package final class AskedKeys: Sendable {
 
   package func add(_ more: [Key]) { keys.withLock { $0.formUnion(more) } }
   package func contains(_ key: Key) -> Bool { keys.withLock { $0.contains(key) } }
-}
-
-/// The keys of a prefetch. The tasks of the prefetch take one batch of keys after another.
-private final class PrefetchQueue<Key: Sendable>: Sendable {
-  private struct State {
-    var next = 0
-    var summary = Prefetch<Key>.Summary()
-    var done = 0
-  }
-  private let keys: [Key]
-  private let batch: Int
-  private let state = Mutex(State())
-  private let report: @Sendable (Prefetch<Key>.Step) -> Void
-
-  init(_ keys: [Key], batch: Int, _ report: @escaping @Sendable (Prefetch<Key>.Step) -> Void) {
-    self.keys = keys
-    self.batch = batch
-    self.report = report
-  }
-
-  /// The keys of the next load; empty if no key is left or the task is cancelled.
-  private func next() -> [Key] {
-    if Task.isCancelled { return [] }
-    return state.withLock { state in
-      let next = keys[state.next...].prefix(batch)
-      state.next = next.endIndex
-      return Array(next)
-    }
-  }
-
-  func work(
-    _ clock: any LarderClock, pause: (Int) -> Duration,
-    load: ([Key]) async throws -> [Prefetch<Key>.Step.Outcome]
-  ) async {
-    while true {
-      let keys = next()
-      if keys.isEmpty { return }
-      var outcomes: [Prefetch<Key>.Step.Outcome]
-      do { outcomes = try await load(keys) } catch {
-        outcomes = keys.map { _ in .failed(error) }
-      }
-      var isAllPresent = true
-      var done = 0
-      for (key, outcome) in zip(keys, outcomes) {
-        done = finish(key, outcome)
-        if case .present = outcome { continue }
-        isAllPresent = false
-      }
-      if isAllPresent { continue }
-      let pause = pause(done)
-      guard pause > .zero, hasNext else { continue }
-      do { try await clock.sleep(until: clock.monotonic + pause.bounded) } catch { return }
-    }
-  }
-
-  private var hasNext: Bool { state.withLock { $0.next < keys.count } }
-
-  private func finish(_ key: Key, _ outcome: Prefetch<Key>.Step.Outcome) -> Int {
-    // Reports the step under the lock, so that the steps come in the order of their numbers.
-    state.withLock { state in
-      state.done += 1
-      switch outcome {
-      case .present: state.summary.present += 1
-      case .loaded: state.summary.loaded += 1
-      case .failed: state.summary.failed += 1
-      }
-      report(
-        Prefetch.Step(key: key, outcome: outcome, done: state.done, total: keys.count))
-      return state.done
-    }
-  }
-
-  var summary: Prefetch<Key>.Summary {
-    state.withLock { state in
-      var summary = state.summary
-      summary.remaining = keys.count - state.done
-      return summary
-    }
-  }
 }
