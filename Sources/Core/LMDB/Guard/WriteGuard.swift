@@ -8,36 +8,14 @@ import Synchronization
 final class WriteGuard: @unchecked Sendable {
   static let rememberedWrites = 256
 
-  private let names: [String]
   private let nameKeys: [[UInt8]]
   let tiling = Tiling()
   // Only the writer uses these properties, never during a change. Without run-time checks, a write needs a tenth less time.
-  @exclusivity(unchecked) private var _pages = SnapshotPages.none
-  @exclusivity(unchecked) private var _named: [Tree?] = []
-  @exclusivity(unchecked) private var _checkedPages = CheckedPages()
-  @exclusivity(unchecked) private var _recentPaths = RecentPaths()
+  @safe @exclusivity(unchecked) private var snapshot: SnapshotTrees
+  @safe @exclusivity(unchecked) var checkedPages = CheckedPages()
+  @safe @exclusivity(unchecked) var recentPaths = RecentPaths()
   /// The lists of free pages in the last commit; nil if the lists are not checked yet.
-  @exclusivity(unchecked) private var _freePages: KnownFreePages?
-  private(set) var pages: SnapshotPages {
-    @inline(__always) _read { yield unsafe _pages }
-    @inline(__always) _modify { yield unsafe &_pages }
-  }
-  private var named: [Tree?] {
-    @inline(__always) _read { yield unsafe _named }
-    @inline(__always) _modify { yield unsafe &_named }
-  }
-  var checkedPages: CheckedPages {
-    @inline(__always) _read { yield unsafe _checkedPages }
-    @inline(__always) _modify { yield unsafe &_checkedPages }
-  }
-  var recentPaths: RecentPaths {
-    @inline(__always) _read { yield unsafe _recentPaths }
-    @inline(__always) _modify { yield unsafe &_recentPaths }
-  }
-  private var freePages: KnownFreePages? {
-    @inline(__always) _read { yield unsafe _freePages }
-    @inline(__always) _modify { yield unsafe &_freePages }
-  }
+  @safe @exclusivity(unchecked) private var freePages: KnownFreePages?
   /// One comparison is enough: afterwards this process frees only pages that it has visited, and each visit compares the page.
   private var hasComparedUse = false
   private var writesRemembered = 0
@@ -56,8 +34,12 @@ final class WriteGuard: @unchecked Sendable {
   private let hasDamage = Atomic(false)
 
   init(names: [String]) {
-    self.names = names
     nameKeys = names.map { Array($0.utf8) }
+    snapshot = SnapshotTrees(names: names)
+  }
+
+  var pages: SnapshotPages {
+    @inline(__always) _read { yield snapshot.pages }
   }
 
   var damage: PageDamage? { firstDamage.withLock { $0 } }
@@ -65,12 +47,11 @@ final class WriteGuard: @unchecked Sendable {
   var pageSize: Int { pages.table.pageSize }
 
   func begin(_ pages: SnapshotPages) throws(PageDamage) {
-    let former = self.pages
-    self.pages = pages
-    named.removeAll(keepingCapacity: true)
+    let former = snapshot.pages.id
+    snapshot.show(pages)
     checkedPages.begin()
     recentPaths.forget()
-    let isKnown = pages.id == former.id || pages.id == ownCommit.id
+    let isKnown = pages.id == former || pages.id == ownCommit.id
     if !isKnown || writesRemembered >= Self.rememberedWrites {
       checkedPages.forget()
       writesRemembered = 0
@@ -106,13 +87,13 @@ final class WriteGuard: @unchecked Sendable {
     let check = try readFreeLists()
     let trees =
       try [pages.main]
-      + names.indices.map { (index) throws(PageDamage) in
+      + nameKeys.indices.map { (index) throws(PageDamage) in
         try tree(of: Database(handle: UInt32(index) + 2))
       }
     try check.compare(used: trees.reduce(2 + pages.free.pages) { $0 + $1.pages })
     try compareUse(of: trees, with: check)
     // This write has already read pages that were not compared with the lists. So it must visit and check these pages again.
-    named.removeAll(keepingCapacity: true)
+    snapshot.forgetRoots()
     recentPaths.forget()
     checkedPages.hasLists = true
   }
@@ -170,11 +151,9 @@ final class WriteGuard: @unchecked Sendable {
   }
 
   func tree(of database: Database) throws(PageDamage) -> Tree {
-    if database == .main { return pages.main }
-    if database == .free { return pages.free }
+    if let known = snapshot.known(database) { return known }
     let index = Int(database.handle) - 2
-    if index < named.count, let tree = named[index] { return tree }
-    guard index < names.count else {
+    guard index < nameKeys.count else {
       throw PageDamage(page: 0, reason: "a database that was not opened")
     }
     // LMDB reads and writes the record of the database. So this call also checks the pages on the path to the record.
@@ -183,11 +162,10 @@ final class WriteGuard: @unchecked Sendable {
       let key = unsafe SearchKey(UnsafeRawPointer(start), count: bytes.count)
       _ = try unsafe path(to: key, in: .main)
     }
-    guard let tree = pages.table.tree(named: names[index], in: pages.main) else {
-      throw PageDamage(page: pages.main.root, reason: "the record of database \(names[index])")
+    guard let tree = snapshot.tree(of: database) else {
+      throw PageDamage(
+        page: pages.main.root, reason: "the record of database \(snapshot.names[index])")
     }
-    while named.count <= index { named.append(nil) }
-    named[index] = tree
     return tree
   }
 }

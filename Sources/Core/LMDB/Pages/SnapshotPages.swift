@@ -42,6 +42,47 @@ extension SnapshotPages {
   }
 }
 
+/// The pages of a snapshot, with the roots of its databases. Each named database is looked up at its first use.
+struct SnapshotTrees {
+  private(set) var pages = SnapshotPages.none
+  /// The root of the database that most reads use; nil before the first lookup in this snapshot.
+  private(set) var firstNamed: Tree?
+  private var named: [Tree?] = []
+  let names: [String]
+
+  init(names: [String]) { self.names = names }
+
+  mutating func show(_ pages: SnapshotPages) {
+    self.pages = pages
+    forgetRoots()
+  }
+
+  mutating func forgetRoots() {
+    firstNamed = nil
+    named.removeAll(keepingCapacity: true)
+  }
+
+  /// The root of a database. Nil if the root was not looked up yet.
+  func known(_ database: Database) -> Tree? {
+    if database == .main { return pages.main }
+    if database == .free { return pages.free }
+    let index = Int(database.handle) - 2
+    return index < named.count ? named[index] : nil
+  }
+
+  /// The root of a database. Nil if the root cannot be reached.
+  mutating func tree(of database: Database) -> Tree? {
+    if let tree = known(database) { return tree }
+    let index = Int(database.handle) - 2
+    guard index < names.count, let tree = pages.table.tree(named: names[index], in: pages.main)
+    else { return nil }
+    if database == .firstNamed { firstNamed = tree }
+    while named.count <= index { named.append(nil) }
+    named[index] = tree
+    return tree
+  }
+}
+
 /// A meta page, which describes one commit (`mdb.c`: MDB_page, MDB_meta). The values in the page are not checked.
 @safe struct MetaPage {
   private let start: UnsafeRawPointer

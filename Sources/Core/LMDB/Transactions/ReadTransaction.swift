@@ -99,9 +99,7 @@ import Synchronization
 
   /// The root of a database. Nil if the root cannot be reached.
   func tree(of database: Database) -> Tree? {
-    if database == .main { return unsafe slot.pointee.snapshot.pages.main }
-    if database == .free { return unsafe slot.pointee.snapshot.pages.free }
-    return unsafe slot.pointee.snapshot.named(database)
+    unsafe slot.pointee.snapshot.tree(of: database)
   }
 
   @inlinable @inline(__always)
@@ -139,7 +137,7 @@ import Synchronization
   let state: Atomic<UInt32>
   var transaction: OpaquePointer?
   /// A separate struct, because a mutating call on the whole slot would overlap with another thread's read of ``state``.
-  var snapshot: Snapshot
+  var snapshot: SnapshotTrees
   var scratch = Scratch()
   /// The phase of the store, which is read because a forked child must not end a snapshot that it has inherited.
   let shared: UnsafeMutablePointer<ForkState>
@@ -150,7 +148,7 @@ import Synchronization
     index: Int, names: [String], shared: UnsafeMutablePointer<ForkState>,
     extra: UnsafeMutablePointer<Atomic<Int>>?
   ) {
-    snapshot = Snapshot(names: names)
+    snapshot = SnapshotTrees(names: names)
     state = unsafe Atomic(extra == nil ? Self.idle : Self.busy)
     self.index = index
     unsafe self.transaction = nil
@@ -188,35 +186,6 @@ extension ReaderSlot {
       fill(&output)
       let filled = unsafe output.finalize(for: buffer)
       return unsafe Region(start: UnsafeRawPointer(buffer.baseAddress!), count: filled)
-    }
-  }
-
-  struct Snapshot {
-    private(set) var pages = SnapshotPages.none
-    /// The root of the database that most reads use; nil before the first lookup in this snapshot.
-    private(set) var firstNamed: Tree?
-    private var named: [Tree?] = []
-    private let names: [String]
-
-    init(names: [String]) { self.names = names }
-
-    mutating func show(_ pages: SnapshotPages) {
-      self.pages = pages
-      firstNamed = nil
-      named.removeAll(keepingCapacity: true)
-    }
-
-    /// The root of a named database. Nil if the root cannot be reached.
-    mutating func named(_ database: Database) -> Tree? {
-      let index = Int(database.handle) - 2
-      if index < named.count, let tree = named[index] { return tree }
-      guard index < names.count,
-        let tree = pages.table.tree(named: names[index], in: pages.main)
-      else { return nil }
-      if database == .firstNamed { firstNamed = tree }
-      while named.count <= index { named.append(nil) }
-      named[index] = tree
-      return tree
     }
   }
 }
