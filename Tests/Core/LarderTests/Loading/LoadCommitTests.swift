@@ -118,18 +118,23 @@ import Testing
     try await boards.set("other", for: "bern")
     let key = Array("thun".utf8)
     let lookup = try boards.lookUp(key.span, for: .request)
-    let write = LoadWrite(base: lookup.found.base, size: 0, engine: store.engine) { _ in nil }
-    #expect(write.mayAnswer(than: lookup.found.base, snapshot: lookup.found.snapshot))
+    let write = LoadWrite(
+      base: lookup.found.base, size: 0, end: nil, links: [], engine: store.engine
+    ) { _ in nil }
+    #expect(
+      write.mayAnswer(than: lookup.found.base, snapshot: lookup.found.snapshot, now: clock.now))
     try boards.clear()
     try await boards.set("other", for: "bern")
     let cleared = try boards.lookUp(key.span, for: .request)
-    #expect(!write.mayAnswer(than: cleared.found.base, snapshot: cleared.found.snapshot))
+    #expect(
+      !write.mayAnswer(than: cleared.found.base, snapshot: cleared.found.snapshot, now: clock.now))
     try store.write { batch in
       try batch.set([1], for: "zug", in: boards.namespace)
       try write.run(in: &batch)
     }
     let written = try boards.lookUp(key.span, for: .request)
-    #expect(!write.mayAnswer(than: lookup.found.base, snapshot: written.found.snapshot))
+    #expect(
+      !write.mayAnswer(than: lookup.found.base, snapshot: written.found.snapshot, now: clock.now))
   }
 
   @Test func `counting and closing wait for what was loaded`() async throws {

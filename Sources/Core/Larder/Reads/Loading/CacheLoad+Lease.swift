@@ -90,7 +90,7 @@ extension Cache {
     links: [UInt64] = []
   ) -> Bool {
     guard let began = load.began else { return true }
-    let hashes = removalHashes(key, in: id) + links + (load.value?.links ?? [])
+    let hashes = removalHashes(key, in: id) + links + (load.value?.write?.links ?? [])
     return namespace.engine.removalTable.isNewest(began, of: hashes)
   }
 }

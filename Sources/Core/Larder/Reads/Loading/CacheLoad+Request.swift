@@ -104,7 +104,7 @@ extension CacheLoad {
     while true {
       let loaded = try await engine.loads.running.outcome(of: place.load, name)
       guard place.isJoined, let began = place.load.began,
-        !engine.removalTable.isNewest(began, of: loaded.links)
+        !engine.removalTable.isNewest(began, of: loaded.write?.links ?? [])
       else { return loaded }
       place = try enter(after: lookup)
     }
@@ -130,8 +130,8 @@ extension CacheLoad {
         load, key.span, in: lookup.found.base.id, links: RemovalTable.hashes(ofTags: options.tags))
     else { return false }
     guard let loaded = load.value else { return true }
-    return loaded.mayAnswer(
-      than: lookup.found.base, snapshot: lookup.found.snapshot, now: lookup.found.now)
+    return loaded.write?.mayAnswer(
+      than: lookup.found.base, snapshot: lookup.found.snapshot, now: lookup.found.now) ?? false
   }
 
   private func refresh(after lookup: CacheLookup<Value>) {

@@ -82,7 +82,9 @@ extension CacheLoad {
   ) throws(LarderError) -> LoadedValue<Value> {
     let links = try engine.removalHashes(of: attributes, replacing: turn.lookup.found.entry)
     let (base, isForced) = (turn.lookup.found.base, options.policy == .reload)
-    let write = LoadWrite(base: base, size: size, engine: engine) {
+    let write = LoadWrite(
+      base: base, size: size, end: attributes.end, links: links, engine: engine
+    ) {
       [cache, key, moment = turn.moment] batch in
       if let copy = attributes.copy {
         guard try batch.isSameNamespace(base, cache.name), try copy.mayStore(&batch) else {
@@ -95,7 +97,7 @@ extension CacheLoad {
       let written = try body(&batch)
       return { completion(written) }
     }
-    return LoadedValue(result: result, write: write, end: attributes.end, links: links)
+    return LoadedValue(result: result, write: write)
   }
 }
 

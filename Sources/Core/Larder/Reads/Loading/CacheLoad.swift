@@ -11,17 +11,6 @@ struct LoadedValue<Value: Sendable>: Sendable {
   /// The result; nil if the key has no value.
   var result: CacheResult<Value>?
   var write: LoadWrite?
-  /// When the value stops being fresh; nil if the load gave no such time.
-  var end: Timestamp?
-  /// The hashes of the value's tags and owners. The removal of a tag or an owner also removes the value.
-  var links: [UInt64] = []
-
-  /// Whether a reader at `now` may get the value, although the reader's lookup in `snapshot` did not find the value.
-  func mayAnswer(than lookup: BaseVersion, snapshot: UInt64, now: Timestamp) -> Bool {
-    // The commit may take longer than the value's lifetime. An expired value answers no reader.
-    if let end, now >= end { return false }
-    return write?.mayAnswer(than: lookup, snapshot: snapshot) ?? false
-  }
 
   /// The result for a caller, with the present state of the commit.
   var current: CacheResult<Value>? {
@@ -114,13 +103,14 @@ struct CacheLoad<Value: Sendable>: Sendable {
     return loaded
   }
 
-  /// Makes the write of the outcome end the lease. If too many writes wait, waits for this write.
+  /// Ends the lease after the commit, when other processes can find the value, or if no value will be stored. If too many
+  /// writes wait, waits for this write.
   func hand(_ lease: LoadLease?, to write: LoadWrite?) async {
     guard let write else {
       lease?.end()
       return
     }
-    if let lease { write.endWhenComplete(lease) }
+    if let lease { write.whenFinished { _ in lease.end() } }
     // Ignores the error: the load's task, and callers that wait for the commit, get the error from the write.
     if !write.isWithinBounds { try? await write.value() }
   }

@@ -37,7 +37,8 @@ extension Cache {
     let load: InFlightLoad<LoadedValue<Value>>? =
       namespace.engine.loads.running.load(named: loadName(key.copied))
     guard let load, let loaded = load.value, isNewest(load, key, in: base.id),
-      loaded.mayAnswer(than: base, snapshot: snapshot, now: namespace.engine.clock.now)
+      loaded.write?.mayAnswer(than: base, snapshot: snapshot, now: namespace.engine.clock.now)
+        ?? false
     else { return nil }
     return loaded.result?.value
   }

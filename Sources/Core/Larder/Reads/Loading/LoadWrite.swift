@@ -14,12 +14,15 @@ final class LoadWrite: QueuedWrite {
     /// Whether the last run of the write changed the store.
     var isStored = false
     var outcome: Result<Void, any Error>?
-    var waiting: [CheckedContinuation<Void, any Error>] = []
-    var lease: LoadLease?
+    var waiting: [@Sendable (Result<Void, any Error>) -> Void] = []
   }
 
   let base: BaseVersion
   let size: Int
+  /// When the value stops being fresh; nil if the load gave no such time.
+  private let end: Timestamp?
+  /// The hashes of the value's tags and owners. The removal of a tag or an owner also removes the value.
+  let links: [UInt64]
   /// Whether the number of waiting writes is within the limits. If so, callers of the load need not wait for the commit.
   var isWithinBounds: Bool { !isBeyondBounds.load(ordering: .relaxed) }
   fileprivate let isBeyondBounds = Atomic(false)
@@ -27,11 +30,15 @@ final class LoadWrite: QueuedWrite {
   /// The number of the transaction in which the write last ran; 0 before the first run.
   private let transaction = Atomic<UInt64>(0)
   private let state: Mutex<State>
-  private let isDone = DispatchSemaphore(value: 0)
 
-  init(base: BaseVersion, size: Int, engine: StoreEngine, _ body: @escaping Body) {
+  init(
+    base: BaseVersion, size: Int, end: Timestamp?, links: [UInt64], engine: StoreEngine,
+    _ body: @escaping Body
+  ) {
     self.base = base
     self.size = size
+    self.end = end
+    self.links = links
     self.engine = engine
     state = Mutex(State(body: body))
   }
@@ -52,8 +59,11 @@ final class LoadWrite: QueuedWrite {
     state.withLock { ($0.completion, $0.isStored) = (completion, completion != nil) }
   }
 
-  /// Whether the value may answer a reader that did not find it: the reader's snapshot is older, and the namespace is the same.
-  func mayAnswer(than lookup: BaseVersion, snapshot: UInt64) -> Bool {
+  /// Whether a reader at `now` may get the value, although the reader's lookup in `snapshot` did not find the value. The reader's
+  /// snapshot must be older, and the namespace the same.
+  func mayAnswer(than lookup: BaseVersion, snapshot: UInt64, now: Timestamp) -> Bool {
+    // The commit may take longer than the value's lifetime. An expired value answers no reader.
+    if let end, now >= end { return false }
     let transaction = transaction.load(ordering: .relaxed)
     return (transaction == 0 || snapshot < transaction)
       && (base.id == .store || base.id == lookup.id)
@@ -68,39 +78,34 @@ final class LoadWrite: QueuedWrite {
     if error == nil { done.completion?() }
     engine.loads.writes.remove(self)
     let outcome = error.map { Result.failure($0) } ?? .success(())
-    let (waiting, lease) = state.withLock { state in
+    let waiting = state.withLock { state in
       state.outcome = outcome
-      defer { (state.waiting, state.lease) = ([], nil) }
-      return (state.waiting, state.lease)
+      defer { state.waiting = [] }
+      return state.waiting
     }
-    lease?.end()
-    for continuation in waiting { continuation.resume(with: outcome) }
-    isDone.signal()
+    for body in waiting { body(outcome) }
   }
 
-  /// Ends the lease of the load after the commit, when other processes can find the value, or if no value will be stored.
-  func endWhenComplete(_ lease: LoadLease) {
-    let isComplete = state.withLock { state in
-      if state.outcome == nil { state.lease = lease }
-      return state.outcome != nil
+  /// Calls `body` with the outcome, immediately if the write is already finished.
+  func whenFinished(_ body: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+    let outcome = state.withLock { state in
+      if state.outcome == nil { state.waiting.append(body) }
+      return state.outcome
     }
-    if isComplete { lease.end() }
+    if let outcome { body(outcome) }
   }
 
   func value() async throws {
     try await withCheckedThrowingContinuation {
       (continuation: CheckedContinuation<Void, any Error>) in
-      let outcome = state.withLock { state in
-        if state.outcome == nil { state.waiting.append(continuation) }
-        return state.outcome
-      }
-      if let outcome { continuation.resume(with: outcome) }
+      whenFinished { continuation.resume(with: $0) }
     }
   }
 
   func wait() {
+    let isDone = DispatchSemaphore(value: 0)
+    whenFinished { _ in isDone.signal() }
     isDone.wait()
-    isDone.signal()
   }
 }
 
