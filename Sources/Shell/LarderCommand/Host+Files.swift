@@ -16,9 +16,11 @@ import ShellLanguage
 #endif
 
 extension Host.Input {
-  init(_ file: ByteFile) {
+  /// - Parameter message: The beginning of the error if the file cannot be read.
+  init(_ path: String, _ message: SafeText) throws {
+    let file = try FileProblem.explaining(.reading, message, path) { try ByteFile(reading: path) }
     self.init(size: file.size) {
-      try FileProblem.explaining {
+      try FileProblem.explaining(.reading, message) {
         guard let bytes = try file.read() else { throw Interruption() }
         return bytes
       }
@@ -30,11 +32,15 @@ extension Host.Sink {
   /// The permissions of a new file. A value may be private, so only the owner can read the file.
   private static let permissions: UInt32 = 0o600
 
-  init(_ file: ByteFile) {
+  /// - Parameter message: The beginning of the error if the file cannot be written.
+  init(_ path: String, _ message: SafeText, _ open: () throws -> ByteFile) throws {
+    let file = try FileProblem.explaining(.writing, message, path, open)
     self.init(
-      write: { bytes in try FileProblem.explaining { try file.write(bytes.span) } },
+      write: { bytes in
+        try FileProblem.explaining(.writing, message) { try file.write(bytes.span) }
+      },
       finish: { isComplete in
-        if isComplete { try FileProblem.explaining { try file.finish() } }
+        if isComplete { try FileProblem.explaining(.writing, message) { try file.finish() } }
         return nil
       })
   }
@@ -58,22 +64,22 @@ extension Host.Sink {
           return problem
         })
     case .file(let word, let appends):
-      let path = try Self.path(word.bytes, environment)
-      self.init(
-        try FileProblem.explaining(path) {
-          appends
-            ? try ByteFile(appendingTo: path, permissions: Self.permissions)
-            : try ByteFile(writing: path, replaces: true, permissions: Self.permissions)
-        })
+      let message: SafeText = "cannot write \(word.bytes)"
+      guard var path = String(validating: word.bytes, as: UTF8.self), !path.isEmpty,
+        !path.utf8.contains(0)
+      else {
+        throw FileProblem.failed("the name of a file is UTF-8 and not empty")
+          .error(.writing, message)
+      }
+      if path == "~" || path.hasPrefix("~/"), let home = environment["HOME"] {
+        path = home + path.dropFirst()
+      }
+      try self.init(path, message) { [path] in
+        appends
+          ? try ByteFile(appendingTo: path, permissions: Self.permissions)
+          : try ByteFile(writing: path, replaces: true, permissions: Self.permissions)
+      }
     }
-  }
-
-  private static func path(_ bytes: [UInt8], _ environment: [String: String]) throws -> String {
-    guard let path = String(validating: bytes, as: UTF8.self), !path.isEmpty,
-      !path.utf8.contains(0)
-    else { throw FileProblem.failed("the name of a file is UTF-8 and not empty") }
-    guard path == "~" || path.hasPrefix("~/"), let home = environment["HOME"] else { return path }
-    return home + path.dropFirst()
   }
 }
 
@@ -85,7 +91,7 @@ extension Host.Draft {
   ) throws {
     let directory = try Self.directory(in: environment["TMPDIR"] ?? "/tmp")
     let path = "\(directory)/value.\(pathExtension)"
-    try FileProblem.explaining {
+    try FileProblem.explaining(.writing, "cannot write the text to edit") {
       let file = try ByteFile(writing: path, replaces: false, permissions: 0o600)
       try file.write(bytes.span)
       try file.finish()
@@ -100,13 +106,12 @@ extension Host.Draft {
         Interrupts.acknowledge()
         return problem
       },
-      contents: {
-        try FileProblem.explaining { try Host.Input(ByteFile(reading: path)) }.rest(.max)
-      },
+      contents: { try Host.Input(path, "cannot read the edited text").rest(.max) },
       remove: {
         // Some editors write copies beside the file, so the whole directory is removed.
         do { try FileManager.default.removeItem(atPath: directory) } catch {
           throw FileProblem.failed("cannot remove \(directory)")
+            .error(.writing, "the edited file stays")
         }
       })
   }
@@ -134,9 +139,9 @@ extension Terminal {
 }
 
 extension FileProblem {
-  /// Runs `body`. Turns an error of the system into a `FileProblem`, and an interrupted call into an `Interruption`.
+  /// Runs `body`. Turns an error of the system into an error of the shell, and an interrupted call into an `Interruption`.
   static func explaining<Result>(
-    _ path: String? = nil, _ body: () throws -> Result
+    _ access: Access, _ message: SafeText, _ path: String? = nil, _ body: () throws -> Result
   ) throws -> Result {
     do {
       return try body()
@@ -145,9 +150,9 @@ extension FileProblem {
     } catch let error as TerminalError {
       let problem = FileProblem(error)
       if problem == .absent, let path, let link = FileStatus.danglingLink(on: path) {
-        throw FileProblem.danglingLink(link, path: path)
+        throw FileProblem.danglingLink(link, path: path).error(access, message)
       }
-      throw problem
+      throw problem.error(access, message)
     }
   }
 

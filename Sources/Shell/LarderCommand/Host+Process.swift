@@ -31,9 +31,11 @@ extension Host {
   init(readsCommands: Bool, _ environment: [String: String], _ output: PagedOutput) {
     self.init(
       write: output.write,
-      read: { path in try FileProblem.explaining(path) { try Input(ByteFile(reading: path)) } },
+      read: { path in try Input(path, "cannot read \(Array(path.utf8))") },
       make: { path, replaces in
-        try FileProblem.explaining(path) { try Sink(ByteFile(writing: path, replaces: replaces)) }
+        try Sink(path, "cannot write \(Array(path.utf8))") {
+          try ByteFile(writing: path, replaces: replaces)
+        }
       })
     notify = output.tell
     window = { Terminal.size().map { Window(columns: $0.columns, rows: $0.rows) } }

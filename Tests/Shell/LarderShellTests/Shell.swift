@@ -77,7 +77,9 @@ final class Shell {
     host.notify = { [unowned self] in notices.append($0.description) }
     host.progress = { [unowned self] in progress.append($0?.description) }
     host.directory = { path in
-      guard path.hasPrefix(Self.temporary) else { throw FileProblem.notPermitted }
+      guard path.hasPrefix(Self.temporary) else {
+        throw FileProblem.notPermitted.error(.writing, "cannot create \(Array(path.utf8))")
+      }
       return path
     }
     host.window = { [unowned self] in window }
@@ -133,21 +135,26 @@ final class Shell {
 
   private static func read(_ path: String) throws -> LarderShell.Host.Input {
     guard path.hasPrefix(temporary), let file = FileHandle(forReadingAtPath: path) else {
-      throw FileProblem.absent
+      throw FileProblem.absent.error(.reading, "cannot read \(Array(path.utf8))")
     }
     return LarderShell.Host.Input { Array(try file.read(upToCount: 1000) ?? Data()) }
   }
 
   private static func make(_ path: String, replaces: Bool) throws -> LarderShell.Host.Sink {
-    guard path.hasPrefix(temporary) else { throw FileProblem.notPermitted }
+    let message: SafeText = "cannot write \(Array(path.utf8))"
+    guard path.hasPrefix(temporary) else {
+      throw FileProblem.notPermitted.error(.writing, message)
+    }
     guard replaces || !FileManager.default.fileExists(atPath: path) else {
-      throw FileProblem.exists
+      throw FileProblem.exists.error(.writing, message)
     }
     var written = Data()
     return LarderShell.Host.Sink(
       write: { written += $0 },
       finish: { _ in
-        do { try written.write(to: URL(fileURLWithPath: path)) } catch { throw FileProblem.absent }
+        do { try written.write(to: URL(fileURLWithPath: path)) } catch {
+          throw FileProblem.absent.error(.writing, message)
+        }
         return nil
       })
   }

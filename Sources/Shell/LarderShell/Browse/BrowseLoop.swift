@@ -44,8 +44,8 @@ final class BrowseLoop {
     list = try BrowseList(state.query, of: parent)
     var host = Host(
       write: { [unowned self] in said.append(String(decoding: $0, as: UTF8.self)) },
-      read: { _ in throw FileProblem.notPermitted },
-      make: { _, _ in throw FileProblem.notPermitted })
+      read: { _ in throw FileProblem.notPermitted.error(.reading, "cannot read a file") },
+      make: { _, _ in throw FileProblem.notPermitted.error(.writing, "cannot write a file") })
     host.notify = { [unowned self] in said.append($0.description) }
     host.isInterrupted = { [unowned self] in isInterrupted() }
     host.copy = parent.host.copy

@@ -19,18 +19,13 @@ extension Command {
     }
     let namespace = try session.namespaceToWrite(call.namespaces)
     var edit = try ValueEdit(call.bytes("KEY")!, in: namespace, of: session)
-    let draft = try FileProblem.explaining(.writing, "cannot write the text to edit") {
-      try open(edit.original, edit.isJSON ? "json" : "txt")
-    }
+    let draft = try open(edit.original, edit.isJSON ? "json" : "txt")
     do {
       if let problem = try draft.run() {
         throw ShellError(.io, "\(problem)", hint: "check $VISUAL and $EDITOR")
       }
-      let text = try FileProblem.explaining(.reading, "cannot read the edited text") {
-        try draft.contents()
-      }
-      let entry = try edit.store(text)
-      try FileProblem.explaining(.writing, "the edited file stays") { try draft.remove() }
+      let entry = try edit.store(draft.contents())
+      try draft.remove()
       guard let entry else { return try session.host.notify("nothing changed") }
       try session.output.acknowledge(reply(entry, in: session))
     } catch {

@@ -138,18 +138,13 @@ final class AnswerWriter {
     guard let redirect = host.redirect else {
       throw ShellError(.usage, "output cannot be redirected here", hint: nil)
     }
-    let name: SafeText =
-      if case .file(let word, _) = output { SafeText(quoting: word.bytes) } else { "the program" }
-    let message: SafeText = "cannot write \(name)"
-    let sink = try FileProblem.explaining(.writing, message) { try redirect(output) }
+    let sink = try redirect(output)
     let before = (self.sink, separator)
     (self.sink, separator) = (sink, .none)
     defer { (self.sink, separator) = before }
     do {
-      let outcome = try FileProblem.explaining(.writing, message, body)
-      try FileProblem.explaining(.writing, message) {
-        if let note = try sink.finish(true) { try host.notify("\(note)") }
-      }
+      let outcome = try body()
+      if let note = try sink.finish(true) { try host.notify("\(note)") }
       return outcome
     } catch is Host.Sink.Closed {
       if let note = try sink.finish(true) { try host.notify("\(note)") }

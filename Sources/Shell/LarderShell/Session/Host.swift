@@ -1,6 +1,6 @@
 package import ShellLanguage
 
-/// The services that the program gives to a session.
+/// The services that the program gives to a session. A service that fails throws a `ShellError` with the name of the file.
 package struct Host {
   package struct Window: Sendable, Hashable {
     package let columns: Int
@@ -41,7 +41,7 @@ package struct Host {
     }
   }
 
-  /// Opens the destination of redirected output, or throws a `FileProblem`. Nil if output cannot be redirected.
+  /// Opens the destination of redirected output. Nil if output cannot be redirected.
   package var redirect: ((Redirection) throws -> Sink)?
 
   package var write: ([UInt8]) throws -> Void
@@ -127,7 +127,7 @@ package struct Host {
   /// Creates a file. Replaces an existing file only if `replaces` is true.
   package let make: (_ path: String, _ replaces: Bool) throws -> Sink
 
-  /// Turns a name into the path at which a command may create this directory, or throws a `FileProblem`.
+  /// Turns a name into the path at which a command may create this directory.
   package var directory: (_ path: String) throws -> String = { $0 }
 
   package init(

@@ -55,46 +55,16 @@ package struct LocalFile {
 
   package func contents() throws -> [UInt8] { try reader().rest(.max) }
 
-  func reader() throws -> Host.Input {
-    let message: SafeText = "cannot read \(Array(path.utf8))"
-    let input = try FileProblem.explaining(.reading, message) { try host.read(path) }
-    return Host.Input(
-      size: input.size,
-      item: { end, most in
-        try FileProblem.explaining(.reading, message) { try input.item(end, most) }
-      },
-      rest: { most in try FileProblem.explaining(.reading, message) { try input.rest(most) } })
-  }
+  func reader() throws -> Host.Input { try host.read(path) }
 
-  func writer(replaces: Bool) throws -> Host.Sink {
-    let message: SafeText = "cannot write \(Array(path.utf8))"
-    let sink = try FileProblem.explaining(.writing, message) { try host.make(path, replaces) }
-    return Host.Sink(
-      write: { bytes in try FileProblem.explaining(.writing, message) { try sink.write(bytes) } },
-      finish: { isComplete in
-        try FileProblem.explaining(.writing, message) { try sink.finish(isComplete) }
-      })
-  }
+  func writer(replaces: Bool) throws -> Host.Sink { try host.make(path, replaces) }
 
   /// The path at which the directory with this name can be created.
-  func directory() throws -> String {
-    try FileProblem.explaining(.writing, "cannot create \(Array(path.utf8))") {
-      try host.directory(path)
-    }
-  }
+  func directory() throws -> String { try host.directory(path) }
 }
 
 extension FileProblem {
   package enum Access { case reading, writing }
-
-  /// Runs `body`. If `body` cannot read, create or write a file, throws an error of the shell instead.
-  static func explaining<Result>(
-    _ access: Access, _ message: SafeText, _ body: () throws -> Result
-  ) throws -> Result {
-    do { return try body() } catch let problem as FileProblem {
-      throw problem.error(access, message)
-    }
-  }
 
   package func error(_ access: Access, _ message: SafeText) -> ShellError {
     func error(_ code: ShellError.Code, _ reason: SafeText, _ hint: SafeText?) -> ShellError {
