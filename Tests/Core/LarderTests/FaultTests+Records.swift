@@ -52,10 +52,10 @@ extension FaultTests {
       record[record.count - 1] ^= 1
       try transaction.put(record, for: try notes.slot("k"), in: .entries)
     },
-    Damage("an entry that is gone", like: .danglingQueueRecord(at: [])) { transaction, _, notes in
+    Damage("an entry that is gone", like: .dangling(.queue, at: [])) { transaction, _, notes in
       try transaction.remove(try notes.slot("l"), from: .entries)
     },
-    Damage("a key of two bytes", .shortKey([0, 1])) { transaction, _, _ in
+    Damage("a key of two bytes", .damaged(.entries, at: [0, 1])) { transaction, _, _ in
       try transaction.put([1], for: [0, 1], in: .entries)
     },
     reseal("a header that denies its tags", .contradictedTags) { $0.flags.remove(.tagged) },
@@ -67,27 +67,29 @@ extension FaultTests {
 
   static let indexes = [
     record("a lost deadline", like: .missingDeadline, \.deadlines),
-    record("another deadline", like: .danglingDeadline(at: []), \.deadlines) { $0[7] ^= 1 },
-    record("a deadline that cannot be", like: .damagedDeadline(at: []), \.deadlines) { $0 = [1] },
+    record("another deadline", like: .dangling(.deadlines, at: []), \.deadlines) { $0[7] ^= 1 },
+    record("a deadline that cannot be", like: .damaged(.deadlines, at: []), \.deadlines) {
+      $0 = [1]
+    },
     record("a lost position", like: .missingInQueue, \.queue),
-    record("another position", like: .danglingQueueRecord(at: []), \.queue) {
+    record("another position", like: .dangling(.queue, at: []), \.queue) {
       $0[$0.count - 1] ^= 0x10
     },
-    record("a position that cannot be", like: .damagedQueueRecord(at: []), \.queue) {
+    record("a position that cannot be", like: .damaged(.queue, at: []), \.queue) {
       $0.append(1)
     },
     record("a lost tag", like: .missingTag([]), \.tags, where: { $0[0] == UInt8(ascii: "a") }),
     record("a lost owner", like: .missingOwner(Key([])), \.tags, where: { $0[0] == 0 }),
-    Damage("another tag", like: .danglingTag(at: [])) { transaction, indexes, notes in
+    Damage("another tag", like: .dangling(.tags, at: [])) { transaction, indexes, notes in
       let key = IndexKey.tag([0x7A], entry: try notes.slot("k"))
       try transaction.put([], for: key, in: indexes.tags)
     },
-    Damage("a tag that cannot be", .damagedTag(at: [1])) { transaction, indexes, _ in
+    Damage("a tag that cannot be", .damaged(.tags, at: [1])) { transaction, indexes, _ in
       try transaction.put([], for: [1], in: indexes.tags)
     },
-    record("a chunk behind the end", like: .danglingChunk(at: []), \.chunks) { $0[15] += 3 },
-    record("a chunk of no value", like: .danglingChunk(at: []), \.chunks) { $0[11] ^= 0x40 },
-    Damage("a chunk that cannot be", .damagedChunkKey(at: [1])) { transaction, indexes, _ in
+    record("a chunk behind the end", like: .dangling(.chunks, at: []), \.chunks) { $0[15] += 3 },
+    record("a chunk of no value", like: .dangling(.chunks, at: []), \.chunks) { $0[11] ^= 0x40 },
+    Damage("a chunk that cannot be", .damaged(.chunks, at: [1])) { transaction, indexes, _ in
       try transaction.put([1], for: [1], in: indexes.chunks)
     },
   ]

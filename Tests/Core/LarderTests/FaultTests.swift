@@ -24,7 +24,9 @@ import Testing
     }
 
     func isFault(_ found: Fault) -> Bool {
-      isExact ? found == fault : Self.label(of: found) == Self.label(of: fault)
+      isExact
+        ? found == fault
+        : found.kind == fault.kind && Self.label(of: found) == Self.label(of: fault)
     }
 
     private static func label(of fault: Fault) -> String {

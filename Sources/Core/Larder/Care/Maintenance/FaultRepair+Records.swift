@@ -8,8 +8,8 @@ extension NamespaceRepair {
   ) throws(LarderError) {
     let found = try session.transaction.read { lmdb throws(LMDBError) -> (StoredEntry?, Bool)? in
       guard let record = try lmdb.value(for: entryKey, in: .entries) else { return nil }
-      guard let entry = StoredEntry(entryKey: entryKey, record: record), let key = entry.key,
-        StoredKey(key.span).bytes == entry.storedKey.bytes, entry.isIntact(record)
+      guard let entry = StoredEntry(entryKey: entryKey, record: record), entry.key != nil,
+        entry.storedKey.isWellFormed, entry.isIntact(record)
       else { return (nil, false) }
       return (entry, try isWhole(entry, record, in: lmdb))
     }
@@ -60,28 +60,15 @@ extension Fault {
     default: false
     }
   }
-
-  func record(in part: NamespaceRepair.Part) -> [UInt8]? {
-    switch (part, self) {
-    case (.entries, .shortKey(let key)), (.deadlines, .damagedDeadline(let key)),
-      (.deadlines, .danglingDeadline(let key)), (.queue, .damagedQueueRecord(let key)),
-      (.queue, .danglingQueueRecord(let key)), (.tags, .damagedTag(let key)),
-      (.tags, .danglingTag(let key)), (.chunks, .damagedChunkKey(let key)),
-      (.chunks, .danglingChunk(let key)):
-      key
-    default: nil
-    }
-  }
 }
 
 extension Verification.Inconsistency {
-  /// The key of the entry with the fault; nil if the fault is not repaired at an entry.
-  func entry(in part: NamespaceRepair.Part) -> [UInt8]? {
+  /// The record that a repair checks again; nil if the fault is not repaired at one record of a namespace.
+  var record: (part: NamespaceRepair.Part, key: [UInt8])? {
     switch fault {
-    case .unreadableEntry, .wrongChecksum, .missingChunk, .lateDeadline, .missingDeadline,
-      .missingInQueue, .missingTag, .missingOwner, .contradictedTags:
-      part == .entries ? entryKey : nil
-    default: nil
+    case .damaged(let part, let key), .dangling(let part, let key): (part: part, key: key)
+    case .earlyDeadline: nil
+    default: entryKey.map { (part: .entries, key: $0) }
     }
   }
 }

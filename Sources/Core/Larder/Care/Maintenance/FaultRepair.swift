@@ -50,43 +50,29 @@ struct FaultRepair {
       !found.fault.isMendable || !areNamesKnown && found.fault.isOfNoNamespace
     }
     let mendable = faults.filter { !stays($0) }
-    if !mendable.isEmpty {
-      guard try mendRecords(mendable), try mendCounts(mendable) else { return nil }
-    }
+    if !mendable.isEmpty, try !mend(mendable) { return nil }
     return faults.filter(stays)
   }
 
-  private mutating func mendRecords(
-    _ faults: [Verification.Inconsistency]
-  ) throws(LarderError) -> Bool {
-    for part in NamespaceRepair.Part.allCases {
-      let keys = faults.compactMap { $0.fault.record(in: part) ?? $0.entry(in: part) }
-      for start in stride(from: 0, to: keys.count, by: Self.perCommit) {
-        guard shouldContinue(done) else { return false }
-        let some = keys[start...].prefix(Self.perCommit)
-        try engine.commit(.withoutCleanup) { batch in
-          for key in some { try mend(key, in: part, &batch.session) }
-        }
-        done += some.count
-      }
-    }
-    return true
-  }
-
-  private mutating func mendCounts(
-    _ faults: [Verification.Inconsistency]
-  ) throws(LarderError) -> Bool {
-    let faults = faults.filter { $0.kind == .counters || $0.kind == .metadata }
+  /// - Returns: false if the repair was stopped.
+  private mutating func mend(_ faults: [Verification.Inconsistency]) throws(LarderError) -> Bool {
     for start in stride(from: 0, to: faults.count, by: Self.perCommit) {
       guard shouldContinue(done) else { return false }
+      let some = faults[start...].prefix(Self.perCommit)
       try engine.commit(.withoutCleanup) { batch in
-        for fault in faults[start...].prefix(Self.perCommit) {
-          try mendMetadata(fault, &batch.session)
+        for found in some {
+          if let (part, key) = found.record {
+            try mend(key, in: part, &batch.session)
+          } else {
+            try mendMetadata(found, &batch.session)
+          }
         }
       }
+      done += some.count
     }
-    let tagFaults = faults.filter { $0.fault.isOfInvalidatedTags }
-    if !tagFaults.isEmpty, try !finishInvalidations() { return false }
+    if faults.contains(where: { $0.fault.isOfInvalidatedTags }), try !finishInvalidations() {
+      return false
+    }
     _ = try Purge(engine: engine).reclaim { shouldContinue(done) }
     _ = try RepairJob(engine: engine).run { shouldContinue(done) }
     guard shouldContinue(done) else { return false }

@@ -132,9 +132,8 @@ struct NamespaceRepair {
     _ recorded: NamespaceCounters, in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> Survey {
     var survey = Survey()
-    var counted = NamespaceCounters()
+    var counted = NamespaceCounters(recounting: recorded)
     survey.chunks.next = recorded.next
-    counted.queue.windowBoundary = recorded.queue.windowBoundary
     if let mark = try view.value(for: MetadataKey.repair(id).span, in: .main) {
       survey.events = RepairMark.events(mark)
     }

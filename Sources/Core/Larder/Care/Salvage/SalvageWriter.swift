@@ -50,13 +50,10 @@ struct SalvageWriter {
     guard entryKey.count > 4, NamespaceID.possible.contains(entryKey.namespaceID) else {
       return true
     }
-    guard StoredKey.isWellFormed(entryKey.extracting(4..<entryKey.count)),
-      let entry = StoredEntry(entryKey: entryKey.copied, record: record), let key = entry.key,
-      StoredKey.entry(key.span, in: entry.id) == entry.entryKey
+    guard let entry = StoredEntry(entryKey: entryKey.copied, record: record),
+      let key = entry.key, entry.storedKey.isWellFormed, entry.isIntact(record),
+      let value = value(of: entry, record, from: file)
     else { return false }
-    guard entry.isIntact(record), let value = value(of: entry, record, from: file) else {
-      return false
-    }
     if outdated.contains(entry.entryKey) { return true }
     // Transforms bind a value to its store. The new store could not read the value, so the entry is left out.
     guard !entry.header.flags.contains(.transformed), let name = metadata.name(of: entry.id),

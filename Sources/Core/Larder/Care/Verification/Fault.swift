@@ -14,17 +14,11 @@ enum Fault: Hashable, Sendable, CustomStringConvertible {
   case missingOwner(Key)
   case contradictedTags
 
-  // Faults of an index record, with its key. `dangling` means that the record leads to no entry with the same facts.
-  case damagedDeadline(at: [UInt8])
-  case danglingDeadline(at: [UInt8])
+  // Faults of a record, with its key. `dangling` means that an index record leads to no entry with the same facts.
+  case damaged(NamespaceRepair.Part, at: [UInt8])
+  case dangling(NamespaceRepair.Part, at: [UInt8])
   /// A record of the expiry index is due earlier than the state of the store says, so a purge may not look for it.
   case earlyDeadline
-  case damagedQueueRecord(at: [UInt8])
-  case danglingQueueRecord(at: [UInt8])
-  case damagedTag(at: [UInt8])
-  case danglingTag(at: [UInt8])
-  case damagedChunkKey(at: [UInt8])
-  case danglingChunk(at: [UInt8])
 
   // Faults of counters.
   case damagedCounters
@@ -38,7 +32,6 @@ enum Fault: Hashable, Sendable, CustomStringConvertible {
 
   // Faults of the store's own records. `damagedRecord` has the message of an error, which names the record.
   case damagedRecord(String)
-  case shortKey([UInt8])
   case orphanedEntries(of: NamespaceID, Int)
   case orphanedCounters(of: NamespaceID)
   case sharedID(String, String)
@@ -72,16 +65,19 @@ enum Fault: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .unreadableEntry, .wrongChecksum: .damagedEntry
     case .missingChunk: .damagedChunks
-    case .lateDeadline, .missingDeadline, .damagedDeadline, .danglingDeadline, .earlyDeadline:
+    case .lateDeadline, .missingDeadline, .earlyDeadline, .damaged(.deadlines, _),
+      .dangling(.deadlines, _):
       .deadlines
-    case .missingInQueue, .damagedQueueRecord, .danglingQueueRecord: .queue
-    case .missingTag, .missingOwner, .contradictedTags, .damagedTag, .danglingTag: .tags
-    case .damagedChunkKey, .danglingChunk: .chunks
+    case .missingInQueue, .damaged(.queue, _), .dangling(.queue, _): .queue
+    case .missingTag, .missingOwner, .contradictedTags, .damaged(.tags, _), .dangling(.tags, _):
+      .tags
+    case .damaged(.chunks, _), .dangling(.chunks, _): .chunks
     case .damagedCounters, .usedVersion, .pinnedOrWindow, .entryCount, .totals, .dependents,
       .clearedCount, .invalidatedTagCount:
       .counters
-    case .damagedRecord, .shortKey, .orphanedEntries, .orphanedCounters, .sharedID, .clearedInUse,
-      .damagedClearedRecord, .damagedInvalidatedTag, .damagedState:
+    case .damagedRecord, .damaged(.entries, _), .dangling(.entries, _), .orphanedEntries,
+      .orphanedCounters, .sharedID, .clearedInUse, .damagedClearedRecord, .damagedInvalidatedTag,
+      .damagedState:
       .metadata
     case .damagedPage, .uncommittedRecords: .pages
     }
@@ -98,15 +94,17 @@ enum Fault: Hashable, Sendable, CustomStringConvertible {
     case .missingTag(let tag): "it is missing under tag \(String(decoding: tag, as: UTF8.self))"
     case .missingOwner(let owner): "it is missing under its owner \(owner)"
     case .contradictedTags: "the header contradicts the tags"
-    case .damagedDeadline: "a record of the expiry index is damaged"
-    case .danglingDeadline: "the expiry index has a record without an entry"
+    case .damaged(.entries, let key), .dangling(.entries, let key):
+      "there is a record with a key of \(key.count) bytes"
+    case .damaged(.deadlines, _): "a record of the expiry index is damaged"
+    case .dangling(.deadlines, _): "the expiry index has a record without an entry"
     case .earlyDeadline: "it expires before the earliest time that the state allows"
-    case .damagedQueueRecord: "a record of the queue is damaged"
-    case .danglingQueueRecord: "the queue has a record without an entry"
-    case .damagedTag: "a record of the tag index is damaged"
-    case .danglingTag: "the tag index has a record without an entry"
-    case .damagedChunkKey: "the key of a chunk is damaged"
-    case .danglingChunk(let key):
+    case .damaged(.queue, _): "a record of the queue is damaged"
+    case .dangling(.queue, _): "the queue has a record without an entry"
+    case .damaged(.tags, _): "a record of the tag index is damaged"
+    case .dangling(.tags, _): "the tag index has a record without an entry"
+    case .damaged(.chunks, _): "the key of a chunk is damaged"
+    case .dangling(.chunks, let key):
       "there is a chunk \(key.span.bigEndian(at: 12) as UInt32) without a value"
     case .damagedCounters:
       "the record of its counters is damaged; the next write to it counts its entries again"
@@ -126,7 +124,6 @@ enum Fault: Hashable, Sendable, CustomStringConvertible {
     case .invalidatedTagCount(let counted, let found):
       "counted \(counted) invalidated tags, found \(found)"
     case .damagedRecord(let message): message
-    case .shortKey(let key): "there is a record with a key of \(key.count) bytes"
     case .orphanedEntries(let id, let count):
       "there are \(count) entries of namespace id \(id.rawValue), which does not exist"
     case .orphanedCounters(let id):

@@ -36,7 +36,7 @@ public struct Verification: Sendable {
 
     var entryKey: [UInt8]?
 
-    init(_ fault: Fault, namespace: String? = nil) {
+    init(_ fault: Fault, namespace: String?) {
       self.fault = fault
       self.namespace = namespace
     }

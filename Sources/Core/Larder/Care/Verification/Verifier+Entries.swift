@@ -9,7 +9,7 @@ extension Verifier {
       if key.count > 4 {
         try checkEntry(key.copied, record, transaction)
       } else {
-        report(.shortKey(key.copied))
+        report(.damaged(.entries, at: key.copied))
       }
       try step()
     }
@@ -37,10 +37,9 @@ extension Verifier {
       orphans[id, default: 0] += 1
       return
     }
-    guard StoredKey.isWellFormed(entryKey.span.extracting(4..<entryKey.count)),
-      let entry = decoded, let key = entry.key,
-      StoredKey(key.span).bytes == entry.storedKey.bytes
-    else { return report(.unreadableEntry, of: entryKey) }
+    guard let entry = decoded, entry.key != nil, entry.storedKey.isWellFormed else {
+      return report(.unreadableEntry, of: entryKey)
+    }
     count(entry)
     guard entry.isIntact(record) else {
       return report(.wrongChecksum, of: entryKey)
@@ -59,7 +58,7 @@ extension Verifier {
   }
 
   private mutating func count(_ entry: StoredEntry) {
-    var counters = recounted[entry.id] ?? emptyCounters(of: entry.id)
+    var counters = recounted[entry.id] ?? NamespaceCounters()
     counters.add(EntryWeight(entry))
     // The highest number in use. A later check compares this number with the next number of the namespace.
     counters.next = max(counters.next, entry.header.version, entry.header.sequence)
@@ -67,13 +66,6 @@ extension Verifier {
     result.entries += 1
     result.bytes += entry.valueCount
     if !entry.owners.isEmpty { dependents += 1 }
-  }
-
-  private func emptyCounters(of id: NamespaceID) -> NamespaceCounters {
-    var counters = NamespaceCounters()
-    counters.queue.windowBoundary =
-      namespaces.first { $0.id == id }?.counters.queue.windowBoundary ?? 0
-    return counters
   }
 
   private func assemble(

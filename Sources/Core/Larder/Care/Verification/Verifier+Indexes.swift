@@ -10,7 +10,7 @@ extension Verifier {
       if let expiry = ExpiryRecord(key, record) {
         for indexed in expiry { try check(indexed, at: key, from: next, transaction) }
       } else {
-        report(.damagedDeadline(at: key.copied))
+        report(.damaged(.deadlines, at: key.copied))
       }
       try step()
     }
@@ -26,7 +26,7 @@ extension Verifier {
       try self.header(at: key, transaction)
     }
     if header.map(indexed.leads) != true {
-      report(.danglingDeadline(at: key.copied), of: entryKey)
+      report(.dangling(.deadlines, at: key.copied), of: entryKey)
     }
     if indexed.deadline < next {
       report(.earlyDeadline, of: entryKey)
@@ -37,10 +37,10 @@ extension Verifier {
     try transaction.forEach(in: engine.indexes.queue) { key, record throws(LMDBError) in
       if let queued = QueueRecord(key, record) {
         if try header(at: queued.entryKey, transaction)?.sequence != queued.position {
-          report(.danglingQueueRecord(at: key.copied), of: queued.entryKey)
+          report(.dangling(.queue, at: key.copied), of: queued.entryKey)
         }
       } else {
-        report(.damagedQueueRecord(at: key.copied))
+        report(.damaged(.queue, at: key.copied))
       }
       try step()
     }
@@ -49,12 +49,12 @@ extension Verifier {
   mutating func checkChunks(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     try transaction.forEach(in: engine.indexes.chunks) { key, _ throws(LMDBError) in
       if key.count != 16 {
-        report(.damagedChunkKey(at: key.copied))
+        report(.damaged(.chunks, at: key.copied))
       } else {
         let index: UInt32 = key.bigEndian(at: 12)
         let count = chunked[key.namespaceID]?[key.bigEndian(at: 4)]
         if count.map({ Int(index) * engine.reader.chunkSize < $0 }) != true {
-          report(.danglingChunk(at: key.copied))
+          report(.dangling(.chunks, at: key.copied))
         }
       }
       try step()

@@ -24,7 +24,9 @@ extension Verifier {
       }
       if let other = names.updateValue(name, forKey: record.id) { report(.sharedID(other, name)) }
       do throws(LarderError) {
-        namespaces.append(try engine.metadata.listed(record, name: name, in: transaction))
+        let listed = try engine.metadata.listed(record, name: name, in: transaction)
+        namespaces.append(listed)
+        recounted[record.id] = NamespaceCounters(recounting: listed.counters)
       } catch  where error.code == .damaged {
         report(.damagedCounters, in: name)
       }

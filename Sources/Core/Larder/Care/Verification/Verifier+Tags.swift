@@ -71,14 +71,12 @@ extension Verifier {
     _ key: [UInt8], _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     tagLookups += 1
-    guard let entryKey = IndexKey.tagged(key) else {
-      return report(.damagedTag(at: key))
-    }
+    guard let entryKey = IndexKey.tagged(key) else { return report(.damaged(.tags, at: key)) }
     let entry = try transaction.find(entryKey, in: .entries).flatMap {
       StoredEntry(entryKey: entryKey, record: transaction.bytes(of: $0))
     }
     if entry?.tagKeys.contains(key) != true {
-      report(.danglingTag(at: key), of: entryKey)
+      report(.dangling(.tags, at: key), of: entryKey)
     }
   }
 }

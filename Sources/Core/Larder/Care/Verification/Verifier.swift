@@ -99,8 +99,10 @@ struct Verifier {
     if looks % 1000 == 0, !shouldContinue(done, all) { throw .stopped }
   }
 
-  mutating func report(_ fault: Fault, of entryKey: [UInt8]? = nil) {
-    var found = Verification.Inconsistency(fault)
+  mutating func report(
+    _ fault: Fault, of entryKey: [UInt8]? = nil, in namespace: String? = nil
+  ) {
+    var found = Verification.Inconsistency(fault, namespace: namespace)
     if let entryKey, entryKey.count > 4 {
       found.entryKey = entryKey
       found.namespace = names[entryKey.span.namespaceID]
@@ -108,9 +110,5 @@ struct Verifier {
       found.key = Key(stored.short ?? stored.bytes)
     }
     result.faults.append(found)
-  }
-
-  mutating func report(_ fault: Fault, in namespace: String) {
-    result.faults.append(Verification.Inconsistency(fault, namespace: namespace))
   }
 }

@@ -27,6 +27,11 @@ struct NamespaceCounters: Equatable {
     self.epoch = epoch
   }
 
+  /// Counters to which all entries of a namespace must be added, because the counters `recorded` may be wrong.
+  init(recounting recorded: NamespaceCounters) {
+    queue.windowBoundary = recorded.queue.windowBoundary
+  }
+
   /// How many numbers were given: one for each write and each removed pin. A recount after damage skips at least 2^40 numbers.
   var numbersGiven: UInt64 { next - 1 }
 

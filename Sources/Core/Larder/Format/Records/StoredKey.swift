@@ -78,11 +78,10 @@ struct StoredKey: Hashable, Sendable {
   var short: [UInt8]? { bytes.last == 0 ? Array(bytes.dropLast()) : nil }
 
   /// Whether the bytes can be a result of ``init(_:)``.
-  static func isWellFormed(_ bytes: Span<UInt8>) -> Bool {
-    guard bytes.count >= 2 else { return false }
-    return switch bytes[bytes.count - 1] {
-    case 0: bytes.count <= longestShort + 1
-    case 1: bytes.count == longest
+  var isWellFormed: Bool {
+    switch bytes.last {
+    case 0?: (2...Self.longestShort + 1).contains(bytes.count)
+    case 1?: bytes.count == Self.longest
     default: false
     }
   }
