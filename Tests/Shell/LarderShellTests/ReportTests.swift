@@ -105,12 +105,12 @@ import Testing
       ReadSample(
         time: Timestamp(milliseconds: hour * 3_600_000), hits: hits, staleHits: 0, misses: misses)
     }
-    let chart = HitRateChart([
+    let intervals = StoreReport.hitRates([
       sample(1, 10, 10), sample(2, 13, 11), sample(3, 13, 11), sample(4, 1, 0), sample(5, 2, 1),
     ])
-    #expect(chart.intervals.map(\.rate) == [0.75, 0.5])
-    #expect(chart.intervals.map(\.reads) == [4, 2])
-    #expect(HitRateChart([]).intervals == [])
+    #expect(intervals.map { $0.rate } == [0.75, 0.5])
+    #expect(intervals.map { $0.reads } == [4, 2])
+    #expect(StoreReport.hitRates([]).isEmpty)
   }
 }
 

@@ -1,4 +1,3 @@
-import Larder
 import ShellLanguage
 
 /// Parts of an HTML page that needs no network and no scripts.
@@ -70,51 +69,5 @@ enum HTML {
     }
     return (["<dl class=\"bars\" aria-label=\"\(text(title))\">"] + items + ["</dl>"])
       .joined(separator: "\n")
-  }
-}
-
-/// The hit rate of the store over time. Each bar is the interval between two samples.
-struct HitRateChart {
-  struct Interval: Equatable {
-    let end: Timestamp
-    let reads: UInt64
-    /// The part of the reads that were hits, stale hits included.
-    let rate: Double
-  }
-
-  let intervals: [Interval]
-
-  /// Makes the intervals from samples. Omits intervals without reads, and intervals in which the counts were reset.
-  init(_ samples: [ReadSample]) {
-    intervals = zip(samples, samples.dropFirst()).compactMap { before, after in
-      guard after.hits >= before.hits, after.staleHits >= before.staleHits,
-        after.misses >= before.misses
-      else { return nil }
-      let answered = (after.hits - before.hits) &+ (after.staleHits - before.staleHits)
-      let reads = answered &+ (after.misses - before.misses)
-      guard reads > 0 else { return nil }
-      return Interval(
-        end: after.time, reads: reads, rate: Double(answered) / Double(reads))
-    }
-  }
-
-  static let nothing =
-    "No hit rate over time: maintenance of the store samples the reads once an hour, and two samples with reads between them are needed."
-
-  /// The lowest and the highest rate in words; nil if there are no intervals.
-  var words: String? {
-    guard let lowest = intervals.map(\.rate).min(), let highest = intervals.map(\.rate).max() else {
-      return nil
-    }
-    return "Hit rate over time, \(Wording.percent(lowest)) to \(Wording.percent(highest))"
-  }
-
-  func bars(_ clock: WallClock) -> [StoreReport.Bar] {
-    intervals.map {
-      (
-        clock.fullDate($0.end.unix), $0.rate,
-        "\(Wording.percent($0.rate)) of \(Wording.count(Int(clamping: $0.reads)))"
-      )
-    }
   }
 }

@@ -164,10 +164,37 @@ struct StoreReport {
     }
     // The samples of the hit rate are for the whole store, so the report of a namespace has no chart.
     guard isWhole else { return ("Hit rate", [.bars(rows)]) }
-    let chart = HitRateChart(try session.store.readHistory())
-    guard let words = chart.words else {
-      return ("Hit rate", [.bars(rows), .text(HitRateChart.nothing)])
+    let intervals = Self.hitRates(try session.store.readHistory())
+    let rates = intervals.map { $0.rate }
+    guard let lowest = rates.min(), let highest = rates.max() else {
+      let words =
+        "No hit rate over time: maintenance of the store samples the reads once an hour, and two samples with reads between them are needed."
+      return ("Hit rate", [.bars(rows), .text(words)])
     }
-    return ("Hit rate", [.bars(rows), .text(words), .bars(chart.bars(session.wallClock))])
+    let clock = session.wallClock
+    let bars = intervals.map { end, rate, reads in
+      (
+        label: clock.fullDate(end.unix), share: rate,
+        words: "\(Wording.percent(rate)) of \(Wording.count(Int(clamping: reads)))"
+      )
+    }
+    let words = "Hit rate over time, \(Wording.percent(lowest)) to \(Wording.percent(highest))"
+    return ("Hit rate", [.bars(rows), .text(words), .bars(bars)])
+  }
+
+  /// The hit rate in each interval between two samples; stale hits are hits. Omits intervals without reads, and intervals in
+  /// which the counts were reset.
+  static func hitRates(
+    _ samples: [ReadSample]
+  ) -> [(end: Timestamp, rate: Double, reads: UInt64)] {
+    zip(samples, samples.dropFirst()).compactMap { before, after in
+      guard after.hits >= before.hits, after.staleHits >= before.staleHits,
+        after.misses >= before.misses
+      else { return nil }
+      let answered = (after.hits - before.hits) &+ (after.staleHits - before.staleHits)
+      let reads = answered &+ (after.misses - before.misses)
+      guard reads > 0 else { return nil }
+      return (end: after.time, rate: Double(answered) / Double(reads), reads: reads)
+    }
   }
 }
