@@ -113,7 +113,7 @@ extension Store.Namespace {
   @usableFromInline
   func hasFresh(_ key: Span<UInt8>) throws(LarderError) -> Bool {
     let transaction = try engine.reader.beginLookup(key, of: handle)
-    return try engine.reader.hasFresh(key, of: handle, in: transaction)
+    return try engine.reader.lookUp(key, of: handle, in: transaction).outcome == .fresh
   }
 
   /// The entry under `key`, even if it has expired; nil if the key has no entry. Does not count as a read.

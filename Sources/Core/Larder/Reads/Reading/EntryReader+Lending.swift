@@ -13,15 +13,6 @@ extension EntryReader {
     }
   }
 
-  func hasFresh(
-    _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction
-  ) throws(LarderError) -> Bool {
-    let id = try identify(handle, in: transaction)
-    let keyHash = Checksum.keyHash(of: key, in: id)
-    return try lookUp(key, in: id, keyHash: keyHash, at: clock.coarseNow, transaction).outcome
-      == .fresh
-  }
-
   /// A read of the application: finds the entry under `key`, and passes its value to `body` if the value is fresh.
   ///
   /// - Parameters:

@@ -90,6 +90,17 @@ extension EntryReader {
       Lookup.Outcome(state), id: id, keyHash: keyHash, header: header, record: record)
   }
 
+  /// Finds the entry of a key, in the namespace that the handle has in the snapshot, and at the present time.
+  @inline(__always)
+  @_lifetime(borrow transaction)
+  func lookUp(
+    _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction
+  ) throws(LarderError) -> Lookup {
+    let id = try identify(handle, in: transaction)
+    let keyHash = Checksum.keyHash(of: key, in: id)
+    return try lookUp(key, in: id, keyHash: keyHash, at: clock.coarseNow, transaction)
+  }
+
   /// Looks up an entry with a flag other than `pinned`, a damaged record, or any entry if the store requires a transform.
   @inline(never)
   @_lifetime(borrow transaction)

@@ -24,11 +24,7 @@ extension Store.Namespace {
     if isSame: (Store.Entry) -> Bool
   ) throws(LarderError) -> [UInt8]? {
     try engine.typed {
-      try key.withKeyBytes { key in
-        try store.lookUp(key, in: self) { snapshot in
-          try snapshot.piece(of: key, in: self, range, as: role, if: isSame)
-        }
-      }
+      try key.withKeyBytes { key in try piece(of: key, range, as: role, if: isSame) }
     }
   }
 
@@ -39,31 +35,24 @@ extension Store.Namespace {
   ) throws -> Result? {
     try key.withKeyBytes { key -> Result? in
       let transaction = try engine.reader.beginLookup(key, of: handle)
-      let id = try engine.reader.identify(handle, in: transaction)
-      let keyHash = Checksum.keyHash(of: key, in: id)
-      let now = engine.clock.coarseNow
-      let found = try engine.reader.lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
+      let found = try engine.reader.lookUp(key, of: handle, in: transaction)
       guard found.outcome == .fresh, found.header.version == version,
         found.header.flags.isDisjoint(with: [.chunked, .transformed])
       else { return nil }
       handle.count(.hits, stripe: transaction.stripe)
-      if !store.isReadOnly { engine.reader.recordAccess(found, key: key, at: now) }
+      if !store.isReadOnly {
+        engine.reader.recordAccess(found, key: key, at: engine.clock.coarseNow)
+      }
       return try body(found.payload)
     }
   }
-}
 
-extension Snapshot {
-  fileprivate func piece(
-    of key: Span<UInt8>, in namespace: Store.Namespace, _ range: Range<Int>, as role: PieceRole,
-    if isSame: (Store.Entry) -> Bool
+  private func piece(
+    of key: Span<UInt8>, _ range: Range<Int>, as role: PieceRole, if isSame: (Store.Entry) -> Bool
   ) throws -> [UInt8]? {
-    let handle = namespace.handle
-    let recordsAccess = !namespace.store.isReadOnly
-    let now = engine.clock.coarseNow
-    let id = try engine.reader.identify(handle, in: transaction)
-    let keyHash = Checksum.keyHash(of: key, in: id)
-    let found = try engine.reader.lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
+    let recordsAccess = !store.isReadOnly
+    let transaction = try engine.reader.beginLookup(key, of: handle)
+    let found = try engine.reader.lookUp(key, of: handle, in: transaction)
     guard found.outcome == .fresh || role != .first && found.outcome != .negative else {
       engine.reader.recordMiss(
         found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
@@ -86,7 +75,9 @@ extension Snapshot {
       handle.count(.damaged, stripe: transaction.stripe)
     } else {
       if role == .first { handle.count(.hits, stripe: transaction.stripe) }
-      if role != .next, recordsAccess { engine.reader.recordAccess(found, key: key, at: now) }
+      if role != .next, recordsAccess {
+        engine.reader.recordAccess(found, key: key, at: engine.clock.coarseNow)
+      }
     }
     return piece
   }

@@ -55,9 +55,7 @@ final class EntryReader: Sendable {
   func entry(
     _ key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> Store.Entry? {
-    let id = try identify(handle, in: transaction)
-    let keyHash = Checksum.keyHash(of: key, in: id)
-    let found = try lookUp(key, in: id, keyHash: keyHash, at: clock.coarseNow, transaction)
+    let found = try lookUp(key, of: handle, in: transaction)
     return try entry(found, key: key, of: handle, in: transaction)
   }
 

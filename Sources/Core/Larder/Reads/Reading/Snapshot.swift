@@ -57,14 +57,8 @@ public struct Snapshot: ~Copyable {
   package func hasEntry(
     _ key: [UInt8], in namespace: Store.Namespace
   ) throws(LarderError) -> Bool {
-    let id = try engine.reader.identify(namespace.handle, in: transaction)
-    let keyHash = Checksum.keyHash(of: key.span, in: id)
-    let found = try engine.reader.lookUp(
-      key.span, in: id, keyHash: keyHash, at: engine.clock.coarseNow, transaction)
-    switch found.outcome {
-    case .absent, .damaged: return false
-    case .fresh, .stale, .negative, .expired: return true
-    }
+    let found = try engine.reader.lookUp(key.span, of: namespace.handle, in: transaction)
+    return found.outcome != .absent && found.outcome != .damaged
   }
 
   /// Whether a fresh value is under `key`. Counts neither as a read nor as an access.
@@ -80,22 +74,21 @@ public struct Snapshot: ~Copyable {
     for key: some StoreKey, in namespace: Store.Namespace,
     _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
-    try key.withKeyBytes { key in try withEntry(for: key, in: namespace, body) }
+    try key.withKeyBytes { key in
+      try engine.reader.withEntry(for: key, of: namespace.handle, in: transaction, body)
+    }
   }
+}
 
+extension EntryReader {
   fileprivate func withEntry<Result>(
-    for key: Span<UInt8>, in namespace: Store.Namespace,
+    for key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction,
     _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
-    let id = try engine.reader.identify(namespace.handle, in: transaction)
-    let keyHash = Checksum.keyHash(of: key, in: id)
-    let found = try engine.reader.lookUp(
-      key, in: id, keyHash: keyHash, at: engine.clock.coarseNow, transaction)
-    guard
-      let entry = try engine.reader.entry(found, key: key, of: namespace.handle, in: transaction)
-    else { return nil }
+    let found = try lookUp(key, of: handle, in: transaction)
+    guard let entry = try entry(found, key: key, of: handle, in: transaction) else { return nil }
     var result: Result?
-    _ = try engine.reader.withValue(of: found, key: key, in: transaction) { value in
+    _ = try withValue(of: found, key: key, in: transaction) { value in
       result = try body(entry, value)
     }
     return result
@@ -109,14 +102,6 @@ extension Store {
   public func read<Result>(_ body: (borrowing Snapshot) throws -> Result) throws -> Result {
     try body(Snapshot(transaction: engine.beginRead(), engine: engine))
   }
-
-  func lookUp<Result>(
-    _ key: Span<UInt8>, in namespace: Store.Namespace, _ body: (borrowing Snapshot) throws -> Result
-  ) throws -> Result {
-    try body(
-      Snapshot(
-        transaction: engine.reader.beginLookup(key, of: namespace.handle), engine: engine))
-  }
 }
 
 extension Store.Namespace {
@@ -129,10 +114,9 @@ extension Store.Namespace {
   public func withEntry<Result>(
     for key: some StoreKey, _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
-    try key.withKeyBytes { key in
-      try store.lookUp(key, in: self) { snapshot in
-        try snapshot.withEntry(for: key, in: self, body)
-      }
+    try key.withKeyBytes { key -> Result? in
+      let transaction = try engine.reader.beginLookup(key, of: handle)
+      return try engine.reader.withEntry(for: key, of: handle, in: transaction, body)
     }
   }
 }
