@@ -136,58 +136,26 @@ import LarderSystem
   }
 }
 
-/// The cursors with which a write changes four of its databases; most writes change no others. With a cursor on the right leaf,
-/// LMDB need not search from the root. A cursor stays valid after changes by other calls. The end of the transaction closes it.
+/// The cursors with which a write changes its databases. With a cursor on the right leaf, LMDB need not search from the root.
+/// A cursor stays valid after changes by other calls. The end of the transaction closes it.
 struct ChangeCursors {
-  @safe struct Place {
-    let database: Database
-    let cursor: OpaquePointer
-    /// Whether the cursor is on the record that was looked up last, and that record has not changed after the lookup.
-    var isLocated = false
+  /// The addresses of the cursors, at the handles of their databases; 0 for a database without a cursor. The handles of a store
+  /// are 1 to 6. A vector needs no allocation; an array would need one.
+  private var addresses = SIMD8<UInt>()
+  /// One bit for each database: whether its cursor is on the record that was looked up last, and the record has not changed.
+  private var located: UInt8 = 0
+
+  subscript(database: Database) -> OpaquePointer? {
+    @inline(__always) get { unsafe OpaquePointer(bitPattern: addresses[Int(database.handle)]) }
+    set { addresses[Int(database.handle)] = UInt(bitPattern: newValue) }
   }
-
-  // Four properties need no allocation; an array would need one.
-  private var first: Place?
-  private var second: Place?
-  private var third: Place?
-  private var fourth: Place?
-
-  var hasRoom: Bool { fourth == nil }
 
   @inline(__always)
-  subscript(database: Database) -> Place? {
-    get {
-      if let first, first.database == database { return first }
-      if let second, second.database == database { return second }
-      if let third, third.database == database { return third }
-      if let fourth, fourth.database == database { return fourth }
-      return nil
-    }
-  }
-
-  /// - Precondition: one of the properties is nil, and the database has no cursor yet.
-  mutating func add(_ place: Place) {
-    if first == nil {
-      first = place
-    } else if second == nil {
-      second = place
-    } else if third == nil {
-      third = place
-    } else {
-      fourth = place
-    }
-  }
+  func isLocated(in database: Database) -> Bool { located >> database.handle & 1 == 1 }
 
   @inline(__always)
   mutating func setLocated(_ isLocated: Bool, in database: Database) {
-    if first?.database == database {
-      first?.isLocated = isLocated
-    } else if second?.database == database {
-      second?.isLocated = isLocated
-    } else if third?.database == database {
-      third?.isLocated = isLocated
-    } else if fourth?.database == database {
-      fourth?.isLocated = isLocated
-    }
+    let bit: UInt8 = 1 << database.handle
+    located = isLocated ? located | bit : located & ~bit
   }
 }

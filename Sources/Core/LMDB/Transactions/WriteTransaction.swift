@@ -71,10 +71,7 @@ import LarderSystem
       guard let region = known.region else { return nil }
       return unsafe _overrideLifetime(Span(region), mutating: &self)
     }
-    guard let cursor = try unsafe cursor(forChanging: database) else {
-      guard let value = try unsafe lookUp(key, in: database, of: live) else { return nil }
-      return unsafe _overrideLifetime(Span(value), mutating: &self)
-    }
+    let cursor = try unsafe cursor(forChanging: database)
     var name = unsafe MDB_val(key)
     var value = unsafe MDB_val()
     let result = unsafe mdb_cursor_get(cursor, &name, &value, MDB_SET)
@@ -84,26 +81,27 @@ import LarderSystem
     return unsafe _overrideLifetime(Span(value), mutating: &self)
   }
 
-  /// The cursor for changes of a database. Nil if all cursors belong to other databases.
+  /// The cursor for changes of a database, which is opened at its first use.
   private mutating func cursor(
     forChanging database: Database
-  ) throws(LMDBError) -> OpaquePointer? {
-    if let known = cursors[database] { return unsafe known.cursor }
-    if !cursors.hasRoom { return nil }
+  ) throws(LMDBError) -> OpaquePointer {
+    if let known = unsafe cursors[database] { return unsafe known }
     var cursor: OpaquePointer?
     try check(unsafe mdb_cursor_open(live, database.handle, &cursor))
-    cursors.add(unsafe ChangeCursors.Place(database: database, cursor: cursor!))
-    return unsafe cursor
+    unsafe cursors[database] = cursor
+    return unsafe cursor!
   }
 
   private func cursor(standingOn key: Span<UInt8>, in database: Database) -> OpaquePointer? {
-    guard let place = cursors[database], place.isLocated else { return nil }
+    guard cursors.isLocated(in: database), let cursor = unsafe cursors[database] else {
+      return nil
+    }
     var name = unsafe MDB_val()
     var value = unsafe MDB_val()
-    guard unsafe mdb_cursor_get(place.cursor, &name, &value, MDB_GET_CURRENT) == 0,
+    guard unsafe mdb_cursor_get(cursor, &name, &value, MDB_GET_CURRENT) == 0,
       unsafe Span(name).elementsEqual(key)
     else { return nil }
-    return unsafe place.cursor
+    return unsafe cursor
   }
 
   /// Counts a change. After a change the cursor may be on another record.
@@ -115,16 +113,7 @@ import LarderSystem
   package mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
   ) throws(LMDBError) {
-    try willStore(key, count: value.count, in: database)
-    try removeLonger(key, count: value.count, in: database)
-    changing(database)
-    var name = unsafe MDB_val(key)
-    var bytes = unsafe MDB_val(value)
-    if let cursor = try unsafe cursor(forChanging: database) {
-      try check(unsafe mdb_cursor_put(cursor, &name, &bytes, 0))
-    } else {
-      try check(unsafe mdb_put(live, database.handle, &name, &bytes, 0))
-    }
+    try put(count: value.count, for: key, in: database) { $0.append(contentsOf: value) }
   }
 
   /// Stores a record without a search. If the key is not greater than all existing keys, stores nothing and returns false.
@@ -157,10 +146,9 @@ import LarderSystem
     var room = unsafe MDB_val(mv_size: count, mv_data: nil)
     if let place = unsafe place {
       try check(unsafe mdb_cursor_put(place, &name, &room, UInt32(MDB_CURRENT | MDB_RESERVE)))
-    } else if let cursor = try unsafe cursor(forChanging: database) {
-      try check(unsafe mdb_cursor_put(cursor, &name, &room, UInt32(MDB_RESERVE)))
     } else {
-      try check(unsafe mdb_put(live, database.handle, &name, &room, UInt32(MDB_RESERVE)))
+      let cursor = try unsafe cursor(forChanging: database)
+      try check(unsafe mdb_cursor_put(cursor, &name, &room, UInt32(MDB_RESERVE)))
     }
     let buffer = unsafe UnsafeMutableBufferPointer(
       start: room.mv_data?.assumingMemoryBound(to: UInt8.self), count: count)
@@ -186,14 +174,10 @@ import LarderSystem
     }
     if key.count > 511 { return false }
     var name = unsafe MDB_val(key)
-    var result: Int32
-    if let cursor = try unsafe cursor(forChanging: database) {
-      var value = unsafe MDB_val()
-      result = unsafe mdb_cursor_get(cursor, &name, &value, MDB_SET)
-      if result == 0 { result = unsafe mdb_cursor_del(cursor, 0) }
-    } else {
-      result = unsafe mdb_del(live, database.handle, &name, nil)
-    }
+    var value = unsafe MDB_val()
+    let cursor = try unsafe cursor(forChanging: database)
+    var result = unsafe mdb_cursor_get(cursor, &name, &value, MDB_SET)
+    if result == 0 { result = unsafe mdb_cursor_del(cursor, 0) }
     if result == MDB_NOTFOUND { return false }
     try check(result)
     return true
