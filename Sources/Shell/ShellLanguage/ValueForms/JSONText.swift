@@ -7,10 +7,8 @@ package struct JSONText {
 
     package let kind: Kind
     package let range: Range<Int>
-    /// For an opening bracket: the index of the closing token.
-    fileprivate(set) var end = 0
-    /// The number of columns that the token and its content need on one line.
-    fileprivate(set) var width = 0
+    /// The index of the last token of the value: for an opening bracket the closing token, else the token itself.
+    fileprivate(set) var end: Int
   }
 
   package struct ParseError: Error {
@@ -66,21 +64,31 @@ package struct JSONText {
     }
     tokens[open].end = tokens.count
     append(.close, index - 1..<index)
-    // The width begins with the two brackets. Each part adds its width and two columns for a separator and a space, or, after
-    // the last part, for the two inner spaces.
-    tokens[open].width = 2
-    var child = open + 1
-    while child < tokens[open].end {
-      tokens[open].width += tokens[child].width + 2
-      child = tokens[child].kind == .open ? tokens[child].end + 1 : child + 1
-    }
   }
 
   private mutating func append(_ kind: Token.Kind, _ range: Range<Int>) {
-    var token = Token(kind: kind, range: range)
-    token.width = DisplayWidth.of(String(decoding: text(token), as: UTF8.self))
-    tokens.append(token)
+    tokens.append(Token(kind: kind, range: range, end: tokens.count))
   }
+
+  /// The fields of an object or the elements of an array in order, as indexes of tokens. Empty for any other token.
+  func children(of index: Int) -> [(name: Int?, value: Int)] {
+    var children: [(name: Int?, value: Int)] = []
+    var next = index + 1
+    while next < tokens[index].end {
+      let name = tokens[next].kind == .name ? next : nil
+      let value = name == nil ? next : next + 1
+      children.append((name, value))
+      next = tokens[value].end + 1
+    }
+    return children
+  }
+
+  func range(of index: Int) -> Range<Int> {
+    tokens[index].range.lowerBound..<tokens[tokens[index].end].range.upperBound
+  }
+
+  /// The content of the string in a token, with escapes decoded.
+  func string(_ index: Int) -> [UInt8] { JSONLookup.string(bytes.span, tokens[index].range) }
 
   /// Whether the text is an object or an array. Otherwise the text is a single number, string or word.
   package var isStructured: Bool { tokens.first?.kind == .open }
@@ -95,10 +103,5 @@ package struct JSONText {
     return Array(safe.utf8)
   }
 
-  package var minified: [UInt8] {
-    var result: [UInt8] = []
-    var index = 0
-    appendLine(&index, isCompact: true, text, to: &result)
-    return result
-  }
+  package var minified: [UInt8] { line(of: 0, isCompact: true, text) }
 }

@@ -43,36 +43,28 @@ package struct ValueDifference {
 
   /// The strings, numbers, words and empty containers of a JSON object or array with their paths, in order; nil for other values.
   private static func fields(_ bytes: [UInt8]) -> [Field]? {
-    guard let text = try? JSONText(bytes), text.isStructured else { return nil }
+    guard let json = try? JSONText(bytes), json.isStructured else { return nil }
     var fields: [Field] = []
-    var index = 0
-    addFields(of: text, at: &index, "", to: &fields)
+    addFields(of: json, 0, "", to: &fields)
     return fields
   }
 
   private static func addFields(
-    of text: JSONText, at index: inout Int, _ path: String, to fields: inout [Field]
+    of json: JSONText, _ index: Int, _ path: String, to fields: inout [Field]
   ) {
-    func word() -> String { String(decoding: text.text(text.tokens[index]), as: UTF8.self) }
-    let token = text.tokens[index]
-    let value = word()
-    index += 1
-    guard token.kind == .open else { return fields.append((path, value)) }
-    var count = 0
-    while index < token.end {
-      var step = "[\(count)]"
-      if text.tokens[index].kind == .name {
-        step = pathStep(word())
-        index += 1
-      }
-      addFields(of: text, at: &index, path + step, to: &fields)
-      count += 1
+    func word(_ index: Int) -> String {
+      String(decoding: json.text(json.tokens[index]), as: UTF8.self)
     }
-    index += 1
+    let children = json.children(of: index)
+    for (number, child) in children.enumerated() {
+      let step = child.name.map { pathStep(word($0)) } ?? "[\(number)]"
+      addFields(of: json, child.value, path + step, to: &fields)
+    }
     // An empty container counts as a value. The outermost container always counts, because it shows whether the text is an
     // object or an array.
-    guard count == 0 || path.isEmpty else { return }
-    fields.append((path.isEmpty ? "." : path, value == "[" ? "[]" : "{}"))
+    guard children.isEmpty || path.isEmpty else { return }
+    let value = word(index)
+    fields.append((path.isEmpty ? "." : path, ["[": "[]", "{": "{}"][value] ?? value))
   }
 
   private static func pathStep(_ word: String) -> String {
