@@ -2,54 +2,42 @@ import CEditline
 
 extension LineEditor {
   func bindKeys() {
-    unsafe add("larder-complete", "Complete the word") { editor, _ in
-      unsafe LineEditor.perform(editor) { editor throws(TerminalError) in try editor.completeWord()
-      }
+    unsafe add("larder-complete") { editor, _ in
+      unsafe perform(editor) { editor throws(TerminalError) in try editor.completeWord() }
     }
-    unsafe add("larder-paste", "Take what is pasted as text") { editor, _ in
-      unsafe LineEditor.perform(editor) { editor throws(TerminalError) in try editor.paste() }
+    unsafe add("larder-paste") { editor, _ in
+      unsafe perform(editor) { editor throws(TerminalError) in try editor.paste() }
     }
-    unsafe add("larder-newline", "Insert a newline") { editor, _ in
-      unsafe LineEditor.perform(editor) { editor in
-        editor.buffer.insert("\n") ? CC_REFRESH : CC_ERROR
-      }
+    unsafe add("larder-newline") { editor, _ in unsafe perform(editor) { $0.insert("\n") } }
+    unsafe add("larder-earlier") { editor, _ in unsafe perform(editor) { $0.recall(.earlier) } }
+    unsafe add("larder-later") { editor, _ in unsafe perform(editor) { $0.recall(.later) } }
+    unsafe add("larder-left") { editor, _ in unsafe perform(editor) { $0.buffer.moveLeft() } }
+    unsafe add("larder-right") { editor, _ in unsafe perform(editor) { $0.buffer.moveRight() } }
+    unsafe add("larder-delete-left") { editor, _ in
+      unsafe perform(editor) { $0.buffer.deleteLeft() }
     }
-    unsafe add("larder-earlier", "Recall the entry before that begins as the line does") {
-      editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.recall(.earlier) }
+    unsafe add("larder-delete-right") { editor, _ in
+      unsafe perform(editor) { $0.buffer.deleteRight() }
     }
-    unsafe add("larder-later", "Recall the entry after that begins as the line does") { editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.recall(.later) }
+    unsafe add("larder-delete-or-leave") { editor, _ in
+      unsafe perform(editor) { $0.buffer.deleteRightOrLeave() }
     }
-    addClusterKeys()
+    unsafe add("larder-delete-word") { editor, _ in
+      unsafe perform(editor) { $0.buffer.deleteWordLeft() }
+    }
     unsafe cel_bind(editor, "^I", "larder-complete")
     guard !isVi else { return }
     for (key, function) in Self.emacsKeys { unsafe cel_bind(editor, key, function) }
   }
 
-  private func addClusterKeys() {
-    unsafe add("larder-left", "Move a character to the left") { editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.buffer.moveLeft() }
-    }
-    unsafe add("larder-right", "Move a character to the right") { editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.buffer.moveRight() }
-    }
-    unsafe add("larder-delete-left", "Delete the character before the cursor") { editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.buffer.deleteLeft() }
-    }
-    unsafe add("larder-delete-right", "Delete the character behind the cursor") { editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.buffer.deleteRight() }
-    }
-    unsafe add("larder-delete-or-leave", "Delete the character, or leave an empty line") {
-      editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.buffer.deleteRightOrLeave() }
-    }
-    unsafe add("larder-delete-word", "Delete the word before the cursor") { editor, _ in
-      unsafe LineEditor.perform(editor) { editor in editor.buffer.deleteWordLeft() }
-    }
+  /// Adds a function to libedit. The name of the function also describes the function.
+  @unsafe private func add(_ name: String, _ function: cel_function) {
+    unsafe cel_add_function(editor, name, name, function)
   }
 
-  private func recall(_ direction: LineHistory.Direction) -> Int32 {
+  fileprivate func insert(_ text: String) -> Int32 { buffer.insert(text) ? CC_REFRESH : CC_ERROR }
+
+  fileprivate func recall(_ direction: LineHistory.Direction) -> Int32 {
     guard let line = history.recall(direction, from: buffer.line) else { return CC_ERROR }
     buffer.replace(with: line)
     return CC_REFRESH
@@ -90,23 +78,6 @@ extension LineEditor {
     "\\e[200~": "larder-paste",
   ]
 
-  @unsafe private func add(_ name: String, _ help: String, _ function: cel_function) {
-    unsafe cel_add_function(editor, name, help, function)
-  }
-
-  /// Runs a function of this editor for libedit. If the function throws, the line ends, and `readLine` throws the error.
-  @unsafe private static func perform(
-    _ editor: OpaquePointer?, _ function: (LineEditor) throws(TerminalError) -> Int32
-  ) -> UInt8 {
-    guard let self = unsafe LineEditor.of(editor) else { return UInt8(CC_FATAL) }
-    do throws(TerminalError) {
-      return UInt8(try function(self))
-    } catch {
-      self.failure = error
-      return UInt8(CC_EOF)
-    }
-  }
-
   /// In paste mode, the terminal sends marks around pasted text, so that a newline in this text does not run a command.
   enum PasteMode {
     static let on = "\u{1B}[?2004h"
@@ -119,7 +90,7 @@ extension LineEditor {
       next: { () throws(TerminalError) in try self.nextScalar() },
       nextByte: { () throws(TerminalError) in try Self.byteSoon() })
     guard let text = try reader.read() else { return CC_EOF }
-    return buffer.insert(Self.pasted(text)) ? CC_REFRESH : CC_ERROR
+    return insert(Self.pasted(text))
   }
 
   /// The next byte of the terminal. Nil at the end of the input, and if no byte comes within half a second.
@@ -146,5 +117,18 @@ extension LineEditor {
     }
     if scalars.last == "\n" { scalars.removeLast() }
     return String(scalars)
+  }
+}
+
+/// Runs a function of the editor for libedit. If the function throws, the line ends, and `readLine` throws the error.
+@unsafe private func perform(
+  _ editor: OpaquePointer?, _ function: (LineEditor) throws(TerminalError) -> Int32
+) -> UInt8 {
+  guard let editor = unsafe LineEditor.of(editor) else { return UInt8(CC_FATAL) }
+  do throws(TerminalError) {
+    return UInt8(try function(editor))
+  } catch {
+    editor.failure = error
+    return UInt8(CC_EOF)
   }
 }
