@@ -172,7 +172,8 @@ struct DiskLimitTests {
     let large = try Store(at: path + "/large", options: options)
     try large.write { batch in
       try batch.set("v", for: "k", in: large.namespace("notes"))
-      #expect(!batch.budget.hasDiskLimit && batch.budget.limits.disk == 10_000_000_000)
+      let budget = batch.session.budget
+      #expect(!budget.hasDiskLimit && budget.limits.disk == 10_000_000_000)
     }
     try large.close()
   }

@@ -55,7 +55,7 @@ extension Store.Namespace {
     _ limits: StoreLimits
   ) throws(LarderError) {
     try Key.validate(count: key.count, in: name)
-    try SpaceBudget(limits).checkSize(size, under: rules, named: name)
+    try limits.checkSize(size, under: rules, named: name)
     for tag in attributes.tags { _ = try EntryAttributes.validated(tag) }
     try NamespaceName.validate(name)
     for owner in attributes.owners { try NamespaceName.validate(owner.namespace) }

@@ -49,11 +49,11 @@ struct BufferHold {
   func evictAhead(_ batch: inout WriteBatch) throws(LarderError) {
     guard let buffer, buffer.appends else { return }
     let crowded = buffer.takeCrowded()
-    if crowded != nil || hasRecords { try batch.evictAhead(also: crowded) }
+    if crowded != nil || hasRecords { try batch.session.evictAhead(also: crowded) }
   }
 
   mutating func note(_ batch: borrowing WriteBatch) {
-    if isHeld { terms = batch.bufferTerms }
+    if isHeld { terms = batch.session.bufferTerms }
     KillPoint.pass(8)
   }
 

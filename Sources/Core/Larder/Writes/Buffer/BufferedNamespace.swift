@@ -5,13 +5,9 @@ struct BufferRoom {
   var entries: Int
   var bytes: Int
 
-  init(entries limit: Int?, used entries: UInt64, bytes most: Int?, used bytes: UInt64) {
-    self.entries = Self.left(of: limit, entries)
-    self.bytes = Self.left(of: most, bytes)
-  }
-
-  private static func left(of limit: Int?, _ used: UInt64) -> Int {
-    limit.map { max(0, $0 - Int(clamping: used)) } ?? .max
+  init(_ limits: Limits, used: Usage) {
+    entries = limits.entries.map { max(0, $0 - Int(clamping: used.entries)) } ?? .max
+    bytes = limits.bytes.map { max(0, $0 - Int(clamping: used.bytes)) } ?? .max
   }
 
   init(at place: Int, _ view: borrowing SharedTable.View) {
@@ -45,9 +41,7 @@ struct BufferedNamespace {
   init(_ namespace: KnownNamespace, _ counters: NamespaceCounters, at index: Int) {
     id = namespace.id
     next = counters.next
-    let limits = namespace.rules.limits
-    room = BufferRoom(
-      entries: limits.entries, used: counters.entries, bytes: limits.bytes, used: counters.bytes)
+    room = BufferRoom(namespace.rules.limits, used: counters.usage)
     place = BufferLayout.namespace(index)
   }
 

@@ -39,7 +39,7 @@ extension StoreEngine {
       })
     else { return nil }
     let now = clock.now
-    try SpaceBudget(limits).checkSize(value.count, in: namespace, named: handle.name)
+    try limits.checkSize(value.count, under: namespace.rules, named: handle.name)
     let lifetime = try Lifetime(attributes.expires, stale: attributes.stale, in: namespace, at: now)
     if lifetime.idle != nil { return nil }
     let terms = PutTerms(attributes: attributes, owners: [], lifetime: lifetime)

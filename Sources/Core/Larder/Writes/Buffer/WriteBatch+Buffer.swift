@@ -81,61 +81,43 @@ extension WriteBatch {
       (EntryFields(), []), replacing: previous, in: namespace,
       as: .committed(.replaced, isCounted: isOfBuffer))
   }
+}
 
+extension WriteSession {
   /// Evicts in full namespaces and in a full store, so that the next records have room and need no commit of their own. Evicts
   /// in the namespaces that the batch has changed, and in `crowded`.
   mutating func evictAhead(also crowded: NamespaceID?) throws(LarderError) {
-    guard budget.hasPages(for: BatchPages.forCleanup, session) else { return }
-    for id in Set(session.ledger.changedNamespaces).union(crowded.map { [$0] } ?? []) {
-      try session.load(id)
-      guard let name = try session.name(of: id), let namespace = try session.namespace(name),
-        session.ledger[id].entries >= BufferRoom.leastEvictedAhead
+    guard hasPages(for: BatchPages.forCleanup) else { return }
+    for id in Set(ledger.changedNamespaces).union(crowded.map { [$0] } ?? []) {
+      try load(id)
+      guard let name = try self.name(of: id), let namespace = try self.namespace(name),
+        ledger[id].entries >= Limits.leastEvictedAhead
       else { continue }
-      _ = try budget.lower(namespace, to: namespace.rules.limits.ahead, &session)
+      _ = try lower(namespace, to: namespace.rules.limits.ahead)
     }
-    guard session.state.entries >= BufferRoom.leastEvictedAhead else { return }
-    var ahead = budget
-    ahead.limits = budget.limits.ahead
-    _ = try ahead.lowerStore(&session)
+    guard state.entries >= Limits.leastEvictedAhead else { return }
+    let limits = budget.limits
+    defer { budget.limits = limits }
+    budget.limits.counted = limits.counted.ahead
+    _ = try lowerStore()
   }
 
   var bufferTerms: BufferTerms {
-    let (state, limits) = (session.state, budget.limits)
-    var terms = BufferTerms()
-    terms.metadata = state.generation
-    terms.room = BufferRoom(
-      entries: limits.entries, used: state.entries, bytes: limits.bytes, used: state.bytes)
-    terms.pages = budget.pagesForRecords(session)
-    terms.isWatched = state.watched != 0
-    terms.hasDependents = state.dependents != 0
-    return terms
-  }
-}
-
-extension BufferRoom {
-  /// A namespace or a store with fewer entries than this does not make room for the next records.
-  static let leastEvictedAhead = 1000
-
-  /// The limit without the room for the next records. That room is a 400th of the limit, but at most `most`.
-  fileprivate static func ahead(of limit: Int?, atMost most: Int) -> Int? {
-    limit.map { $0 - min($0 / 400, most) }
+    BufferTerms(
+      metadata: state.generation, room: BufferRoom(budget.limits.counted, used: state.usage),
+      pages: pagesForRecords, isWatched: state.watched != 0, hasDependents: state.dependents != 0)
   }
 }
 
 extension Limits {
+  /// A namespace or a store with fewer entries than this does not make room for the next records.
+  fileprivate static let leastEvictedAhead = 1000
+
+  /// The limits without the room for the next records. That room is a 400th of a limit, but at most 2048 entries and 1 MB.
   fileprivate var ahead: Limits {
     Limits(
-      entries: BufferRoom.ahead(of: entries, atMost: 2048),
-      bytes: BufferRoom.ahead(of: bytes, atMost: 1 << 20))
-  }
-}
-
-extension StoreLimits {
-  fileprivate var ahead: StoreLimits {
-    var limits = self
-    limits.entries = BufferRoom.ahead(of: entries, atMost: 2048)
-    limits.bytes = BufferRoom.ahead(of: bytes, atMost: 1 << 20)
-    return limits
+      entries: entries.map { $0 - min($0 / 400, 2048) },
+      bytes: bytes.map { $0 - min($0 / 400, 1 << 20) })
   }
 }
 

@@ -151,7 +151,7 @@ final class WriteBuffer: Sendable {
 
 struct BufferTerms {
   var metadata: UInt64 = 0
-  var room = BufferRoom(entries: 0, used: 0, bytes: 0, used: 0)
+  var room = BufferRoom(Limits(entries: 0, bytes: 0), used: Usage(entries: 0, bytes: 0))
   var pages = 0
   var isWatched = true
   /// Whether some entries have owners. If so, the removal of an owner removes other entries, too.

@@ -6,18 +6,9 @@ import Synchronization
 /// namespace with the earliest time evicts next. A namespace that is new in this object starts at the current virtual time, so
 /// that it need not make up for earlier evictions. Every process has its own times.
 final class FairShare: Sendable {
-  struct Member {
-    var name: String
-    var priority: Priority
-    var eviction: Eviction
-    var id: NamespaceID
-    /// Bytes that a write to another namespace cannot evict.
-    var guaranteed: UInt64
-  }
-
   private struct Times {
     var generation: UInt64 = 0
-    var members: [Member] = []
+    var namespaces: [KnownNamespace] = []
     var guarantees: [NamespaceID: UInt64] = [:]
     var time: [NamespaceID: Double] = [:]
     var now = 0.0
@@ -26,27 +17,27 @@ final class FairShare: Sendable {
 
   func known(
     at generation: UInt64
-  ) -> (members: [Member], guarantees: [NamespaceID: UInt64])? {
+  ) -> (namespaces: [KnownNamespace], guarantees: [NamespaceID: UInt64])? {
     times.withLock { times in
       guard times.generation == generation else { return nil }
-      return (members: times.members, guarantees: times.guarantees)
+      return (namespaces: times.namespaces, guarantees: times.guarantees)
     }
   }
 
-  func remember(_ members: [Member], at generation: UInt64) {
+  func remember(_ namespaces: [KnownNamespace], at generation: UInt64) {
     times.withLock { times in
       times.generation = generation
-      times.members = members
-      times.guarantees = members.guarantees
-      let ids = Set(members.map(\.id))
+      times.namespaces = namespaces
+      times.guarantees = namespaces.guarantees
+      let ids = Set(namespaces.map(\.id))
       times.time = times.time.filter { ids.contains($0.key) }
     }
   }
 
-  func next(among members: [Member]) -> Member? {
+  func next(among namespaces: [KnownNamespace]) -> KnownNamespace? {
     times.withLock { times in
-      let lowest = members.map(\.priority).min()
-      let first = members.filter { $0.priority == lowest }
+      let lowest = namespaces.map(\.rules.priority).min()
+      let first = namespaces.filter { $0.rules.priority == lowest }
         .min { (times.time[$0.id] ?? times.now) < (times.time[$1.id] ?? times.now) }
       if let first { times.now = max(times.now, times.time[first.id] ?? times.now) }
       return first
@@ -60,7 +51,12 @@ final class FairShare: Sendable {
   }
 }
 
-extension [FairShare.Member] {
+extension KnownNamespace {
+  /// Bytes that a write to another namespace cannot evict.
+  var guaranteed: UInt64 { UInt64(clamping: rules.limits.guaranteed ?? 0) }
+}
+
+extension [KnownNamespace] {
   var guarantees: [NamespaceID: UInt64] {
     reduce(into: [:]) { if $1.guaranteed > 0 { $0[$1.id] = $1.guaranteed } }
   }

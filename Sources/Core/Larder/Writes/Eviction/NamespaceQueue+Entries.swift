@@ -72,7 +72,7 @@ extension NamespaceQueue {
   /// that needs the room may lose such bytes. O(removed entries) in a store with guarantees and owners.
   mutating func keepsGuarantees(without victims: [StoredEntry]) throws(LarderError) -> Bool {
     guard session.state.dependents > 0 else { return true }
-    var guaranteed = try budget.guarantees(&session)
+    var guaranteed = try session.guarantees()
     if let asking { guaranteed[asking] = nil }
     guard !guaranteed.isEmpty else { return true }
     var taken: [NamespaceID: UInt64] = [:]

@@ -4,15 +4,13 @@ import LarderSystem
 /// The queue of a namespace in a batch that makes room. From `init` to ``end()``, the queue owns the session of the write.
 struct NamespaceQueue: ~Copyable, SequencedQueue {
   var session: WriteSession
-  let budget: SpaceBudget
   private(set) var request: RoomRequest
   private(set) var removal = RemovalResult()
   /// The entry that was read last. The policy usually evicts this entry, and then its record need not be parsed again.
   private var latest: StoredEntry?
 
-  init(_ session: consuming WriteSession, _ budget: SpaceBudget, _ request: RoomRequest) {
+  init(_ session: consuming WriteSession, _ request: RoomRequest) {
     self.session = session
-    self.budget = budget
     self.request = request
   }
 
@@ -42,13 +40,13 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   var isOver: Bool { request.evictionsLeft > 0 && reason != nil }
 
   var isNearlyFull: Bool {
-    request.limits.isNearlyReached(by: usage) || budget.isNearlyFull(session)
+    request.limits.isNearlyReached(by: usage) || session.isNearlyFull
   }
 
   private var reason: RemovalReason? { request.reason ?? request.limits.exceeded(by: usage) }
 
   /// Whether the nearest limit is a limit of bytes, not of entries.
-  private var countsBytes: Bool { request.limits.countsBytes(usage) ?? budget.countsBytes }
+  private var countsBytes: Bool { request.limits.countsBytes(usage) ?? session.budget.countsBytes }
 
   func cost(ofSize size: UInt64) -> UInt64 { countsBytes ? size : 1 }
 
@@ -142,15 +140,14 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 }
 
 extension Limits {
-  func exceeded(by usage: Usage) -> RemovalReason? {
-    if let entries, usage.entries > UInt64(clamping: entries) { return .evictedForEntries }
-    if let bytes, usage.bytes > UInt64(clamping: bytes) { return .evictedForBytes }
+  /// The reason for an eviction because of the first exceeded limit; nil if no limit is exceeded.
+  func exceeded(
+    by usage: Usage, _ entriesReason: RemovalReason = .evictedForEntries,
+    _ bytesReason: RemovalReason = .evictedForBytes
+  ) -> RemovalReason? {
+    if let entries, usage.entries > UInt64(clamping: entries) { return entriesReason }
+    if let bytes, usage.bytes > UInt64(clamping: bytes) { return bytesReason }
     return nil
-  }
-
-  /// Whether a namespace exceeds a limit. The entry that is about to be stored is included.
-  func areExceeded(by id: NamespaceID, _ session: borrowing WriteSession) -> Bool {
-    exceeded(by: session.ledger.expectedUsage(id)) != nil
   }
 
   /// Whether a smaller share is left of the limit of bytes than of the limit of entries. Nil if there is no limit.

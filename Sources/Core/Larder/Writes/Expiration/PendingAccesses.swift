@@ -113,7 +113,7 @@ extension StoreEngine {
 extension WriteBatch {
   /// Near the limit of a data file, access times are written in other transactions, so that they do not make this batch fail.
   mutating func flushSomeAccessTimes() throws(LarderError) {
-    guard !budget.hasDiskLimit else { return }
+    guard !session.budget.hasDiskLimit else { return }
     try flushAccessTimes(StoreEngine.usesPerWrite)
   }
 
@@ -142,7 +142,7 @@ extension WriteBatch {
     guard case .entry(let entry) = try session.contents(of: key),
       entry.header.version == use.version, try session.isLive(entry.id)
     else { return 0 }
-    guard budget.spend(entry.recordCount, &session) else { return nil }
+    guard session.spend(entry.recordCount) else { return nil }
     let moment = min(use.moment, session.now.milliseconds)
     return try session.extend(entry, accessedAt: moment) ? entry.recordCount : 0
   }

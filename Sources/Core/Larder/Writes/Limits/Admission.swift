@@ -21,18 +21,20 @@ struct Usage {
   var bytes: UInt64
 }
 
+extension NamespaceCounters {
+  var usage: Usage { Usage(entries: entries, bytes: bytes) }
+}
+
+extension StoreState {
+  var usage: Usage { Usage(entries: entries, bytes: bytes) }
+}
+
 extension Ledger {
-  func usage(_ id: NamespaceID) -> Usage {
-    Usage(entries: self[id].entries, bytes: self[id].bytes)
-  }
-
   func expectedUsage(_ id: NamespaceID) -> Usage {
-    expected?.id == id ? expecting(usage(id)) : usage(id)
+    expected?.id == id ? expecting(self[id].usage) : self[id].usage
   }
 
-  var expectedTotal: Usage {
-    expecting(Usage(entries: store.entries, bytes: store.bytes))
-  }
+  var expectedTotal: Usage { expecting(store.usage) }
 
   private func expecting(_ usage: Usage) -> Usage {
     guard let expected else { return usage }
@@ -63,7 +65,7 @@ extension Ledger {
   }
 }
 
-extension WriteBatch {
+extension WriteSession {
   /// Makes room for an entry that is not counted yet. `hasRoom` means that the entry will keep the limits of the namespace and
   /// of the store at the end of the batch, so that only the disk limit matters.
   ///
@@ -71,20 +73,20 @@ extension WriteBatch {
   mutating func admit(
     _ new: Draft, replacing old: StoredEntry?, in namespace: KnownNamespace, hasRoom: Bool
   ) throws(LarderError) -> StoredEntry? {
-    let (weight, changes) = (new.weight, session.transaction.changes)
-    try session.load(namespace.id)
-    session.ledger.expected = ExpectedEntry(
+    let (weight, changes) = (new.weight, transaction.changes)
+    try load(namespace.id)
+    ledger.expected = ExpectedEntry(
       id: namespace.id, weight: weight, former: old.map { EntryWeight($0) })
-    session.admission = Admission(entryKey: new.entryKey)
+    admission = Admission(entryKey: new.entryKey)
     defer {
-      session.ledger.expected = nil
-      session.admission = nil
-      session.orphans.resume()
+      ledger.expected = nil
+      admission = nil
+      orphans.resume()
     }
     let owners = new.fields.owners + (old?.owners ?? [])
     if !owners.isEmpty, isShort(of: namespace) {
-      let chain = try session.chain(of: owners)
-      session.admission?.owners = chain
+      let found = try chain(of: owners)
+      admission?.owners = found
     }
     let inserted: Candidate? =
       old == nil && weight.queuePosition != 0
@@ -93,29 +95,26 @@ extension WriteBatch {
         entryKey: new.entryKey) : nil
     let eviction = namespace.rules.eviction
     if let inserted, eviction == .adaptive {
-      try budget.noteInserted(inserted, in: namespace, &session)
+      try noteInserted(inserted, in: namespace)
     }
     if !hasRoom {
-      try budget.makeRoom(in: namespace, &session)
-      try budget.makeRoomInStore(&session)
+      try makeRoom(in: namespace)
+      try makeRoomInStore()
     }
-    try budget.makeRoomOnDisk(for: weight, isChunked: new.header.flags.contains(.chunked), &session)
+    try makeRoomOnDisk(for: weight, isChunked: new.header.flags.contains(.chunked))
     // This namespace evicts nothing now, but if its rules change, its policy must know all entries. So the entry is noted.
     if let inserted, eviction == .refuse {
-      try budget.noteInserted(inserted, in: namespace, &session)
+      try noteInserted(inserted, in: namespace)
     }
-    guard old != nil, session.transaction.changes != changes else { return old }
-    return try session.entry(new.key, in: namespace.id)
+    guard old != nil, transaction.changes != changes else { return old }
+    return try entry(new.key, in: namespace.id)
   }
 
   /// Whether other entries may have to be evicted for the entry that is about to be stored.
   private func isShort(of namespace: KnownNamespace) -> Bool {
-    budget.hasDiskLimit || budget.isOver(session)
-      || namespace.rules.limits.areExceeded(by: namespace.id, session)
+    budget.hasDiskLimit || isStoreOver || exceeds(namespace.rules.limits, in: namespace.id)
   }
-}
 
-extension WriteSession {
   /// Whether the current write must keep an entry: the entry that it writes, or a direct or indirect owner of that entry.
   func mustStay(_ entryKey: [UInt8]) -> Bool {
     guard let admission else { return false }

@@ -23,8 +23,9 @@ struct LimitChange {
     of name: String, mayBeAbsent: Bool, while shouldContinue: () -> Bool = { true },
     _ change: (inout NamespaceRecord.RuleSet) -> Void
   ) throws(LarderError) -> Bool {
-    try run(while: shouldContinue) { batch throws(LarderError) in
-      try batch.changeRules(of: name, mayBeAbsent: mayBeAbsent, most: Self.evictedPerStep, change)
+    try run(while: shouldContinue) { session throws(LarderError) in
+      try session.changeRules(
+        of: name, mayBeAbsent: mayBeAbsent, most: Self.evictedPerStep, change)
     }
   }
 
@@ -33,8 +34,8 @@ struct LimitChange {
   func changeSettings(
     while shouldContinue: () -> Bool = { true }, _ change: (inout StoreSettings) -> Void
   ) throws(LarderError) -> Bool {
-    let isDone = try run(while: shouldContinue) { batch throws(LarderError) in
-      try batch.changeSettings(most: Self.evictedPerStep, change)
+    let isDone = try run(while: shouldContinue) { session throws(LarderError) in
+      try session.changeSettings(most: Self.evictedPerStep, change)
     }
     engine.memory.budget.limit = try engine.metadata.settings(in: engine.beginRead()).memoryLimit
     return isDone
@@ -42,10 +43,10 @@ struct LimitChange {
 
   private func run(
     while shouldContinue: () -> Bool,
-    _ step: (inout WriteBatch) throws(LarderError) -> LimitProgress
+    _ step: (inout WriteSession) throws(LarderError) -> LimitProgress
   ) throws(LarderError) -> Bool {
     while true {
-      switch try engine.commit(.standard, { batch in try step(&batch) }) {
+      switch try engine.commit(.standard, { batch in try step(&batch.session) }) {
       case .done: return true
       case .underWay: if !shouldContinue() { return false }
       case .stuck(let error): throw error
@@ -54,12 +55,12 @@ struct LimitChange {
   }
 }
 
-extension WriteBatch {
+extension WriteSession {
   mutating func changeRules(
     of name: String, mayBeAbsent: Bool, most: Int,
     _ change: (inout NamespaceRecord.RuleSet) -> Void
   ) throws(LarderError) -> LimitProgress {
-    let found = try session.namespace(name)?.record
+    let found = try namespace(name)?.record
     if found == nil, !mayBeAbsent { throw NamespaceName.absent(name) }
     let before = found?.rules ?? NamespaceRecord.RuleSet()
     var changed = before
@@ -68,35 +69,34 @@ extension WriteBatch {
     try changed.declared.validate()
     try rules.validate()
     if changed != before, let guaranteed = rules.limits.guaranteed, guaranteed > 0 {
-      try budget.checkGuarantees(of: name, guaranteed, &session)
+      try checkGuarantees(of: name, guaranteed)
     }
-    var record = try session.namespaceOrNew(name).record
+    var record = try namespaceOrNew(name).record
     guard changed != before else { return .done }
     record.rules = changed
     let id = record.id
     let limits = rules.limits
-    let entries = try session.counters(of: id).entries
-    if limits.areExceeded(by: id, session) {
-      var sweep = ExpirySweep(of: id, limit: most)
-      try sweep.run(&session) { session in limits.areExceeded(by: id, session) }
+    let entries = try self.counters(of: id).entries
+    if exceeds(limits, in: id) {
+      try removeExpired(in: id, limit: most) { session in session.exceeds(limits, in: id) }
       var request = RoomRequest(id: id, limits: limits, evictionsLeft: most)
       request.keepsNewest = true
-      let removal = try budget.evict(rules.eviction, request, &session)
+      let removal = try evict(rules.eviction, request)
       // The limit cannot be reached as long as the newest entry stays, so this second call may evict the newest entry as well.
-      if limits.areExceeded(by: id, session), removal.entries < most {
+      if exceeds(limits, in: id), removal.entries < most {
         request.keepsNewest = false
         request.evictionsLeft = most - removal.entries
-        try budget.evict(rules.eviction, request, &session)
+        try evict(rules.eviction, request)
       }
     }
-    let counters = try session.counters(of: id)
-    let isStillOver = limits.areExceeded(by: id, session)
+    let counters = try self.counters(of: id)
+    let isStillOver = exceeds(limits, in: id)
     if isStillOver {
       record.rules.raise(
         entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes),
         inOverrides: record.rules.declared == before.declared)
     }
-    try session.store(record, named: name)
+    try store(record, named: name)
     guard isStillOver else { return .done }
     if counters.entries < entries { return .underWay }
     return .stuck(
@@ -113,7 +113,7 @@ extension WriteBatch {
   mutating func changeSettings(
     most: Int, _ change: (inout StoreSettings) -> Void
   ) throws(LarderError) -> LimitProgress {
-    var settings = try session.settings()
+    var settings = try self.settings()
     let before = settings
     change(&settings)
     try settings.declared.validate()
@@ -121,32 +121,31 @@ extension WriteBatch {
     guard settings != before else { return .done }
     let wanted = settings.limits
     budget.limits = wanted
-    try budget.checkGuarantees(of: nil, 0, &session)
-    let (budget, entries) = (budget, session.state.entries)
-    if budget.isOver(session) {
-      var sweep = ExpirySweep(of: nil, limit: most)
-      try sweep.run(&session) { session in budget.isOver(session) }
-      try budget.evictInTurn(&session) { session in
-        budget.isOver(session) && entries &- session.state.entries < UInt64(most)
+    try checkGuarantees(of: nil, 0)
+    let entries = state.entries
+    if isStoreOver {
+      try removeExpired(in: nil, limit: most) { session in session.isStoreOver }
+      try evictInTurn { session in
+        session.isStoreOver && entries &- session.state.entries < UInt64(most)
       }
     }
     let disk = try lowerDisk(to: wanted.disk, most: min(most, 100))
-    let isOver = budget.isOver(session) || disk != nil
+    let isOver = isStoreOver || disk != nil
     if isOver {
       settings.raise(
-        entries: Int(clamping: session.state.entries),
-        bytes: Int(clamping: session.state.bytes),
+        entries: Int(clamping: state.entries),
+        bytes: Int(clamping: state.bytes),
         disk: disk, inOverrides: settings.declared == before.declared)
     }
-    self.budget.limits = settings.limits
-    try session.store(settings)
+    budget.limits = settings.limits
+    try store(settings)
     if !isOver { return .done }
-    if session.state.entries < entries { return .underWay }
+    if state.entries < entries { return .underWay }
     return .stuck(
       LarderError(
         .full,
-        "\(session.engine.environment.path) holds "
-          + LimitWords.usage(session.state.entries, session.state.bytes)
+        "\(engine.environment.path) holds "
+          + LimitWords.usage(state.entries, state.bytes)
           + " that may not be evicted: its limit of \(wanted.words) cannot be reached",
         hint: "remove or unpin entries, then set the limit again"))
   }
@@ -155,24 +154,22 @@ extension WriteBatch {
   /// returns a limit for the next step. Because removals need free pages, that limit may be a little above the file size.
   private mutating func lowerDisk(to limit: Int?, most: Int) throws(LarderError) -> Int? {
     guard let limit else { return nil }
-    let engine = session.engine
     let usable = BatchPages.usable(of: limit, pageSize: engine.pageSize)
-    guard session.usesMore(than: usable) else { return nil }
+    guard usesMore(than: usable) else { return nil }
     let size = engine.environment.fileSize
-    let available = try session.transaction.read { lmdb throws(LMDBError) in
+    let available = try transaction.read { lmdb throws(LMDBError) in
       try lmdb.availablePages(upTo: BatchPages.perStep, limit: size)
     }
-    let entries = session.state.entries
-    for _ in 0..<4 where session.state.garbage > 0 && session.usesMore(than: usable) {
-      _ = try GarbageCollector.reclaim(limit: 64, &session)
+    let entries = state.entries
+    for _ in 0..<4 where state.garbage > 0 && usesMore(than: usable) {
+      _ = try GarbageCollector.reclaim(limit: 64, &self)
     }
-    var sweep = ExpirySweep(of: nil, limit: most)
-    try sweep.run(&session) { session in session.usesMore(than: usable) }
-    try budget.evictInTurn(&session) { session in
+    try removeExpired(in: nil, limit: most) { session in session.usesMore(than: usable) }
+    try evictInTurn { session in
       entries &- session.state.entries < UInt64(most)
         && session.usesMore(than: usable)
     }
-    if !session.usesMore(than: usable) { return nil }
+    if !usesMore(than: usable) { return nil }
     return max(limit, size + max(0, BatchPages.perStep - available) * engine.pageSize)
   }
 }

@@ -72,10 +72,10 @@ struct PageReclaimer {
       // If an eviction took more pages than estimated and ran out of them, the next eviction leaves more pages free.
       let kept = Self.keptForCommit << fruitless
       let step = try attemptOnce { batch in
-        guard let disk = batch.budget.disk else { return (0, true) }
+        guard let disk = batch.session.budget.disk else { return (0, true) }
         let most = disk.usable(leaving: pages)
         let before = batch.session.state.bytes
-        try batch.budget.lowerUse(to: most, forBytes: 0, keeping: kept, &batch.session)
+        try batch.session.lowerUse(to: most, forBytes: 0, keeping: kept)
         return (
           Int(clamping: before &- batch.session.state.bytes),
           !batch.session.usesMore(than: most)
@@ -89,7 +89,7 @@ struct PageReclaimer {
     }
     try letCommitsPass()
     return try attempt { batch in
-      (batch.budget.disk?.available ?? .max) >= pages - BatchPages.kept
+      (batch.session.budget.disk?.available ?? .max) >= pages - BatchPages.kept
     }
   }
 

@@ -14,49 +14,48 @@ struct SpaceBudget {
   /// Whether the disk limit is so near that this batch counts pages.
   var hasDiskLimit: Bool { disk != nil }
 
-  func exceededLimit(_ usage: Usage) -> RemovalReason? {
-    if let most = limits.entries, usage.entries > UInt64(clamping: most) {
-      return .evictedForStoreEntries
-    }
-    if let most = limits.bytes, usage.bytes > UInt64(clamping: most) {
-      return .evictedForStoreBytes
-    }
-    return nil
-  }
-
-  /// Whether the entries or bytes, with the entry that is about to be stored, exceed a limit of the store.
-  func isOver(_ session: borrowing WriteSession) -> Bool {
-    exceededLimit(session.ledger.expectedTotal) != nil
-  }
-
   /// Whether a namespace without its own limit counts bytes instead of entries.
   var countsBytes: Bool { limits.bytes != nil || limits.entries == nil }
 
+  /// Whether a new entry in a namespace with the given rules may evict other entries.
+  func mayEvict(_ rules: Rules) -> Bool {
+    rules.limits.evicts || limits.counted.evicts || hasDiskLimit
+  }
+}
+
+extension WriteSession {
+  /// Whether a namespace exceeds a limit. The entry that is about to be stored is included.
+  func exceeds(_ limits: Limits, in id: NamespaceID) -> Bool {
+    limits.exceeded(by: ledger.expectedUsage(id)) != nil
+  }
+
+  /// The reason to evict if the store, with the entry that is about to be stored, exceeds a limit of entries or bytes.
+  var exceededLimit: RemovalReason? {
+    budget.limits.counted.exceeded(
+      by: ledger.expectedTotal, .evictedForStoreEntries, .evictedForStoreBytes)
+  }
+
+  var isStoreOver: Bool { exceededLimit != nil }
+
   /// Whether less than 1/32 of a limit of the store is left.
-  func isNearlyFull(_ session: borrowing WriteSession) -> Bool {
-    if Limits(entries: limits.entries, bytes: limits.bytes)
-      .isNearlyReached(by: session.ledger.expectedTotal)
-    {
-      return true
-    }
-    return disk.map { session.usesMore(than: $0.usable - $0.usable / 32) } ?? false
+  var isNearlyFull: Bool {
+    if budget.limits.counted.isNearlyReached(by: ledger.expectedTotal) { return true }
+    guard let usable = budget.disk?.usable else { return false }
+    return usesMore(than: usable - usable / 32)
   }
 
   /// Throws if the sum of all guarantees exceeds the store's limits. For `changed`, `guaranteed` counts. O(namespaces).
-  func checkGuarantees(
-    of changed: String?, _ guaranteed: Int, _ session: inout WriteSession
-  ) throws(LarderError) {
-    let usableDisk = limits.usableDisk(pageSize: session.engine.pageSize)
-    guard let most = [limits.bytes, usableDisk].compactMap({ $0 }).min() else { return }
+  mutating func checkGuarantees(of changed: String?, _ guaranteed: Int) throws(LarderError) {
+    let usableDisk = budget.limits.usableDisk(pageSize: engine.pageSize)
+    guard let most = [budget.limits.bytes, usableDisk].compactMap({ $0 }).min() else { return }
     var sum = guaranteed
-    for name in try session.namespaceNames() where !name.isExactly(changed) {
-      let own = try session.namespace(name)?.rules.limits.guaranteed ?? 0
-      sum = sum.addingReportingOverflow(own).overflow ? .max : sum + own
+    for namespace in try namespaces() where !namespace.name.isExactly(changed) {
+      sum = sum.saturatingAdding(namespace.rules.limits.guaranteed ?? 0)
     }
     guard sum > most else { return }
     throw LarderError(
       .invalidArgument,
-      "\(sum) bytes would be guaranteed to namespaces, but \(session.engine.environment.path) may hold \(most) bytes",
+      "\(sum) bytes would be guaranteed to namespaces, but \(engine.environment.path) may hold \(most) bytes",
       hint: "guarantee less, or raise the store's limits")
   }
 }

@@ -110,7 +110,7 @@ extension StoreEngine {
           let result = try batch.run(mode, room, &buffered, on: id - 1, body)
           if case nil = result { recordsID = id }
           effects = batch.finalEffects
-          pages = batch.budget.pagesTaken(batch.session)
+          pages = batch.session.pagesTaken
           writes.committed.keep(
             batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
           transaction = batch.end()
@@ -119,8 +119,8 @@ extension StoreEngine {
           effects = batch.effects
           effects.removal = batch.session.removals.number
           thrown = (error as? LMDBError).map { self.error($0) } ?? error
-          isOverdrawn = batch.budget.isOverdrawn
-          pages = batch.budget.pagesTaken(batch.session)
+          isOverdrawn = batch.session.budget.isOverdrawn
+          pages = batch.session.pagesTaken
           let cause = batch.session.transaction.failure?.cause
           transaction = batch.end()
           // LMDB's own error goes back to the LMDB layer, which must know that the map is full or the environment is broken.
@@ -164,15 +164,14 @@ extension WriteBatch {
     on commit: UInt64, _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result? {
     let engine = session.engine
-    budget = SpaceBudget(try session.settings().limits)
-    guard budget.limits.disk == engine.environment.fileLimit else {
-      throw RolledBack.fileLimitChanged(to: budget.limits.disk)
+    let limits = try session.settings().limits
+    session.budget = SpaceBudget(limits)
+    guard limits.disk == engine.environment.fileLimit else {
+      throw RolledBack.fileLimitChanged(to: limits.disk)
     }
-    try budget.measureDisk(&session)
-    if let room, let disk = budget.disk {
-      if room.mayAskForCheckpoint, budget.wantsCheckpoint(engine) {
-        throw RolledBack.checkpointWanted
-      }
+    try session.measureDisk()
+    if let room, let disk = session.budget.disk {
+      if room.mayAskForCheckpoint, session.wantsCheckpoint { throw RolledBack.checkpointWanted }
       if disk.available < room.wanted { throw RolledBack.roomWanted }
     }
     let count = try buffered.begin(&self, on: commit, lockTimeout: engine.environment.lockTimeout)
@@ -182,7 +181,7 @@ extension WriteBatch {
     try flushSomeAccessTimes()
     let result = storesRecords ? nil : try body(&self)
     // The cleanup must not use the last free pages: they are reserved for the caller's changes.
-    if budget.hasPages(for: BatchPages.forCleanup, session) {
+    if session.hasPages(for: BatchPages.forCleanup) {
       if mode.cleansUp, !storesRecords {
         try removePendingExpirations(limit: shares * BatchEffects.expirationsPerWrite)
         try TagInvalidation.resumeFirst(limit: shares * TagInvalidation.perWrite, &session)

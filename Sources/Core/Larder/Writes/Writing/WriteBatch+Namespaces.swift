@@ -14,7 +14,7 @@ extension WriteBatch {
     let rules = rules.inMilliseconds
     let name = namespace.name
     if try session.namespace(name)?.record.rules.declared == rules { return }
-    try require(changeRules(of: name, mayBeAbsent: true, most: .max) { $0.declare(rules) })
+    try require(session.changeRules(of: name, mayBeAbsent: true, most: .max) { $0.declare(rules) })
   }
 
   /// Declares a cache's rules once after the store is opened, and again if the namespace was removed.
@@ -27,7 +27,7 @@ extension WriteBatch {
     if known != nil, handle.hasDeclared(rules) { return }
     let declared = rules.inMilliseconds
     if known?.record.rules.declared != declared {
-      let progress = try changeRules(
+      let progress = try session.changeRules(
         of: namespace.name, mayBeAbsent: true, most: LimitChange.evictedPerStep
       ) { $0.declare(declared) }
       try require(progress)
@@ -45,7 +45,9 @@ extension WriteBatch {
   ) throws(LarderError) {
     let overrides = overrides.inMilliseconds
     try require(
-      changeRules(of: namespace.name, mayBeAbsent: false, most: .max) { $0.overrides = overrides })
+      session.changeRules(of: namespace.name, mayBeAbsent: false, most: .max) {
+        $0.overrides = overrides
+      })
   }
 
   /// Throws if the limit is not reached now: the batch has no later transaction for the rest, so the batch fails.

@@ -13,7 +13,8 @@ extension WriteBatch {
     try Self.validate(key, in: name, attributes)
     let known = try session.namespace(name)
     if known == nil { try NamespaceName.validate(name) }
-    try budget.checkSize(value.count, in: known ?? .new, named: name)
+    try session.budget.limits.checkSize(
+      value.count, under: (known ?? .new).rules, named: name)
     let lifetime = try Lifetime(
       attributes.expires, stale: attributes.stale, in: known ?? .new, at: session.now)
     // Owners that may be missing are resolved later, because that creates their namespaces and the write may still fail.
@@ -79,10 +80,10 @@ extension WriteBatch {
     var (header, previous) = (header, previous)
     if try isCut(value.count, fields: fields.encoded.count) { header.flags.insert(.chunked) }
     let draft = Draft(value, for: key, at: entryKey, header, fields.0, encoded: fields.encoded)
-    if budget.mayEvict(namespace.rules) {
+    if session.budget.mayEvict(namespace.rules) {
       // A record of the write buffer needs no further room, because the buffer takes only records that keep the limits.
       let hasRoom = if case .committed = change { true } else { false }
-      previous = try admit(draft, replacing: previous, in: namespace, hasRoom: hasRoom)
+      previous = try session.admit(draft, replacing: previous, in: namespace, hasRoom: hasRoom)
     }
     try session.replace(previous, with: draft, as: change)
     return draft.header
@@ -90,9 +91,8 @@ extension WriteBatch {
 
   private mutating func isCut(_ count: Int, fields: Int) throws(LarderError) -> Bool {
     if let least = session.engine.chunksAbove, count > least { return true }
-    guard budget.hasDiskLimit else { return false }
-    return try budget.needsChunks(
-      value: count, recordCount: EntryHeader.largestSize + fields + count, &session)
+    return try session.needsChunks(
+      value: count, recordCount: EntryHeader.largestSize + fields + count)
   }
 
   /// The entry that a write replaces; nil if there is none. A damaged record is counted as damaged and then overwritten. If

@@ -1,0 +1,218 @@
+import LMDB
+import LarderSystem
+
+extension WriteSession {
+  mutating func makeRoom(in namespace: KnownNamespace) throws(LarderError) {
+    let (id, rules) = (namespace.id, namespace.rules)
+    if try lower(namespace, to: rules.limits) { return }
+    // The search for expired entries has no limit, because no write may be refused while expired entries take the room.
+    try removeExpired(in: id, limit: .max) { session in session.exceeds(rules.limits, in: id) }
+    guard exceeds(rules.limits, in: id) else { return }
+    let refuses = rules.eviction == .refuse
+    throw LarderError(
+      .full,
+      "namespace \(namespace.name) is full (\(rules.limits.words)), and nothing in it may be evicted"
+        + (refuses
+          ? ""
+          : ": \(ledger[id].pinned) entries are pinned, and the others own what must stay, or belong to it"),
+      hint: refuses
+        ? "remove entries, raise the limit, or let the namespace evict"
+        : "unpin or remove entries, lower guarantees, or raise the limit")
+  }
+
+  /// Removes expired entries, then lets the policy of the namespace evict. Returns whether the usage is then within the limits.
+  mutating func lower(_ namespace: KnownNamespace, to limits: Limits) throws(LarderError) -> Bool {
+    let id = namespace.id
+    guard exceeds(limits, in: id) else { return true }
+    try removeExpired(in: id) { session in session.exceeds(limits, in: id) }
+    guard exceeds(limits, in: id) else { return true }
+    try evict(namespace.rules.eviction, RoomRequest(id: id, limits: limits))
+    return !exceeds(limits, in: id)
+  }
+
+  mutating func makeRoomInStore() throws(LarderError) {
+    if try lowerStore() { return }
+    try removeExpired(in: nil, limit: .max) { session in session.isStoreOver }
+    if isStoreOver {
+      throw LarderError(
+        .full,
+        "\(engine.environment.path) is full (\(budget.limits.words)), and nothing in it may be evicted",
+        hint: "remove or unpin entries, raise the limit, lower guarantees, or let namespaces evict")
+    }
+  }
+
+  /// Removes expired entries, then lets one namespace after another evict. Returns whether the usage is then within the limits.
+  mutating func lowerStore() throws(LarderError) -> Bool {
+    guard isStoreOver else { return true }
+    try removeExpired(in: nil) { session in session.isStoreOver }
+    try evictInTurn { session in session.isStoreOver }
+    return !isStoreOver
+  }
+
+  /// While `shouldContinue` returns true, removes expired entries of a namespace, or of all namespaces if `id` is nil.
+  mutating func removeExpired(
+    in id: NamespaceID?, limit: Int = ExpirySweep.perWrite,
+    while shouldContinue: (borrowing WriteSession) -> Bool
+  ) throws(LarderError) {
+    var sweep = ExpirySweep(of: id, limit: limit)
+    try sweep.run(&self, while: shouldContinue)
+  }
+
+  /// While `shouldContinue` returns true, lets one namespace after another evict an entry; ``FairShare`` chooses the namespace.
+  /// If no limit of entries or bytes is exceeded, the evictions count as evictions for the disk limit.
+  mutating func evictInTurn(
+    while shouldContinue: (borrowing WriteSession) -> Bool
+  ) throws(LarderError) {
+    guard shouldContinue(self) else { return }
+    let fairShare = engine.writes.fairShare
+    var members = try namespaces().filter { $0.rules.eviction != .refuse }
+    while shouldContinue(self), let member = fairShare.next(among: members) {
+      let id = member.id
+      try load(id)
+      let usage = ledger.expectedUsage(id)
+      // A write to the namespace itself may evict even the guaranteed bytes, so the guarantee does not count then.
+      let guaranteed = ledger.expected?.id == id ? 0 : member.guaranteed
+      let request = RoomRequest(
+        id: id, limits: member.rules.limits, reason: exceededLimit ?? .evictedForDisk,
+        evictionsLeft: 1, guaranteed: guaranteed)
+      let removal =
+        usage.entries == 0 || usage.bytes < guaranteed
+        ? RemovalResult() : try evict(member.rules.eviction, request)
+      if removal.entries == 0 {
+        members.removeAll { $0.id == id }
+      } else {
+        fairShare.charge(
+          id, share: Double(max(removal.bytes, 1)) / Double(max(usage.bytes, 1)))
+      }
+    }
+  }
+
+  /// All namespaces. O(namespaces), but O(1) if this process has called the function after the last change of a namespace.
+  mutating func namespaces() throws(LarderError) -> [KnownNamespace] {
+    let fairShare = engine.writes.fairShare
+    if let known = fairShare.known(at: state.generation) { return known.namespaces }
+    var namespaces: [KnownNamespace] = []
+    for name in try namespaceNames() {
+      if let found = try namespace(name) { namespaces.append(found) }
+    }
+    if ledger.hasCommittedGeneration { fairShare.remember(namespaces, at: state.generation) }
+    return namespaces
+  }
+
+  mutating func guarantees() throws(LarderError) -> [NamespaceID: UInt64] {
+    let known = engine.writes.fairShare.known(at: state.generation)
+    return if let known { known.guarantees } else { try namespaces().guarantees }
+  }
+
+  @discardableResult
+  mutating func evict(
+    _ eviction: Eviction, _ request: RoomRequest
+  ) throws(LarderError) -> RemovalResult {
+    switch eviction {
+    case .adaptive:
+      try withQueue(request) { queue throws(LarderError) in try queue.makeRoom() }
+    case .fifo:
+      try withQueue(request) { queue throws(LarderError) in try queue.makeRoomOldestFirst() }
+    case .refuse: RemovalResult()
+    }
+  }
+
+  mutating func noteInserted(
+    _ candidate: Candidate, in namespace: KnownNamespace
+  ) throws(LarderError) {
+    let request = RoomRequest(id: namespace.id, limits: namespace.rules.limits)
+    let minute = now.milliseconds / 60_000
+    _ = try withQueue(request) { queue throws(LarderError) in
+      try queue.inserted(candidate, of: namespace.id, in: minute)
+    }
+  }
+
+  private mutating func withQueue(
+    _ request: RoomRequest, _ body: (inout NamespaceQueue) throws(LarderError) -> Void
+  ) throws(LarderError) -> RemovalResult {
+    var queue = NamespaceQueue(self, request)
+    var failure: LarderError?
+    do throws(LarderError) {
+      try body(&queue)
+    } catch {
+      failure = error
+    }
+    let removal = queue.removal
+    self = queue.end()
+    if let failure { throw failure }
+    return removal
+  }
+}
+
+extension StoreLimits {
+  /// The limits of entries and bytes, in the form of the limits of a namespace.
+  var counted: Limits {
+    get { Limits(entries: entries, bytes: bytes) }
+    set { (entries, bytes) = (newValue.entries, newValue.bytes) }
+  }
+
+  /// Throws for a value that is larger than a limit, because no eviction can make room for it.
+  func checkSize(_ size: Int, under rules: Rules, named name: String) throws(LarderError) {
+    guard size <= rules.largestValue else {
+      throw LarderError.tooLarge(size, for: name, rules)
+    }
+    try rules.limits.checkSize(size, of: "namespace \(name)")
+    try counted.checkSize(size, of: "the store")
+  }
+}
+
+extension Limits {
+  fileprivate func checkSize(
+    _ size: Int, of owner: @autoclosure () -> String
+  ) throws(LarderError) {
+    if let bytes, size > bytes {
+      throw LarderError(
+        .overLimit,
+        "a value of \(size) bytes is larger than all that \(owner()) may hold (\(bytes) bytes)",
+        hint: "raise the limit, or store less")
+    }
+    if entries == 0 {
+      throw LarderError(
+        .full, "\(owner()) may hold no entry: its limit is 0", hint: "raise the limit")
+    }
+  }
+
+  /// The limits in the form that messages use: `20 entries, 1000 bytes`.
+  var words: String {
+    [entries.map { LimitWords.entries($0) }, bytes.map { LimitWords.bytes($0) }]
+      .compactMap { $0 }.joined(separator: ", ")
+  }
+}
+
+extension StoreLimits {
+  var words: String {
+    [
+      entries.map { LimitWords.entries($0) }, bytes.map { LimitWords.bytes($0) },
+      disk.map { "\(LimitWords.bytes($0)) on disk" },
+    ].compactMap { $0 }.joined(separator: ", ")
+  }
+}
+
+enum LimitWords {
+  static func entries(_ number: some BinaryInteger) -> String {
+    number == 1 ? "1 entry" : "\(number) entries"
+  }
+
+  static func bytes(_ number: some BinaryInteger) -> String {
+    number == 1 ? "1 byte" : "\(number) bytes"
+  }
+
+  /// A text for messages, for example `8 entries (1000 bytes)`.
+  static func usage(_ entries: some BinaryInteger, _ bytes: some BinaryInteger) -> String {
+    "\(self.entries(entries)) (\(self.bytes(bytes)))"
+  }
+}
+
+extension LarderError {
+  package static func tooLarge(_ size: Int, for namespace: String, _ rules: Rules) -> LarderError {
+    LarderError(
+      .overLimit,
+      "a value of \(size) bytes is larger than namespace \(namespace) allows (\(rules.largestValue) bytes)",
+      hint: "raise the namespace's largest value, or store less")
+  }
+}

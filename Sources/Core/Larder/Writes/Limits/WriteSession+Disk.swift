@@ -1,0 +1,123 @@
+import LMDB
+import LarderSystem
+
+/// The disk limit. When a batch begins, it has a number of available pages, and each change may take some of them.
+extension WriteSession {
+  mutating func measureDisk() throws(LarderError) {
+    guard let limit = budget.limits.disk else { return }
+    // If the file is far from the limit, the batch need not count its pages.
+    let ample = BatchPages.ample / engine.pageSize
+    if try transaction.read({ lmdb throws(LMDBError) in
+      try lmdb.pagesBehindLast(limit: limit) > ample
+    }) {
+      return
+    }
+    let databases = engine.indexes.all
+    let (available, used) = try transaction.read { lmdb throws(LMDBError) in
+      (
+        try lmdb.availablePages(upTo: BatchPages.enough, limit: limit),
+        try lmdb.usedPages(of: databases)
+      )
+    }
+    budget.disk = BatchPages(
+      limit: limit, pageSize: engine.pageSize, available: available, used: used)
+  }
+
+  var wantsCheckpoint: Bool {
+    guard let disk = budget.disk, disk.available < disk.reserve / 2 else { return false }
+    return engine.environment.hasOutdatedPin
+  }
+
+  /// The number of pages for records of the write buffer after this batch. Pages that the batch replaces do not count yet.
+  var pagesForRecords: Int {
+    guard let disk = budget.disk else { return BatchPages.ample / engine.pageSize / 2 }
+    return max(0, disk.available - spentPages - disk.reserve / 2)
+  }
+
+  private var spentPages: Int {
+    budget.disk?.spent(changing: transaction.changedPages) ?? 0
+  }
+
+  /// Whether, after the changes of the batch until now, `pages` more pages can be taken and `kept` pages still remain.
+  func hasPages(for pages: Int = 0, keeping kept: Int = BatchPages.kept) -> Bool {
+    guard let disk = budget.disk else { return true }
+    return spentPages + pages + kept <= disk.available
+  }
+
+  var pagesTaken: Int { budget.missingPages + min(spentPages, budget.disk?.available ?? 0) }
+
+  /// Whether a value must be cut into chunks. LMDB needs consecutive pages for a large value, and may find too few.
+  mutating func needsChunks(value: Int, recordCount: Int) throws(LarderError) -> Bool {
+    guard let disk = budget.disk, value > engine.pageSize else { return false }
+    let (run, spent) = (disk.pages(ofRecord: recordCount), spentPages)
+    return try transaction.read { lmdb throws(LMDBError) in
+      // If the batch has already changed something, only the unused pages at the end of the file are certainly consecutive.
+      spent == 0
+        ? try !lmdb.hasRun(of: run, afterTaking: BatchPages.branches, limit: disk.limit)
+        : try lmdb.pagesBehindLast(limit: disk.limit) < run + spent
+    }
+  }
+
+  mutating func spend(_ recordCount: Int) -> Bool {
+    guard let room = budget.disk else { return true }
+    guard hasPages(for: room.pages(ofRecord: recordCount) + BatchPages.branches) else {
+      return false
+    }
+    budget.disk?.spend(pages: room.pages(ofLargeRecord: recordCount), stored: recordCount)
+    return true
+  }
+
+  /// Makes room in the data file for an entry: reclaims cleared entries, then removes expired entries, then evicts.
+  mutating func makeRoomOnDisk(
+    for weight: EntryWeight, isChunked: Bool
+  ) throws(LarderError) {
+    guard let room = budget.disk else { return }
+    let own =
+      isChunked
+      ? room.chunkPages(ofValue: weight.size)
+      : room.pages(ofLargeRecord: weight.stored)
+    let needed = max(own, 1)
+    guard needed + BatchPages.kept <= room.usable else {
+      throw LarderError(
+        .overLimit,
+        "a value of \(weight.size) bytes does not fit into \(engine.environment.path), "
+          + "which may have \(room.limit) bytes on disk",
+        hint: "raise the store's disk limit, or store less")
+    }
+    budget.missingPages = needed
+    // Evictions also copy pages. So they must leave as many free pages as the entry itself needs.
+    try lowerUse(
+      to: room.usable - needed, forBytes: weight.size,
+      keeping: needed + BatchPages.branches + BatchPages.kept)
+    budget.disk?.spend(pages: own, stored: weight.stored)
+    guard hasPages() else {
+      budget.isOverdrawn = true
+      throw transaction.fail(LarderError(.full, "no room is left on disk"))
+    }
+    budget.missingPages = 0
+  }
+
+  /// Evicts until at most `pages` are in use, or until only `kept` pages are left for the batch. One write evicts at most twice
+  /// the bytes of its entry plus 64 KB. If half of the reserve is in use, the 64 KB become 1 MB.
+  mutating func lowerUse(
+    to pages: Int, forBytes size: Int, keeping kept: Int
+  ) throws(LarderError) {
+    let shouldContinue = { (session: borrowing WriteSession) in
+      session.usesMore(than: pages) && session.hasPages(keeping: kept)
+    }
+    guard shouldContinue(self) else { return }
+    for _ in 0..<64 where state.garbage > 0 && shouldContinue(self) {
+      _ = try GarbageCollector.reclaim(limit: 16, &self)
+    }
+    try removeExpired(in: nil, while: shouldContinue)
+    guard state.garbage == 0, shouldContinue(self) else { return }
+    let before = state.bytes
+    // In a store of small entries, only many evictions free a page. So few are made until half of the reserve is in use.
+    let isDeep = usesMore(than: pages + (budget.disk?.reserve ?? 0) / 2)
+    let most = UInt64(2 * size + (isDeep ? 1_000_000 : 64_000))
+    try evictInTurn { session in
+      before &- session.state.bytes < most && before >= session.state.bytes
+        && shouldContinue(session)
+    }
+  }
+}
