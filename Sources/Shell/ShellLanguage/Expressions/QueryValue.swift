@@ -117,39 +117,33 @@ package enum QueryValue: Sendable, Hashable {
   }
 
   /// The value as JSON on one line.
-  package var json: String {
+  package var json: String { output.text }
+
+  private var output: JSON {
     switch self {
-    case .null: return "null"
-    case .bool(let value): return value ? "true" : "false"
-    case .integer(let value): return String(value)
+    case .null: .null
+    case .bool(let value): .bool(value)
+    case .integer(let value): .verbatim(String(value))
+    case .number(let value) where !value.isFinite: .null
     case .number(let value):
-      guard value.isFinite else { return "null" }
-      return value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : "\(value)"
-    case .string(let bytes): return JSON.string(String(decoding: bytes, as: UTF8.self)).text
-    case .list(let values): return "[" + values.map(\.json).joined(separator: ",") + "]"
+      .verbatim(
+        value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : "\(value)")
+    case .string(let bytes): .string(String(decoding: bytes, as: UTF8.self))
+    case .list(let values): .array(values.map(\.output))
     case .outsized(let bytes), .array(let bytes), .object(let bytes):
-      return String(decoding: bytes, as: UTF8.self)
-    case .time(let time): return JSON.string(time.rfc3339).text
-    case .duration(let milliseconds):
-      return milliseconds % 1000 == 0
-        ? String(milliseconds / 1000) : "\(Double(milliseconds) / 1000)"
+      .verbatim(String(decoding: bytes, as: UTF8.self))
+    case .time(let time): .string(time.rfc3339)
+    case .duration(let milliseconds): .verbatim(Cell.seconds(milliseconds))
     }
   }
 
   /// The value as a cell: null is empty in CSV, `null` in plain output and a dash in a table.
   package var cell: Cell {
     switch self {
-    case .null: .value(text: "null", json: .null, isNumber: false)
     case .bool(let value): .bool(value)
-    case .number(let value) where !value.isFinite: QueryValue.null.cell
     case .duration(let milliseconds): .span(milliseconds)
     case .time(let time): .time(time)
-    case .string(let bytes):
-      .value(
-        text: String(decoding: bytes, as: UTF8.self),
-        json: .string(String(decoding: bytes, as: UTF8.self)), isNumber: false)
-    case .integer, .number, .outsized, .list, .array, .object:
-      .value(text: json, json: .verbatim(json), isNumber: type == .number)
+    default: .value(output, isNumber: type == .number)
     }
   }
 }

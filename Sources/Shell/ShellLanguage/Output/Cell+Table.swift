@@ -20,8 +20,8 @@ extension Cell {
     case .list(let cells):
       cells.isEmpty ? dash : cells.map { $0.shown(presentation) }.joined(separator: ", ")
     case .json(let value): SafeText(value.text).description
-    case .value(let text, let json, _):
-      text.isEmpty || json == .null ? dash : SafeText(text).description
+    case .value(let value, _):
+      value.field.flatMap { $0.isEmpty ? nil : SafeText($0).description } ?? dash
     case .null: dash
     case .blank: ""
     }
@@ -46,7 +46,7 @@ extension Cell {
 
   var isNothing: Bool {
     switch self {
-    case .null, .blank, .value(_, .null, _): true
+    case .null, .blank, .value(.null, _): true
     default: false
     }
   }
@@ -58,7 +58,7 @@ extension Cell {
   package var isRight: Bool {
     switch self {
     case .number, .size, .span, .share, .null, .blank: true
-    case .value(_, let json, let isNumber): isNumber || json == .null
+    case .value(let value, let isNumber): isNumber || value == .null
     default: false
     }
   }
