@@ -28,13 +28,9 @@ extension NamespaceRepair {
     guard header.flags.contains(.tagged) != entry.fields.tags.isEmpty,
       header.deadline == EntryHeader.never || header.deadline <= max(header.staleUntil, 0)
     else { return false }
-    guard header.flags.contains(.chunked) else { return true }
+    guard entry.isCut else { return true }
     let payload = record.extracting(header.payloadStart..<record.count)
-    guard var value = ChunkAssembly(payload, version: header.version, in: id) else { return false }
-    var cursor = try view.cursor(in: indexes.chunks)
-    var chunk = try cursor.seek(value.prefix.span)
-    while let found = chunk, value.append(found.key, found.value) { chunk = try cursor.next() }
-    return value.result != nil
+    return try view.assemble(payload, version: header.version, in: id, indexes.chunks) != nil
   }
 }
 

@@ -49,12 +49,7 @@ extension Verifier {
     }
     for fault in missingTags ?? [] { report(fault, of: entryKey) }
     try checkIndexed(entry, transaction)
-    if entry.header.flags.contains(.chunked) {
-      let payload = record.extracting(entry.header.payloadStart..<record.count)
-      if try assemble(payload, of: entry, transaction) == nil {
-        report(.missingChunk, of: entryKey)
-      }
-    }
+    if try !hasChunks(entry, record, transaction) { report(.missingChunk, of: entryKey) }
   }
 
   private mutating func count(_ entry: StoredEntry) {
@@ -68,16 +63,18 @@ extension Verifier {
     if !entry.owners.isEmpty { dependents += 1 }
   }
 
-  private func assemble(
-    _ payload: Span<UInt8>, of entry: StoredEntry, _ transaction: borrowing ReadTransaction
-  ) throws(LMDBError) -> [UInt8]? {
-    do throws(LarderError) {
-      return try engine.reader.assemble(
-        payload, id: entry.id, version: entry.header.version, in: transaction)
-    } catch {
-      // A chunk is on a damaged page, which was reported before, so no further fault is reported.
-      if isDamaged, error.code == .damaged { return nil }
-      throw .corrupted
+  /// Whether an entry has all of its chunks. A chunk on a damaged page counts as missing; the page was reported before.
+  private func hasChunks(
+    _ entry: StoredEntry, _ record: Span<UInt8>, _ transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> Bool {
+    guard entry.isCut else { return true }
+    let (id, version) = (entry.id, entry.header.version)
+    let payload = record.extracting(entry.header.payloadStart..<record.count)
+    do throws(LMDBError) {
+      return try transaction.assemble(payload, version: version, in: id, engine.indexes.chunks)
+        != nil
+    } catch  where isDamaged {
+      return false
     }
   }
 

@@ -61,21 +61,30 @@ struct ChunkAssembly {
   }
 }
 
+extension DatabaseView where Self: ~Copyable {
+  /// The value of an entry whose value is in chunks; nil if the payload is damaged, or a chunk is missing or damaged.
+  func assemble(
+    _ payload: Span<UInt8>, version: UInt64, in id: NamespaceID, _ chunks: Database
+  ) throws(LMDBError) -> [UInt8]? {
+    guard var assembly = ChunkAssembly(payload, version: version, in: id) else { return nil }
+    var cursor = try cursor(in: chunks)
+    var record = try cursor.seek(assembly.prefix.span)
+    while let chunk = record, assembly.append(chunk.key, chunk.value) {
+      record = try cursor.next()
+    }
+    return assembly.result
+  }
+}
+
 extension EntryReader {
   func assemble(
     _ payload: Span<UInt8>, id: NamespaceID, version: UInt64,
     in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [UInt8]? {
-    guard var assembly = ChunkAssembly(payload, version: version, in: id) else { return nil }
     do throws(LMDBError) {
-      var cursor = try transaction.cursor(in: indexes.chunks)
-      var record = try cursor.seek(assembly.prefix.span)
-      while let chunk = record, assembly.append(chunk.key, chunk.value) {
-        record = try cursor.next()
-      }
+      return try transaction.assemble(payload, version: version, in: id, indexes.chunks)
     } catch {
       throw environment.larderError(error)
     }
-    return assembly.result
   }
 }

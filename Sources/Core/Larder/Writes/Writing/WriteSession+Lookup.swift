@@ -97,7 +97,13 @@ extension WriteSession {
       return nil
     }
     let payload = Array(body[Int(entry.header.fieldsCount)...])
-    let stored = entry.header.flags.contains(.chunked) ? try assemble(payload, of: entry) : payload
+    var stored: [UInt8]? = payload
+    if entry.isCut {
+      let chunks = engine.indexes.chunks
+      stored = try transaction.read { lmdb throws(LMDBError) in
+        try lmdb.assemble(payload.span, version: entry.header.version, in: entry.id, chunks)
+      }
+    }
     guard engine.transforms.accepts(entry) else { return nil }
     guard entry.header.flags.contains(.transformed), let stored, let key = entry.key else {
       return stored
@@ -105,18 +111,5 @@ extension WriteSession {
     let transformed = TransformContext(
       key, in: entry.id, version: entry.header.version, reader: engine.reader)
     return try engine.transforms.restore(stored, entry.fields, of: transformed)
-  }
-
-  private mutating func assemble(_ payload: [UInt8], of entry: StoredEntry) throws(LarderError)
-    -> [UInt8]?
-  {
-    guard
-      var assembly = ChunkAssembly(payload.span, version: entry.header.version, in: entry.id)
-    else { return nil }
-    let prefix = assembly.prefix
-    try transaction.forEach(in: engine.indexes.chunks, from: prefix) { key, chunk in
-      _ = assembly.append(key.span, chunk)
-    }
-    return assembly.result
   }
 }
