@@ -117,8 +117,9 @@ final class NamespaceHandle: Sendable {
     for kind in ReadCounters.Kind.allCases { total[kind] = counts[kind.rawValue] }
     let found = memory.withLock { $0.total }
     // A revalidated hit needs a lookup, so `reads` has already counted the hit.
-    total[.hits] &+= found[.hits]
-    total[.memory] = found[.hits] &+ found[.revalidatedHits]
+    let hits = found[MemoryCount.hits.rawValue]
+    total[.hits] &+= hits
+    total[.memory] = hits &+ found[MemoryCount.revalidatedHits.rawValue]
     return total
   }
 

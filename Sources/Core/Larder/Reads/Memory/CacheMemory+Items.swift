@@ -26,7 +26,7 @@ extension CacheMemory {
       // Most entries never expire, so most reads need no clock.
       guard item.neverExpires || isFresh(item) else { return nil }
       item.recordUse(firstRecent: firstRecent.load(ordering: .relaxed))
-      counters.count(MemoryCounts.Kind.hits.rawValue, stripe: stripe)
+      counters.count(MemoryCount.hits.rawValue, stripe: stripe)
       return item
     }
   }
@@ -50,11 +50,11 @@ extension CacheMemory {
     shards.withLock(stripe) { _ in
       item.confirm(header, snapshot: snapshot)
       item.recordUse(firstRecent: firstRecent.load(ordering: .relaxed))
-      counters.count(MemoryCounts.Kind.revalidatedHits.rawValue, stripe: stripe)
+      counters.count(MemoryCount.revalidatedHits.rawValue, stripe: stripe)
     }
   }
 
-  func countMiss() { counters.count(MemoryCounts.Kind.misses.rawValue) }
+  func countMiss() { counters.count(MemoryCount.misses.rawValue) }
 
   /// Keeps a value that an entry has in a snapshot. A present value from a later snapshot is not replaced.
   func keep<Value: Sendable>(
@@ -103,7 +103,7 @@ extension CacheMemory {
       assert(previous === replaced)
       return true
     }
-    counters.add(UInt64(leaving.count), to: MemoryCounts.Kind.evictions.rawValue)
+    counters.add(UInt64(leaving.count), to: MemoryCount.evictions.rawValue)
     let left = leaving.reduce(0) { $0 + $1.cost } + (replaced?.cost ?? 0)
     return isKept ? left : left + item.cost
   }

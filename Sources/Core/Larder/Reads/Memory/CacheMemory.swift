@@ -66,8 +66,7 @@ public final class CacheMemory: Sendable {
   /// The usage, the limits, and the counts of reads and evictions from the creation of this memory on.
   public var statistics: MemoryStatistics {
     let (usage, limits) = state.withLock { ($0.policy.usage, $0.limits) }
-    return MemoryStatistics(
-      usage: usage, capacity: limits.capacity, counts: MemoryCounts(counters))
+    return MemoryStatistics(usage: usage, capacity: limits.capacity, counts: counters.totals)
   }
 
   /// Removes values until the rest has at most this cost: first values that were never used, then victims of the policy.
@@ -81,39 +80,35 @@ public final class CacheMemory: Sendable {
   }
 
   func removeAll() {
-    change { policy, leaving in leaving = policy.removeAll() }
+    change { $0.removeAll() }
   }
 
   private func trim(to capacity: (MemoryUsage) -> MemoryUsage) {
-    change { policy, leaving in
-      leaving = policy.trim(to: capacity(policy.usage))
-      counters.add(UInt64(leaving.count), to: MemoryCounts.Kind.evictions.rawValue)
-    }
+    change(isEviction: true) { policy in policy.trim(to: capacity(policy.usage)) }
   }
 
   /// Evicts values with a total cost of at least `cost`, or all values, so that another value fits into the store's budget.
   func evict(_ cost: Int) {
-    change { policy, leaving in
+    change(isEviction: true) { policy in
       let capacity = MemoryUsage(cost: max(0, policy.usage.cost - cost), entries: .max)
-      leaving = policy.makeRoom(capacity: capacity, now: clock.coarseNow)
-      counters.add(UInt64(leaving.count), to: MemoryCounts.Kind.evictions.rawValue)
+      return policy.makeRoom(capacity: capacity, now: clock.coarseNow)
     }
   }
 
   func remove(_ item: MemoryItem) {
-    change { policy, leaving in
-      guard item.place != MemoryQueue.end else { return }
-      leaving = policy.remove(item)
-    }
+    change { policy in item.place == MemoryQueue.end ? [] : policy.remove(item) }
   }
 
   /// Changes the kept values. Releases removed values outside the lock, because their deinitializers may run any code.
-  private func change(_ body: (inout MemoryPolicy, inout [MemoryItem]) -> Void) {
-    var leaving: [MemoryItem] = []
-    state.withLock { state in
-      body(&state.policy, &leaving)
+  private func change(
+    isEviction: Bool = false, _ body: (inout MemoryPolicy) -> [MemoryItem]
+  ) {
+    let leaving = state.withLock { state in
+      let leaving = body(&state.policy)
       forget(leaving)
+      return leaving
     }
+    if isEviction { counters.add(UInt64(leaving.count), to: MemoryCount.evictions.rawValue) }
     budget.release(leaving.reduce(0) { $0 + $1.cost })
   }
 

@@ -25,14 +25,14 @@ public struct MemoryStatistics: Hashable, Sendable {
 
   init(
     usage: MemoryUsage = MemoryUsage(), capacity: MemoryUsage = MemoryUsage(),
-    counts: MemoryCounts = MemoryCounts()
+    counts: SIMD8<UInt64> = SIMD8()
   ) {
     self.usage = usage
     self.capacity = capacity
-    hits = counts[.hits]
-    revalidatedHits = counts[.revalidatedHits]
-    misses = counts[.misses]
-    evictions = counts[.evictions]
+    hits = counts[MemoryCount.hits.rawValue]
+    revalidatedHits = counts[MemoryCount.revalidatedHits.rawValue]
+    misses = counts[MemoryCount.misses.rawValue]
+    evictions = counts[MemoryCount.evictions.rawValue]
   }
 
   static func + (left: Self, right: Self) -> Self {
@@ -47,46 +47,24 @@ public struct MemoryStatistics: Hashable, Sendable {
   }
 }
 
-struct MemoryCounts: Equatable {
-  enum Kind: Int, CaseIterable {
-    case hits, revalidatedHits, misses, evictions
-  }
-
-  // A vector, because an array would need an allocation at each of the frequent additions.
-  private var counts = SIMD4<UInt64>()
-
-  init() {}
-
-  init(_ counters: StripedCounters) {
-    let totals = counters.totals
-    for kind in Kind.allCases { self[kind] = totals[kind.rawValue] }
-  }
-
-  subscript(kind: Kind) -> UInt64 {
-    get { counts[kind.rawValue] }
-    set { counts[kind.rawValue] = newValue }
-  }
-
-  static func += (left: inout Self, right: Self) {
-    left.counts &+= right.counts
-  }
+/// The places of the counts of a memory in its ``StripedCounters``.
+enum MemoryCount: Int {
+  case hits, revalidatedHits, misses, evictions
 }
 
 /// The counts of a namespace's memories in this process. Adds the memories in use and the memories that were released.
 struct MemoryTallies {
   private var live: [StripedCounters] = []
-  private var gone = MemoryCounts()
+  private var gone = SIMD8<UInt64>()
 
-  var total: MemoryCounts {
-    live.reduce(into: gone) { sum, counters in sum += MemoryCounts(counters) }
-  }
+  var total: SIMD8<UInt64> { live.reduce(gone) { $0 &+ $1.totals } }
 
   var isEmpty: Bool { live.isEmpty }
 
   mutating func add(_ counters: StripedCounters) { live.append(counters) }
 
   mutating func retire(_ counters: StripedCounters) {
-    gone += MemoryCounts(counters)
+    gone &+= counters.totals
     live.removeAll { $0 === counters }
   }
 }
