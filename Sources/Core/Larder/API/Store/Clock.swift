@@ -35,26 +35,30 @@ public struct SystemClock: LarderClock {
 
 /// A clock for tests. Time passes only in ``advance(by:)`` and ``set(to:)``.
 public final class ManualClock: LarderClock {
-  private let wall: Atomic<Int64>
-  private let steady = Atomic<Int64>(0)
+  /// The wall clock, and the sum of all advances since the time 0.
+  private let times: Mutex<(wall: Timestamp, steady: Timestamp)>
   private let sleepers = Waiters<Void>()
 
   /// - Parameter now: the first time of the wall clock, 2026-01-01 00:00 UTC by default.
   public init(now: Timestamp = Timestamp(milliseconds: 1_767_225_600_000)) {
-    wall = Atomic(now.milliseconds)
+    times = Mutex((wall: now, steady: Timestamp(milliseconds: 0)))
   }
 
   /// The time of the wall clock, which only ``set(to:)`` and ``advance(by:)`` change.
-  public var now: Timestamp {
-    Timestamp(milliseconds: wall.load(ordering: .sequentiallyConsistent))
-  }
+  public var now: Timestamp { times.withLock { $0.wall } }
   /// The sum of all advances.
-  public var monotonic: Duration { .milliseconds(steady.load(ordering: .sequentiallyConsistent)) }
+  public var monotonic: Duration { .milliseconds(steady) }
+
+  private var steady: Int64 { times.withLock { $0.steady.milliseconds } }
 
   /// Advances both clocks and wakes every task whose sleep is over.
   public func advance(by duration: Duration) {
-    wall.advance(by: duration)
-    sleepers.resume(at: steady.advance(by: duration))
+    let steady = times.withLock { times in
+      times.wall = times.wall.advanced(by: duration)
+      times.steady = times.steady.advanced(by: duration)
+      return times.steady.milliseconds
+    }
+    sleepers.resume(at: steady)
   }
 
   var isAwaited: Bool { !sleepers.isEmpty }
@@ -62,30 +66,12 @@ public final class ManualClock: LarderClock {
   /// Waits until ``advance(by:)`` has reached `moment`.
   public func sleep(until moment: Duration) async throws {
     let until = moment.roundedUpMilliseconds
-    await sleepers.wait(
-      until: until, unless: { steady.load(ordering: .sequentiallyConsistent) >= until })
+    await sleepers.wait(until: until, unless: { steady >= until })
     try Task.checkCancellation()
   }
 
   /// Sets the wall clock. Does not change ``monotonic``.
-  public func set(to now: Timestamp) {
-    wall.store(now.milliseconds, ordering: .sequentiallyConsistent)
-  }
-}
-
-extension Atomic<Int64> {
-  /// Adds whole milliseconds; stops at the limits of 64 bits.
-  @discardableResult
-  fileprivate func advance(by duration: Duration) -> Int64 {
-    var known = load(ordering: .sequentiallyConsistent)
-    while true {
-      let next = Timestamp(milliseconds: known).advanced(by: duration).milliseconds
-      let (isDone, present) = compareExchange(
-        expected: known, desired: next, ordering: .sequentiallyConsistent)
-      if isDone { return next }
-      known = present
-    }
-  }
+  public func set(to now: Timestamp) { times.withLock { $0.wall = now } }
 }
 
 /// A store's clock, with a coarse time that reads get at low cost.
