@@ -153,26 +153,19 @@ enum LoadDecision: Equatable {
       self = options.policy == .cacheOnly ? .fail : .load(isFallback: false)
       return
     }
-    let isFallback =
-      entry.state == .fresh || entry.isWithin(options.stale?.onError, at: lookup.now)
+    let isFresh = entry.state == .fresh
+    let isFallback = isFresh || entry.isWithin(options.stale?.onError, at: lookup.now)
     switch options.policy {
     case .cacheElseLoad, .cacheOnly:
       self = .use
-    case .reload, .revalidate:
+    case .standard where isFresh && !entry.isNearExpiry(options.refreshAhead, at: lookup.now):
+      self = .use
+    case .standard
+    where !options.requiresFresh
+      && (isFresh || entry.isWithin(options.stale?.whileRevalidating, at: lookup.now)):
+      self = .useAndRefresh
+    case .standard, .reload, .revalidate:
       self = .load(isFallback: isFallback)
-    case .standard:
-      let isEnough: Bool
-      if entry.state == .fresh {
-        if !entry.isNearExpiry(options.refreshAhead, at: lookup.now) {
-          self = .use
-          return
-        }
-        isEnough = true
-      } else {
-        isEnough = entry.isWithin(options.stale?.whileRevalidating, at: lookup.now)
-      }
-      self =
-        isEnough && !options.requiresFresh ? .useAndRefresh : .load(isFallback: isFallback)
     }
   }
 }
