@@ -50,15 +50,6 @@ extension Cache {
     }
   }
 
-  func popping(_ key: some StoreKey) -> SharedWrite<Value?> {
-    let key = key.copied
-    return SharedWrite { batch in
-      let value = try batch.value(for: key, in: self)
-      try batch.remove(key, from: self)
-      return value
-    }
-  }
-
   /// Keeps a value that was just written in the memory tier. Does nothing if the codec may lose a part of a value.
   func keep(_ value: Value, for key: [UInt8], size: Int, _ stored: Stored) {
     guard memory != nil, codec.isLossless else { return }

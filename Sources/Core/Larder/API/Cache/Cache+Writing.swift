@@ -50,9 +50,9 @@ extension Cache {
 
   /// Removes the entry under `key` and returns its fresh value, or nil. Only one of several concurrent callers gets the value.
   public func pop(_ key: some StoreKey) throws(LarderError) -> Value? {
-    let value = try namespace.write(popping(key))
+    let value = try namespace.pop(key)
     key.withKeyBytes { forget($0) }
-    return value
+    return value.flatMap { decoded($0.span) }
   }
 
   /// Starts the entry's lifetime again. Returns false if the entry is absent or has expired.
@@ -144,9 +144,9 @@ extension Cache {
 
   /// Removes the entry under `key` and returns its fresh value, or nil. Only one of several concurrent callers gets the value.
   public func pop(_ key: some StoreKey) async throws -> Value? {
-    let value = try await namespace.engine.commit(popping(key))
+    let value = try await namespace.pop(key)
     key.withKeyBytes { forget($0) }
-    return value
+    return value.flatMap { decoded($0.span) }
   }
 
   /// Starts the entry's lifetime again. Returns false if the entry is absent or has expired.
