@@ -125,20 +125,6 @@ import Testing
       }
     }
   }
-
-  @Test func `the calendar has every day of its years once`() {
-    var day = CivilTime(dayNumber: 0, secondOfDay: 0)
-    #expect((day.year, day.month, day.day, day.weekday) == (1970, 1, 1, 4))
-    for number in 1..<200_000 {
-      let next = CivilTime(dayNumber: number, secondOfDay: 0)
-      #expect(next.dayNumber == number)
-      let follows =
-        next.day == day.day + 1 && next.month == day.month
-        || next.day == 1 && day.day >= 28 && next.month == day.month % 12 + 1
-      #expect(follows && next.weekday == (day.weekday + 1) % 7)
-      day = next
-    }
-  }
 }
 
 @Suite struct TimeWordingTests {

@@ -30,6 +30,7 @@ package struct UnixTime: Sendable, Hashable, Comparable {
   /// RFC 3339 in UTC with milliseconds, so that texts sort like times. For years outside 0 to 9999, expanded ISO 8601.
   package var rfc3339: String {
     let time = CivilTime(self)
+    let date = time.date.components
     var text: [UInt8] = []
     text.reserveCapacity(24)
     func append(_ number: Int, _ width: Int, _ end: Character) {
@@ -38,15 +39,13 @@ package struct UnixTime: Sendable, Hashable, Comparable {
       }
       text.append(contentsOf: end.utf8)
     }
-    if (0...9999).contains(time.year) {
-      append(time.year, 4, "-")
+    if (0...9999).contains(date.year) {
+      append(Int(date.year), 4, "-")
     } else {
-      let digits = String(time.year.magnitude)
-      let zeroes = String(repeating: "0", count: max(6 - digits.count, 0))
-      text += Array(((time.year < 0 ? "-" : "+") + zeroes + digits + "-").utf8)
+      text += Array("\(date.year < 0 ? "-" : "+")\(padded(Int(date.year.magnitude), 6))-".utf8)
     }
-    append(time.month, 2, "-")
-    append(time.day, 2, "T")
+    append(Int(date.month), 2, "-")
+    append(Int(date.day), 2, "T")
     append(time.hour, 2, ":")
     append(time.minute, 2, ":")
     append(time.second, 2, ".")

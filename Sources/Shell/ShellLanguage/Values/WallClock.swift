@@ -31,11 +31,12 @@ package struct WallClock: Sendable {
   }
 
   /// The moments with this time of day on `days` (0 is today). If `weekday` is not nil, only the days with this weekday.
-  func moments(secondOfDay: Int, weekday: Int?, days: ClosedRange<Int>) -> [UnixTime] {
-    let today = civil(now).dayNumber
+  func moments(secondOfDay: Int, weekday: Int?, days: ClosedRange<Int64>) -> [UnixTime] {
+    let today = civil(now).date
     return days.flatMap { day -> [UnixTime] in
-      let civil = CivilTime(dayNumber: today + day, secondOfDay: secondOfDay)
-      return weekday.map { $0 == civil.weekday } ?? true ? moments(of: civil) : []
+      let date = CalendarDate(number: today.number + day)
+      guard weekday.map({ $0 == Int(date.weekday) }) ?? true else { return [] }
+      return moments(of: CivilTime(date: date, secondOfDay: secondOfDay))
     }
   }
 
@@ -63,20 +64,20 @@ package struct WallClock: Sendable {
   /// A date such as `Sat 21 Nov 00:00`. A year other than the present year is added.
   package func date(_ time: UnixTime) -> String {
     let shown = civil(time)
-    let year = shown.year == civil(now).year ? "" : " \(shown.year)"
+    let year = shown.date.year == civil(now).date.year ? "" : " \(shown.date.year)"
     return "\(day(shown))\(year) \(timeOfDay(shown))"
   }
 
   /// A date such as `Sat 21 Nov 2026, 00:00 CET`, for a page that a person may read at any time and place.
   package func fullDate(_ time: UnixTime) -> String {
     let shown = civil(time)
-    return "\(day(shown)) \(shown.year), \(timeOfDay(shown)) \(zone.name(at: time))"
+    return "\(day(shown)) \(shown.date.year), \(timeOfDay(shown)) \(zone.name(at: time))"
   }
 
   /// The clock time: `21:55` within an hour, else with the day: `today 23:40`, `tomorrow 06:30`, `Mon 02:10`, or with the date.
   package func clock(_ time: UnixTime) -> String {
     let shown = civil(time)
-    switch shown.dayNumber - civil(now).dayNumber {
+    switch shown.date.number - civil(now).date.number {
     case 0 where abs(time.since(now)) < 3_600_000: return timeOfDay(shown)
     case 0: return "today \(timeOfDay(shown))"
     case 1: return "tomorrow \(timeOfDay(shown))"
@@ -92,11 +93,12 @@ package struct WallClock: Sendable {
   }
 
   private func day(_ time: CivilTime) -> String {
-    "\(weekday(time)) \(time.day) \(Wording.months[time.month - 1])"
+    let date = time.date.components
+    return "\(weekday(time)) \(date.day) \(Wording.months[Int(date.month) - 1])"
   }
 
   private func weekday(_ time: CivilTime) -> String {
-    String(Wording.weekdays[time.weekday].prefix(3))
+    String(Wording.weekdays[Int(time.date.weekday)].prefix(3))
   }
 
   private func timeOfDay(_ time: CivilTime) -> String {

@@ -1,3 +1,5 @@
+import LarderSystem
+
 extension Word {
   /// A time other than `never`: a duration counts from now, and a time of day is its next occurrence.
   package func timeAhead(_ clock: WallClock) throws(ShellError) -> UnixTime {
@@ -56,8 +58,9 @@ extension Word {
     let civil: CivilTime?
     switch name {
     case "today", "tomorrow":
-      let today = clock.civil(clock.now).dayNumber
-      civil = CivilTime(dayNumber: name == "today" ? today : today + 1, secondOfDay: secondOfDay)
+      var date = clock.civil(clock.now).date
+      if name == "tomorrow" { date.number += 1 }
+      civil = CivilTime(date: date, secondOfDay: secondOfDay)
     default:
       guard let date = DateText(day), date.secondOfDay == nil else { return nil }
       civil = date.civil(at: secondOfDay)
