@@ -27,10 +27,10 @@ extension `Durability levels` {
       try environment.sync()
       try environment.set([5], [UInt8(number)])
     }
-    let (first, pages) = (environment.lastTransaction, environment.handle.meta.pages)
+    let (first, pages) = (environment.lastTransaction, environment.handle.data.pages)
     for number in 0..<20 { try environment.set([5], Fixture.filling(number, count: 1 << 20)) }
     #expect(try eventually { try (file.read()?.recoveryPoint?.transaction ?? 0) > first })
-    #expect(environment.handle.meta.pages == pages)
+    #expect(environment.handle.data.pages == pages)
     environment.close()
   }
 

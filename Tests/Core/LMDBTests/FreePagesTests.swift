@@ -14,7 +14,7 @@ import Testing
     defer { environment.close() }
     func snapshot() throws -> SnapshotPages {
       try #require(
-        try environment.snapshots.pages(
+        try environment.handle.data.pages(
           of: environment.lastTransaction, fileSize: environment.fileSize))
     }
     func read(_ pages: SnapshotPages) throws -> FreeListCheck {

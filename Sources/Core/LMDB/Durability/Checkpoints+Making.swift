@@ -31,7 +31,7 @@ extension Checkpoints {
     if hasPin {
       let age = since.map { SystemTime.monotonicMilliseconds - $0 } ?? 0
       // Freed pages alone do not make writers wait here, because without their reuse the file only grows.
-      let growth = (handle.meta.pages - pages) * handle.meta.pageSize
+      let growth = (handle.data.pages - pages) * handle.data.pageSize
       if age <= 2 * interval, growth < 2 * Self.mostUnusable { return }
     }
     try finish(begin(lockTimeout: lockTimeout), lockTimeout: lockTimeout)
@@ -54,7 +54,7 @@ extension Checkpoints {
 
   /// Called in the last process that has the store open. Does nothing if no process was killed before its last checkpoint.
   func saveNewest() throws(LMDBError) {
-    let newest = handle.meta.image(of: handle.meta.lastTransaction)
+    let newest = handle.data.image(of: handle.data.lastTransaction)
     if let known = try file.readSynced(), !known.isFailed, known.recoveryPoint == newest { return }
     try handle.sync(file)
     try record(newest)
@@ -63,7 +63,7 @@ extension Checkpoints {
   private func record(_ point: MetaImage) throws(LMDBError) {
     try file.write(
       RecoveryRecord(
-        level: .checkpointed, boot: boot, data: handle.meta.stamp, recoveryPoint: point))
+        level: .checkpointed, boot: boot, data: handle.data.stamp, recoveryPoint: point))
   }
 
   private struct Checkpoint {
@@ -89,12 +89,12 @@ extension Checkpoints {
     // The data file was replaced. A recovery point of the old file would damage the new file, so the call throws.
     if files.isDataReplaced { throw .replaced }
     let pin = try beginPin()
-    let recoveryPoint = handle.meta.image(of: pin.id)
+    let recoveryPoint = handle.data.image(of: pin.id)
     guard recoveryPoint.transaction == pin.id else {
       pin.release()
       throw .lockMismatch
     }
-    let (pages, freedPageCount) = (handle.meta.pages, writeGuard.freedPageCount)
+    let (pages, freedPageCount) = (handle.data.pages, writeGuard.freedPageCount)
     let since = state.withLock { state in
       let since = state.unsavedSince
       state.unsavedSince = nil

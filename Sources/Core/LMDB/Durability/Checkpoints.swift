@@ -99,15 +99,15 @@ final class Checkpoints: Sendable {
 
   /// The larger of two numbers: the bytes by which the file has grown after the last checkpoint, and the bytes of freed pages.
   private func unusableBytes(since last: State) -> Int {
-    max(handle.meta.pages - last.pages, writeGuard.freedPageCount - last.freedPageCount)
-      * handle.meta.pageSize
+    max(handle.data.pages - last.pages, writeGuard.freedPageCount - last.freedPageCount)
+      * handle.data.pageSize
   }
 
   /// Called at opening. Schedules a checkpoint, as for new commits, if a killed process has left commits without a checkpoint.
   func noteFormerCommits() {
     // An error is ignored here: the checkpoint gets the same error, and then the next write throws that error.
     if let known = try? file.readSynced(), known.boot == boot,
-      known.recoveryPoint?.transaction == handle.meta.lastTransaction
+      known.recoveryPoint?.transaction == handle.data.lastTransaction
     {
       return
     }
@@ -148,7 +148,7 @@ final class Checkpoints: Sendable {
 
   var hasOutdatedPin: Bool {
     guard handle.isOpen, let pin = state.withLock({ $0.pin?.id }) else { return false }
-    return pin < handle.meta.lastTransaction
+    return pin < handle.data.lastTransaction
   }
 
   /// The time that other processes may need to replace or release their pins.

@@ -72,7 +72,7 @@ struct Syncing: Sendable {
   /// two files is complete. The caller holds `lock.opening` and is alone, and no write is possible any more.
   func flushForReplacing() throws(LMDBError) {
     if level == .temporary { return }
-    guard let recovery, let record = cleanRecord(of: handle.meta.stamp) else {
+    guard let recovery, let record = cleanRecord(of: handle.data.stamp) else {
       return try unsafe syncFile(of: handle.pointer)
     }
     try handle.sync(recovery)
@@ -119,7 +119,7 @@ final class ScratchMark: Sendable {
       handle.noteSyncFailure()
       throw error
     }
-    try handle.meta.stamp.renewed.write(to: handle.files.data)
+    try handle.data.stamp.renewed.write(to: handle.files.data)
     try handle.sync(file)
     try write(isDirty: true)
   }
@@ -133,6 +133,6 @@ final class ScratchMark: Sendable {
 
   private func write(isDirty: Bool) throws(LMDBError) {
     try file.write(
-      RecoveryRecord(level: .scratch, boot: boot, isDirty: isDirty, data: handle.meta.stamp))
+      RecoveryRecord(level: .scratch, boot: boot, isDirty: isDirty, data: handle.data.stamp))
   }
 }

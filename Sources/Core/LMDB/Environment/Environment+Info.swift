@@ -24,7 +24,7 @@ extension Environment {
     }
     if known == nil { return Info() }
     return unsafe Info(
-      mapSize: info.me_mapsize, pageSize: handle.meta.pageSize, pages: handle.meta.pages,
+      mapSize: info.me_mapsize, pageSize: handle.data.pageSize, pages: handle.data.pages,
       lastTransaction: UInt64(truncatingIfNeeded: info.me_last_txnid),
       readerSlots: Int(info.me_maxreaders),
       readersUsed: Int(info.me_numreaders))

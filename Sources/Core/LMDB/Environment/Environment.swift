@@ -9,7 +9,6 @@ package import Synchronization
   let files: OpenFiles
   let mapSize: MapSize
   package let readerTable: ReaderTable
-  let snapshots: SnapshotSource
   let writeGuard: WriteGuard
   let syncing: Syncing
   let closing: Closing
@@ -39,18 +38,12 @@ package import Synchronization
 
   /// - Precondition: LMDB's `pointer` is open, and nothing else uses it.
   init(
-    _ pointer: OpaquePointer, files paths: StoreFiles, locks: StoreLocks, databases: [Database],
-    level: DurabilityLevel, options: EnvironmentOptions
+    _ pointer: OpaquePointer, files paths: StoreFiles, locks: StoreLocks, data: DataMap,
+    databases: [Database], level: DurabilityLevel, options: EnvironmentOptions
   ) throws(LMDBError) {
     files = try OpenFiles(paths, locks: locks)
-    var statistics = MDB_stat()
     var info = unsafe MDB_envinfo()
-    try check(unsafe mdb_env_stat(pointer, &statistics))
     try check(unsafe mdb_env_info(pointer, &info))
-    let pageSize = Int(statistics.ms_psize)
-    let meta = try MetaPages(path: paths.data, pageSize: pageSize)
-    guard let map = try DataMap(path: paths.data, pageSize: pageSize) else { throw .damagedPage }
-    snapshots = SnapshotSource(meta: meta, map: map)
     let recovery =
       try level.hasRecoveryFile
       ? (
@@ -58,7 +51,7 @@ package import Synchronization
         boot: options.currentBoot
       ) : nil
     handle = unsafe EnvironmentHandle(
-      pointer, files: paths, locks: locks, meta: meta, options: options)
+      pointer, files: paths, locks: locks, data: data, options: options)
     mapSize = unsafe MapSize(info.me_mapsize, of: handle)
     self.databases = databases
     databaseNames = options.databases

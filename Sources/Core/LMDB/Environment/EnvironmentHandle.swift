@@ -9,7 +9,7 @@ import Synchronization
   nonisolated(unsafe) private let phase: UnsafeMutablePointer<ForkState>
   let files: StoreFiles
   let locks: StoreLocks
-  let meta: MetaPages
+  let data: DataMap
   /// The read transactions. While a slot of this pool is taken, the map does not move.
   let readers: ReaderPool
   let writer = WriterLock()
@@ -17,14 +17,14 @@ import Synchronization
 
   /// - Precondition: `pointer` is open, and nothing else uses it.
   init(
-    _ pointer: OpaquePointer, files: StoreFiles, locks: StoreLocks, meta: MetaPages,
+    _ pointer: OpaquePointer, files: StoreFiles, locks: StoreLocks, data: DataMap,
     options: EnvironmentOptions
   ) {
     unsafe self.pointer = pointer
     unsafe phase = locks.owner.state
     self.files = files
     self.locks = locks
-    self.meta = meta
+    self.data = data
     readers = ReaderPool(owner: locks.owner, names: options.databases)
     lockTimeout = options.lockTimeout
   }

@@ -38,11 +38,11 @@ final class MapSize: Sendable {
   }
 
   private var size: Int { mapped.load(ordering: .relaxed) }
-  private var usedSize: Int { handle.meta.pages * handle.meta.pageSize }
+  private var usedSize: Int { handle.data.pages * handle.data.pageSize }
 
   /// The largest map with which the file stays within its limit. A file that is already larger is mapped completely.
   private var largestSize: Int {
-    let pageSize = handle.meta.pageSize
+    let pageSize = handle.data.pageSize
     return max(limit.load(ordering: .relaxed) / pageSize * pageSize, usedSize)
   }
 
@@ -105,8 +105,8 @@ final class MapSize: Sendable {
   /// Throws if the newest commit has more pages than its file can have. No map can hold so many pages, and waiting cannot help.
   private func checkUsedSize() throws(LMDBError) {
     guard let size = FileStatus.of(handle.files.data).map({ Int($0.st_size) }) else { return }
-    let pages = UInt64(size / handle.meta.pageSize)
-    if handle.meta.pages > SnapshotPages.mostPages(inFileOf: pages) { throw .damagedPage }
+    let pages = UInt64(size / handle.data.pageSize)
+    if handle.data.pages > SnapshotPages.mostPages(inFileOf: pages) { throw .damagedPage }
   }
 
   /// Gives the map a size of `wanted` bytes, but at most ``largestSize``. If there is too little address space, or if reads do

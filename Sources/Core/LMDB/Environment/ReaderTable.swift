@@ -79,7 +79,7 @@ package final class ReaderTable: Sendable {
   private func outdatedReader() throws(LMDBError) -> Reader? {
     try handle.withMap { () throws(LMDBError) in
       let oldest = unsafe clmdb_oldest_reader(handle.pointer)
-      guard oldest.transaction < handle.meta.lastTransaction else { return nil }
+      guard oldest.transaction < handle.data.lastTransaction else { return nil }
       return Reader(process: oldest.process, transaction: oldest.transaction)
     }
   }

@@ -60,7 +60,7 @@ struct Compaction {
     try FileStatus.remove(path)
     let snapshot = try environment.beginRead()
     let newest = try copyRecords(of: snapshot, to: path, shouldContinue)
-    try environment.handle.meta.stamp.renewed.write(to: path)
+    try environment.handle.data.stamp.renewed.write(to: path)
     try UnlockedFile.renumber(path, from: newest, to: snapshot.id)
     do throws(OpenError) {
       try QuickCheck(path: path).run(databases: environment.databaseNames, signature: [])
@@ -73,10 +73,10 @@ struct Compaction {
     of snapshot: borrowing ReadTransaction, to path: String, _ shouldContinue: Progress
   ) throws(LMDBError) -> UInt64 {
     let (databases, names) = (environment.databases, environment.databaseNames)
-    let meta = environment.handle.meta
+    let data = environment.handle.data
     // A map takes only address space, so this map has room even if the new pages are only half as full as the old pages.
     let file = try UnlockedFile(
-      path, databases: names.count, mapSize: meta.pages * meta.pageSize * 2 + 64 << 20,
+      path, databases: names.count, mapSize: data.pages * data.pageSize * 2 + 64 << 20,
       flags: MDB_NOSYNC)
     var all = try snapshot.statistics(of: .main).records
     for database in databases { all += try snapshot.statistics(of: database).records }

@@ -35,10 +35,16 @@ extension Opening {
       try check(unsafe mdb_env_get_fd(handle, &descriptor))
       guard larder_close_on_exec(descriptor) == 0 else { throw .last }
       if isWritable { _ = try locks.open.take(shared: true) }
-      let (databases, level) = try unsafe prepare(handle)
+      var statistics = MDB_stat()
+      try check(unsafe mdb_env_stat(handle, &statistics))
+      guard let data = try DataMap(path: files.data, pageSize: Int(statistics.ms_psize)) else {
+        throw LMDBError.damagedPage
+      }
+      let (databases, level) = try unsafe prepare(handle, data)
       if isWritable { try check(unsafe mdb_env_set_flags(handle, level.flags, 1)) }
       return try unsafe Environment(
-        handle, files: files, locks: locks, databases: databases, level: level, options: options)
+        handle, files: files, locks: locks, data: data, databases: databases, level: level,
+        options: options)
     } catch {
       unsafe mdb_env_close(handle)
       locks.open.release()
@@ -48,12 +54,12 @@ extension Opening {
 
   /// Each step takes or clears slots of LMDB's reader table, so this process holds `lock.readers` during the call.
   private func prepare(
-    _ handle: OpaquePointer
+    _ handle: OpaquePointer, _ data: DataMap
   ) throws(LMDBError) -> (databases: [Database], level: DurabilityLevel) {
     try locks.readers.withLock(lockTimeout: options.lockTimeout) { () throws(LMDBError) in
       var dead: Int32 = 0
       try check(unsafe mdb_reader_check(handle, &dead))
-      try unsafe checkPaths(handle)
+      try unsafe checkPaths(handle, data)
       let databases = try unsafe Self.openDatabases(
         handle, names: options.databases, create: false)
       return (databases, try unsafe DurabilityLevel.read(from: handle))
@@ -61,31 +67,23 @@ extension Opening {
   }
 
   /// Checks the pages on the paths to the records that LMDB itself reads. If the process is alone, ``QuickCheck`` checks more.
-  private func checkPaths(_ handle: OpaquePointer) throws(LMDBError) {
+  private func checkPaths(_ handle: OpaquePointer, _ data: DataMap) throws(LMDBError) {
     // During the check a writer may be overwriting the meta page. Then the next try sees a newer commit.
     for _ in 0..<50 {
-      if try unsafe checkPathsOnce(handle) { return }
+      if try unsafe checkPathsOnce(handle, data) { return }
       backOff(microseconds: 1000)
     }
     throw .damagedPage
   }
 
   /// - Returns: false if the meta page of the transaction is incomplete.
-  private func checkPathsOnce(_ handle: OpaquePointer) throws(LMDBError) -> Bool {
+  private func checkPathsOnce(
+    _ handle: OpaquePointer, _ data: DataMap
+  ) throws(LMDBError) -> Bool {
     let transaction = try unsafe beginTransaction(in: handle, UInt32(MDB_RDONLY))
     defer { unsafe mdb_txn_abort(transaction) }
-    var statistics = MDB_stat()
-    unsafe mdb_env_stat(handle, &statistics)
-    guard let map = try DataMap(path: files.data, pageSize: Int(statistics.ms_psize)) else {
-      throw .damagedPage
-    }
-    let extent = try map.extent()
     let id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
-    guard extent.pages > 2,
-      let pages = unsafe SnapshotPages(
-        meta: extent.start + Int(id % 2) * map.pageSize, of: extent, shift: map.shift),
-      pages.id == id
-    else { return false }
+    guard let pages = try data.pages(of: id) else { return false }
     let guarding = WriteGuard(names: options.databases)
     try guarding.checking { () throws(PageDamage) in
       try guarding.begin(pages)

@@ -9,7 +9,10 @@ import Synchronization
   let pageSize: Int
   let shift: Int
   private let file: FileDescriptor
-  private let mappings = Mutex<[Mapping]>([])
+  private let mappings: Mutex<[Mapping]>
+  /// The start of the first mapping. LMDB's map moves when it grows and disappears when the environment closes, so it is not
+  /// safe to ask LMDB for the newest commit. The properties and functions that describe commits read the meta pages here.
+  nonisolated(unsafe) private let start: UnsafeMutableRawPointer
 
   @safe private struct Mapping: @unchecked Sendable {
     let start: UnsafeMutableRawPointer
@@ -25,15 +28,30 @@ import Synchronization
   /// - Returns: nil if LMDB makes no files with this page size.
   init?(path: String, pageSize: Int) throws(LMDBError) {
     guard (512...32_768).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
+    let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
+    let first = try Self.map(file.number, size: file.size)
     self.pageSize = pageSize
     shift = pageSize.trailingZeroBitCount
-    file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
+    unsafe start = first.start
+    mappings = Mutex([first])
+    self.file = file
   }
 
   deinit {
     mappings.withLock { mappings in
       for mapping in mappings { unsafe munmap(mapping.start, mapping.length) }
     }
+  }
+
+  private static func map(_ descriptor: Int32, size: Int) throws(LMDBError) -> Mapping {
+    let unit = 1 << 24
+    let needed = (size + unit - 1) / unit * unit
+    for length in [max((size * 2 + unit - 1) / unit * unit, unit * 4), needed] {
+      if let start = unsafe larder_map(descriptor, length) {
+        return unsafe Mapping(start: start, length: length)
+      }
+    }
+    throw .last
   }
 
   /// The error of a read of the page, or nil. For an unreadable disk sector, a read of the map would get a signal instead.
@@ -50,17 +68,9 @@ import Synchronization
   func extent(fileSize: Int? = nil) throws(LMDBError) -> Extent {
     guard let size = fileSize ?? file.status.map({ Int($0.st_size) }) else { throw .last }
     let number = file.number
-    let unit = 1 << 24
     return try mappings.withLock { mappings throws(LMDBError) in
-      if mappings.last.map({ $0.length < size }) ?? true {
-        var length = max((size * 2 + unit - 1) / unit * unit, unit * 4)
-        var mapped = unsafe larder_map(number, length)
-        if unsafe mapped == nil {
-          length = (size + unit - 1) / unit * unit
-          unsafe mapped = larder_map(number, length)
-        }
-        guard let start = unsafe mapped else { throw LMDBError.last }
-        unsafe mappings.append(Mapping(start: start, length: length))
+      if mappings[mappings.count - 1].length < size {
+        mappings.append(try Self.map(number, size: size))
       }
       let newest = mappings[mappings.count - 1]
       return unsafe Extent(start: UnsafeRawPointer(newest.start), pages: UInt64(size >> shift))
@@ -68,23 +78,8 @@ import Synchronization
   }
 }
 
-/// A separate mapping of the two meta pages, which stays until the last reference to the environment is released. LMDB's map
-/// moves when it grows and disappears when the environment closes, so it is not safe to ask LMDB for the newest commit.
-@safe final class MetaPages: Sendable {
-  nonisolated(unsafe) private let start: UnsafeMutableRawPointer
-  let pageSize: Int
-
-  init(path: String, pageSize: Int) throws(LMDBError) {
-    let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
-    guard let start = unsafe larder_map(file.number, 2 * pageSize) else {
-      throw .last
-    }
-    unsafe self.start = start
-    self.pageSize = pageSize
-  }
-
-  deinit { unsafe munmap(start, 2 * pageSize) }
-
+/// The commits that the meta pages describe. The file must have both meta pages.
+extension DataMap {
   @inline(__always)
   private func word(_ offset: Int) -> UInt64 {
     unsafe (start + offset).assumingMemoryBound(to: Atomic<UInt64>.self).pointee.load(
@@ -108,21 +103,11 @@ import Synchronization
     return DataStamp(store: word(place), file: word(place + 8))
   }
 
-  @unsafe func address(of transaction: UInt64) -> UnsafeRawPointer {
-    unsafe UnsafeRawPointer(start + Int(transaction % 2) * pageSize)
-  }
-
   /// The number of pages that were ever used. The number has an upper bound, because the meta page may be damaged.
   var pages: Int {
     let second = word(pageSize + MetaPage.Offset.transaction) > word(MetaPage.Offset.transaction)
     return Int(min(word((second ? pageSize : 0) + MetaPage.Offset.lastPage), 1 << 40)) + 1
   }
-}
-
-/// Finds the pages of a snapshot. The roots are in the meta pages, and all other pages are in the map for checked reads.
-struct SnapshotSource: Sendable {
-  let meta: MetaPages
-  let map: DataMap
 
   /// Gives a slot the pages of the snapshot of its transaction. False if only the slow path, `findPages`, can find these pages.
   @inline(__always)
@@ -135,15 +120,17 @@ struct SnapshotSource: Sendable {
   @inline(never)
   private func loadPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
     // An error is ignored here. The slow path repeats the call and throws the error.
-    guard let pages = try? pages(of: id), meta.lastTransaction == id else { return false }
+    guard let pages = try? pages(of: id), lastTransaction == id else { return false }
     unsafe slot.pointee.snapshot.show(pages)
     return true
   }
 
   /// Nil if the meta page is damaged or already has another commit. `fileSize` is not nil if the caller knows the size.
   func pages(of id: UInt64, fileSize: Int? = nil) throws(LMDBError) -> SnapshotPages? {
-    let pages = try unsafe SnapshotPages(
-      meta: meta.address(of: id), of: map.extent(fileSize: fileSize), shift: map.shift)
+    let extent = try extent(fileSize: fileSize)
+    guard extent.pages > 2 else { return nil }
+    let pages = unsafe SnapshotPages(
+      meta: UnsafeRawPointer(start + Int(id % 2) * pageSize), of: extent, shift: shift)
     return pages?.id == id ? pages : nil
   }
 

@@ -10,8 +10,8 @@ extension Environment {
     if let slot = unsafe handle.readers.acquire() {
       if let transaction = unsafe slot.pointee.transaction, unsafe mdb_txn_renew(transaction) == 0,
         case let id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction)),
-        id <= handle.meta.lastTransaction,
-        unsafe snapshots.hasPages(slot, of: id)
+        id <= handle.data.lastTransaction,
+        unsafe handle.data.hasPages(slot, of: id)
       {
         return unsafe ReadTransaction(slot: slot, handle: transaction)
       }
@@ -25,7 +25,7 @@ extension Environment {
   /// A snapshot that begins after this call may be older by one commit until the writer publishes its commit, or until the next
   /// write if the writer was killed before that. ``ReadTransaction/id`` is the commit that a snapshot shows.
   package var lastTransaction: UInt64 {
-    @inline(__always) get { handle.isOpen ? handle.meta.lastTransaction : 0 }
+    @inline(__always) get { handle.isOpen ? handle.data.lastTransaction : 0 }
   }
 
   /// Begins a read if the slot has no transaction, the map is smaller than the file, or the reader table is full.
@@ -63,10 +63,10 @@ extension Environment {
       let transaction = try unsafe renew(slot)
       // If the snapshot is newer than the file's newest commit, another program has changed lock.mdb, and writers may overwrite
       // pages of the snapshot. An older snapshot is consistent: the newest commit is not published, or its writer was killed.
-      if unsafe UInt64(truncatingIfNeeded: mdb_txn_id(transaction)) > handle.meta.lastTransaction {
+      if unsafe UInt64(truncatingIfNeeded: mdb_txn_id(transaction)) > handle.data.lastTransaction {
         throw LMDBError.lockMismatch
       }
-      try unsafe snapshots.findPages(slot, transaction)
+      try unsafe handle.data.findPages(slot, transaction)
       return unsafe ReadTransaction(slot: slot, handle: transaction)
     } catch {
       unsafe handle.readers.abandon(slot)
@@ -143,11 +143,11 @@ extension Environment {
       defer { handle.readers.leaveWriter() }
       let result = try commitTransaction(fileSize: fileSize, body)
       syncing.checkpoints?.noteCommit()
-      return (result, ended(handle.meta.lastTransaction))
+      return (result, ended(handle.data.lastTransaction))
     } catch {
       if error as? LMDBError == .mapFull { mapSize.noteFull() }
       if error as? LMDBError == .panic { handle.noteBroken() }
-      _ = ended(handle.meta.lastTransaction)
+      _ = ended(handle.data.lastTransaction)
       throw error
     }
   }
@@ -169,14 +169,14 @@ extension Environment {
       throw error.explained(writing: handle.files.data)
     }
     // If nothing has changed, LMDB makes no commit, and then another process may make the commit with this number.
-    if handle.meta.lastTransaction == id { writeGuard.noteCommit(id, serial: serial) }
+    if handle.data.lastTransaction == id { writeGuard.noteCommit(id, serial: serial) }
     return result
   }
 
   private func beginWrite() throws(LMDBError) -> WriteTransaction {
     // A number that large is possible only if the file was damaged after the opening.
-    guard handle.meta.lastTransaction <= Int64.max else { throw .damagedPage }
-    let expected = handle.meta.lastTransaction + 1
+    guard handle.data.lastTransaction <= Int64.max else { throw .damagedPage }
+    let expected = handle.data.lastTransaction + 1
     var transaction: OpaquePointer?
     let code = unsafe mdb_txn_begin(handle.pointer, nil, 0, &transaction)
     // The map was already adapted to the file, and no other process can make the file larger now. So the file is damaged.
@@ -192,7 +192,7 @@ extension Environment {
 
   /// Gives the guard the commit on which the write `id` is based. During this call no other write can begin or end.
   private func beginGuarding(_ id: UInt64, fileSize: Int) throws(LMDBError) {
-    guard let pages = try snapshots.pages(of: id - 1, fileSize: fileSize) else {
+    guard let pages = try handle.data.pages(of: id - 1, fileSize: fileSize) else {
       return try writeGuard.checking { () throws(PageDamage) in
         throw PageDamage(page: (id - 1) % 2, reason: "the meta page of commit \(id - 1)")
       }
