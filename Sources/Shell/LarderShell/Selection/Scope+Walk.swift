@@ -24,18 +24,14 @@ extension Scope {
     showing verb: String? = nil, readingValues: Bool = false, includingExpired: Bool = false,
     _ read: (Store.Entry, Span<UInt8>) throws -> Item?, _ body: ([Item]) throws -> Bool
   ) throws -> Walked {
-    guard let verb else {
-      return try visit(readingValues, includingExpired, read, body) { _ in }
-    }
-    return try ProgressLine.show(verb, of: total(), in: session) { progress in
-      try visit(readingValues, includingExpired, read, body) { try progress.advance(by: $0) }
+    try ProgressLine.show(verb, of: verb.map { _ in try total() }, in: session) { progress in
+      try walk(progress, readingValues, includingExpired, read, body)
     }
   }
 
-  private func visit<Item>(
-    _ readingValues: Bool, _ includingExpired: Bool,
-    _ read: (Store.Entry, Span<UInt8>) throws -> Item?, _ body: ([Item]) throws -> Bool,
-    _ advance: (Int) throws -> Void
+  private func walk<Item>(
+    _ progress: ProgressLine, _ readingValues: Bool, _ includingExpired: Bool,
+    _ read: (Store.Entry, Span<UInt8>) throws -> Item?, _ body: ([Item]) throws -> Bool
   ) throws -> Walked {
     guard selection.most > 0 else { return Walked() }
     var selection = selection
@@ -49,7 +45,9 @@ extension Scope {
     if let order {
       try walk.advance(readingValues: order.readsValue) { entry, value in
         try first.add(order.ranked(entry, value, session.queries))
-        if first.count % Self.entriesPerBatch == 0 { try advance(Self.entriesPerBatch) }
+        if first.count % Self.entriesPerBatch == 0 {
+          try progress.advance(by: Self.entriesPerBatch)
+        }
         return true
       }
     }
@@ -80,7 +78,7 @@ extension Scope {
       }
       if !items.isEmpty, try !body(items) { break }
       if entries == 0 { break }
-      if order == nil { try advance(entries) }
+      if order == nil { try progress.advance(by: entries) }
     }
     return Walked(
       piped: walk.piped, damaged: walk.damaged + damaged, found: order == nil ? found : first.count)

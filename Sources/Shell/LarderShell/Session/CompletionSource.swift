@@ -61,12 +61,9 @@ package final class CompletionSource {
     // Finds the first key of the namespace, and then the first key after all keys with the shared prefix.
     var start: PageCursor?
     repeat {
-      var next: [UInt8]?
-      try namespace.scanEntries(prefix: prefix, after: start) { entry, _ in
-        next = entry.key.bytes
-        return false
-      }
-      guard let next, start == nil || !next.starts(with: shared) else { return }
+      let page = try namespace.page(limit: 1, after: start, prefix: prefix)
+      guard let next = page.items.first?.key.bytes, start == nil || !next.starts(with: shared)
+      else { return }
       keys.insert(next)
       let first = keys.first ?? []
       shared = keys.reduce(first) { shared, key in

@@ -44,12 +44,7 @@ enum KeySuggestions {
 
   private static func keys(with prefix: [UInt8], in namespace: Store.Namespace) throws -> [[UInt8]]
   {
-    var keys: [[UInt8]] = []
-    try namespace.scanEntries(prefix: prefix) { entry, _ in
-      keys.append(entry.key.bytes)
-      return keys.count <= mostLooked
-    }
-    return keys
+    try namespace.page(limit: mostLooked + 1, prefix: prefix).items.map(\.key.bytes)
   }
 
   private static func text(_ key: [UInt8]) -> String {

@@ -8,7 +8,8 @@ final class ProgressLine {
   private let verb: String
   private var total: Int?
   private let unit: (Int) -> String
-  private let host: Host
+  /// Replaces the text of the line; nil if no line appears.
+  private let progress: ((SafeText?) throws -> Void)?
   private let hasUnicode: Bool
   private let start = ContinuousClock.now
   private var next: ContinuousClock.Instant
@@ -16,12 +17,12 @@ final class ProgressLine {
   private(set) var done = 0
 
   private init(
-    _ verb: String, of total: Int?, unit: @escaping (Int) -> String, for session: Session
+    _ verb: String?, of total: Int?, unit: @escaping (Int) -> String, for session: Session
   ) {
-    self.verb = verb
+    self.verb = verb ?? ""
     self.total = total.map { max($0, 1) }
     self.unit = unit
-    host = session.host
+    progress = verb == nil ? nil : session.host.progress
     hasUnicode = session.settings.hasUnicode
     next = start + Self.delay
   }
@@ -32,9 +33,7 @@ final class ProgressLine {
   func reach(_ amount: Int, of all: Int? = nil) throws {
     done = amount
     if let all { total = max(all, 1) }
-    guard let progress = host.progress, case let now = ContinuousClock.now, now >= next else {
-      return
-    }
+    guard let progress, case let now = ContinuousClock.now, now >= next else { return }
     next = now + Self.pace
     isShown = true
     try progress(words(at: now))
@@ -53,15 +52,16 @@ final class ProgressLine {
       "\(verb) \(DisplayWidth.pad(bar, to: 20)) \(Wording.percent(share))  \(unit(done)), \(speed)\(end)"
   }
 
-  /// Runs a long operation with a progress line. Removes the line at the end, also after an error.
+  /// Runs a long operation with a progress line, or without the line if `verb` is nil. Removes the line at the end, also after
+  /// an error.
   @discardableResult
   static func show<Result>(
-    _ verb: String, of total: Int?, unit: @escaping (Int) -> String = Wording.entries,
+    _ verb: String?, of total: Int?, unit: @escaping (Int) -> String = Wording.entries,
     in session: Session, _ body: (ProgressLine) throws -> Result
   ) throws -> Result {
     let line = ProgressLine(verb, of: total, unit: unit, for: session)
     let result = Swift.Result { try body(line) }
-    if line.isShown { try line.host.progress?(nil) }
+    if line.isShown { try line.progress?(nil) }
     return try result.get()
   }
 
