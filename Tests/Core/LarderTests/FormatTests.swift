@@ -220,3 +220,9 @@ import Testing
     #expect(expiryRecord(zero, [1, 0, 0, 0]) == nil, "no entry has the position 0")
   }
 }
+
+extension IndexedEntry {
+  fileprivate var recordKey: [UInt8] {
+    IndexKey.deadline(deadline, position: position, entry: position == 0 ? pinned : id.prefix)
+  }
+}

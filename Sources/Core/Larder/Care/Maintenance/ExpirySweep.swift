@@ -13,17 +13,10 @@ struct ExpirySweep {
     fileprivate var entry: UInt64
   }
 
-  enum Due {
-    case entry(IndexedEntry)
-    /// A damaged record, whose entries are unknown.
-    case damaged([UInt8])
-
-    var position: Position {
-      switch self {
-      case .entry(let indexed): Position(record: indexed.recordKey, entry: indexed.position)
-      case .damaged(let key): Position(record: key, entry: .max)
-      }
-    }
+  struct Due {
+    let position: Position
+    /// Nil for a damaged record, whose entries are unknown.
+    let entry: IndexedEntry?
   }
 
   private let id: NamespaceID?
@@ -65,10 +58,11 @@ struct ExpirySweep {
     let limit = min(limit, left)
     let found = try due(limit: limit, &session)
     for due in found where shouldContinue(session) {
-      switch due {
-      case .entry(let indexed): removal += try remove(indexed, &session)
-      case .damaged(let key):
-        try session.transaction.remove(key, from: session.engine.indexes.deadlines)
+      if let entry = due.entry {
+        removal += try remove(entry, &session)
+      } else {
+        try session.transaction.remove(
+          due.position.record, from: session.engine.indexes.deadlines)
       }
     }
     left -= found.count
@@ -153,13 +147,17 @@ struct ExpirySweep {
     to found: inout [Due]
   ) {
     let done = position.flatMap { key.elementsEqual($0.record.span) ? $0.entry : nil }
+    let record = key.copied
     guard let expiry = ExpiryRecord(key, value) else {
-      if done == nil { found.append(.damaged(key.copied)) }
+      if done == nil {
+        found.append(Due(position: Position(record: record, entry: .max), entry: nil))
+      }
       return
     }
     for indexed in expiry where found.count < limit {
       if let done, indexed.position <= done { continue }
-      found.append(.entry(indexed))
+      let position = Position(record: record, entry: indexed.position)
+      found.append(Due(position: position, entry: indexed))
     }
   }
 

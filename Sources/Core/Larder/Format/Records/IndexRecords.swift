@@ -101,10 +101,6 @@ struct IndexedEntry {
   /// The entry key of a pinned entry; empty for other entries.
   let pinned: [UInt8]
 
-  var recordKey: [UInt8] {
-    IndexKey.deadline(deadline, position: position, entry: position == 0 ? pinned : id.prefix)
-  }
-
   /// The entry's key in the database of entries, found through the queue. Nil if damage has removed the queue record.
   func entryKey(
     in view: borrowing some DatabaseView & ~Copyable, _ indexes: Indexes
