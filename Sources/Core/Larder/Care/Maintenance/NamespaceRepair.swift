@@ -139,7 +139,7 @@ struct NamespaceRepair {
     }
     try view.forEach(in: .entries, from: id.prefix) { key, record throws(LMDBError) in
       guard let entry = StoredEntry(entryKey: key.copied, record: record) else { return }
-      counted.add(EntryWeight(entry))
+      counted.count(EntryWeight(entry))
       if entry.header.flags.contains(.chunked) {
         survey.chunks.versions.insert(entry.header.version)
       }

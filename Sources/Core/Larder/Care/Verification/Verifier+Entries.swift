@@ -54,7 +54,7 @@ extension Verifier {
 
   private mutating func count(_ entry: StoredEntry) {
     var counters = recounted[entry.id] ?? NamespaceCounters()
-    counters.add(EntryWeight(entry))
+    counters.count(EntryWeight(entry))
     // The highest number in use. A later check compares this number with the next number of the namespace.
     counters.next = max(counters.next, entry.header.version, entry.header.sequence)
     recounted[entry.id] = counters

@@ -15,38 +15,11 @@ extension WriteBuffer {
     let bytes = environment.durability == .durable ? 0 : wanted(by: options)
     let keepsSize = options.keepsWriteBuffer && forced == nil
     let mayMake = bytes > 0 && !keepsSize
-    guard mayMake || FileStatus.of(path(in: environment)) != nil else { return }
-    do throws(LarderError) {
-      let format = try StoreFormat(of: environment)
-      prepare(
-        of: environment, store: format.identity, bytes: bytes, keepsSize: keepsSize,
-        try currentBoot(environment, options))
-    } catch {
-      // This error is ignored here, because opening the store later gets and reports the same error.
-    }
-  }
-
-  /// The bytes of the buffer that a store with these options wants. In trials an environment variable sets this number.
-  static func wanted(by options: Store.Options) -> Int { forced ?? options.writeBuffer }
-
-  private static let forced = ProcessInfo.processInfo.environment["LARDER_WRITE_BUFFER"].flatMap {
-    Int($0)
-  }
-
-  private static func currentBoot(
-    _ environment: Environment, _ options: Store.Options
-  ) throws(LarderError) -> BootIdentity {
-    if let boot = options.hooks.boot { return boot }
-    do throws(SystemError) { return try BootIdentity.current() } catch {
-      throw environment.larderError(error)
-    }
-  }
-
-  private static func prepare(
-    of environment: Environment, store: [UInt8], bytes: Int, keepsSize: Bool, _ boot: BootIdentity
-  ) {
-    guard let origin = origin(of: environment, boot) else { return }
-    let table = table(of: environment, store)
+    // An error is ignored here, because opening the store later gets and reports the same error.
+    guard mayMake || FileStatus.of(path(in: environment)) != nil,
+      let format = try? StoreFormat(of: environment), let origin = origin(of: environment, options)
+    else { return }
+    let table = table(of: environment, format.identity)
     var count = keepsSize ? nil : BufferLayout(bytes: bytes).count
     do throws(SystemError) {
       if table.openExisting() {
@@ -76,6 +49,13 @@ extension WriteBuffer {
     }
   }
 
+  /// The bytes of the buffer that a store with these options wants. In trials an environment variable sets this number.
+  static func wanted(by options: Store.Options) -> Int { forced ?? options.writeBuffer }
+
+  private static let forced = ProcessInfo.processInfo.environment["LARDER_WRITE_BUFFER"].flatMap {
+    Int($0)
+  }
+
   /// Commits the records that killed processes have left. Called before the data file is replaced or changed.
   static func commit(at path: String, _ options: Store.Options) throws(LarderError) {
     guard FileStatus.of(path + "/" + MappedFile.buffer.rawValue) != nil else { return }
@@ -89,10 +69,16 @@ extension WriteBuffer {
     try Store(at: path, options: options).close()
   }
 
-  private static func origin(of environment: Environment, _ boot: BootIdentity) -> [UInt64]? {
-    guard let data = FileStatus.of(environment.path + "/data.mdb") else { return nil }
+  private static func origin(of environment: Environment, _ options: Store.Options) -> [UInt64]? {
+    guard let boot = try? options.hooks.boot ?? BootIdentity.current(),
+      let data = FileStatus.of(environment.path + "/data.mdb")
+    else { return nil }
     let file = FileIdentity(data)
     return [boot.high, boot.low, file.device, file.inode]
+  }
+
+  private static func isMade(for origin: [UInt64], _ view: borrowing SharedTable.View) -> Bool {
+    origin.indices.allSatisfy { view.wide(BufferLayout.Place.origin + $0) == origin[$0] }
   }
 
   /// The generation of the file's records if they belong to other data than the present data; otherwise 0. Such records remain
@@ -104,26 +90,17 @@ extension WriteBuffer {
     let base = view.acquire(BufferLayout.Place.base + state.base)
     // The base is the number of a commit, and these numbers only increase. So a base above the last commit is of other data.
     if base > environment.lastTransaction { return state.generation }
-    do throws(LarderError) {
-      guard let origin = origin(of: environment, try currentBoot(environment, options)) else {
-        return 0
-      }
-      let isOurs = origin.indices.allSatisfy {
-        view.wide(BufferLayout.Place.origin + $0) == origin[$0]
-      }
-      return isOurs ? 0 : state.generation
-    } catch {
-      return 0
-    }
+    guard let origin = origin(of: environment, options) else { return 0 }
+    return isMade(for: origin, view) ? 0 : state.generation
   }
 
   /// Whether the records belong to the newest commit, or that commit already contains them.
   private static func keeps(
     _ view: borrowing SharedTable.View, _ origin: [UInt64], of environment: Environment
   ) -> Bool {
-    guard origin.indices.allSatisfy({ view.wide(BufferLayout.Place.origin + $0) == origin[$0] }),
-      view.wide(BufferLayout.Place.isClosed) == 0
-    else { return false }
+    guard isMade(for: origin, view), view.wide(BufferLayout.Place.isClosed) == 0 else {
+      return false
+    }
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     let base = view.acquire(BufferLayout.Place.base + state.base)
     let newest = environment.lastTransaction

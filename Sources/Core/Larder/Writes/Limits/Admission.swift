@@ -48,8 +48,8 @@ extension Ledger {
   func expectedQueue(_ id: NamespaceID) -> QueueState {
     var queue = self[id].queue
     guard let expected, expected.id == id else { return queue }
-    if let former = expected.former { queue.subtract(former) }
-    queue.add(expected.weight)
+    if let former = expected.former { queue.count(former, &-) }
+    queue.count(expected.weight)
     return queue
   }
 

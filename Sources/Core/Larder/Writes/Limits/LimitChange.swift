@@ -93,8 +93,7 @@ extension WriteSession {
     let isStillOver = exceeds(limits, in: id)
     if isStillOver {
       record.rules.raise(
-        entries: Int(clamping: counters.entries), bytes: Int(clamping: counters.bytes),
-        inOverrides: record.rules.declared == before.declared)
+        to: counters.usage, inOverrides: record.rules.declared == before.declared)
     }
     try store(record, named: name)
     guard isStillOver else { return .done }
@@ -133,9 +132,7 @@ extension WriteSession {
     let isOver = isStoreOver || disk != nil
     if isOver {
       settings.raise(
-        entries: Int(clamping: state.entries),
-        bytes: Int(clamping: state.bytes),
-        disk: disk, inOverrides: settings.declared == before.declared)
+        to: state.usage, disk: disk, inOverrides: settings.declared == before.declared)
     }
     budget.limits = settings.limits
     try store(settings)
@@ -177,34 +174,36 @@ extension WriteSession {
 extension NamespaceRecord.RuleSet {
   /// Raises each limit that is below the usage to the usage. If `inOverrides` is set, the change concerns the overrides: the
   /// limits that code has declared must stay, so the overrides of the limits are raised or added.
-  fileprivate mutating func raise(entries: Int, bytes: Int, inOverrides: Bool) {
+  fileprivate mutating func raise(to usage: Usage, inOverrides: Bool) {
     var own = overrides.limits ?? Limits()
-    Limits.raise(&own.entries, over: &declared.limits.entries, to: entries, inOverrides)
-    Limits.raise(&own.bytes, over: &declared.limits.bytes, to: bytes, inOverrides)
+    Limits.raise(&own, over: &declared.limits, to: usage, inOverrides)
     if own != Limits() { overrides.limits = own }
   }
 }
 
 extension StoreSettings {
-  fileprivate mutating func raise(entries: Int, bytes: Int, disk: Int?, inOverrides: Bool) {
-    if let disk { Limits.replace(&overrides.disk, over: &declared.disk, by: disk, inOverrides) }
-    Limits.raise(&overrides.entries, over: &declared.entries, to: entries, inOverrides)
-    Limits.raise(&overrides.bytes, over: &declared.bytes, to: bytes, inOverrides)
+  fileprivate mutating func raise(to usage: Usage, disk: Int?, inOverrides: Bool) {
+    Limits.raise(&overrides.counted, over: &declared.counted, to: usage, inOverrides)
+    guard let disk else { return }
+    if overrides.disk != nil || inOverrides { overrides.disk = disk } else { declared.disk = disk }
   }
 }
 
 extension Limits {
+  /// Raises the limits in force: an override if there is one or `inOverrides` is set, otherwise the declared limit.
   fileprivate static func raise(
-    _ override: inout Int?, over declared: inout Int?, to usage: Int, _ inOverrides: Bool
+    _ overrides: inout Limits, over declared: inout Limits, to usage: Usage, _ inOverrides: Bool
   ) {
-    guard let limit = overridden(declared, by: override), limit < usage else { return }
-    replace(&override, over: &declared, by: usage, inOverrides)
-  }
-
-  /// Changes the limit in force: the override if there is one or `inOverrides` is set, otherwise the declared limit.
-  fileprivate static func replace(
-    _ override: inout Int?, over declared: inout Int?, by limit: Int, _ inOverrides: Bool
-  ) {
-    if override != nil || inOverrides { override = limit } else { declared = limit }
+    for (limit, used) in [(\Limits.entries, usage.entries), (\Limits.bytes, usage.bytes)] {
+      let (override, used) = (overrides[keyPath: limit], Int(clamping: used))
+      guard let most = overridden(declared[keyPath: limit], by: override), most < used else {
+        continue
+      }
+      if override != nil || inOverrides {
+        overrides[keyPath: limit] = used
+      } else {
+        declared[keyPath: limit] = used
+      }
+    }
   }
 }

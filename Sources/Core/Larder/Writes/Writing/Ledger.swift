@@ -97,10 +97,10 @@ struct Ledger {
   ) {
     updateLoaded(id) { counters in
       if let old {
-        counters.subtract(old)
+        counters.count(old, &-)
         if let reason { counters.removals.count(reason, bytes: old.size) }
       }
-      if let new { counters.add(new) }
+      if let new { counters.count(new) }
     }
     if let old {
       store.entries &-= 1
@@ -168,38 +168,23 @@ extension EntryWeight {
 }
 
 extension NamespaceCounters {
-  mutating func add(_ weight: EntryWeight) {
-    entries &+= 1
-    bytes &+= UInt64(weight.size)
-    stored &+= UInt64(weight.stored)
-    if weight.queuePosition == 0 { pinned &+= 1 }
-    queue.add(weight)
-  }
-
-  mutating func subtract(_ weight: EntryWeight) {
-    entries &-= 1
-    bytes &-= UInt64(weight.size)
-    stored &-= UInt64(weight.stored)
-    if weight.queuePosition == 0 { pinned &-= 1 }
-    queue.subtract(weight)
+  /// Adds the weight of an entry, or subtracts the weight if `change` is `&-`.
+  @inline(__always)
+  mutating func count(_ weight: EntryWeight, _ change: (UInt64, UInt64) -> UInt64 = (&+)) {
+    entries = change(entries, 1)
+    bytes = change(bytes, UInt64(weight.size))
+    stored = change(stored, UInt64(weight.stored))
+    if weight.queuePosition == 0 { pinned = change(pinned, 1) }
+    queue.count(weight, change)
   }
 }
 
 extension QueueState {
-  mutating func add(_ weight: EntryWeight) {
-    guard isInWindow(weight) else { return }
-    windowEntries &+= 1
-    windowBytes &+= UInt64(weight.size)
-  }
-
-  mutating func subtract(_ weight: EntryWeight) {
-    guard isInWindow(weight) else { return }
-    windowEntries &-= 1
-    windowBytes &-= UInt64(weight.size)
-  }
-
-  private func isInWindow(_ weight: EntryWeight) -> Bool {
-    weight.queuePosition != 0 && weight.queuePosition >= windowBoundary
+  @inline(__always)
+  mutating func count(_ weight: EntryWeight, _ change: (UInt64, UInt64) -> UInt64 = (&+)) {
+    guard weight.queuePosition != 0, weight.queuePosition >= windowBoundary else { return }
+    windowEntries = change(windowEntries, 1)
+    windowBytes = change(windowBytes, UInt64(weight.size))
   }
 }
 
