@@ -117,7 +117,7 @@ import Testing
         for indexed in expiryRecord(record, value).map(Array.init) ?? [] { _ = indexed.recordKey }
       }
       _ = IndexKey.tagged(record)
-      _ = StoreFormat.read(record.span)
+      _ = StoreFormat(record.span)
     }
   }
 

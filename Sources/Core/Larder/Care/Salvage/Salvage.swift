@@ -191,9 +191,7 @@ struct SalvageMetadata {
     let formatKey = MetadataKey.format
     _ = try file.forEachRecord { key, value in
       guard key.elementsEqual(formatKey.span) else { return }
-      if case .format(let format) = StoreFormat.read(value) {
-        seal = RecordSeal(identity: format.identity)
-      }
+      if let format = StoreFormat(value) { seal = RecordSeal(identity: format.identity) }
     }
     let settingsKey = MetadataKey.settings
     let prefixes = (

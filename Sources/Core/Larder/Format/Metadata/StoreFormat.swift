@@ -23,23 +23,6 @@ struct StoreFormat {
 
   private var isReadable: Bool { (Self.plain...Self.buffered).contains(version) }
 
-  enum Contents {
-    case format(StoreFormat)
-    /// The record does not come from Larder.
-    case foreign
-    /// The record has a format that this version reads, but its checksum does not match.
-    case damaged
-  }
-
-  /// Mark and version have had the same places in all formats, so every version can name the format of any store.
-  static func read(_ bytes: Span<UInt8>) -> Contents {
-    guard bytes.count >= 28, bytes.starts(with: mark.span) else { return .foreign }
-    let format = StoreFormat(
-      version: bytes.halfWord(at: 8), identity: bytes.extracting(12..<28).copied)
-    if format.isReadable, !bytes.elementsEqual(format.encoded.span) { return .damaged }
-    return .format(format)
-  }
-
   var encoded: [UInt8] {
     var bytes = Self.mark
     bytes.append(littleEndian: version)
@@ -50,28 +33,42 @@ struct StoreFormat {
 }
 
 extension StoreFormat {
+  /// Whether a record comes from Larder. Mark and version have had the same places in all formats, so every version can name
+  /// the format of any store.
+  private static func isMarked(_ record: Span<UInt8>) -> Bool {
+    record.count >= 28 && record.starts(with: mark.span)
+  }
+
+  /// Nil if the record does not come from Larder, or has a format that this version reads but a wrong checksum.
+  init?(_ record: Span<UInt8>) {
+    guard Self.isMarked(record) else { return nil }
+    version = record.halfWord(at: 8)
+    identity = record.extracting(12..<28).copied
+    if isReadable, !record.elementsEqual(encoded.span) { return nil }
+  }
+
   /// The format of the store in an environment. Throws if this version cannot read the file; the error says what the file is.
   init(of environment: Environment) throws(LarderError) {
     let path = environment.path
-    let contents: Contents
+    let record: [UInt8]
     do throws(LMDBError) {
       let transaction = try environment.beginRead()
       let region = try transaction.find(MetadataKey.format, in: .main)
-      contents = region.map { Self.read(transaction.bytes(of: $0)) } ?? .foreign
+      record = region.map { transaction.bytes(of: $0).copied } ?? []
     } catch {
       throw LarderError(error, path: path)
     }
-    switch contents {
-    case .foreign:
+    guard Self.isMarked(record.span) else {
       throw LarderError(
         .foreign, "\(path) is not a Larder store",
         hint: "name a directory that holds one, or a new one")
-    case .damaged:
+    }
+    guard let format = StoreFormat(record.span) else {
       throw LarderError(
         .damaged, "\(path): the record of the store's format is damaged",
         hint: "copy everything readable into a new store: larder STORE salvage NEW")
-    case .format(let format): self = format
     }
+    self = format
     if isReadable { return }
     let readable = "this version of Larder reads formats \(Self.plain) and \(Self.buffered)"
     guard version < Self.plain else {

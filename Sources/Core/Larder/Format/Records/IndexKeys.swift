@@ -7,24 +7,8 @@ enum IndexKey {
   /// entries of a namespace are the first range of its keys. A pinned entry has position 0, and its stored key at the end.
   static func deadline(_ deadline: Int64, position: UInt64, entry: [UInt8]) -> [UInt8] {
     let block = ExpiryBlock(deadline, position: position, in: entry.span.namespaceID)
-    let pinned = position == 0 ? entry.count - 4 : 0
-    return [UInt8](count: size(of: block) + pinned) { bytes in
-      append(block, to: &bytes)
-      if pinned > 0 { bytes.append(contentsOf: entry.span.extracting(droppingFirst: 4)) }
-    }
-  }
-
-  private static func size(of block: ExpiryBlock) -> Int {
-    ExpiryRecord.headSize + QueuePosition.size(of: block.number)
-  }
-
-  private static func append(_ block: ExpiryBlock, to bytes: inout OutputSpan<UInt8>) {
-    let time = UInt64(bitPattern: min(max(block.deadline, 0), ExpiryRecord.latest))
-    bytes.append(bigEndian: block.id.rawValue)
-    bytes.append(UInt8(truncatingIfNeeded: time &>> 40))
-    bytes.append(UInt8(truncatingIfNeeded: time &>> 32))
-    bytes.append(bigEndian: UInt32(truncatingIfNeeded: time))
-    QueuePosition.append(block.number, to: &bytes)
+    let key = withDeadline(of: block) { $0.copied }
+    return position == 0 ? key + entry.dropFirst(4) : key
   }
 
   static func deadline(of header: EntryHeader, entry: [UInt8]) -> [UInt8] {
@@ -32,22 +16,24 @@ enum IndexKey {
   }
 
   @inline(__always)
-  static func withDeadline<Result>(
-    of block: ExpiryBlock, _ body: (Span<UInt8>) throws(LarderError) -> Result
-  ) throws(LarderError) -> Result {
-    try withStackBytes(size(of: block), { append(block, to: &$0) }, body)
+  static func withDeadline<Result, Failure: Error>(
+    of block: ExpiryBlock, _ body: (Span<UInt8>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let time = UInt64(bitPattern: min(max(block.deadline, 0), ExpiryRecord.latest))
+    return try withStackBytes(
+      ExpiryRecord.headSize + QueuePosition.size(of: block.number),
+      {
+        $0.append(bigEndian: block.id.rawValue)
+        $0.append(UInt8(truncatingIfNeeded: time &>> 40))
+        $0.append(UInt8(truncatingIfNeeded: time &>> 32))
+        $0.append(bigEndian: UInt32(truncatingIfNeeded: time))
+        QueuePosition.append(block.number, to: &$0)
+      }, body)
   }
 
   /// The key in the queue, which has the entries of a namespace in the order of positions. The value is the stored key.
   static func queue(_ position: UInt64, in id: NamespaceID) -> [UInt8] {
-    [UInt8](count: 4 + QueuePosition.size(of: position)) { append(position, in: id, to: &$0) }
-  }
-
-  private static func append(
-    _ position: UInt64, in id: NamespaceID, to bytes: inout OutputSpan<UInt8>
-  ) {
-    bytes.append(bigEndian: id.rawValue)
-    QueuePosition.append(position, to: &bytes)
+    withQueue(position, in: id) { $0.copied }
   }
 
   @inline(__always)
@@ -55,7 +41,11 @@ enum IndexKey {
     _ position: UInt64, in id: NamespaceID, _ body: (Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try withStackBytes(
-      4 + QueuePosition.size(of: position), { append(position, in: id, to: &$0) }, body)
+      4 + QueuePosition.size(of: position),
+      {
+        $0.append(bigEndian: id.rawValue)
+        QueuePosition.append(position, to: &$0)
+      }, body)
   }
 
   /// The key in the tag index: all entries with a tag are a range. A tag has no byte 0, so a byte 0 ends the tag.

@@ -113,10 +113,11 @@ struct ZoneRules: Sendable, Hashable {
     let today = CalendarDate(wall: now + offset(at: now)).number
     // Begins with yesterday, because a change may move its late evening into today. A zone may skip days, so several are tried.
     for number in today - 1...today + 8 {
-      let day = CalendarDate(number: number)
-      guard exists(day) else { continue }
-      let moment = first(reaching: number * CalendarDate.secondsPerDay + secondOfDay)
-      if moment > now { return moment }
+      let start = number * CalendarDate.secondsPerDay
+      let end = start + CalendarDate.secondsPerDay
+      let moment = first(reaching: start + secondOfDay)
+      // Clocks that skip a whole day reach its start and its end at one moment.
+      if moment > now, first(reaching: start) < first(reaching: end) { return moment }
     }
     return nil
   }
@@ -127,21 +128,6 @@ struct ZoneRules: Sendable, Hashable {
     while true {
       let moment = max(begin, wall - offset(at: begin))
       guard let end = change(after: begin), end <= moment else { return moment }
-      begin = end
-    }
-  }
-
-  /// Whether clocks show any time of that day. A zone may skip a day.
-  private func exists(_ day: CalendarDate) -> Bool {
-    let first = day.number * CalendarDate.secondsPerDay
-    let next = first + CalendarDate.secondsPerDay
-    var begin = first - Self.possibleOffsets.upperBound
-    while true {
-      let offset = offset(at: begin)
-      let end = change(after: begin)
-      if begin + offset >= next, begin > next - Self.possibleOffsets.lowerBound { return false }
-      if begin + offset < next, end.map({ $0 + offset > first }) ?? true { return true }
-      guard let end else { return false }
       begin = end
     }
   }
