@@ -33,20 +33,4 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
 
   /// LMDB's flags. At every level except durable, this layer syncs the file, and LMDB does not.
   var flags: UInt32 { self == .durable ? 0 : UInt32(MDB_NOSYNC) }
-
-  /// The level of an environment; durable if the environment has no record of the level.
-  static func read(from handle: OpaquePointer) throws(LMDBError) -> DurabilityLevel {
-    let transaction = try unsafe beginTransaction(in: handle, UInt32(MDB_RDONLY))
-    defer { unsafe mdb_txn_abort(transaction) }
-    var main: MDB_dbi = 0
-    try check(unsafe mdb_dbi_open(transaction, nil, 0, &main))
-    guard let value = try unsafe lookUp(record.span, in: .main, of: transaction) else {
-      return .durable
-    }
-    let bytes = unsafe Span<UInt8>(value)
-    guard bytes.count == 1, let level = DurabilityLevel(rawValue: bytes[0]) else {
-      throw LMDBError(code: MDB_INVALID)
-    }
-    return level
-  }
 }

@@ -59,7 +59,7 @@ final class RecoveryFile: Sendable {
   }
 
   /// After a failed sync, a later successful sync proves nothing: the system may have dropped pages that it could not write,
-  /// and counts these pages as written. So the record tells every process about the failure, until ``Recovery`` clears it.
+  /// and counts these pages as written. So the record tells every process about the failure, until a recovery clears it.
   @unsafe func syncData(of handle: OpaquePointer) throws(LMDBError) {
     try checkSynced()
     do throws(LMDBError) {

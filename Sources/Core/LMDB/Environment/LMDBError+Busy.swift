@@ -30,25 +30,15 @@ extension LMDBError {
 }
 
 extension OpenError {
-  /// Runs `body`. If `body` throws, throws an error for the file at `path`, with the error of `body` as the cause.
+  /// Runs `body`. If `body` throws, throws an error for the file or directory at `path`, with the error of `body` as the cause.
+  /// If `body` waits for a lock, `path` must be the directory of that lock.
   static func wrapping<Result: ~Copyable>(
     path: String, _ body: () throws(LMDBError) -> Result
   ) throws(OpenError) -> Result {
     do throws(LMDBError) {
       return try body()
     } catch {
-      throw OpenError(.system, path: path, cause: error)
-    }
-  }
-
-  /// Like ``wrapping(path:_:)``, for a `body` that waits for a lock in `directory`.
-  static func wrapping<Result: ~Copyable>(
-    in directory: String, _ body: () throws(LMDBError) -> Result
-  ) throws(OpenError) -> Result {
-    do throws(LMDBError) {
-      return try body()
-    } catch {
-      throw OpenError(error, in: directory)
+      throw OpenError(error, in: path)
     }
   }
 

@@ -59,45 +59,53 @@ extension Opening {
     try locks.readers.withLock(lockTimeout: options.lockTimeout) { () throws(LMDBError) in
       var dead: Int32 = 0
       try check(unsafe mdb_reader_check(handle, &dead))
-      try unsafe checkPaths(handle, data)
+      let level = try unsafe checkPaths(handle, data)
       let databases = try unsafe Self.openDatabases(
         handle, names: options.databases, create: false)
-      return (databases, try unsafe DurabilityLevel.read(from: handle))
+      return (databases, level)
     }
   }
 
-  /// Checks the pages on the paths to the records that LMDB itself reads. If the process is alone, ``QuickCheck`` checks more.
-  private func checkPaths(_ handle: OpaquePointer, _ data: DataMap) throws(LMDBError) {
+  /// Checks the pages on the paths to the records that LMDB itself reads, and to the record of the durability level, which is
+  /// the result. If the process is alone, ``QuickCheck`` checks more.
+  private func checkPaths(
+    _ handle: OpaquePointer, _ data: DataMap
+  ) throws(LMDBError) -> DurabilityLevel {
     // During the check a writer may be overwriting the meta page. Then the next try sees a newer commit.
     for _ in 0..<50 {
-      if try unsafe checkPathsOnce(handle, data) { return }
+      if let level = try unsafe checkPathsOnce(handle, data) { return level }
       backOff(microseconds: 1000)
     }
     throw .damagedPage
   }
 
-  /// - Returns: false if the meta page of the transaction is incomplete.
+  /// - Returns: the level, which is durable if there is no record; nil if the meta page of the transaction is incomplete.
   private func checkPathsOnce(
     _ handle: OpaquePointer, _ data: DataMap
-  ) throws(LMDBError) -> Bool {
+  ) throws(LMDBError) -> DurabilityLevel? {
     let transaction = try unsafe beginTransaction(in: handle, UInt32(MDB_RDONLY))
     defer { unsafe mdb_txn_abort(transaction) }
     let id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
-    guard let pages = try data.pages(of: id) else { return false }
+    guard let pages = try data.pages(of: id) else { return nil }
     let guarding = WriteGuard(names: options.databases)
-    try guarding.checking { () throws(PageDamage) in
+    let found = try guarding.checking { () throws(PageDamage) -> PageLookup? in
       try guarding.begin(pages)
       for index in options.databases.indices {
         _ = try guarding.tree(of: Database(handle: UInt32(index) + 2))
       }
-      let record = DurabilityLevel.record
-      try unsafe record.withUnsafeBufferPointer { (bytes) throws(PageDamage) in
-        guard let start = bytes.baseAddress else { return }
+      return try unsafe DurabilityLevel.record.withUnsafeBufferPointer {
+        (bytes) throws(PageDamage) -> PageLookup? in
+        guard let start = bytes.baseAddress else { return nil }
         let key = unsafe PageCheck.Key(start: UnsafeRawPointer(start), count: bytes.count)
-        _ = try guarding.willRead(key, in: .main)
+        return try guarding.willRead(key, in: .main)
       }
     }
-    return true
+    guard let region = found?.region else { return .durable }
+    let bytes = unsafe Span<UInt8>(region)
+    guard bytes.count == 1, let level = DurabilityLevel(rawValue: bytes[0]) else {
+      throw LMDBError(code: MDB_INVALID)
+    }
+    return level
   }
 
   /// Opens the databases in a transaction, which must commit even if it only reads, because otherwise the handles are lost.

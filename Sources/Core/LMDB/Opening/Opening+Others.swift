@@ -10,7 +10,7 @@ extension Opening {
   /// would release LMDB's locks.
   func joinOthers() throws(OpenError) {
     let process = getpid()
-    let isTaken = try OpenError.wrapping(in: files.directory) { () throws(LMDBError) in
+    let isTaken = try system { () throws(LMDBError) in
       let table = try FileDescriptor(opening: files.lock, O_RDWR | O_NOFOLLOW)
       let isTaken = try checkErrno { larder_is_locked(table.number, off_t(process), 1) } == 1
       if isTaken { return true }

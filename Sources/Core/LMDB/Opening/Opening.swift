@@ -64,7 +64,7 @@ struct Opening {
   }
 
   private func run(_ fill: Filling) throws(OpenError) -> Environment {
-    try OpenError.wrapping(in: files.directory) { () throws(LMDBError) in
+    try system { () throws(LMDBError) in
       try locks.opening.wait(lockTimeout: options.lockTimeout)
       if locks.opening.isDeleted { throw LMDBError.replaced }
     }
@@ -92,7 +92,7 @@ struct Opening {
   /// Recovers or creates the environment. A read-only process may not be allowed to write, so it does not take the writer lock.
   private func prepareAlone(_ fill: Filling) throws(OpenError) {
     if !options.readOnly {
-      try OpenError.wrapping(in: files.directory) { () throws(LMDBError) in
+      try system { () throws(LMDBError) in
         try locks.write.wait(lockTimeout: options.lockTimeout)
       }
     }
@@ -106,15 +106,12 @@ struct Opening {
     try cutLockFile()
     if try !files.hasData {
       if !options.create { throw OpenError(.absent, path: files.directory) }
-      try Creation(files: files, options: options, level: options.durability ?? .standard)
-        .run(fill)
+      try createData(at: options.durability ?? .standard, fill)
     } else {
-      try Recovery(files: files, options: options).run(fill)
+      try recover(fill)
     }
     try QuickCheck.run(files, options)
-    if options.changesDurability, let level = options.durability {
-      try LevelChange(files: files, options: options, level: level).run()
-    }
+    if options.changesDurability, let level = options.durability { try changeLevel(to: level) }
   }
 
   /// If a sync has failed, only a process that is alone can recover the environment, so this process must not open it.
@@ -129,6 +126,13 @@ struct Opening {
       .unsynced, path: files.directory, detail: StoreLocks.users(in: files.directory), cause: cause)
   }
 
+  /// Runs `body`. If `body` throws, throws an error for the directory, with the error of `body` as the cause.
+  func system<Result: ~Copyable>(
+    _ body: () throws(LMDBError) -> Result
+  ) throws(OpenError) -> Result {
+    try OpenError.wrapping(path: files.directory, body)
+  }
+
   /// Whether no process has the environment open. If this process itself had it open, this code would not run.
   ///
   /// A process that has the environment open holds `lock.open` and LMDB's lock on lock.mdb. Both locks must be checked. If such
@@ -136,16 +140,15 @@ struct Opening {
   /// would clear the reader table. If another program has deleted `lock.open`, this process has locked a new file. An ending
   /// process loses its locks one after another, so this function tries again until both locks give the same answer.
   private func isAlone() throws(OpenError) -> Bool {
-    do throws(LMDBError) {
-      let deadline = ContinuousClock.now + .seconds(1)
-      while ContinuousClock.now < deadline {
+    let deadline = ContinuousClock.now + .seconds(1)
+    while ContinuousClock.now < deadline {
+      let (isFree, isLocked) = try system { () throws(LMDBError) in
         let isFree = try locks.open.take()
         if isFree { locks.open.release() }
-        if try isLockedByLMDB != isFree { return isFree }
-        backOff(microseconds: 1000)
+        return (isFree, try isLockedByLMDB)
       }
-    } catch {
-      throw OpenError(.system, path: files.directory, cause: error)
+      if isLocked != isFree { return isFree }
+      backOff(microseconds: 1000)
     }
     throw OpenError(
       .locksLost, path: files.directory, detail: StoreLocks.users(in: files.directory))
@@ -164,16 +167,14 @@ struct Opening {
   /// the reader table, so writers could overwrite what it reads. So it holds `lock.write` shared until it closes.
   private func runWithoutPermission() throws(OpenError) -> Environment {
     if try !files.hasData { throw OpenError(.absent, path: files.directory) }
-    let isHeld = try OpenError.wrapping(path: files.directory) { () throws(LMDBError) in
+    let isHeld = try system { () throws(LMDBError) in
       try isLockedByLMDB ? false : locks.reading.take(shared: true)
     }
     if !isHeld {
       throw OpenError(.inUse, path: files.directory, detail: StoreLocks.users(in: files.directory))
     }
-    try Recovery(files: files, options: options).run { _ in }
+    try recover { _ in }
     try QuickCheck.run(files, options)
-    return try OpenError.wrapping(path: files.directory) { () throws(LMDBError) in
-      try openHandle()
-    }
+    return try system { () throws(LMDBError) in try openHandle() }
   }
 }

@@ -61,11 +61,11 @@ package struct SalvageFile: ~Copyable {
       default: throw error
       }
     }
-    try OpenError.wrapping(in: directory) { () throws(LMDBError) in
+    try OpenError.wrapping(path: directory) { () throws(LMDBError) in
       try locks.opening.wait(lockTimeout: lockTimeout)
     }
     defer { locks.opening.release() }
-    try OpenError.wrapping(in: directory) { () throws(LMDBError) in
+    try OpenError.wrapping(path: directory) { () throws(LMDBError) in
       try locks.write.wait(lockTimeout: lockTimeout)
     }
     defer { locks.write.release() }

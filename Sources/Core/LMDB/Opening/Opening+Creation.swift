@@ -2,18 +2,14 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// Renames a complete new data file, so an interruption leaves no partial store. The caller is alone and has `lock.opening`.
-struct Creation {
-  let files: StoreFiles
-  let options: EnvironmentOptions
-  let level: DurabilityLevel
-
-  func run(_ fill: Opening.Filling) throws(OpenError) {
+extension Opening {
+  /// Renames a complete new data file, so an interruption leaves no partial store. The caller is alone and has `lock.opening`.
+  func createData(at level: DurabilityLevel, _ fill: Filling) throws(OpenError) {
     let isReplacing = try files.hasData
     do throws(LMDBError) {
       let former = isReplacing ? try DataStamp(of: files.data) : leftStamp
-      try build(fill, former?.renewed ?? .new)
-      try prepareRecoveryFile(isReplacing: isReplacing)
+      try build(fill, former?.renewed ?? .new, level)
+      try prepareRecoveryFile(level, isReplacing: isReplacing)
       try checkErrno { unsafe rename(files.newData, files.data) }
       if level == .temporary { return }
       try FileStatus.syncDirectory(files.directory)
@@ -36,7 +32,9 @@ struct Creation {
   }
 
   /// Makes the file `recovery` before the data file of a new environment exists, or removes it if the level needs no such file.
-  private func prepareRecoveryFile(isReplacing: Bool) throws(LMDBError) {
+  private func prepareRecoveryFile(
+    _ level: DurabilityLevel, isReplacing: Bool
+  ) throws(LMDBError) {
     guard level.hasRecoveryFile else {
       if !isReplacing { try FileStatus.remove(files.recovery) }
       return
@@ -52,11 +50,13 @@ struct Creation {
     try FileStatus.syncDirectory(files.directory)
   }
 
-  private func build(_ fill: Opening.Filling, _ stamp: DataStamp) throws(LMDBError) {
+  private func build(
+    _ fill: Filling, _ stamp: DataStamp, _ level: DurabilityLevel
+  ) throws(LMDBError) {
     // LMDB need not sync each commit, because the finished file is synced as a whole.
     let file = try UnlockedFile(
       files.newData, databases: options.databases.count, mapSize: 64 << 20, flags: MDB_NOSYNC)
-    _ = try unsafe Opening.openDatabases(file.handle, names: options.databases, create: true)
+    _ = try unsafe Self.openDatabases(file.handle, names: options.databases, create: true)
     try file.write { (transaction: inout WriteTransaction) throws(LMDBError) in
       let (key, value) = (DurabilityLevel.record, [level.rawValue])
       try transaction.put(value.span, for: key.span, in: .main)
@@ -65,25 +65,21 @@ struct Creation {
     try stamp.write(to: files.newData)
     if level != .temporary { try unsafe syncFile(of: file.handle) }
   }
-}
 
-/// Changes the durability level of an environment. The caller is alone and holds `lock.opening` and `lock.write`.
-///
-/// First all data is synced, and the record in `recovery` is set so that no recovery is necessary. So if the change is
-/// interrupted at any point, neither level has anything to restore. The record in the data file says which level is valid.
-struct LevelChange {
-  let files: StoreFiles
-  let options: EnvironmentOptions
-  let level: DurabilityLevel
-
-  func run() throws(OpenError) {
-    try OpenError.wrapping(path: files.directory) { () throws(LMDBError) in
+  /// Changes the durability level of an environment. The caller is alone and holds `lock.opening` and `lock.write`.
+  ///
+  /// First all data is synced, and the record in `recovery` is set so that no recovery is necessary. So if the change is
+  /// interrupted at any point, neither level has anything to restore. The record in the data file says which level is valid.
+  func changeLevel(to level: DurabilityLevel) throws(OpenError) {
+    let former = try QuickCheck(path: files.data).durability()
+    if former == level { return }
+    try system { () throws(LMDBError) in
       let file = try UnlockedFile(
         files.data, databases: options.databases.count,
         mapSize: MapSize.initial(
           options.mapSize, fileSize: Environment.fileSize(at: files.directory)))
-      let former = try unsafe DurabilityLevel.read(from: file.handle)
-      if former == level { return }
+      // LMDB can write to the main database only after that database was opened.
+      _ = try file.open(nil)
       let known =
         FileStatus.of(files.recovery) == nil ? nil : try RecoveryFile(opening: files.recovery)
       if let known {

@@ -3,12 +3,9 @@ import LarderSystem
 
 /// Restores the last state on the disk after a power failure or a failed sync. The caller is alone. The record that demands the
 /// recovery is replaced last. So if a recovery is interrupted, the next opening repeats the recovery.
-struct Recovery {
-  let files: StoreFiles
-  let options: EnvironmentOptions
-
+extension Opening {
   /// - Parameter fill: writes the first records of an environment that must be created again.
-  func run(_ fill: Opening.Filling) throws(OpenError) {
+  func recover(_ fill: Filling) throws(OpenError) {
     guard let (file, record) = try recorded() else { return }
     let (data, newest): (DataStamp, MetaImage)
     do throws(LMDBError) {
@@ -23,7 +20,7 @@ struct Recovery {
       guard try system({ () throws(LMDBError) in try asksForRecovery(record) }) else { return }
       if options.readOnly { throw OpenError(.needsRecovery, path: files.directory) }
       if record.level == .scratch, record.isDirty {
-        try Creation(files: files, options: options, level: .scratch).run(fill)
+        try createData(at: .scratch, fill)
       }
       if let point = record.recoveryPoint {
         try system { () throws(LMDBError) in try restore(point) }
@@ -83,11 +80,5 @@ struct Recovery {
     let file = try FileDescriptor(opening: files.data, O_RDWR | O_NOFOLLOW)
     try file.write(point.predecessor.bytes, at: point.predecessor.place)
     try file.write(point.bytes, at: point.place)
-  }
-
-  private func system<Result: ~Copyable>(
-    _ body: () throws(LMDBError) -> Result
-  ) throws(OpenError) -> Result {
-    try OpenError.wrapping(path: files.directory, body)
   }
 }
