@@ -113,13 +113,15 @@ struct LoadCycle: Error {}
 /// Records which loads of this process wait for which. A wait that would close a cycle would never end, so such a wait fails.
 /// Records only loads inside closures of loads. Does not see a wait through a detached task or through another process.
 enum LoadDependencies {
-  /// The load that runs the current task's closure.
-  @TaskLocal static var running: (any AnyInFlightLoad)?
+  typealias Load = any AnyObject & Sendable
+
+  /// The ``InFlightLoad`` or ``BulkLoad`` that runs the current task's closure.
+  @TaskLocal static var running: Load?
 
   private static let waits = Mutex<[ObjectIdentifier: [ObjectIdentifier]]>([:])
 
   /// Records that `load` waits for `other`. If `other` waits for `load`, records nothing and returns false.
-  static func add(from load: any AnyInFlightLoad, to other: any AnyInFlightLoad) -> Bool {
+  static func add(from load: Load, to other: Load) -> Bool {
     let (load, other) = (ObjectIdentifier(load), ObjectIdentifier(other))
     return waits.withLock { waits in
       if Self.reaches(load, from: other, in: waits) { return false }
@@ -128,7 +130,7 @@ enum LoadDependencies {
     }
   }
 
-  static func remove(from load: any AnyInFlightLoad, to other: any AnyInFlightLoad) {
+  static func remove(from load: Load, to other: Load) {
     let (load, other) = (ObjectIdentifier(load), ObjectIdentifier(other))
     waits.withLock { waits in
       guard var others = waits[load], let index = others.firstIndex(of: other) else { return }
@@ -138,8 +140,7 @@ enum LoadDependencies {
   }
 
   /// Whether `other` is `load`, or waits for `load`, directly or through other loads.
-  static func includes(_ load: any AnyInFlightLoad, waitedForBy other: any AnyInFlightLoad) -> Bool
-  {
+  static func includes(_ load: Load, waitedForBy other: Load) -> Bool {
     let (load, other) = (ObjectIdentifier(load), ObjectIdentifier(other))
     return waits.withLock { reaches(load, from: other, in: $0) }
   }
