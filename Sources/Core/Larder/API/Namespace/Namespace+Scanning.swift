@@ -12,13 +12,9 @@ extension Store.Namespace {
     includingExpired: Bool = false,
     _ visit: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws {
-    let prefix = prefix.copied
-    try visitEntries(prefix: prefix, after: cursor, includingExpired: includingExpired) {
-      found, facts, payload, transaction in
-      try engine.reader.withValue(of: found, payload, key: facts.key.bytes, in: transaction) {
-        try visit(facts, $0)
-      } ?? true
-    }
+    try scanEntries(
+      prefix: prefix.copied, after: cursor, includingExpired: includingExpired, readsValues: true,
+      visit)
   }
 
   /// Like ``scan(prefix:after:includingExpired:_:)``, but only for entries that pass `isWanted` and whose keys pass `hasKey`.

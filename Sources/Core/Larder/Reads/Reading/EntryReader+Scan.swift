@@ -56,59 +56,50 @@ extension EntryReader {
     in transaction: borrowing ReadTransaction, _ visit: (ScannedRecord) throws -> Bool
   ) throws -> [UInt8]? {
     do {
-      return try visitRecords(
-        id, prefix: prefix, behind: position, verifiesPlain: verifiesPlain, in: transaction, visit)
+      var entryPrefix = id.prefix
+      // The entry key of a long key has only the first bytes of the key. The caller compares a longer prefix with the whole key.
+      entryPrefix += prefix.prefix(StoredKey.headCount)
+      let start =
+        position.map { $0.lexicographicallyPrecedes(entryPrefix) ? entryPrefix : $0 } ?? entryPrefix
+      let idBytes = entryPrefix.span.halfWord(at: 0)
+      var runs = try transaction.runs(from: start.span, in: .entries)
+      var index = 0
+      if let position, runs.count > 0, runs.key(0).elementsEqual(position.span) { index = 1 }
+      var left = Self.recordsPerSnapshot
+      var bytes = 0
+      while runs.count > 0 {
+        let now = clock.coarseNow
+        let verified = verifiesPlain ? verifiedEntries(in: runs, of: id, at: now) : 0
+        let end = min(runs.count, index &+ left)
+        left &-= end &- index
+        while index < end {
+          let key = runs.key(index)
+          guard key.count > 4, key.halfWord(at: 0) == idBytes,
+            prefix.isEmpty || key.starts(with: entryPrefix.span)
+          else {
+            // A run of records ends before a key that is not greater than the preceding key. So a damaged key that seems to be
+            // after the range is the last key of its run, and `next` throws if the following key is less.
+            if index == runs.count &- 1 { try runs.next() }
+            return nil
+          }
+          let record = runs.value(index)
+          bytes &+= record.count
+          let isVerified = verified &>> UInt64(truncatingIfNeeded: index) & 1 != 0
+          guard try visit(ScannedRecord(key, record, isVerified: isVerified, now: now)) else {
+            return key.copied
+          }
+          index &+= 1
+        }
+        if left == 0 || bytes >= Self.bytesPerSnapshot {
+          return runs.key(end - 1).copied
+        }
+        try runs.next()
+        index = 0
+      }
+      return nil
     } catch let error as LMDBError {
       throw environment.larderError(error)
     }
-  }
-
-  @inline(__always)
-  private func visitRecords(
-    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?, verifiesPlain: Bool,
-    in transaction: borrowing ReadTransaction, _ visit: (ScannedRecord) throws -> Bool
-  ) throws -> [UInt8]? {
-    var entryPrefix = id.prefix
-    // The entry key of a long key has only the first bytes of the key. The caller compares a longer prefix with the whole key.
-    entryPrefix += prefix.prefix(StoredKey.headCount)
-    let start =
-      position.map { $0.lexicographicallyPrecedes(entryPrefix) ? entryPrefix : $0 } ?? entryPrefix
-    let idBytes = entryPrefix.span.halfWord(at: 0)
-    var runs = try transaction.runs(from: start.span, in: .entries)
-    var index = 0
-    if let position, runs.count > 0, runs.key(0).elementsEqual(position.span) { index = 1 }
-    var left = Self.recordsPerSnapshot
-    var bytes = 0
-    while runs.count > 0 {
-      let now = clock.coarseNow
-      let verified = verifiesPlain ? verifiedEntries(in: runs, of: id, at: now) : 0
-      let end = min(runs.count, index &+ left)
-      left &-= end &- index
-      while index < end {
-        let key = runs.key(index)
-        guard key.count > 4, key.halfWord(at: 0) == idBytes,
-          prefix.isEmpty || key.starts(with: entryPrefix.span)
-        else {
-          // A run of records ends before a key that is not greater than the preceding key. So a damaged key that seems to be
-          // after the range is the last key of its run, and `next` throws if the following key is less.
-          if index == runs.count &- 1 { try runs.next() }
-          return nil
-        }
-        let record = runs.value(index)
-        bytes &+= record.count
-        let isVerified = verified &>> UInt64(truncatingIfNeeded: index) & 1 != 0
-        guard try visit(ScannedRecord(key, record, isVerified: isVerified, now: now)) else {
-          return key.copied
-        }
-        index &+= 1
-      }
-      if left == 0 || bytes >= Self.bytesPerSnapshot {
-        return runs.key(end - 1).copied
-      }
-      try runs.next()
-      index = 0
-    }
-    return nil
   }
 
   /// Passes the value of a scanned entry, as the caller wrote the value, to `body`. Nil if the value is damaged.
