@@ -209,3 +209,8 @@ public struct Store: Sendable {
       of: engine.environment)
   }
 }
+
+extension StoreEngine {
+  /// Removes the files of a temporary store. If this fails, the files stay until the system cleans its temporary directory.
+  func removeFiles() { try? FileManager.default.removeItem(atPath: environment.path) }
+}

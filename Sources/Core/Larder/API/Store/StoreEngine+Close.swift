@@ -2,23 +2,15 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 extension StoreEngine {
   /// Commits the access times, removals of expired entries and counts that reads of this process have left. One commit makes
   /// all queued removals. Removals that another write took from the queue are committed before this commit.
   func flush(lockTimeout: Duration? = nil) throws(LarderError) {
     try flushAccessTimes(lockTimeout: lockTimeout)
-    if !leftovers.expirations.queue.isEmpty {
+    if !leftovers.expirations.queue.isEmpty || allHandles.contains(where: \.hasUnmerged) {
       try commit(.standard(lockTimeout: lockTimeout)) { batch in
         try batch.removePendingExpirations(limit: PendingExpirations.capacity)
       }
-    } else if allHandles.contains(where: \.hasUnmerged) {
-      try commit(.standard(lockTimeout: lockTimeout)) { _ in }
     }
     try settle(.standard(lockTimeout: lockTimeout))
   }
@@ -49,9 +41,6 @@ extension StoreEngine {
       flushLast()
     }
   }
-
-  /// Removes the files of a temporary store. If this fails, the files stay until the system cleans its temporary directory.
-  func removeFiles() { try? FileManager.default.removeItem(atPath: environment.path) }
 
   func close() throws(LarderError) {
     try checkNotWriting("closing")
