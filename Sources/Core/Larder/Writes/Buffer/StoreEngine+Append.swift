@@ -19,6 +19,9 @@ enum WriteCondition {
 
 /// Writes of single entries through the write buffer, without a commit.
 extension StoreEngine {
+  /// The buffer, and the namespace as it was in the generation of the metadata that the buffer has.
+  private typealias Target = (buffer: WriteBuffer, generation: UInt64, namespace: KnownNamespace)
+
   func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in handle: NamespaceHandle,
     _ attributes: EntryAttributes
@@ -33,24 +36,23 @@ extension StoreEngine {
     _ attributes: EntryAttributes, if condition: WriteCondition
   ) throws(LarderError) -> Stored?? {
     guard value.count <= WriteBuffer.largestValue, attributes.isPlain,
-      let (buffer, generation, namespace) = buffered(key, of: handle),
+      let target = buffered(key, of: handle),
       let limits = writes.settings.withLock({
-        $0?.generation == generation ? $0?.settings.limits : nil
+        $0?.generation == target.generation ? $0?.settings.limits : nil
       })
     else { return nil }
-    let now = clock.now
+    let (now, namespace) = (clock.now, target.namespace)
     try limits.checkSize(value.count, under: namespace.rules, named: handle.name)
     let lifetime = try Lifetime(attributes.expires, stale: attributes.stale, in: namespace, at: now)
     if lifetime.idle != nil { return nil }
     let terms = PutTerms(attributes: attributes, owners: [], lifetime: lifetime)
-    let stored = try change(key, of: handle, (generation, namespace), buffer) {
-      former -> WriteBuffer.Answer<Stored?> in
+    return try change(key, of: handle, target) { former -> WriteBuffer.Answer<Stored?> in
       let before = former.entry?.header
       guard
         condition.admits(
           before, before.map { clock.state(of: $0, at: now.milliseconds) } ?? .expired)
       else { return .done(nil) }
-      switch buffer.append(
+      switch target.buffer.append(
         value, for: key, in: namespace, over: former, { changes.isWatched },
         { terms.header(key, version: $0, replacing: before, in: namespace, at: now) })
       {
@@ -64,7 +66,6 @@ extension StoreEngine {
       case .refused: return .refused
       }
     }
-    return stored
   }
 
   /// Calls `change` with the fresh value and its header, or with nil, and stores the resulting value. Calls `change` again if
@@ -99,23 +100,21 @@ extension StoreEngine {
 
   /// Whether an unexpired entry was removed; nil if only a transaction can remove the entry.
   func appendRemoval(of key: Span<UInt8>, in handle: NamespaceHandle) throws(LarderError) -> Bool? {
-    guard let (buffer, generation, namespace) = buffered(key, of: handle) else { return nil }
+    guard let target = buffered(key, of: handle) else { return nil }
     let now = clock.now.milliseconds
-    return try change(key, of: handle, (generation, namespace), buffer) { former in
+    return try change(key, of: handle, target) { former in
       // Only a transaction can count the removal of an expired entry as an expiry, so the append is refused.
       if let entry = former.entry, clock.state(of: entry.header, at: now) == .expired {
         return .refused
       }
-      let answer = buffer.remove(
-        key, in: namespace, over: former, { changes.isWatched }, removalTable)
+      let answer = target.buffer.remove(
+        key, in: target.namespace, over: former, { changes.isWatched }, removalTable)
       if case .done(true) = answer { access.forget(former.keyHash) }
       return answer
     }
   }
 
-  private func buffered(
-    _ key: Span<UInt8>, of handle: NamespaceHandle
-  ) -> (WriteBuffer, generation: UInt64, KnownNamespace)? {
+  private func buffered(_ key: Span<UInt8>, of handle: NamespaceHandle) -> Target? {
     guard let buffer = reader.buffer, buffer.appends,
       (1...BufferRecord.longestKey).contains(key.count),
       !environment.isWriting, let known = handle.known.withLock({ $0 }),
@@ -128,12 +127,11 @@ extension StoreEngine {
 
   /// Makes a change based on the newest entry of the key. Nil if only a transaction can make the change.
   private func change<Result>(
-    _ key: Span<UInt8>, of handle: NamespaceHandle,
-    _ known: (generation: UInt64, namespace: KnownNamespace), _ buffer: WriteBuffer,
+    _ key: Span<UInt8>, of handle: NamespaceHandle, _ target: Target,
     _ body: (WriteBuffer.Former) -> WriteBuffer.Answer<Result>
   ) throws(LarderError) -> Result? {
     for _ in 0..<8 {
-      guard let former = try former(key, of: handle, known, buffer) else { break }
+      guard let former = try former(key, of: handle, target) else { break }
       switch body(former) {
       case .done(let result):
         if scheduleSettling() { settleInTime() }
@@ -143,22 +141,22 @@ extension StoreEngine {
       }
       break
     }
-    buffer.countBypass(in: known.namespace.id)
+    target.buffer.countBypass(in: target.namespace.id)
     return nil
   }
 
   /// The newest entry of a key. Nil if only a transaction can change that entry.
   private func former(
-    _ key: Span<UInt8>, of handle: NamespaceHandle,
-    _ known: (generation: UInt64, namespace: KnownNamespace), _ buffer: WriteBuffer
+    _ key: Span<UInt8>, of handle: NamespaceHandle, _ target: Target
   ) throws(LarderError) -> WriteBuffer.Former? {
-    let (state, id) = (buffer.state, known.namespace.id)
+    let (buffer, id) = (target.buffer, target.namespace.id)
+    let state = buffer.state
     if state.isFrozen { return nil }
     let keyHash = Checksum.keyHash(of: key, in: id)
     // This search comes before the lookup. So if the append later finds the same record, the lookup has seen that record, too.
     let record = buffer.find(key, in: id, keyHash: keyHash, state)
     var former = WriteBuffer.Former(
-      state: state, metadata: known.generation, snapshot: buffer.base(of: state),
+      state: state, metadata: target.generation, snapshot: buffer.base(of: state),
       keyHash: keyHash, found: record)
     if let record {
       // The buffer has the newest entry, so a lookup in the data file is not necessary.
