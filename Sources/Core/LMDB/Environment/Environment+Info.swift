@@ -2,7 +2,7 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// Facts about an environment, and calls that make its commits durable.
+/// Facts about an environment.
 extension Environment {
   /// The sizes of the memory map and of the file, and how much of the reader table is used.
   package struct Info: Sendable {
@@ -56,7 +56,7 @@ extension Environment {
 
   /// The first problem that is found; nil if the files are still the files that were opened.
   package func fileProblem(needsWriting: Bool) -> OpenFiles.Problem? {
-    files.problem(needsWriting: needsWriting, recovery: syncing.recovery)
+    files.problem(needsWriting: needsWriting, recovery: recovery)
   }
 
   /// The first damage that a write of this process has found, or nil. After damage, the process refuses all writes.
@@ -66,7 +66,7 @@ extension Environment {
   package func details(of error: LMDBError) -> String {
     switch error {
     case .readersFull: readerTable.description
-    case .syncFailed, .panic: syncing.failure?.description ?? ""
+    case .syncFailed, .panic: syncFailure?.description ?? ""
     case .writerKept:
       "\(handle.writer.situation), longer than the lock timeout of \(handle.lockTimeout.waitMilliseconds) ms"
     default: StoreLocks.holders(of: error, in: path)
@@ -75,22 +75,6 @@ extension Environment {
 }
 
 extension Environment {
-  /// Makes every earlier commit survive a power failure, at every durability level.
-  ///
-  /// - Throws: ``LMDBError/insideWrite`` inside a write of the same thread.
-  package func sync() throws(LMDBError) { try syncing.sync() }
-
-  /// At the level checkpointed: like ``sync()``, and lets LMDB reuse freed pages. Writers wait only while the call begins.
-  package func checkpoint() throws(LMDBError) {
-    try syncing.checkpoints?.make(lockTimeout: handle.lockTimeout)
-  }
-
-  /// Whether this process prevents LMDB from reusing pages that were freed after the process's last checkpoint.
-  package var hasOutdatedPin: Bool { syncing.checkpoints?.hasOutdatedPin ?? false }
-
-  /// Returns, only once, the error because of which closing could not make all commits survive a power failure; otherwise nil.
-  package func takeClosingFailure() -> LMDBError? { closing.takeFailure() }
-
   /// The reader that prevents LMDB from reusing the pages that were freed last. That is the oldest snapshot of any process,
   /// including this process, if the snapshot is older than the newest commit. Nil if there is no such reader.
   ///
@@ -98,7 +82,7 @@ extension Environment {
   /// checkpoints, and 10 ms more for short reads. Returns nil as soon as no such reader is left.
   package func blockingReader() throws(LMDBError) -> ReaderTable.Reader? {
     if !isWriting { try checkpoint() }
-    let time = syncing.checkpoints?.timeForOthers ?? .zero
+    let time = checkpoints?.timeForOthers ?? .zero
     return try readerTable.blockingReader(for: .milliseconds(10) + time)
   }
 }

@@ -10,8 +10,17 @@ package import Synchronization
   let mapSize: MapSize
   package let readerTable: ReaderTable
   let writeGuard: WriteGuard
-  let syncing: Syncing
-  let closing: Closing
+  package let durability: DurabilityLevel
+  /// The file `recovery`; nil at a level without this file.
+  let recovery: RecoveryFile?
+  let checkpoints: Checkpoints?
+  let scratch: ScratchMark?
+  let isReadOnly: Bool
+  /// Whether closing has flushed as much as the durability level requires of each process.
+  let isFlushed = Atomic(false)
+  /// The code of the first error that prevented closing from flushing; 0 if there was no error.
+  let closingFailure = Atomic<Int32>(0)
+  let timer: TimerThread?
   /// The databases, in the order of ``EnvironmentOptions/databases``.
   package let databases: [Database]
   let databaseNames: [String]
@@ -58,24 +67,35 @@ package import Synchronization
     writeGuard = WriteGuard(names: options.databases)
     // After this line nothing throws, so the timer thread is always ended by ``close()``.
     let target = WeakReference()
-    let timer = Self.startTimer(target)
+    timer = Self.startTimer(target)
     readerTable = ReaderTable(of: handle, timer: timer)
-    syncing = Syncing(
-      level, recovery: recovery, of: handle, files: files, writeGuard: writeGuard, timer: timer,
-      options: options)
-    closing = Closing(handle, files: files, syncing: syncing, timer: timer)
+    durability = level
+    isReadOnly = options.readOnly
+    self.recovery = recovery?.file
+    checkpoints =
+      if level == .checkpointed, let recovery {
+        Checkpoints(
+          recovery.file, recovery.boot, of: handle, files: files, writeGuard: writeGuard,
+          timer: timer, interval: options.checkpointInterval)
+      } else {
+        nil
+      }
+    scratch =
+      if level == .scratch, let recovery {
+        ScratchMark(file: recovery.file, boot: recovery.boot, handle: handle)
+      } else {
+        nil
+      }
     target.environment.withLock { $0 = WeakAttachment(object: self) }
     handle.markOpen()
   }
 
   deinit {
     // If a read or a write is still running, its map and its slot stay until the process ends.
-    if !closing.run() { _ = unsafe Unmanaged.passRetained(handle.readers) }
+    if !close() { _ = unsafe Unmanaged.passRetained(handle.readers) }
   }
 
   package var path: String { handle.files.directory }
-
-  package var durability: DurabilityLevel { syncing.level }
 
   package var isOpen: Bool {
     @inline(__always) get { handle.isOpen }
@@ -88,15 +108,6 @@ package import Synchronization
 
   /// Whether the calling thread owns the writer lock, as inside ``write(waitingAtMost:ended:_:)``.
   package var isWriting: Bool { handle.writer.isMine }
-
-  /// Ends this process's use of the environment: waits for the running write and the running reads, then releases everything.
-  ///
-  /// Every later call throws ``LMDBError/closed``. In a forked child, does nothing, because the parent owns the environment.
-  ///
-  /// - Returns: false if a read or a write did not end within the environment's lock timeout. Then the environment stays
-  ///   mapped. The next call that closes or opens the environment finishes the work, or fails if the read or write still runs.
-  @discardableResult
-  package func close() -> Bool { closing.run() }
 
   /// Replaces the data file by a compact copy and closes the environment. No other process may have the environment open, and
   /// no process can open it during this call. Reads of this process may run until the replacement; writes wait.
@@ -136,7 +147,7 @@ extension Environment {
 
   /// Called at the requested times or earlier.
   private func runTimer() {
-    syncing.checkpoints?.makeIfDue()
+    checkpoints?.makeIfDue()
     readerTable.sweepIfDue()
   }
 }

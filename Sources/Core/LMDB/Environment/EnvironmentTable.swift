@@ -76,7 +76,7 @@ enum EnvironmentTable {
       }
       if let environment = entry.environment {
         if environment.isOpen { return environment }
-        if environment.closing.finish() { continue }
+        if environment.finishClosing() { continue }
       }
       if ContinuousClock.now > deadline { throw OpenError(.stillClosing, path: files.directory) }
       backOff()

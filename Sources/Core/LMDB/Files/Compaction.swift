@@ -15,7 +15,7 @@ struct Compaction {
     do throws(OpenError) {
       do throws(LMDBError) {
         try write(to: data, shouldContinue)
-        if let record = environment.syncing.cleanRecord(of: try DataStamp(of: data)) {
+        if let record = environment.cleanRecord(of: try DataStamp(of: data)) {
           try RecoveryFile.create(unfinished.path + "/recovery", record)
         }
       } catch {
@@ -43,7 +43,7 @@ struct Compaction {
       do throws(LMDBError) {
         try unsafe environment.files.check(handle.pointer)
         try write(to: files.newData, shouldContinue)
-        try environment.closing.replaceData()
+        try environment.replaceData()
       } catch {
         let cause = error.explained(writing: files.newData)
         unsafe unlink(files.newData)
@@ -56,7 +56,7 @@ struct Compaction {
   }
 
   private func write(to path: String, _ shouldContinue: Progress) throws(LMDBError) {
-    try environment.syncing.recovery?.checkSynced()
+    try environment.recovery?.checkSynced()
     try FileStatus.remove(path)
     let snapshot = try environment.beginRead()
     let newest = try copyRecords(of: snapshot, to: path, shouldContinue)

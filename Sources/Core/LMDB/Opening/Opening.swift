@@ -78,7 +78,7 @@ struct Opening {
     }
     do throws(LMDBError) {
       let environment = try openHandle()
-      if !options.readOnly { environment.syncing.checkpoints?.noteFormerCommits() }
+      if !options.readOnly { environment.checkpoints?.noteFormerCommits() }
       options.opening(environment, isAlone)
       return environment
     } catch {

@@ -110,7 +110,7 @@ extension Environment {
     }
     defer { handle.writer.leave() }
     let result = try writeLocked(lockTimeout: bound ?? handle.lockTimeout, ended, body)
-    syncing.checkpoints?.makeWithoutTimer()
+    checkpoints?.makeWithoutTimer()
     return result
   }
 
@@ -122,7 +122,7 @@ extension Environment {
     if !handle.isOpen { throw handle.phaseError }
     if writeGuard.damage != nil { throw LMDBError.damagedPage }
     try mapSize.prepare()
-    try syncing.checkpoints?.prepareWrite(lockTimeout: lockTimeout)
+    try checkpoints?.prepareWrite(lockTimeout: lockTimeout)
     try handle.locks.write.wait(lockTimeout: lockTimeout)
     defer { handle.locks.write.release() }
     while true {
@@ -138,11 +138,11 @@ extension Environment {
     do {
       let fileSize = try unsafe files.check(handle.pointer)
       try mapSize.fit()
-      try syncing.scratch?.markDirty()
+      try scratch?.markDirty()
       handle.readers.enterWriter()
       defer { handle.readers.leaveWriter() }
       let result = try commitTransaction(fileSize: fileSize, body)
-      syncing.checkpoints?.noteCommit()
+      checkpoints?.noteCommit()
       return (result, ended(handle.data.lastTransaction))
     } catch {
       if error as? LMDBError == .mapFull { mapSize.noteFull() }

@@ -3,25 +3,16 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// Ends this process's use of an environment: flushes what the durability level requires, and then releases everything once.
-final class Closing: Sendable {
-  private let handle: EnvironmentHandle
-  private let files: OpenFiles
-  private let syncing: Syncing
-  private let timer: TimerThread?
-  /// Whether this process has flushed as much as the durability level requires of each process.
-  private let isFlushed = Atomic(false)
-  /// The code of the first error that prevented closing from flushing; 0 if there was no error.
-  private let failure = Atomic<Int32>(0)
-
-  init(_ handle: EnvironmentHandle, files: OpenFiles, syncing: Syncing, timer: TimerThread?) {
-    self.handle = handle
-    self.files = files
-    self.syncing = syncing
-    self.timer = timer
-  }
-
-  func run() -> Bool {
+extension Environment {
+  /// Ends this process's use of the environment: waits for the running write, flushes what the durability level requires, waits
+  /// for the running reads, and then releases everything once.
+  ///
+  /// Every later call throws ``LMDBError/closed``. In a forked child, does nothing, because the parent owns the environment.
+  ///
+  /// - Returns: false if a read or a write did not end within the environment's lock timeout. Then the environment stays
+  ///   mapped. The next call that closes or opens the environment finishes the work, or fails if the read or write still runs.
+  @discardableResult
+  package func close() -> Bool {
     if handle.isForked { return true }
     // `fatalError` is used because a failed precondition prints no message in a release build.
     if handle.writer.isMine { fatalError("closing a store inside one of its own writes") }
@@ -35,8 +26,8 @@ final class Closing: Sendable {
     return release(lockTimeout: handle.lockTimeout)
   }
 
-  /// Finishes ``run()`` if no wait is necessary. Also closes an environment that LMDB cannot use any more.
-  func finish() -> Bool {
+  /// Finishes ``close()`` if no wait is necessary. Also closes an environment that LMDB cannot use any more.
+  func finishClosing() -> Bool {
     endBroken()
     guard handle.writer.tryEnter() else { return false }
     defer { handle.writer.leave() }
@@ -48,18 +39,19 @@ final class Closing: Sendable {
     _ = handle.change(ForkState.broken, to: ForkState.closed)
   }
 
-  func takeFailure() -> LMDBError? {
-    let code = failure.exchange(0, ordering: .relaxed)
+  /// Returns, only once, the error because of which closing could not make all commits survive a power failure; otherwise nil.
+  package func takeClosingFailure() -> LMDBError? {
+    let code = closingFailure.exchange(0, ordering: .relaxed)
     return code == 0 ? nil : LMDBError(code: code)
   }
 
   private func note(_ error: LMDBError) {
-    _ = failure.compareExchange(expected: 0, desired: error.code, ordering: .relaxed)
+    _ = closingFailure.compareExchange(expected: 0, desired: error.code, ordering: .relaxed)
   }
 
   private func flush() {
     do throws(LMDBError) {
-      try syncing.flushForClosing()
+      try flushForClosing()
       isFlushed.store(true, ordering: .relaxed)
     } catch {
       note(error)
@@ -72,7 +64,7 @@ final class Closing: Sendable {
     let idle: Void? = handle.readers.withAllIdle(lockTimeout: lockTimeout) {
       guard handle.change(ForkState.closed, to: ForkState.released) else { return }
       handle.readers.abortAll()
-      syncing.checkpoints?.end()
+      checkpoints?.end()
       closeAlone()
       EnvironmentTable.forget(files.identity)
     }
@@ -93,7 +85,7 @@ final class Closing: Sendable {
   /// lock. That is safe, because no process can open the environment meanwhile.
   private func flushIfAlone() {
     do throws(LMDBError) {
-      if try handle.locks.open.take() { try syncing.flushAsLastProcess() }
+      if try handle.locks.open.take() { try flushAsLastProcess() }
     } catch {
       note(error)
     }
@@ -106,7 +98,7 @@ final class Closing: Sendable {
       () throws(LMDBError) -> Void in
       guard handle.change(ForkState.open, to: ForkState.released) else { throw handle.phaseError }
       handle.readers.abortAll()
-      syncing.checkpoints?.end()
+      checkpoints?.end()
       try flushAndClose()
       try checkErrno { unsafe rename(paths.newData, paths.data) }
       try FileStatus.syncDirectory(paths.directory)
@@ -119,6 +111,6 @@ final class Closing: Sendable {
       unsafe mdb_env_close(handle.pointer)
       EnvironmentTable.forget(files.identity)
     }
-    try syncing.flushForReplacing()
+    try flushForReplacing()
   }
 }

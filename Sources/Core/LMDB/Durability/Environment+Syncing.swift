@@ -3,37 +3,11 @@ import LarderSystem
 import Synchronization
 
 /// Syncs the data file of an environment to the disk when its durability level requires that.
-struct Syncing: Sendable {
-  let level: DurabilityLevel
-  let recovery: RecoveryFile?
-  let checkpoints: Checkpoints?
-  let scratch: ScratchMark?
-  private let handle: EnvironmentHandle
-  private let isReadOnly: Bool
-
-  init(
-    _ level: DurabilityLevel, recovery: (file: RecoveryFile, boot: BootIdentity)?,
-    of handle: EnvironmentHandle, files: OpenFiles, writeGuard: WriteGuard, timer: TimerThread?,
-    options: EnvironmentOptions
-  ) {
-    self.level = level
-    self.handle = handle
-    self.recovery = recovery?.file
-    isReadOnly = options.readOnly
-    checkpoints =
-      level != .checkpointed
-      ? nil
-      : recovery.map { file, boot in
-        Checkpoints(
-          file, boot, of: handle, files: files, writeGuard: writeGuard, timer: timer,
-          interval: options.checkpointInterval)
-      }
-    scratch =
-      level != .scratch
-      ? nil : recovery.map { file, boot in ScratchMark(file: file, boot: boot, handle: handle) }
-  }
-
-  func sync() throws(LMDBError) {
+extension Environment {
+  /// Makes every earlier commit survive a power failure, at every durability level.
+  ///
+  /// - Throws: ``LMDBError/insideWrite`` inside a write of the same thread.
+  package func sync() throws(LMDBError) {
     if let checkpoints { return try checkpoints.make(lockTimeout: handle.lockTimeout) }
     guard handle.locks.isWritable else { return }
     // The writer lock prevents commits during this sync. Otherwise, if this sync failed during a commit, the commit's own sync
@@ -45,8 +19,16 @@ struct Syncing: Sendable {
     }
   }
 
+  /// At the level checkpointed: like ``sync()``, and lets LMDB reuse freed pages. Writers wait only while the call begins.
+  package func checkpoint() throws(LMDBError) {
+    try checkpoints?.make(lockTimeout: handle.lockTimeout)
+  }
+
+  /// Whether this process prevents LMDB from reusing pages that were freed after the process's last checkpoint.
+  package var hasOutdatedPin: Bool { checkpoints?.hasOutdatedPin ?? false }
+
   /// The reason why a sync of the data file has failed, in any process. Nil if no sync has failed.
-  var failure: LMDBError? {
+  var syncFailure: LMDBError? {
     do throws(LMDBError) {
       guard let record = try recovery?.read(), record.failure != 0 else { return nil }
       return LMDBError(code: record.failure)
@@ -58,7 +40,7 @@ struct Syncing: Sendable {
   /// A record for a data file that is completely on the disk. With this record a recovery has nothing to restore.
   func cleanRecord(of data: DataStamp) -> RecoveryRecord? {
     guard let boot = checkpoints?.boot ?? scratch?.boot else { return nil }
-    return RecoveryRecord(level: level, boot: boot, data: data)
+    return RecoveryRecord(level: durability, boot: boot, data: data)
   }
 
   /// Flushes while other processes may continue. The caller owns the writer lock, and the environment was open until now.
@@ -71,7 +53,7 @@ struct Syncing: Sendable {
   /// Flushes before another data file, which is already on the disk, replaces this file. So after a power failure one of the
   /// two files is complete. The caller holds `lock.opening` and is alone, and no write is possible any more.
   func flushForReplacing() throws(LMDBError) {
-    if level == .temporary { return }
+    if durability == .temporary { return }
     guard let recovery, let record = cleanRecord(of: handle.data.stamp) else {
       return try unsafe syncFile(of: handle.pointer)
     }
