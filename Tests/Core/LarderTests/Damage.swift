@@ -56,6 +56,12 @@ extension Store {
   }
 }
 
+extension NamespaceCounters {
+  func record(of id: NamespaceID, seal: RecordSeal) -> [UInt8] {
+    [UInt8](count: Self.recordSize) { write(to: &$0, of: id, seal: seal) }
+  }
+}
+
 extension Store.Namespace {
   var id: NamespaceID {
     get throws { try engine.reader.identify(handle, in: engine.beginRead()) }

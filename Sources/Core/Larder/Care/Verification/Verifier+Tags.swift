@@ -27,29 +27,22 @@ extension Verifier {
   mutating func takeTags(
     of entry: StoredEntry, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> [Fault] {
+    let owners = entry.owners.map { owner in
+      (IndexKey.owner(owner.entryKey, entry: entry.entryKey), Fault.missingOwner(Key(owner.key)))
+    }
+    let tags = entry.fields.tags.map { tag in
+      (IndexKey.tag(tag, entry: entry.entryKey), Fault.missingTag(tag))
+    }
     var missing: [Fault] = []
     var seen: Set<[UInt8]> = []
-    for owner in entry.owners {
-      let key = IndexKey.owner(owner.entryKey, entry: entry.entryKey)
-      guard try isMissing(key, &seen, transaction) else { continue }
-      missing.append(.missingOwner(Key(owner.key)))
-    }
-    for tag in entry.fields.tags {
-      let key = IndexKey.tag(tag, entry: entry.entryKey)
-      guard try isMissing(key, &seen, transaction) else { continue }
-      missing.append(.missingTag(tag))
+    for (key, fault) in owners + tags where seen.insert(key).inserted {
+      if try transaction.find(key, in: engine.indexes.tags) == nil {
+        missing.append(fault)
+      } else {
+        unexplained.remove(key)
+      }
     }
     return missing
-  }
-
-  /// Whether the record of the key is missing. Marks an existing record as explained.
-  private mutating func isMissing(
-    _ key: [UInt8], _ seen: inout Set<[UInt8]>, _ transaction: borrowing ReadTransaction
-  ) throws(LMDBError) -> Bool {
-    guard seen.insert(key).inserted else { return false }
-    guard try transaction.find(key, in: engine.indexes.tags) != nil else { return true }
-    unexplained.remove(key)
-    return false
   }
 
   /// Checks that an entry explains each record of the tag index. Looks entries up only for records that may be unexplained,

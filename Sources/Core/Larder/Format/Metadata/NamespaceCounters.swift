@@ -79,10 +79,6 @@ struct NamespaceCounters: Equatable {
       record.append(word: pinned)
     }
   }
-
-  func record(of id: NamespaceID, seal: RecordSeal) -> [UInt8] {
-    [UInt8](count: Self.recordSize) { write(to: &$0, of: id, seal: seal) }
-  }
 }
 
 /// Why an entry was removed.

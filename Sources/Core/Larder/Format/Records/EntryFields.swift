@@ -59,10 +59,7 @@ struct EntryFields: Equatable, Sendable {
   /// The bytes of the first field of a kind. Setting bytes replaces all fields of the kind. Setting nil removes these fields.
   subscript(kind: Kind) -> [UInt8]? {
     get { all.first { $0.kind == kind.rawValue }?.bytes }
-    set {
-      if !all.isEmpty { all.removeAll { $0.kind == kind.rawValue } }
-      if let newValue { all.append((kind.rawValue, newValue)) }
-    }
+    set { replaceAll(kind, with: newValue.map { [$0] } ?? []) }
   }
 
   func all(_ kind: Kind) -> [[UInt8]] { all.filter { $0.kind == kind.rawValue }.map(\.bytes) }
