@@ -112,4 +112,10 @@ struct Tally: Sendable, Hashable {
 
 extension Tally {
   init(_ removal: RemovalResult) { self.init(entries: removal.entries, bytes: removal.bytes) }
+
+  init(_ info: NamespaceInfo) { self.init(entries: info.entries, bytes: info.bytes) }
+}
+
+extension [NamespaceInfo] {
+  var tally: Tally { reduce(into: Tally()) { $0 += Tally($1) } }
 }

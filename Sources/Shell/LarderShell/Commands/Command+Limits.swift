@@ -119,11 +119,7 @@ extension Command {
   }
 
   private static func usage(_ name: String?, in session: Session) throws -> Tally {
-    var tally = Tally()
-    for facts in try session.store.namespaces() where name == nil || facts.name.isExactly(name) {
-      tally += Tally(entries: facts.entries, bytes: facts.bytes)
-    }
-    return tally
+    try session.store.namespaces().filter { name == nil || $0.name.isExactly(name) }.tally
   }
 }
 

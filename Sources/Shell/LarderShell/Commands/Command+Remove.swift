@@ -21,9 +21,7 @@ extension Command {
       ? nil : try WriteHorizon(of: session.store)
     let facts = try session.store.namespaces().filter { names.contains(ExactString($0.name)) }
     var found = ChangeSummary("clear", listsKeys: call.has("--verbose"))
-    for facts in facts {
-      found.add(Tally(entries: facts.entries, bytes: facts.bytes), in: facts.name)
-    }
+    for facts in facts { found.add(Tally(facts), in: facts.name) }
     let all = found.total
     let whole = call.namespaces == .all ? "every namespace" : namespaces[0].name
     let scope = Scope(all: namespaces, in: session)

@@ -92,9 +92,8 @@ struct Inconsistency {
   /// Decodes every value that has not expired. Returns an inconsistency for each value that its codec cannot decode.
   static func undecodable(in session: Session) throws -> [Inconsistency] {
     let namespaces = try session.store.namespaces()
-    let all = namespaces.reduce(0) { $0 + $1.entries }
     var faults: [Inconsistency] = []
-    try ProgressLine.show("decoding", of: all, in: session) { progress in
+    try ProgressLine.show("decoding", of: namespaces.tally.entries, in: session) { progress in
       for facts in namespaces {
         try session.store.namespace(facts.name).scan { entry, value in
           try session.host.checkInterruption()

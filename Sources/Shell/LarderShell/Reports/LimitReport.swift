@@ -91,45 +91,38 @@ struct LimitReport {
 
   private static func rows(of store: Store, holding namespaces: [NamespaceInfo]) throws -> [Row] {
     let limits = try store.limits()
-    func row(
-      _ name: String, _ used: Int?, _ cell: (Int) -> Cell, _ limit: KeyPath<StoreLimits, Int?>,
-      _ whenFull: String = "evicts low priority first"
-    ) -> Row {
-      let values = [limits.effective, limits.declared, limits.overrides].map { $0[keyPath: limit] }
-      return Self.row(Self.store, name, used, cell, values, whenFull: whenFull)
-    }
+    let all = [limits.effective, limits.declared, limits.overrides]
+    let (used, file) = (namespaces.tally, try store.statistics().file.size)
+    let evicts = "evicts low priority first"
     return [
-      row("entries", namespaces.reduce(0) { $0 + $1.entries }, Cell.number, \.entries),
-      row("bytes", namespaces.reduce(0) { $0 + $1.bytes }, Cell.size, \.bytes),
-      row("disk", try store.statistics().file.size, Cell.size, \.disk),
+      row(Self.store, "entries", used.entries, Cell.number, all.map(\.entries), whenFull: evicts),
+      row(Self.store, "bytes", used.bytes, Cell.size, all.map(\.bytes), whenFull: evicts),
+      row(Self.store, "disk", file, Cell.size, all.map(\.disk), whenFull: evicts),
       // The memory that other processes use is unknown, so the row has no used amount.
-      row("memory", nil, Cell.size, \.memory, "drops decoded values"),
+      row(
+        Self.store, "memory", nil, Cell.size, all.map(\.memory), whenFull: "drops decoded values"),
     ]
   }
 
   private static func rows(_ info: NamespaceInfo) -> [Row] {
     let (rules, overrides) = (info.rules, info.overrides)
-    func row(
-      _ name: String, _ used: Int?, _ cell: (Int) -> Cell, _ limit: KeyPath<Limits, Int?>,
-      _ whenFull: String
-    ) -> Row {
-      let all = [rules.limits, info.declared.limits, overrides.limits ?? Limits()]
-      return Self.row(
-        info.name, name, used, cell, all.map { $0[keyPath: limit] }, whenFull: whenFull)
-    }
+    let all = [rules.limits, info.declared.limits, overrides.limits ?? Limits()]
+    let (name, evicts) = (info.name, rules.eviction.words)
     return [
-      row("entries", info.entries, Cell.number, \.entries, rules.eviction.words),
-      row("bytes", info.bytes, Cell.size, \.bytes, rules.eviction.words),
-      row("guaranteed", nil, Cell.size, \.guaranteed, "kept from other namespaces"),
-      Self.row(
-        info.name, "entry_size", nil, Cell.size,
+      row(name, "entries", info.entries, Cell.number, all.map(\.entries), whenFull: evicts),
+      row(name, "bytes", info.bytes, Cell.size, all.map(\.bytes), whenFull: evicts),
+      row(
+        name, "guaranteed", nil, Cell.size, all.map(\.guaranteed),
+        whenFull: "kept from other namespaces"),
+      row(
+        name, "entry_size", nil, Cell.size,
         [rules.largestValue, info.declared.largestValue, overrides.largestValue],
         whenFull: "refuses larger values"),
-      Self.row(info, "policy", \.eviction, overrides.eviction) { .text($0.rawValue) },
-      Self.row(info, "priority", \.priority, overrides.priority) { .text($0.rawValue) },
-      Self.row(info, "lifetime", \.expires, overrides.expires, Cell.lifetime),
-      Self.row(info, "stale", \.stale, overrides.stale) { .span($0.milliseconds) },
-      Self.row(info, "jitter", \.jitter, overrides.jitter) { .share($0) },
+      row(info, "policy", \.eviction, overrides.eviction) { .text($0.rawValue) },
+      row(info, "priority", \.priority, overrides.priority) { .text($0.rawValue) },
+      row(info, "lifetime", \.expires, overrides.expires, Cell.lifetime),
+      row(info, "stale", \.stale, overrides.stale) { .span($0.milliseconds) },
+      row(info, "jitter", \.jitter, overrides.jitter) { .share($0) },
     ]
   }
 

@@ -85,8 +85,8 @@ struct StatisticsReport {
     let reads = statistics.reads
     let facts: [(String, Cell)] =
       [
-        ("store", .text(statistics.path)), ("entries", .number(entries)),
-        ("values", .size(bytes)), ("file", .size(file.size)),
+        ("store", .text(statistics.path)), ("entries", .number(total.entries)),
+        ("values", .size(total.bytes)), ("file", .size(file.size)),
         ("durability", .text(statistics.durability.words)),
         ("limits", limitInfo.words.map { .text($0) } ?? .null),
         ("free space", .size(file.freePages * file.pageSize)),
@@ -98,8 +98,7 @@ struct StatisticsReport {
     return .object(facts.map { Column($0.0) }, facts.map(\.1))
   }
 
-  private var entries: Int { namespaces.reduce(0) { $0 + $1.info.entries } }
-  private var bytes: Int { namespaces.reduce(0) { $0 + $1.info.bytes } }
+  private var total: Tally { namespaces.map(\.info).tally }
 
   private static let titles = [
     "namespace", "entries", "size", "hits", "stale", "misses", "rate", "expired", "evicted",
@@ -181,7 +180,7 @@ struct StatisticsReport {
     return [
       ("path", .text(statistics.path)), ("format", .number(statistics.format)),
       ("durability", .text(statistics.durability.rawValue)),
-      ("entries", .number(entries)), ("bytes", .size(bytes)),
+      ("entries", .number(total.entries)), ("bytes", .size(total.bytes)),
       ("stored", .size(statistics.storedSize)), ("file_size", .size(file.size)),
       ("page_size", .size(file.pageSize)), ("pages", .number(file.pages)),
       ("free_pages", .number(file.freePages)),

@@ -62,10 +62,9 @@ struct StoreReport {
 
   private var summary: String {
     let clock = session.wallClock
-    let entries = namespaces.reduce(0) { $0 + $1.info.entries }
-    let bytes = namespaces.reduce(0) { $0 + $1.info.bytes }
+    let all = namespaces.map(\.info).tally
     return
-      "\(Wording.entries(entries)), \(Wording.size(bytes)) of values, a file of \(Wording.size(statistics.file.size)); \(clock.fullDate(clock.now))"
+      "\(all.words) of values, a file of \(Wording.size(statistics.file.size)); \(clock.fullDate(clock.now))"
   }
 
   var html: String {

@@ -121,12 +121,8 @@ extension Scope {
       return (fresh, expired)
     }
     let expired = try expired()
-    var fresh = Tally()
-    for namespace in namespaces {
-      let info = try session.info(of: namespace.name)
-      fresh += Tally(entries: info.entries, bytes: info.bytes)
-    }
-    return (fresh - expired, expired)
+    let all = try namespaces.map { try session.info(of: $0.name) }.tally
+    return (all - expired, expired)
   }
 
   /// The entries of the namespaces that have expired and are still in the file.

@@ -71,8 +71,7 @@ extension Session {
   package func summary() throws -> String {
     try ShellError.translating {
       let namespaces = try livingNamespaces(isQuick: true)
-      let entries = namespaces.reduce(0) { $0 + $1.entries }
-      let bytes = namespaces.reduce(0) { $0 + $1.bytes }
+      let all = namespaces.tally
       let limits = try store.limits()
       let limit = limits.effective.bytes.map { " of \(Wording.size($0))" } ?? ""
       // For a store without namespaces, the line also names the disk limit.
@@ -81,7 +80,7 @@ extension Session {
         ? limits.diskWords.map { ", a file of at most \($0)" } ?? "" : ""
       return "\(SafeText(store.path))   "
         + "\(Wording.count(namespaces.count, "namespace", "namespaces")), "
-        + "\(Wording.entries(entries)), \(Wording.size(bytes))\(limit)\(disk)"
+        + "\(all.words)\(limit)\(disk)"
     }
   }
 }
