@@ -104,7 +104,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
       }
       position = try engine.typed {
         try engine.reader.scanValues(
-          of: namespace, id, prefix: prefix, behind: position, in: transaction
+          id, prefix: prefix, behind: position, in: transaction
         ) { key, value in
           let start = bytes.count
           bytes.append(contentsOf: key)

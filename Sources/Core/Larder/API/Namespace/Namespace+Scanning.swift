@@ -54,9 +54,8 @@ extension Store.Namespace {
   ) throws {
     let prefix = prefix.copied
     try walk(after: cursor) { id, position, transaction, isWanted in
-      try engine.reader.scanValues(
-        of: self, id, prefix: prefix, behind: position, in: transaction
-      ) { key, value in
+      try engine.reader.scanValues(id, prefix: prefix, behind: position, in: transaction) {
+        key, value in
         isWanted = try visit(key, value)
         return isWanted
       }

@@ -84,14 +84,11 @@ extension Cache {
     case .value:
       try engine.reader.lend(
         key, of: namespace.handle, id: id, in: transaction, recordsAccess: recordsAccess,
-        unless: { isKnown(CachedEntry(id: id, header: $0, state: .fresh)) }, take)
-    case .request:
-      lookup.entry = try engine.reader.lendCounted(
-        key, of: namespace.handle, id: id, in: transaction, recordsAccess: recordsAccess,
-        unless: isKnown, take)
-    case .load:
-      lookup.entry = try engine.reader.lendWithFields(
-        key, id: id, in: transaction, unless: isKnown, take)
+        unless: { isKnown(CachedEntry(header: $0, state: .fresh)) }, take)
+    case .request, .load:
+      lookup.entry = try engine.reader.lendEntry(
+        key, of: namespace.handle, id: id, in: transaction, isRead: purpose == .request,
+        recordsAccess: recordsAccess, unless: isKnown, take)
     }
     lookup.base.version = lookup.entry?.header.version
     if lookup.isFromMemory, let item, let entry = lookup.entry {

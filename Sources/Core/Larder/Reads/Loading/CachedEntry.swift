@@ -2,7 +2,6 @@ import LMDB
 import LarderSystem
 
 struct CachedEntry {
-  var id: NamespaceID
   var header: EntryHeader
   var state: Store.Entry.State
   /// The fields. Nil for a lookup that counts as a read, because a hit needs no fields and a copy of the fields takes time.
@@ -20,48 +19,41 @@ struct CachedEntry {
 }
 
 extension EntryReader {
-  /// Finds the fresh or stale entry under `key`, and counts a read; nil if no such entry exists. Passes the value to `body`,
-  /// except for a negative entry, and except if `isKnown` says that the caller has the value.
-  func lendCounted(
+  /// Finds the fresh or stale entry under `key`; nil if no such entry exists. Passes the value to `body`, except for a negative
+  /// entry, and except if `isKnown` says that the caller has the value.
+  ///
+  /// - Parameter isRead: whether the lookup counts as a read. If not, the entry has the fields that can be decrypted.
+  func lendEntry(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
-    in transaction: borrowing ReadTransaction, recordsAccess: Bool,
+    in transaction: borrowing ReadTransaction, isRead: Bool, recordsAccess: Bool,
     unless isKnown: (CachedEntry) -> Bool, _ body: (Span<UInt8>) throws -> Void
   ) throws -> CachedEntry? {
     let keyHash = Checksum.keyHash(of: key, in: id)
     let now = clock.coarseNow
     let found = try lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
-    if found.outcome != .fresh {
+    if isRead, found.outcome != .fresh {
       recordMiss(found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
     }
-    guard let cached = cachedEntry(found, at: now) else { return nil }
-    if recordsAccess { recordAccess(found, key: key, at: now) }
+    guard var cached = cachedEntry(found, at: now) else { return nil }
+    if !isRead {
+      guard let fields = readableFields(found, key: key) else { return nil }
+      cached.fields = fields
+    } else if recordsAccess {
+      recordAccess(found, key: key, at: now)
+    }
     if found.outcome == .negative { return cached }
+    let isHit = isRead && cached.state == .fresh
     if isKnown(cached) {
-      if cached.state == .fresh { handle.count(.hits, stripe: transaction.stripe) }
+      if isHit { handle.count(.hits, stripe: transaction.stripe) }
       return cached
     }
     let isWhole = try withValue(of: found, key: key, in: transaction) { value in
-      if cached.state == .fresh { handle.count(.hits, stripe: transaction.stripe) }
+      if isHit { handle.count(.hits, stripe: transaction.stripe) }
       try body(value)
     }
     if isWhole { return cached }
-    handle.count(.damaged, stripe: transaction.stripe)
+    if isRead { handle.count(.damaged, stripe: transaction.stripe) }
     return nil
-  }
-
-  /// Like `lendCounted`, but for the load itself: counts no read, and the entry has the fields that can be decrypted.
-  func lendWithFields(
-    _ key: Span<UInt8>, id: NamespaceID, in transaction: borrowing ReadTransaction,
-    unless isKnown: (CachedEntry) -> Bool, _ body: (Span<UInt8>) throws -> Void
-  ) throws -> CachedEntry? {
-    let keyHash = Checksum.keyHash(of: key, in: id)
-    let now = clock.coarseNow
-    let found = try lookUp(key, in: id, keyHash: keyHash, at: now, transaction)
-    guard var cached = cachedEntry(found, at: now), let fields = readableFields(found, key: key)
-    else { return nil }
-    cached.fields = fields
-    if found.outcome == .negative || isKnown(cached) { return cached }
-    return try withValue(of: found, key: key, in: transaction, body) ? cached : nil
   }
 
   private func cachedEntry(_ found: borrowing Lookup, at now: Int64) -> CachedEntry? {
@@ -72,7 +64,7 @@ extension EntryReader {
     case .stale: state = .stale
     case .negative: state = clock.state(of: found.header, at: now)
     }
-    return CachedEntry(id: found.id, header: found.header, state: state)
+    return CachedEntry(header: found.header, state: state)
   }
 
   private func readableFields(_ found: borrowing Lookup, key: Span<UInt8>) -> EntryFields? {

@@ -29,14 +29,22 @@ struct ScannedRecord: ~Escapable {
 extension EntryReader {
   /// Visits the keys and values of the fresh entries of a namespace, like `scan`, but allocates no memory for a plain entry.
   func scanValues(
-    of namespace: Store.Namespace, _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
+    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
   ) throws -> [UInt8]? {
     try scanRecords(id, prefix: prefix, behind: position, verifiesPlain: true, in: transaction) {
       found in
       guard found.isVerified else {
-        return try visitOther(found, of: namespace, id, prefix, in: transaction, visit)
+        return try visitOther(
+          found, id, prefix, in: transaction,
+          where: { state, isNegative in state == .fresh && !isNegative }
+        ) { key, payload, entry in
+          guard let entry else { return try visit(key, payload) }
+          return try withValue(of: entry, payload, key: key.copied, in: transaction) {
+            try visit(key, $0)
+          } ?? true
+        }
       }
       guard prefix.isEmpty || found.key.starts(with: prefix.span) else { return true }
       return try visit(found.key, PlainRecord.payload(of: found.record))
@@ -53,18 +61,9 @@ extension EntryReader {
       if found.isVerified {
         return try prefix.isEmpty || found.key.starts(with: prefix.span) ? visit(found.key) : true
       }
-      if let header = plainHeader(of: found) {
-        guard matches(found, header, id, prefix),
-          clock.state(of: header, at: found.now) != .expired
-        else { return true }
-        return try visit(found.key)
-      }
-      guard
-        let (entry, key) = try intactEntry(
-          found.entryKey, found.record, id, prefix, in: transaction),
-        facts(of: entry, key: Key(key), namespace: "", owners: []).state != .expired
-      else { return true }
-      return try visit(key.span)
+      return try visitOther(
+        found, id, prefix, in: transaction, where: { state, _ in state != .expired }
+      ) { key, _, _ in try visit(key) }
     }
   }
 
@@ -88,43 +87,30 @@ extension EntryReader {
     return found
   }
 
-  /// The header of an entry with a short key and no flag except `pinned`. Nil for other entries, or if a transform is required.
-  private func plainHeader(of found: ScannedRecord) -> EntryHeader? {
-    let count = found.entryKey.count
-    guard count > 5, found.entryKey[count - 1] == 0, !transforms.hasRequired,
-      let header = EntryHeader(found.record), header.flags.isSubset(of: .pinned)
-    else { return nil }
-    return header
-  }
-
-  /// Whether the key of a plain entry begins with `prefix`, and the checksum of the entry matches.
-  private func matches(
-    _ found: ScannedRecord, _ header: EntryHeader, _ id: NamespaceID, _ prefix: [UInt8]
-  ) -> Bool {
-    (prefix.isEmpty || found.key.starts(with: prefix.span))
-      && isIntact(
-        header, record: found.record, keyHash: Checksum.keyHash(of: found.key, in: id))
-  }
-
+  /// Passes a record that is not verified to `visit`, if the record is intact, its key begins with `prefix`, and `isWanted` is
+  /// true for its state. The entry is nil if its key is short and its header has no flag except `pinned`; then no field is read.
   @inline(never)
   private func visitOther(
-    _ found: ScannedRecord, of namespace: Store.Namespace, _ id: NamespaceID, _ prefix: [UInt8],
+    _ found: ScannedRecord, _ id: NamespaceID, _ prefix: [UInt8],
     in transaction: borrowing ReadTransaction,
-    _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Bool
+    where isWanted: (_ state: Store.Entry.State, _ isNegative: Bool) -> Bool,
+    _ visit: (_ key: Span<UInt8>, _ payload: Span<UInt8>, StoredEntry?) throws -> Bool
   ) throws -> Bool {
     let record = found.record
-    if let header = plainHeader(of: found) {
-      guard clock.state(of: header, at: found.now) == .fresh, matches(found, header, id, prefix)
+    let count = found.entryKey.count
+    if count > 5, found.entryKey[count - 1] == 0, !transforms.hasRequired,
+      let header = EntryHeader(record), header.flags.isSubset(of: .pinned)
+    {
+      guard isWanted(clock.state(of: header, at: found.now), false),
+        prefix.isEmpty || found.key.starts(with: prefix.span),
+        isIntact(header, record: record, keyHash: Checksum.keyHash(of: found.key, in: id))
       else { return true }
-      return try visit(found.key, record.extracting(header.payloadStart..<record.count))
+      return try visit(found.key, record.extracting(header.payloadStart..<record.count), nil)
     }
     guard let (entry, key) = try intactEntry(found.entryKey, record, id, prefix, in: transaction)
     else { return true }
-    let facts = facts(of: entry, key: Key(key), namespace: namespace.name, owners: [])
-    guard facts.state == .fresh, !facts.isNegative else { return true }
-    let payload = record.extracting(entry.header.payloadStart..<record.count)
-    return try withValue(of: entry, payload, key: key, in: transaction) {
-      try visit(key.span, $0)
-    } ?? true
+    let facts = facts(of: entry, key: Key(key), namespace: "", owners: [])
+    guard isWanted(facts.state, facts.isNegative) else { return true }
+    return try visit(key.span, record.extracting(entry.header.payloadStart..<record.count), entry)
   }
 }
