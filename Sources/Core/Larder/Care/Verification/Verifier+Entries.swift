@@ -48,7 +48,13 @@ extension Verifier {
       report(.contradictedTags, of: entryKey)
     }
     for fault in missingTags ?? [] { report(fault, of: entryKey) }
-    try checkIndexed(entry, transaction)
+    if entry.header.deadline > max(entry.header.staleUntil, 0) {
+      report(.lateDeadline, of: entryKey)
+    }
+    if try !entry.isInExpiryIndex(transaction, engine.indexes) {
+      report(.missingDeadline, of: entryKey)
+    }
+    if try !entry.isInQueue(transaction, engine.indexes) { report(.missingInQueue, of: entryKey) }
     if try !hasChunks(entry, record, transaction) { report(.missingChunk, of: entryKey) }
   }
 
@@ -75,31 +81,6 @@ extension Verifier {
         != nil
     } catch  where isDamaged {
       return false
-    }
-  }
-
-  private mutating func checkIndexed(
-    _ entry: StoredEntry, _ transaction: borrowing ReadTransaction
-  ) throws(LMDBError) {
-    let (header, entryKey) = (entry.header, entry.entryKey)
-    let indexes = engine.indexes
-    if header.deadline > max(header.staleUntil, 0) {
-      report(.lateDeadline, of: entryKey)
-    }
-    if header.deadline != EntryHeader.never {
-      let key = IndexKey.deadline(of: header, entry: entryKey)
-      let region = try transaction.find(key, in: indexes.deadlines)
-      let record = region.flatMap { ExpiryRecord(key.span, transaction.bytes(of: $0)) }
-      if record?.contains(header.sequence) != true {
-        report(.missingDeadline, of: entryKey)
-      }
-    }
-    if header.sequence != 0 {
-      let region = try transaction.find(
-        IndexKey.queue(header.sequence, in: entry.id), in: indexes.queue)
-      let isQueued =
-        region.map { transaction.bytes(of: $0).elementsEqual(entry.storedKey.bytes.span) } ?? false
-      if !isQueued { report(.missingInQueue, of: entryKey) }
     }
   }
 }

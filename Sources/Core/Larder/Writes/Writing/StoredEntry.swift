@@ -69,19 +69,34 @@ struct StoredEntry {
   func isIndexed(
     in transaction: borrowing WriteTransaction, _ indexes: Indexes
   ) throws(LMDBError) -> Bool {
-    if header.deadline != EntryHeader.never {
-      let key = IndexKey.deadline(of: header, entry: entryKey)
-      guard let value = try transaction.value(for: key, in: indexes.deadlines),
-        ExpiryRecord(key.span, value)?.contains(header.sequence) == true
-      else { return false }
-    }
-    guard fields.tags.allSatisfy({ $0.count <= IndexKey.longestTag }) else { return false }
+    guard fields.tags.allSatisfy({ $0.count <= IndexKey.longestTag }),
+      header.sequence != 0 || header.flags.contains(.pinned),
+      try isInExpiryIndex(transaction, indexes)
+    else { return false }
     for key in tagKeys where try transaction.value(for: key, in: indexes.tags) == nil {
       return false
     }
-    if header.sequence == 0 { return header.flags.contains(.pinned) }
-    return try transaction.value(for: IndexKey.queue(header.sequence, in: id), in: indexes.queue)?
-      .elementsEqual(storedKey.bytes.span) ?? false
+    return try isInQueue(transaction, indexes)
+  }
+
+  /// Whether the expiry index has the entry, or the entry has no place there.
+  func isInExpiryIndex(
+    _ view: borrowing some DatabaseView & ~Copyable, _ indexes: Indexes
+  ) throws(LMDBError) -> Bool {
+    if header.deadline == EntryHeader.never { return true }
+    let key = IndexKey.deadline(of: header, entry: entryKey)
+    guard let value = try view.value(for: key.span, in: indexes.deadlines) else { return false }
+    return ExpiryRecord(key.span, value)?.contains(header.sequence) == true
+  }
+
+  /// Whether the queue has the entry, or the entry has no place there.
+  func isInQueue(
+    _ view: borrowing some DatabaseView & ~Copyable, _ indexes: Indexes
+  ) throws(LMDBError) -> Bool {
+    if header.sequence == 0 { return true }
+    let key = IndexKey.queue(header.sequence, in: id)
+    return try view.value(for: key.span, in: indexes.queue)?.elementsEqual(storedKey.bytes.span)
+      ?? false
   }
 
   var tagKeys: Set<[UInt8]> { fields.tagKeys(of: entryKey) }
