@@ -33,13 +33,11 @@ import Testing
   }
 
   @Test(arguments: [
-    ("abc*", "abc", true), ("'a b'*", "a b", true), ("*", "", true), ("ab*c", "ab", false),
-    ("a{b,c}*", "a", false), ("\u{F6}?", "\u{F6}", false),
+    ("abc*", "abc"), ("'a b'*", "a b"), ("*", ""), ("ab*c", "ab"), ("a{b,c}*", "a"),
+    ("\u{F6}?", "\u{F6}"),
   ])
-  func `a fixed beginning is a range`(pattern: String, prefix: String, isPrefix: Bool) throws {
-    let glob = try Glob(word(pattern))
-    #expect(glob.prefix == bytes(prefix))
-    #expect(glob.isPrefix == isPrefix)
+  func `a fixed beginning is a range`(pattern: String, prefix: String) throws {
+    #expect(try Glob(word(pattern)).prefix == bytes(prefix))
   }
 
   @Test func `a pattern is bounded`() throws {

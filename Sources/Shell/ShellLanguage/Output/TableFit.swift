@@ -121,22 +121,13 @@ struct TableFit {
 
   /// Narrows columns, the widest columns first, until the table fits or each column has its least width.
   private mutating func yield(to limit: Int, _ least: Int, _ isNarrowable: (TableColumn) -> Bool) {
-    let surplus = surplus(limit)
-    let candidates = all.indices.filter { all[$0].width > least && isNarrowable(all[$0]) }
-    guard surplus > 0, var high = candidates.map({ all[$0].width }).max() else { return }
-    func freed(_ level: Int) -> Int {
-      candidates.reduce(0) { $0 + max(all[$1].width - level, 0) }
-    }
-    // Finds the highest level between `least` and `high` that frees enough columns, by bisection, as a cell may be very wide.
-    var level = least
-    while high - level > 1 {
-      let middle = (level + high) / 2
-      if freed(middle) >= surplus { level = middle } else { high = middle }
-    }
-    var unneeded = freed(level) - surplus
-    for index in candidates.reversed() where all[index].width > level {
-      all[index].width = level + (unneeded > 0 ? 1 : 0)
-      unneeded -= 1
+    let candidates = all.indices.filter { isNarrowable(all[$0]) }
+    // A cell may be very wide, so a column first becomes as narrow as the window.
+    for index in candidates { all[index].width = min(all[index].width, max(limit, least)) }
+    while surplus(limit) > 0,
+      let widest = candidates.max(by: { all[$0].width < all[$1].width }), all[widest].width > least
+    {
+      all[widest].width -= 1
     }
   }
 }

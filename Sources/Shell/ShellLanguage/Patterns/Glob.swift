@@ -7,7 +7,6 @@ package struct Glob: Sendable {
 
   /// The prefix that all matches have in common. A scan reads only the keys with this prefix.
   package let prefix: [UInt8]
-  package let isPrefix: Bool
   private let word: Word
   /// Whether letters match in either case. If so, no common prefix is known, so `prefix` is empty.
   private let ignoresCase: Bool
@@ -26,7 +25,6 @@ package struct Glob: Sendable {
     self.ignoresCase = ignoresCase
     prefix = fixed.flatMap { $0.literal ?? [] }
     node = .sequence(Array(parts[fixed.count...]))
-    isPrefix = node == .sequence([GlobParser.run])
     let program = try? PatternProgram(node)
     let places = program?.opening ?? []
     guard let program, places.count <= Steps.bitWidth else {
