@@ -13,9 +13,8 @@ import Testing
     _ tags: [String], in store: Store, removing limit: Int, _ mode: CommitMode = .withoutCleanup
   ) throws -> RemovalResult {
     try store.engine.commit(mode) { batch in
-      try TagInvalidation.begin(
-        tags.map { Array($0.utf8) }, in: nil, asOf: nil, limit: limit, &batch.session
-      ).removal
+      let bytes = tags.map { Array($0.utf8) }
+      return try batch.session.beginInvalidation(of: bytes, in: nil, limit: limit).removal
     }
   }
 

@@ -129,7 +129,7 @@ struct FaultRepair {
     while areLeft {
       guard shouldContinue(done) else { return false }
       areLeft = try engine.commit(.withoutCleanup) { batch in
-        try TagInvalidation.resumeFirst(limit: Self.perCommit, &batch.session)
+        try batch.session.resumeFirstInvalidation(limit: Self.perCommit)
         return batch.session.state.tombstones > 0
       }
     }

@@ -23,7 +23,7 @@ extension Store {
   @discardableResult
   public func invalidate(tags: [String]) throws(LarderError) -> RemovalResult {
     try checkWritable()
-    return try TagInvalidation.run(EntryAttributes.validated(all: tags), in: nil, engine)
+    return try engine.invalidate(EntryAttributes.validated(all: tags), in: nil)
   }
 }
 
@@ -38,7 +38,7 @@ extension Store.Namespace {
   @discardableResult
   public func invalidate(tags: [String]) throws(LarderError) -> RemovalResult {
     try store.checkWritable()
-    return try TagInvalidation.run(EntryAttributes.validated(all: tags), in: name, engine)
+    return try engine.invalidate(EntryAttributes.validated(all: tags), in: name)
   }
 }
 
@@ -48,21 +48,19 @@ extension Store {
     tag: String, in namespace: String?, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult {
     try checkWritable()
-    return try TagInvalidation.run(
-      [EntryAttributes.validated(tag)], in: namespace, asOf: horizon, engine)
+    return try engine.invalidate([EntryAttributes.validated(tag)], in: namespace, asOf: horizon)
   }
 
   /// Like ``invalidate(tag:)``, for a task. Each transaction shares its commit with other writes and blocks no thread.
   package func invalidateInSteps(tag: String) async throws {
     let tags = [try EntryAttributes.validated(tag)]
     var tombstone = try await commit { batch in
-      try TagInvalidation.begin(
-        tags, in: nil, asOf: nil, limit: TagInvalidation.perBatch, &batch.session
-      ).tombstone
+      try batch.session.beginInvalidation(of: tags, in: nil, limit: TagInvalidation.perBatch)
+        .tombstone
     }
     while let key = tombstone {
       tombstone = try await commit { batch in
-        try TagInvalidation.resume(key, limit: TagInvalidation.perBatch, &batch.session).tombstone
+        try batch.session.resumeInvalidation(key, limit: TagInvalidation.perBatch).tombstone
       }
     }
   }
@@ -75,149 +73,147 @@ enum TagInvalidation {
   /// The largest number of records of the tag index that a write handles besides its own work.
   static let perWrite = 32
   static let perBatch = 500
+}
 
-  static func run(
-    _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon? = nil,
-    _ engine: StoreEngine
+extension StoreEngine {
+  fileprivate func invalidate(
+    _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon? = nil
   ) throws(LarderError) -> RemovalResult {
-    var (total, tombstone) = try engine.commit(.withoutCleanup) { batch in
-      try Self.begin(tags, in: namespace, asOf: horizon, limit: Self.perBatch, &batch.session)
+    let limit = TagInvalidation.perBatch
+    var (total, tombstone) = try commit(.withoutCleanup) { batch in
+      try batch.session.beginInvalidation(of: tags, in: namespace, asOf: horizon, limit: limit)
     }
     while let key = tombstone {
-      let step = try engine.commit(.withoutCleanup) { batch in
-        try Self.resume(key, limit: Self.perBatch, &batch.session)
+      let step = try commit(.withoutCleanup) { batch in
+        try batch.session.resumeInvalidation(key, limit: limit)
       }
       total += step.removal
       tombstone = step.tombstone
     }
     return total
   }
+}
 
+extension WriteSession {
   /// Returns the result of this call. If entries are left, also returns the key of the tombstone. `limit` is the largest number
   /// of records of the tag index that this call handles.
-  static func begin(
-    _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon?, limit: Int,
-    _ session: inout WriteSession
+  mutating func beginInvalidation(
+    of tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon? = nil, limit: Int
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
     // An entry that has all of the tags also has the first tag, so recording the first tag is enough.
-    session.removals.record(RemovalTable.hash(ofTag: tags[0]))
-    var tombstone = Tombstone(
-      tags: tags, horizon: try versions(of: namespace, asOf: horizon, &session))
+    removals.record(RemovalTable.hash(ofTag: tags[0]))
+    var tombstone = Tombstone(tags: tags, horizon: try versions(of: namespace, asOf: horizon))
     if tombstone.horizon.isEmpty { return (RemovalResult(), nil) }
-    let (removal, isDone) = try remove(&tombstone, limit: limit, &session)
-    session.recordWriteTime()
+    let (removal, isDone) = try removeHidden(by: &tombstone, limit: limit)
+    recordWriteTime()
     if isDone { return (removal, nil) }
-    let key = newKey(count: session.state.tombstones &+ 1, &session)
-    try put(tombstone, at: key, &session)
+    let key = newKey(count: state.tombstones &+ 1)
+    try putTombstone(tombstone, at: key)
     return (removal, key)
   }
 
-  fileprivate static func resume(
-    _ key: [UInt8], limit: Int, _ session: inout WriteSession
+  fileprivate mutating func resumeInvalidation(
+    _ key: [UInt8], limit: Int
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
     // If the tombstone is missing, another process has finished the invalidation.
-    guard let stored = try session.transaction.copy(of: key, in: .main) else {
+    guard let stored = try transaction.copy(of: key, in: .main) else {
       return (RemovalResult(), nil)
     }
     var tombstone =
-      if let tombstone = Tombstone(stored.span, at: key.span, seal: session.engine.seal) {
+      if let tombstone = Tombstone(stored.span, at: key.span, seal: engine.seal) {
         tombstone
       } else {
-        try tombstoneOfEveryTag(&session)
+        try tombstoneOfEveryTag()
       }
     // Other processes may have cached that this tombstone is damaged. With a new generation they read the tombstone again.
-    if tombstone.tags.isEmpty { session.ledger.updateStore { $0.generation &+= 1 } }
-    let (removal, isDone) = try remove(&tombstone, limit: limit, &session)
+    if tombstone.tags.isEmpty { ledger.updateStore { $0.generation &+= 1 } }
+    let (removal, isDone) = try removeHidden(by: &tombstone, limit: limit)
     guard isDone else {
-      try put(tombstone, at: key, &session)
+      try putTombstone(tombstone, at: key)
       return (removal, key)
     }
-    try session.transaction.remove(key, from: .main)
-    session.ledger.updateStore { state in
+    try transaction.remove(key, from: .main)
+    ledger.updateStore { state in
       state.tombstones -= min(state.tombstones, 1)
       state.generation &+= 1
     }
     return (removal, nil)
   }
 
-  static func resumeFirst(limit: Int, _ session: inout WriteSession) throws(LarderError) {
-    guard session.state.tombstones > 0 else { return }
-    let found = try session.transaction.keys(in: .main, from: MetadataKey.tombstones, limit: 1)
+  mutating func resumeFirstInvalidation(limit: Int) throws(LarderError) {
+    guard state.tombstones > 0 else { return }
+    let found = try transaction.keys(in: .main, from: MetadataKey.tombstones, limit: 1)
     if let first = found.first {
-      _ = try resume(first, limit: limit, &session)
+      _ = try resumeInvalidation(first, limit: limit)
     } else {
       // The record of the tombstone is lost. The new tombstone hides all tagged entries, because nobody knows the tags.
-      let key = newKey(count: 1, &session)
-      try put(tombstoneOfEveryTag(&session), at: key, &session)
+      let key = newKey(count: 1)
+      try putTombstone(tombstoneOfEveryTag(), at: key)
     }
   }
 
   /// Sets the number of tombstones to `count`, which includes the new tombstone. Returns the key of the new tombstone. The key
   /// is the number of the generation, which is unique because no generation is used twice.
-  private static func newKey(count: UInt64, _ session: inout WriteSession) -> [UInt8] {
-    session.ledger.updateStore { state in
+  private mutating func newKey(count: UInt64) -> [UInt8] {
+    ledger.updateStore { state in
       state.generation &+= 1
       state.tombstones = count
     }
     var key = MetadataKey.tombstones
-    key.append(bigEndian: session.state.generation)
+    key.append(bigEndian: state.generation)
     return key
   }
 
-  private static func tombstoneOfEveryTag(
-    _ session: inout WriteSession
-  ) throws(LarderError) -> Tombstone {
-    var tombstone = Tombstone(tags: [], horizon: try versions(of: nil, asOf: nil, &session))
+  private mutating func tombstoneOfEveryTag() throws(LarderError) -> Tombstone {
+    var tombstone = Tombstone(tags: [], horizon: try versions(of: nil, asOf: nil))
     // In the index, keys of owners begin with a byte 0, and keys of tags do not. So the search begins after the owners.
     tombstone.reached = [1]
     return tombstone
   }
 
-  private static func versions(
-    of namespace: String?, asOf horizon: WriteHorizon?, _ session: inout WriteSession
+  private mutating func versions(
+    of namespace: String?, asOf horizon: WriteHorizon?
   ) throws(LarderError) -> [NamespaceID: UInt64] {
     var versions: [NamespaceID: UInt64] = [:]
-    let affected = if let namespace { [namespace] } else { try session.namespaceNames() }
+    let affected = if let namespace { [namespace] } else { try namespaceNames() }
     for name in affected {
-      guard let id = try session.namespace(name)?.id else { continue }
+      guard let id = try self.namespace(name)?.id else { continue }
       if let horizon {
         versions[id] = horizon.first(in: name)
       } else {
-        versions[id] = try session.counters(of: id).next
+        versions[id] = try counters(of: id).next
       }
     }
     return versions
   }
 
-  private static func remove(
-    _ tombstone: inout Tombstone, limit: Int, _ session: inout WriteSession
+  private mutating func removeHidden(
+    by tombstone: inout Tombstone, limit: Int
   ) throws(LarderError) -> (RemovalResult, isDone: Bool) {
     // The counters of a cleared namespace no longer include its entries, so this removal ignores these entries.
-    for id in tombstone.horizon.keys where try !session.isLive(id) {
+    for id in tombstone.horizon.keys where try !isLive(id) {
       tombstone.horizon[id] = nil
     }
     let prefix = tombstone.tags.first.map { $0 + [0] } ?? []
     let position = tombstone.reached.isEmpty ? nil : tombstone.reached
-    let tags = session.engine.indexes.tags
-    let keys = try session.transaction.keys(in: tags, from: prefix, after: position, limit: limit)
+    let tags = engine.indexes.tags
+    let keys = try transaction.keys(in: tags, from: prefix, after: position, limit: limit)
     var removal = RemovalResult()
     for key in keys {
       // A damaged entry is left for the repair.
       guard let entryKey = IndexKey.tagged(key),
-        case .entry(let entry) = try session.contents(of: entryKey),
+        case .entry(let entry) = try contents(of: entryKey),
         tombstone.hides(entry.id, version: entry.header.version, tags: entry.fields.tags)
       else { continue }
-      try session.remove(entry, reason: .invalidated)
+      try remove(entry, reason: .invalidated)
       removal += RemovalResult(entries: 1, bytes: entry.valueCount)
     }
     tombstone.reached = keys.last ?? tombstone.reached
     return (removal, keys.count < limit)
   }
 
-  private static func put(
-    _ tombstone: Tombstone, at key: [UInt8], _ session: inout WriteSession
-  ) throws(LarderError) {
-    let record = tombstone.record(at: key, seal: session.engine.seal)
-    try session.transaction.put(record, for: key, in: .main)
+  private mutating func putTombstone(_ tombstone: Tombstone, at key: [UInt8]) throws(LarderError) {
+    let record = tombstone.record(at: key, seal: engine.seal)
+    try transaction.put(record, for: key, in: .main)
   }
 }

@@ -184,7 +184,7 @@ extension WriteBatch {
     if session.hasPages(for: BatchPages.forCleanup) {
       if mode.cleansUp, !storesRecords {
         try removePendingExpirations(limit: shares * BatchEffects.expirationsPerWrite)
-        try TagInvalidation.resumeFirst(limit: shares * TagInvalidation.perWrite, &session)
+        try session.resumeFirstInvalidation(limit: shares * TagInvalidation.perWrite)
       }
       try GarbageCollector.reclaim(limit: shares * GarbageCollector.perWrite, &session)
     }

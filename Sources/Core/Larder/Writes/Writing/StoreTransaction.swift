@@ -89,11 +89,7 @@ struct StoreTransaction: ~Copyable {
   /// Removes a key; false if the key was not stored.
   @discardableResult
   mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LarderError) -> Bool {
-    do throws(LMDBError) {
-      return try lmdb.remove(key, from: database)
-    } catch {
-      throw fail(error)
-    }
+    try change { lmdb throws(LMDBError) in try lmdb.remove(key, from: database) }
   }
 
   @discardableResult
