@@ -24,7 +24,7 @@ extension Command {
     }
     let before = try StoreContent(LocalFile(words[0], of: session), for: session)
     // An export may have only some namespaces of the store, so only these namespaces are compared.
-    let after = try StoreContent(session, only: Set(before.entries.keys))
+    let after = try StoreContent(session, only: before.names)
     let changes = try before.changes(
       to: after, now: session.clock.now, pause: session.host.checkInterruption)
     try session.output.answer(reply(changes, session.output.presentation.arrow))

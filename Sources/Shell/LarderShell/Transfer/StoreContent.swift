@@ -11,21 +11,21 @@ struct StoreContent {
     var hash: Int
   }
 
-  /// The entries by namespace. A namespace without entries has an empty dictionary.
-  private(set) var entries: [ExactString: [[UInt8]: Fact]] = [:]
+  /// The namespaces, including those without entries.
+  private(set) var names: Set<ExactString> = []
+  private var facts: [EntryID: Fact] = [:]
 
   init(_ session: Session, only names: Set<ExactString>) throws {
-    for name in names { entries[name] = [:] }
     let namespaces = try session.store.namespaces().map(\.name)
       .filter { names.contains(ExactString($0)) }.map(session.store.namespace)
     try Scope(all: namespaces, in: session).walk(showing: "looking", readingValues: true) {
       entry, value in
       (
-        name: ExactString(entry.namespace), key: entry.key.bytes,
+        id: EntryID(entry),
         fact: Fact(size: entry.size, expires: entry.expires, hash: value.bytes.hashValue)
       )
     } _: { items in
-      for item in items { entries[item.name, default: [:]][item.key] = item.fact }
+      for item in items { facts[item.id] = item.fact }
       return true
     }
   }
@@ -49,13 +49,12 @@ struct StoreContent {
         }
         switch try ImportLine(line) {
         case .head: break
-        case .namespace(let name, _, _):
-          let name = ExactString(name)
-          entries[name] = entries[name] ?? [:]
+        case .namespace(let name, _, _): names.insert(ExactString(name))
         case .entry(let entry):
+          names.insert(ExactString(entry.namespace))
           let expires: Timestamp? =
             if case .at(let time) = entry.attributes.expires { time } else { nil }
-          entries[ExactString(entry.namespace), default: [:]][entry.key] = Fact(
+          facts[EntryID(entry.namespace, entry.key)] = Fact(
             size: entry.value.count, expires: expires, hash: entry.value.hashValue)
         }
       } catch {
@@ -78,28 +77,24 @@ struct StoreContent {
   func changes(
     to later: StoreContent, now: Timestamp, pause: () throws -> Void
   ) throws -> [Change] {
-    var changes: [Change] = []
-    let names = Set(entries.keys).union(later.entries.keys)
-    for name in names.sorted(by: { Key($0.string) < Key($1.string) }) {
-      let (old, new) = (entries[name] ?? [:], later.entries[name] ?? [:])
-      let keys = try Set(old.keys).union(new.keys)
-        .sorted(pausing: pause) { $0.lexicographicallyPrecedes($1) }
-      for key in keys {
-        let (before, after) = (old[key], new[key])
-        let kind: Change.Kind
-        switch (before, after) {
-        case (nil, _): kind = .added
-        case (let before?, nil):
-          kind = before.expires.map { $0 <= now } ?? false ? .expired : .removed
-        case (let before?, let after?):
-          guard before.size != after.size || before.hash != after.hash else { continue }
-          kind = .changed
-        }
-        changes.append(
-          Change(
-            kind: kind, namespace: name.string, key: key, before: before?.size, after: after?.size))
-      }
+    let ids = try Set(facts.keys).union(later.facts.keys).sorted(pausing: pause) { a, b in
+      a.namespace == b.namespace
+        ? a.key.lexicographicallyPrecedes(b.key) : Key(a.namespace.string) < Key(b.namespace.string)
     }
-    return changes
+    return ids.compactMap { id in
+      let (before, after) = (facts[id], later.facts[id])
+      let kind: Change.Kind
+      switch (before, after) {
+      case (nil, _): kind = .added
+      case (let before?, nil):
+        kind = before.expires.map { $0 <= now } ?? false ? .expired : .removed
+      case (let before?, let after?):
+        guard before.size != after.size || before.hash != after.hash else { return nil }
+        kind = .changed
+      }
+      return Change(
+        kind: kind, namespace: id.namespace.string, key: id.key, before: before?.size,
+        after: after?.size)
+    }
   }
 }
