@@ -51,8 +51,8 @@ final class BulkLoad<Value: Sendable>: Sendable {
     _ load: CacheLoad<Value>, _ running: InFlight, _ turn: CacheLoad<Value>.Turn
   ) {
     if turn.isAnswered {
-      complete(load, running, .success(LoadedValue(result: load.cache.result(turn.lookup))))
-      return load.engine.loads.running.remove(running, load.name)
+      let result = load.cache.result(turn.lookup)
+      return complete(load, running, .success(LoadedValue(result: result)))
     }
     state.withLock { $0.waiting.append(Member(load: load, running: running, turn: turn)) }
     callNext()
@@ -81,11 +81,8 @@ final class BulkLoad<Value: Sendable>: Sendable {
     }
     if members.isEmpty { return }
     let task = Task { [self] in
-      let results = await call(members)
+      await call(members)
       begin()
-      for (member, result) in zip(members, results) {
-        await member.load.awaitCommit(of: member.running, result)
-      }
     }
     let wanted = Wanted(members.count)
     for member in members {
@@ -93,7 +90,7 @@ final class BulkLoad<Value: Sendable>: Sendable {
     }
   }
 
-  private func call(_ members: [Member]) async -> [Result<LoadedValue<Value>, any Error>] {
+  private func call(_ members: [Member]) async {
     let outcomes: Result<[Key: Loaded<Value>], any Error>
     do {
       let cache = members[0].load.cache
@@ -124,7 +121,6 @@ final class BulkLoad<Value: Sendable>: Sendable {
       await member.load.hand(member.turn.lease, to: write)
       complete(member.load, member.running, result)
     }
-    return results
   }
 }
 

@@ -55,28 +55,26 @@ struct CacheLoad<Value: Sendable>: Sendable {
           result = .failure(error)
         }
         complete(running, result)
-        await awaitCommit(of: running, result)
       }
     }
   }
 
+  /// Ends a load. Until the commit of its value, callers that find no entry share the load; later callers find the entry.
   func complete(_ running: InFlight, _ result: Result<LoadedValue<Value>, any Error>) {
+    let remove: @Sendable () -> Void = { engine.loads.running.remove(running, name) }
     // Removes the failed load first, so that a later caller starts a new load instead of getting the error.
-    if case .failure = result { engine.loads.running.remove(running, name) }
+    if case .failure = result { remove() }
     running.complete(result)
-  }
-
-  /// Waits for the commit. Until then, callers that find no entry share this outcome. From then on, callers find the entry.
-  func awaitCommit(
-    of running: InFlight, _ result: Result<LoadedValue<Value>, any Error>
-  ) async {
     guard case .success(let loaded) = result else { return }
-    do {
-      try await loaded.write?.value()
-    } catch {
-      options.onBackgroundError?(error)
+    guard let write = loaded.write else { return remove() }
+    write.whenFinished { outcome in
+      guard case .failure(let error) = outcome else { return remove() }
+      // Code of the user must not run on the thread that commits.
+      Task {
+        options.onBackgroundError?(error)
+        remove()
+      }
     }
-    engine.loads.running.remove(running, name)
   }
 
   private func run(
