@@ -62,7 +62,6 @@ import Synchronization
     "number": { try $0.number() },
     "pop-buffered": { try $0.popBuffered() },
     "power": { try $0.power() },
-    "power-failing": { try $0.powerFailing() },
     "power-group": { try $0.powerGroup() },
     "queue": { try $0.queueUp() },
     "race": { try $0.race() },

@@ -5,37 +5,60 @@ import LarderSystem
 import TestSupport
 
 extension Peer {
-  /// Writes numbered batches and prints the answer to each batch, while `PowerRecorder` records the calls of the process.
+  /// Writes numbered batches and prints the outcome of every call, while `PowerRecorder` records the calls of the process. Opens
+  /// and closes the store three times or more. After an error, closes the store and opens the store again.
   ///
-  /// Opens and closes the store three times. Arguments: level, number of writes, seed, number of the simulated boot.
+  /// Arguments: level, number of writes, seed, number of the simulated boot, and the average number of writes before a sync.
   func power() throws {
-    let level = value(0) { Durability(rawValue: $0) }
     var random = SeededRNG(seed: value(2) { UInt64($0) })
     var options = PowerWork.options(boot: argument(3))
-    options.durability = level
-    for session in 0..<3 {
-      Peer.say("opening")
-      let store = try Store(at: store, options: options)
-      Peer.say("open \(session)")
-      for _ in 0..<argument(1) / 3 {
-        Peer.say("begin")
-        let number = try PowerWork.write(to: store)
-        Peer.say("ack \(number) \(SystemTime.monotonicMilliseconds)")
-        if Int.random(in: 0..<25, using: &random) == 0 {
-          try store.sync()
-          Peer.say("sync \(number)")
+    options.durability = value(0) { Durability(rawValue: $0) }
+    let rarity = argument(4)
+    var left = argument(1)
+    // Another process may take long to notice a failed sync. Until then the store does not open, so many attempts are allowed.
+    for session in 0..<400 where left > 0 || session < 2 {
+      do {
+        Peer.say("opening")
+        let store = try Store(at: store, options: options)
+        Peer.say("open \(session)")
+        Peer.say("found \(try PowerWork.number(in: store))")
+        let share = max(1, argument(1) / 3)
+        var isWriting = false
+        do {
+          for _ in 0..<share where left > 0 {
+            Peer.say("begin")
+            isWriting = true
+            let number = try PowerWork.write(to: store)
+            isWriting = false
+            left -= 1
+            Peer.say("ack \(number) \(SystemTime.monotonicMilliseconds)")
+            if Int.random(in: 0..<rarity, using: &random) == 0 {
+              try store.sync()
+              Peer.say("sync \(number)")
+            }
+            // Sometimes pauses, so that a checkpoint can be made.
+            if Int.random(in: 0..<min(rarity, 8), using: &random) == 0 {
+              usleep(useconds_t.random(in: 0..<8000, using: &random))
+            }
+          }
+        } catch {
+          Peer.say("\(isWriting ? "dropped" : "failed") \(error)")
         }
-        // Sometimes pauses, so that a checkpoint can be made.
-        if Int.random(in: 0..<8, using: &random) == 0 {
-          usleep(useconds_t.random(in: 0..<8000, using: &random))
+        let last = Result { try PowerWork.number(in: store) }
+        // A close also saves counts of reads, so it may write to the store. The test must know when the close begins.
+        Peer.say("closing")
+        do {
+          try store.close()
+          Peer.say("closed \((try? last.get()) ?? 0)")
+        } catch {
+          Peer.say("unsaved \(error)")
         }
+      } catch {
+        Peer.say("refused \(error)")
+        usleep(2000)
       }
-      let last = try PowerWork.number(in: store)
-      // A close also saves counts of reads, so it may write to the store. The test must know when the close begins.
-      Peer.say("closing")
-      try store.close()
-      Peer.say("closed \(last)")
     }
+    Peer.say(left == 0 ? "end" : "gave up")
   }
 }
 

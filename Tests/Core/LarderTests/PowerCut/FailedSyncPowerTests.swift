@@ -70,10 +70,10 @@ import TestSupport
         let preloaded = try PowerStage.recording(store, in: store + ".trace")
         let peers = try (0..<processes).map { index in
           try PeerProcess(
-            "power-failing", store,
+            "power", store,
             [
               level.rawValue, "\(12 / processes + 3)",
-              "\(Int.random(in: 0..<1_000_000, using: &random))", "1",
+              "\(Int.random(in: 0..<1_000_000, using: &random))", "1", "4",
             ], under: preloaded + (index == 0 ? ["LARDER_POWER_FAIL=\(number)"] : []))
         }
         for peer in peers {

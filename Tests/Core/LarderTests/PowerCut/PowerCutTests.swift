@@ -88,7 +88,7 @@ import TestSupport
           "power", store,
           [
             level.rawValue, "\(writes / processes)",
-            "\(Int.random(in: 0..<1_000_000, using: &random))", "\(boot)",
+            "\(Int.random(in: 0..<1_000_000, using: &random))", "\(boot)", "25",
           ], under: preloaded + more)
       }
       var peers = try (0..<processes).map { _ in try start([]) }
@@ -100,8 +100,11 @@ import TestSupport
         peers.append(try start([]))
       }
       for peer in peers {
-        let last = peer.lines().last ?? ""
-        try #require(last.hasPrefix("closed"), "the writer ended with \(last)")
+        let lines = peer.lines()
+        let failure = lines.first { line in
+          ["dropped", "failed", "unsaved", "refused"].contains { line.hasPrefix($0) }
+        }
+        try #require(failure == nil && lines.last == "end", "\(failure ?? lines.last ?? "")")
       }
       return try PowerTrace(trace)
     }
