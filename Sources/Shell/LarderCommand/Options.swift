@@ -122,19 +122,13 @@ struct Options {
       throw ShellError(
         .usage, "\(String(name)) needs a value", hint: "write `\(String(name)) \(placeholder)`")
     }
-    try take(option, value, at: count - rest.count)
-  }
-
-  private mutating func take(
-    _ option: OptionSpec, _ value: [UInt8], at position: Int
-  ) throws(ShellError) {
     // The value of a variable need not be UTF-8, so the exact bytes are used.
     switch option.name {
     case "--arg": return try variables.define(value, isJSON: false)
     case "--argjson": return try variables.define(value, isJSON: true)
     default: break
     }
-    let text = try Self.text(value, at: position)
+    let text = try Self.text(value, at: count - rest.count)
     let word = Word(value, isBare: true, at: 0..<0)
     switch (option.name, try option.kind?.value(of: word, Self.clock)) {
     case ("--eval", _): steps.append(.command(text))

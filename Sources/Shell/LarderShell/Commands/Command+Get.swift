@@ -78,8 +78,7 @@ extension Command {
   private static func answerAll(_ call: Invocation, in session: Session) throws {
     let scope = try Scope(of: call, in: session)
     var writer = ValueWriter(
-      session, style: call.style, head: call.head, isFull: call.has("--full"),
-      namesNamespaces: call.namespaces == .all || scope.namesNamespaces)
+      call, in: session, namesNamespaces: call.namespaces == .all || scope.namesNamespaces)
     try writer.begin()
     let unreadable = session.skipUnreadable()
     var (missing, keys) = ([[UInt8]](), PipedKeys())
@@ -108,8 +107,7 @@ extension Command {
   private static func answer(_ value: StoredValue, _ call: Invocation, in session: Session) throws {
     if call.has("--copy") { return try copy(value, call, in: session) }
     if let path = call.bytes("--out") { return try save(value, to: path, call, in: session) }
-    var writer = ValueWriter(
-      session, style: call.style, head: call.head, isFull: call.has("--full"), isSingle: true)
+    var writer = ValueWriter(call, in: session, isSingle: true)
     try writer.begin()
     try writer.write(value)
     try writer.end()
@@ -237,6 +235,6 @@ extension Command {
 }
 
 extension Invocation {
-  fileprivate var style: ValueStyle { choice("--as").flatMap(ValueStyle.init) ?? .auto }
-  fileprivate var head: Int? { number("--head") }
+  var style: ValueStyle { choice("--as").flatMap(ValueStyle.init) ?? .auto }
+  var head: Int? { number("--head") }
 }

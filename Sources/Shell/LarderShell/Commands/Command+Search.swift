@@ -41,8 +41,8 @@ extension Command {
         let inValue = try finder.finds(in: bytes)
         guard inKey != nil || !inValue.isEmpty else { return nil }
         return Find(
-          entry, inKey.map { Find.Match($0, in: key) },
-          inValue.map { Find.Match($0, in: bytes) })
+          entry: entry.withoutExtras, inKey: inKey.map { Find.Match($0, in: key) },
+          inValue: inValue.map { Find.Match($0, in: bytes) })
       } _: { found in
         let finds = found.prefix(left)
         left -= finds.count

@@ -55,15 +55,9 @@ struct Find {
     }
   }
 
-  private let entry: Store.Entry
-  private let inKey: Match?
-  private let inValue: [Match]
-
-  init(_ entry: Store.Entry, _ inKey: Match?, _ inValue: [Match]) {
-    self.entry = entry.withoutExtras
-    self.inKey = inKey
-    self.inValue = inValue
-  }
+  let entry: Store.Entry
+  let inKey: Match?
+  let inValue: [Match]
 
   /// The columns of data. `offset` is the offset of the first shown match. `context` has a line for each shown match.
   static let columns = [

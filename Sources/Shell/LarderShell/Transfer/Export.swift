@@ -12,8 +12,6 @@ struct Export {
   private(set) var damaged = 0
   private(set) var negative = 0
 
-  private var session: Session { scope.session }
-
   init(
     of scope: Scope, as format: ExportFormat, showing shown: [QueryColumn], to writer: Host.Sink
   ) {
@@ -23,10 +21,20 @@ struct Export {
   /// - Parameter unfinished: Words that say in which state an interruption leaves the output.
   mutating func run(unfinished: SafeText) throws {
     do {
-      let namespaces = try scope.namespaces.map { try session.info(of: $0.name) }
+      let namespaces = try scope.namespaces.map { try scope.session.info(of: $0.name) }
       try writer.write(format.head(namespaces, shown))
-      damaged = try scope.walk(showing: "exporting", readingValues: true, line) {
-        try write($0)
+      damaged = try scope.walk(showing: "exporting", readingValues: true) { entry, value in
+        (entry: entry.withoutExtras, line: line(of: entry, value))
+      } _: { items in
+        for item in items {
+          if let line = item.line {
+            try writer.write(line)
+            done.add(item.entry)
+          } else {
+            negative += 1
+          }
+          last = item.entry
+        }
         return true
       }.damaged
       _ = try writer.finish(true)
@@ -36,27 +44,11 @@ struct Export {
     }
   }
 
-  private func line(
-    of entry: Store.Entry, _ value: Span<UInt8>
-  ) throws -> (entry: Store.Entry, line: [UInt8]?)? {
-    let cells =
-      shown.isEmpty
-      ? []
-      : session.queries.columns(shown.map(\.operand), entry, value).map(\.cell)
-    let columns = zip(shown, cells).map { (Column($0.label), $1) }
-    let line = entry.isNegative ? nil : format.line(entry, value, columns)
-    return (entry.withoutExtras, line)
-  }
-
-  private mutating func write(_ items: [(entry: Store.Entry, line: [UInt8]?)]) throws {
-    for item in items {
-      guard let line = item.line else {
-        negative += 1
-        continue
-      }
-      try writer.write(line)
-      done.add(item.entry)
-    }
-    last = items.last?.entry
+  /// The line of an entry; nil for a negative entry, because such an entry has no value.
+  private func line(of entry: Store.Entry, _ value: Span<UInt8>) -> [UInt8]? {
+    let values =
+      shown.isEmpty ? [] : scope.session.queries.columns(shown.map(\.operand), entry, value)
+    let columns = zip(shown, values).map { (Column($0.label), $1.cell) }
+    return entry.isNegative ? nil : format.line(entry, value, columns)
   }
 }

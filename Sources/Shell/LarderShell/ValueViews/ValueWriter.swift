@@ -15,16 +15,15 @@ struct ValueWriter {
   private var rows: RowWriter
   private(set) var count = 0
 
-  /// - Parameter namesNamespaces: Whether the values may be from several namespaces.
+  /// - Parameters:
+  ///   - call: The command with the options of `get`.
+  ///   - namesNamespaces: Whether the values may be from several namespaces.
   init(
-    _ session: Session, style: ValueStyle, head: Int?, isFull: Bool, isSingle: Bool = false,
-    namesNamespaces: Bool = false
+    _ call: Invocation, in session: Session, isSingle: Bool = false, namesNamespaces: Bool = false
   ) {
     self.session = session
     presentation = session.output.presentation
-    self.style = style
-    self.head = head
-    self.isFull = isFull
+    (style, head, isFull) = (call.style, call.head, call.has("--full"))
     self.isSingle = isSingle
     self.namesNamespaces = namesNamespaces
     let value = Column(style == .json ? "value_json" : "value", holdsBytes: style != .json)
