@@ -9,11 +9,9 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
 
   package var count: Int { loads.withLock { $0.count } }
 
-  /// The number of callers of all loads whose names satisfy `isCounted`. Includes callers that are about to wait.
-  package func callers(where isCounted: (Name) -> Bool = { _ in true }) -> Int {
-    loads.withLock { loads in
-      loads.reduce(0) { sum, load in isCounted(load.key) ? sum + load.value.callers : sum }
-    }
+  /// The number of callers of all loads. Includes callers that are about to wait.
+  package func callers() -> Int {
+    loads.withLock { loads in loads.values.reduce(0) { $0 + $1.callers } }
   }
 
   /// Throws ``LoadCycle`` if the load `name` waits for the caller's load. Without this check, a cycle would never end.
