@@ -92,11 +92,12 @@ extension CacheMemory {
         cost: state.policy.usage.cost.saturatingAdding(item.cost).saturatingAdding(spare),
         entries: .max)
       if let present {
-        leaving = state.policy.replace(present, by: item, capacity: capacity, now: now)
+        state.policy.replace(present, by: item, capacity: capacity, now: now)
         replaced = present
       } else {
-        leaving = state.policy.insert(item, capacity: capacity.limited(to: bound), now: now)
+        state.policy.insert(item, capacity: capacity.limited(to: bound), now: now)
       }
+      leaving = state.policy.takeLeaving()
       firstRecent.store(state.policy.firstRecent, ordering: .relaxed)
       forget(leaving)
       let previous = shards.withLock(stripe) { $0.put(item) }

@@ -91,20 +91,23 @@ public final class CacheMemory: Sendable {
   func evict(_ cost: Int) {
     change(isEviction: true) { policy in
       let capacity = MemoryUsage(cost: max(0, policy.usage.cost - cost), entries: .max)
-      return policy.makeRoom(capacity: capacity, now: clock.coarseNow)
+      policy.makeRoom(capacity: capacity, now: clock.coarseNow)
     }
   }
 
   func remove(_ item: MemoryItem) {
-    change { policy in item.place == MemoryQueue.end ? [] : policy.remove(item) }
+    change { policy in
+      if item.place != MemoryQueue.end { _ = policy.remove(item.place) }
+    }
   }
 
   /// Changes the kept values. Releases removed values outside the lock, because their deinitializers may run any code.
   private func change(
-    isEviction: Bool = false, _ body: (inout MemoryPolicy) -> [MemoryItem]
+    isEviction: Bool = false, _ body: (inout MemoryPolicy) -> Void
   ) {
     let leaving = state.withLock { state in
-      let leaving = body(&state.policy)
+      body(&state.policy)
+      let leaving = state.policy.takeLeaving()
       forget(leaving)
       return leaving
     }

@@ -15,14 +15,15 @@ struct MemoryPolicy: EvictionQueue {
   private var capacity = MemoryUsage(cost: .max, entries: .max)
   private var pending = MemoryUsage()
   private var now: Int64 = 0
+
   private var leaving: [MemoryItem] = []
 
   var usage: MemoryUsage { queue.usage }
   /// Items with this number or a higher number are too new, so their uses do not count.
   var firstRecent: UInt64 { insertions &+ 1 &- UInt64(max(1, queue.window.entries) - 1) / 4 }
 
-  /// Makes room for a new item, and appends the item. Returns the evicted items. The item itself must fit into the capacity.
-  mutating func insert(_ item: MemoryItem, capacity: MemoryUsage, now: Int64) -> [MemoryItem] {
+  /// Makes room for a new item, and appends the item. The item itself must fit into the capacity.
+  mutating func insert(_ item: MemoryItem, capacity: MemoryUsage, now: Int64) {
     pending = MemoryUsage(cost: item.cost, entries: 1)
     defer { pending = MemoryUsage() }
     begin(capacity, now)
@@ -33,13 +34,12 @@ struct MemoryPolicy: EvictionQueue {
     queue.append(item)
     ghosts.grow(to: queue.usage.entries)
     age()
-    return end()
   }
 
-  /// Puts a new value of a key into the place of the old value, with the old statistics. Returns the evicted items.
+  /// Puts a new value of a key into the place of the old value, with the old statistics.
   mutating func replace(
     _ old: MemoryItem, by new: MemoryItem, capacity: MemoryUsage, now: Int64
-  ) -> [MemoryItem] {
+  ) {
     begin(capacity, now)
     new.inherit(from: old)
     new.recordUse(firstRecent: firstRecent)
@@ -47,17 +47,15 @@ struct MemoryPolicy: EvictionQueue {
     while isOver {
       if !evictOne(sparing: new.place) { evict(new.place, from: part(of: new.place)) }
     }
-    return end()
   }
 
-  mutating func makeRoom(capacity: MemoryUsage, now: Int64) -> [MemoryItem] {
+  mutating func makeRoom(capacity: MemoryUsage, now: Int64) {
     begin(capacity, now)
     makeRoom()
-    return end()
   }
 
   /// Evicts items until the rest fits into `capacity`. Begins with the oldest of the items that were never used. O(n).
-  mutating func trim(to capacity: MemoryUsage) -> [MemoryItem] {
+  mutating func trim(to capacity: MemoryUsage) {
     begin(capacity, .min)
     var place = queue.oldest
     while place != MemoryQueue.end, isOver {
@@ -66,29 +64,23 @@ struct MemoryPolicy: EvictionQueue {
       place = next
     }
     makeRoom()
-    return end()
   }
 
-  mutating func remove(_ item: MemoryItem) -> [MemoryItem] {
-    _ = remove(item.place)
-    return end()
-  }
-
-  mutating func removeAll() -> [MemoryItem] {
+  mutating func removeAll() {
     clockHand = MemoryQueue.end
     aging = MemoryQueue.end
-    return queue.removeAll()
+    leaving = queue.removeAll()
+  }
+
+  /// The items that were evicted or removed since the last call.
+  mutating func takeLeaving() -> [MemoryItem] {
+    defer { leaving = [] }
+    return leaving
   }
 
   private mutating func begin(_ capacity: MemoryUsage, _ now: Int64) {
     self.capacity = capacity
     self.now = now
-  }
-
-  private mutating func end() -> [MemoryItem] {
-    let evicted = leaving
-    leaving = []
-    return evicted
   }
 
   private func part(of place: Int) -> QueuePart { queue.isMain(place) ? .main : .window }
