@@ -27,6 +27,15 @@ extension Peer {
         try numbers.set(value, for: "other")
         try numbers.remove("other")
         try numbers.set(value, for: key)
+      case 3:
+        let others = opened.namespace("others-\(argument(0))")
+        var attributes = EntryAttributes()
+        attributes.tags = ["tag"]
+        try others.set(value, for: key, attributes)
+        try opened.invalidate(tag: "tag")
+        try others.clear()
+        try numbers.scan { _, _ in true }
+        try numbers.set(value, for: key)
       default: try numbers.set(value, for: key)
       }
       if number % 4 == 1 { try numbers.set(value, for: "sometimes") }
@@ -37,7 +46,7 @@ extension Peer {
 }
 
 extension Peer {
-  /// Puts an entry into the write buffer. Then pops the entry in a transaction, which also commits the record of the entry.
+  /// Puts an entry into the write buffer. After a line of input, pops the entry in a transaction, which also commits its record.
   func popBuffered() throws {
     var options = Store.Options()
     options.writeBuffer = 256 << 10
@@ -45,9 +54,10 @@ extension Peer {
     options.checkpointInterval = .seconds(3600)
     let opened = try Store(at: store, options: options)
     let notes = opened.namespace("notes")
-    for _ in 0..<2 { try notes.set("data", for: "first") }
+    for _ in 0..<2 { try notes.set("data", for: "popped") }
     try notes.set("record", for: "popped")
     Peer.say("buffered")
+    waitForInput()
     _ = try notes.pop("popped") as [UInt8]?
     Peer.say("done")
   }

@@ -141,12 +141,14 @@ extension Peer {
   func forkBesideThreads() throws {
     let boards = try cache()
     let opened = boards.namespace.store
-    try boards.set("v", for: "bern")
+    for _ in 0..<2 { try boards.set("v", for: "bern") }
+    // The last call appends to the write buffer. The first calls of the parent begin with it, so no record is left.
     let calls: [@Sendable () throws -> Void] = [
       { _ = try opened.namespace("n").count() }, { _ = try boards.value(for: "bern") },
       { _ = try opened.statistics() }, { _ = try opened.namespaces() },
+      { try boards.namespace.set("w", for: "bern") },
     ]
-    for call in calls { try call() }
+    for call in calls.reversed() { try call() }
     let isOver = Atomic(false)
     let ended = DispatchGroup()
     for call in [{ @Sendable () throws -> Void in _ = opened.namespace("n") }] + calls[1...2] {

@@ -37,6 +37,7 @@ import Testing
           let writer = try PeerProcess(
             "pop-buffered", store.path, under: ["LARDER_KILL_POINT=\(point):\(count)"])
           let isBuffered = writer.line() == "buffered"
+          if isBuffered { try writer.tell("pop") }
           isKilled = isBuffered && writer.line() == nil
           writer.kill()
           if isKilled {

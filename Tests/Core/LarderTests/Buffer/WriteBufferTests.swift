@@ -223,4 +223,24 @@ import Testing
     #expect(try notes.text("a") == nil)
     #expect(try notes.purge().entries == 1)
   }
+
+  @Test func `a generation finds no place of an old generation with the same 16 bits`() throws {
+    let buffer = try #require(store.engine.reader.buffer)
+    let mark = buffer.state.generation & 0xFFFF
+    try notes.set(String(repeating: "x", count: 200), for: "long")
+    try notes.set("old", for: "k")
+    try store.write { _ = try $0.remove("k", from: notes) }
+    #expect(!buffer.hasRecords && !buffer.state.isFrozen)
+    // As after 65,000 commits: the next commit must empty the table.
+    let table = buffer.table
+    let word = buffer.state.word & (1 << 34 - 1) | 0xFFFF << 34
+    table.view.store(word, wide: BufferLayout.Place.state)
+    for _ in 0..<100 where buffer.state.generation & 0xFFFF != mark {
+      try store.write { try $0.set("other", for: "other", in: notes) }
+    }
+    // The old record of `k` is still in the log, behind this record.
+    try notes.set("new", for: "first")
+    #expect(buffer.hasRecords && buffer.state.generation & 0xFFFF == mark)
+    #expect(try notes.text("k") == nil && notes.text("first") == "new")
+  }
 }
