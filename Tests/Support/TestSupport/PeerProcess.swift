@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A running `LarderPeer`. The release of this object kills the process.
 package final class PeerProcess: @unchecked Sendable {
@@ -11,18 +11,28 @@ package final class PeerProcess: @unchecked Sendable {
   private let input = Pipe()
   private let output = Pipe()
   private let collector: LineCollector
+  private let longestWait: TimeInterval
+  /// Whether the peer was killed because it said nothing for too long.
+  package private(set) var isHanging = false
 
   /// - Parameters:
   ///   - prefix: a command that runs the peer, such as `setpriv` with its arguments.
   ///   - first: the first line of the peer. The initializer waits for the line, and throws an error if another line comes.
+  ///   - limit: the longest time in seconds without a line of the peer. A peer that works prints more often, even on a busy
+  ///     machine.
+  ///   - errors: where the standard error of the peer goes; nil means the standard error of this process.
   package init(
     _ scenario: String, _ store: String, _ arguments: [String] = [], under prefix: [String] = [],
-    saying first: String? = nil
+    saying first: String? = nil,
+    within limit: TimeInterval = TimeInterval(600 * TestSettings.trials),
+    errors: FileHandle? = nil
   ) throws {
+    longestWait = limit
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = prefix + [PeerProcess.executable, scenario, store] + arguments
     process.standardInput = input
     process.standardOutput = output
+    if let errors { process.standardError = errors }
     try process.run()
     collector = LineCollector(output.fileHandleForReading)
     if let first {
@@ -41,16 +51,14 @@ package final class PeerProcess: @unchecked Sendable {
     return "LarderPeer"
   }()
 
-  /// The longest time in seconds without a line of the peer. A peer that works prints more often, even on a busy machine.
-  private static let longestWait = TimeInterval(600 * TestSettings.trials)
-
-  /// The next unread line. Nil if the peer has ended and all its lines are read. If no line comes within `longestWait`, kills
-  /// the peer and returns a line that says so.
+  /// The next unread line. Nil if the peer has ended and all its lines are read. If no line comes in time, kills the peer and
+  /// returns a line that says so.
   package func line() -> String? {
-    let line = collector.next(within: Self.longestWait)
+    let line = collector.next(within: longestWait)
     guard line == nil, !collector.hasEnded else { return line }
+    isHanging = true
     kill()
-    return "\(process.arguments ?? []) says nothing for \(Self.longestWait) s"
+    return "\(process.arguments ?? []) says nothing for \(longestWait) s"
   }
 
   /// The unread lines until the peer ends.

@@ -48,19 +48,15 @@ struct DamageTrials {
   /// Runs cases in a child until the child ends. Returns the seed of the next case.
   private mutating func runChild(from first: UInt64, count: Int, level: Durability) throws -> UInt64
   {
-    let program = CommandLine.arguments[0]
-    let process = Process.silent(
-      [program, "damage-cases", directory, "\(first)", "\(count)", level.rawValue])
-    let output = Pipe()
-    process.standardOutput = output
-    let lines = LineCollector(output.fileHandleForReading)
-    try process.run()
+    let peer = try PeerProcess(
+      "damage-cases", directory, ["\(first)", "\(count)", level.rawValue],
+      within: Self.longestWait, errors: .nullDevice)
     var current = first
     var description = ""
     var hasBegun = false
-    while let line = lines.next(within: Self.longestWait) {
+    while let line = peer.line(), !peer.isHanging {
       if line == "end" {
-        process.waitUntilExit()
+        _ = try peer.end()
         return first + UInt64(count)
       }
       if line.hasPrefix("case ") {
@@ -72,14 +68,11 @@ struct DamageTrials {
       }
     }
     let again = "LarderPeer damage-cases \(directory) \(current) 1 \(level.rawValue)"
-    if lines.hasEnded {
-      process.waitUntilExit()
-      crashes.append(
-        "CRASH \(process.terminationStatus) \(level.rawValue) \(description); repeat: \(again)")
-    } else {
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
+    let status = try peer.end()
+    if peer.isHanging {
       hangs.append("HANG \(level.rawValue) \(description); repeat: \(again)")
+    } else {
+      crashes.append("CRASH \(status) \(level.rawValue) \(description); repeat: \(again)")
     }
     cases += 1
     return hasBegun ? current + 1 : first + UInt64(count)

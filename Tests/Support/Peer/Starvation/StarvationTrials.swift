@@ -83,33 +83,24 @@ struct StarvationTrials {
   private mutating func runClient(
     _ store: String, _ shortage: Shortage, _ amount: Int, _ level: Durability, _ what: String
   ) throws {
-    let program = CommandLine.arguments[0]
-    let process = Process.silent(
-      [program, "starved-client", store, shortage.rawValue, "\(amount)", level.rawValue])
-    let output = Pipe()
-    process.environment = ["SWIFT_BACKTRACE": "enable=no"]
-    process.standardOutput = output
-    let lines = LineCollector(output.fileHandleForReading)
-    try process.run()
+    let peer = try PeerProcess(
+      "starved-client", store, [shortage.rawValue, "\(amount)", level.rawValue],
+      under: ["-i", "SWIFT_BACKTRACE=enable=no"], within: Self.longestWait, errors: .nullDevice)
     var acked: [Int] = []
     var last = ""
-    while let line = lines.next(within: Self.longestWait) {
+    while last != "end", let line = peer.line(), !peer.isHanging {
       last = line
       if line.hasPrefix("ack ") { acked.append(Int(line.dropFirst(4))!) }
       if line.hasPrefix("error ") { refusals += 1 }
       if line.hasPrefix("WRONG") { fail(what, line) }
-      if line == "end" { break }
     }
-    if last != "end", !lines.hasEnded {
-      kill(process.processIdentifier, SIGKILL)
-      fail(what, "hangs")
-    }
-    process.waitUntilExit()
-    if last != "end" || process.terminationReason == .uncaughtSignal {
+    if peer.isHanging { fail(what, "hangs") }
+    let status = try peer.end()
+    if last != "end" || status < 0 {
       if shortage == .memory {
         ended += 1
       } else {
-        fail(what, "ended with \(process.terminationStatus) after '\(last)'")
+        fail(what, "ended with \(status) after '\(last)'")
       }
     }
     try check(store, acked, what, mayBeFull: shortage == .disk) {
