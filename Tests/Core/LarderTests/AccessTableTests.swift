@@ -73,16 +73,16 @@ private func hash(_ number: Int) -> UInt64 {
     state.policy.evictions = 3_000_000_017
     // These calls simulate the growth of a namespace to `entries` entries.
     for size in sequence(first: 1 as UInt64, next: { $0 < entries ? min($0 * 2, entries) : nil }) {
-      _ = state.ghostStamp(entries: size)
+      _ = state.policy.ghostStamp(entries: size)
     }
     let ghost = GhostSlot(
-      fingerprint: 1, stamp: state.ghostStamp(entries: entries), part: .main, frequency: 0)
+      fingerprint: 1, stamp: state.policy.ghostStamp(entries: entries), part: .main, frequency: 0)
     func age(after evictions: UInt64) -> UInt64? {
       var later = state
       later.policy.evictions += evictions
-      return later.ghost(ghost, entries: entries)?.age
+      return later.policy.ghost(ghost, entries: entries)?.age
     }
-    let step = 1 << state.ageShift as UInt64
+    let step = 1 << state.policy.ageShift as UInt64
     #expect(step <= max(1, entries / 16))
     #expect(age(after: 0) == 0)
     // An age counts in steps of `step` evictions. A step may have begun just before, so an age may be wrong by one step.

@@ -98,10 +98,10 @@ private let wordCount = 12
     for _ in 0..<500 {
       state.policy.returns.inserted(isReturn: true, isGhostHit: true, entries: 200)
       state.policy.target.ghostHit(.main, share: 0.0001, youth: 0.5)
-      _ = state.ghostStamp(entries: 70_000)
+      _ = state.policy.ghostStamp(entries: 70_000)
       state.policy.evicted(from: .window, of: 70_000)
     }
-    #expect(state.policy.returns.isLooping && state.ageShift > 0)
+    #expect(state.policy.returns.isLooping && state.policy.ageShift > 0)
     let record = [UInt8](count: 8 * wordCount) { state.append(to: &$0) }
     var words = WordReader(record.span)
     let copy = QueueState(&words)
@@ -121,8 +121,8 @@ private let wordCount = 12
         #expect((0.01...0.8).contains(state.policy.target.share))
         for entries in [0, 1, 1000, .max] as [UInt64] {
           let slot = GhostSlot(fingerprint: 1, stamp: 5, part: .main, frequency: 15)
-          _ = state.ghost(slot, entries: entries)
-          _ = state.ghostStamp(entries: entries)
+          _ = state.policy.ghost(slot, entries: entries)
+          _ = state.policy.ghostStamp(entries: entries)
           state.policy.returns.inserted(isReturn: true, isGhostHit: true, entries: entries)
           let youth = state.policy.youth(of: entries)
           state.policy.target.ghostHit(.window, share: 1e300, youth: youth)

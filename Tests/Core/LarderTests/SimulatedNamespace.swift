@@ -183,7 +183,7 @@ struct ListedPolicy {
   private mutating func firstStats(of hash: UInt64) -> AccessStats {
     // The number of entries includes the new entry.
     let entries = UInt64(count + 1)
-    let ghost = table.takeGhost(of: hash).flatMap { state.ghost($0, entries: entries) }
+    let ghost = table.takeGhost(of: hash).flatMap { state.policy.ghost($0, entries: entries) }
     let isGhostHit = ghost.map { $0.age <= entries / 2 } ?? false
     state.policy.returns.inserted(
       isReturn: ghost != nil, isGhostHit: isGhostHit, entries: entries)
@@ -246,7 +246,7 @@ struct ListedPolicy {
     let frequency = table.stats(of: hash).frequency
     table.forget(hash)
     sequences[key] = nil
-    let stamp = state.ghostStamp(entries: entries)
+    let stamp = state.policy.ghostStamp(entries: entries)
     table.putGhost(of: hash, stamp: stamp, part: part, frequency: frequency)
     state.policy.evicted(from: part, of: entries)
   }

@@ -18,10 +18,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 
   private var usage: Usage { session.ledger.expectedUsage(request.id) }
 
-  var state: QueueState {
-    get { session.ledger.expectedQueue(request.id) }
-    set { session.ledger.setExpectedQueue(newValue, of: request.id) }
-  }
+  var state: QueueState { session.ledger.expectedQueue(request.id) }
 
   var policy: PolicyState {
     get { session.ledger[request.id].queue.policy }

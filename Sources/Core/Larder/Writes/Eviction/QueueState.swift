@@ -10,8 +10,6 @@ struct QueueState: Equatable {
   var windowEntries: UInt64 = 0
   var windowBytes: UInt64 = 0
   var policy = PolicyState()
-  /// A ghost's age is counted in units of 2^`ageShift` evictions. `ageShift` is at most 63.
-  var ageShift: UInt64 = 0
 
   init() {}
 
@@ -25,7 +23,7 @@ struct QueueState: Equatable {
     windowBytes = words.next()
     let share = Double(bitPattern: words.next())
     policy.evictions = words.next()
-    ageShift = min(words.next(), 63)
+    policy.ageShift = min(words.next(), 63)
     let run = words.next()
     let window = Double(bitPattern: words.next())
     let main = Double(bitPattern: words.next())
@@ -47,7 +45,7 @@ struct QueueState: Equatable {
     record.append(word: windowBytes)
     record.append(word: target.share.bitPattern)
     record.append(word: policy.evictions)
-    record.append(word: ageShift)
+    record.append(word: policy.ageShift)
     record.append(word: target.run << 1 | UInt64(target.runPart.rawValue))
     record.append(word: target.window.bitPattern)
     record.append(word: target.main.bitPattern)
@@ -60,19 +58,19 @@ struct QueueState: Equatable {
 ///
 /// A ghost has 11 bits for the time of its eviction, in steps of 2^`ageShift` evictions. The step grows with the namespace, so
 /// that a ghost lives for 64 to 512 steps. So ages are exact enough, and the 11 bits do not overflow while a ghost lives.
-extension QueueState {
+extension PolicyState {
   /// In a namespace of n entries, a ghost lives for this number times n evictions.
   private static let ghostLife: UInt64 = 4
 
   mutating func ghostStamp(entries: UInt64) -> UInt64 {
     ageShift = shift(entries: entries)
-    return policy.evictions >> ageShift
+    return evictions >> ageShift
   }
 
   /// Makes a ghost from a slot of the access table; nil if the ghost is too old.
   func ghost(_ slot: GhostSlot, entries: UInt64) -> Ghost? {
     let shift = shift(entries: entries)
-    let age = slot.age(at: policy.evictions >> shift) << shift
+    let age = slot.age(at: evictions >> shift) << shift
     guard age < Self.ghostLife &* entries else { return nil }
     return Ghost(age: age, part: slot.part, frequency: slot.frequency)
   }
@@ -89,6 +87,8 @@ struct PolicyState: Equatable {
   var target = WindowTarget()
   var returns = ReturnRates()
   var evictions: UInt64 = 0
+  /// The age of a namespace's ghost is counted in units of 2^`ageShift` evictions. `ageShift` is at most 63.
+  var ageShift: UInt64 = 0
 
   mutating func evicted(from part: QueuePart, of entries: UInt64) {
     evictions &+= 1

@@ -9,7 +9,7 @@ struct Candidate: Equatable {
 /// The queue of a namespace: in the order of the positions, with the statistics in the access table.
 protocol SequencedQueue: EvictionQueue, ~Copyable
 where Entry == Candidate, Position == UInt64, Failure == LarderError {
-  var state: QueueState { get set }
+  var state: QueueState { get }
   var table: AccessTable { get }
   /// The size of an entry in the unit of the nearest limit: its bytes for a limit of bytes, otherwise 1.
   func cost(ofSize size: UInt64) -> UInt64
@@ -52,13 +52,13 @@ extension SequencedQueue where Self: ~Copyable {
   func hash(of entry: Candidate) -> UInt64 { entry.hash }
 
   mutating func takeGhost(of hash: UInt64) -> Ghost? {
-    table.takeGhost(of: hash).flatMap { state.ghost($0, entries: entries) }
+    table.takeGhost(of: hash).flatMap { policy.ghost($0, entries: entries) }
   }
 
   mutating func putGhost(
     of hash: UInt64, from part: QueuePart, frequency: UInt32, entries: UInt64
   ) {
-    let stamp = state.ghostStamp(entries: entries)
+    let stamp = policy.ghostStamp(entries: entries)
     table.putGhost(of: hash, stamp: stamp, part: part, frequency: frequency)
   }
 

@@ -52,17 +52,6 @@ extension Ledger {
     queue.count(expected.weight)
     return queue
   }
-
-  mutating func setExpectedQueue(_ queue: QueueState, of id: NamespaceID) {
-    let before = expectedQueue(id)
-    learn(id) { counters in
-      let now = counters.queue
-      counters.queue = queue
-      counters.queue.windowEntries =
-        now.windowEntries &+ queue.windowEntries &- before.windowEntries
-      counters.queue.windowBytes = now.windowBytes &+ queue.windowBytes &- before.windowBytes
-    }
-  }
 }
 
 extension WriteSession {

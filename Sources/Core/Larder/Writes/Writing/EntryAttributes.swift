@@ -26,14 +26,10 @@ public struct EntryAttributes: Sendable {
     var copy: CopyTerms?
   }
 
-  private indirect enum Box: Sendable {
-    case of(Rare)
+  private final class Box: Sendable {
+    let content: Rare
 
-    var content: Rare {
-      switch self {
-      case .of(let rare): rare
-      }
-    }
+    init(_ content: Rare) { self.content = content }
   }
 
   private var box: Box?
@@ -41,7 +37,7 @@ public struct EntryAttributes: Sendable {
   private mutating func change(_ change: (inout Rare) -> Void) {
     var rare = box?.content ?? Rare()
     change(&rare)
-    box = .of(rare)
+    box = Box(rare)
   }
 
   /// Attributes with the given codec and expiration. If the expiration is nil, the namespace's rules apply.

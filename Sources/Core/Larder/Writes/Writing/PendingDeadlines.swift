@@ -54,21 +54,10 @@ struct PendingDeadlines {
     return nil
   }
 
-  /// Removes and returns the change of one of the two last blocks.
-  mutating func next() -> Change? {
-    if let change = older {
-      older = nil
-      return change
-    }
-    let change = newest
-    newest = nil
-    return change
-  }
-
-  /// Removes and returns the changes of all other blocks, in the order of the index.
-  mutating func takeOthers() -> [Change] {
-    if others.isEmpty { return [] }
-    defer { others = [:] }
-    return others.values.sorted { $0.block < $1.block }
+  /// Removes and returns all changes: those of the two last blocks, then the others in the order of the index.
+  mutating func takeAll() -> [Change] {
+    if newest == nil { return [] }
+    defer { (newest, older, others) = (nil, nil, [:]) }
+    return [older, newest].compactMap(\.self) + others.values.sorted { $0.block < $1.block }
   }
 }

@@ -30,7 +30,6 @@ final class WriteQueue: Sendable {
 
   private struct State {
     var waiting: [any QueuedWrite] = []
-    var waitingSize = 0
     var isCommitting = false
     var isClosed = false
   }
@@ -71,7 +70,6 @@ final class WriteQueue: Sendable {
           cancelled.append(write)
         } else {
           state.waiting.append(write)
-          state.waitingSize += write.size
         }
       }
       if cancelled.count < writes.count { schedule(engine) }
@@ -92,7 +90,6 @@ final class WriteQueue: Sendable {
     let isWaiting = state.withLock { state in
       guard let index = state.waiting.firstIndex(where: { $0 === write }) else { return false }
       state.waiting.remove(at: index)
-      state.waitingSize -= write.size
       return true
     }
     if isWaiting { write.finish(CancellationError()) }
@@ -122,23 +119,14 @@ final class WriteQueue: Sendable {
         state.isCommitting = false
         return nil
       }
-      var group = state.waiting
-      if group.count <= Self.largestGroup, state.waitingSize <= Self.largestGroupSize {
-        state.waiting = []
-        state.waiting.reserveCapacity(group.count)
-        state.waitingSize = 0
-        return group
-      }
       var (count, size) = (0, 0)
-      for write in group.prefix(Self.largestGroup) {
+      for write in state.waiting.prefix(Self.largestGroup) {
         if count > 0, size + write.size > Self.largestGroupSize { break }
         size += write.size
         count += 1
       }
-      state.waiting.removeFirst(count)
-      state.waitingSize -= size
-      group.removeSubrange(count...)
-      return group
+      defer { state.waiting.removeFirst(count) }
+      return Array(state.waiting.prefix(count))
     }
   }
 }

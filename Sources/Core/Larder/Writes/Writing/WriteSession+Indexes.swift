@@ -43,8 +43,7 @@ extension WriteSession {
   }
 
   mutating func flushDeadlines() throws(LarderError) {
-    while let change = deadlines.next() { try write(change) }
-    for change in deadlines.takeOthers() { try write(change) }
+    for change in deadlines.takeAll() { try write(change) }
   }
 
   private mutating func write(_ change: PendingDeadlines.Change) throws(LarderError) {
