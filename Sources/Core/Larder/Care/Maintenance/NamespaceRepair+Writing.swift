@@ -46,23 +46,19 @@ extension NamespaceRepair {
       }
     }
     for key in keys {
-      let (leadsNowhere, unsound) = try session.transaction.read {
-        lmdb throws(LMDBError) -> (Bool, [IndexedEntry]?) in
+      let found = try session.transaction.read { lmdb throws(LMDBError) -> [IndexedEntry]? in
         guard let value = try lmdb.value(for: key, in: database),
           try mayDangle(part, key, value, chunks, in: lmdb)
-        else { return (false, nil) }
-        guard part == .deadlines, let record = ExpiryRecord(key.span, value) else {
-          return (true, nil)
-        }
+        else { return nil }
         var unsound: [IndexedEntry] = []
-        for indexed in record where try !isSound(indexed, in: lmdb) { unsound.append(indexed) }
-        return (true, unsound)
+        if part == .deadlines, let record = ExpiryRecord(key.span, value) {
+          for indexed in record where try !isSound(indexed, in: lmdb) { unsound.append(indexed) }
+        }
+        return unsound
       }
-      guard leadsNowhere else { continue }
-      if let unsound {
-        for indexed in unsound { try session.removeDeadline(of: indexed) }
-        continue
-      }
+      guard let unsound = found else { continue }
+      for indexed in unsound { try session.removeDeadline(of: indexed) }
+      if !unsound.isEmpty { continue }
       if part == .entries {
         try session.update(id) { $0.removals.count(.damaged, bytes: 0) }
         try session.recordDamagedRemoval(key)

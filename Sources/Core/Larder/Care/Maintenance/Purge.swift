@@ -50,7 +50,7 @@ struct Purge {
     var position: ExpirySweep.Position?
     repeat {
       let (removal, reached) = try engine.commit(.withoutCleanup) { batch in
-        try batch.purge(limit: Self.perBatch, after: position, only: namespace)
+        try step(after: position, only: namespace, &batch.session)
       }
       total += removal
       position = reached
@@ -68,12 +68,10 @@ struct Purge {
       if reclaimed == 0 || !shouldContinue() { return total }
     }
   }
-}
 
-extension WriteBatch {
-  /// Purges the next `limit` entries of the expiry index. `reached` is nil after the last entry, or if the time is suspect.
-  mutating func purge(
-    limit: Int, after position: ExpirySweep.Position?, only namespace: String?
+  /// Purges the next entries of the expiry index. `reached` is nil after the last entry, or if the time is suspect.
+  private func step(
+    after position: ExpirySweep.Position?, only namespace: String?, _ session: inout WriteSession
   ) throws(LarderError) -> (removal: RemovalResult, reached: ExpirySweep.Position?) {
     guard session.recordPurgeTime() else {
       var removal = RemovalResult()
@@ -82,13 +80,11 @@ extension WriteBatch {
     }
     var id: NamespaceID?
     if let namespace {
-      guard let found = try session.namespace(namespace) else {
-        return (RemovalResult(), nil)
-      }
-      id = found.id
+      id = try session.namespace(namespace)?.id
+      if id == nil { return (RemovalResult(), nil) }
     }
-    var sweep = ExpirySweep(of: id, limit: limit, after: position)
-    let removal = try sweep.runStep(limit: limit, &session)
+    var sweep = ExpirySweep(of: id, limit: Self.perBatch, after: position)
+    let removal = try sweep.runStep(limit: Self.perBatch, &session)
     return (removal, sweep.isDone ? nil : sweep.position)
   }
 }

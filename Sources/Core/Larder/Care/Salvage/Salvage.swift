@@ -188,25 +188,21 @@ struct SalvageMetadata {
   private var seal: RecordSeal?
 
   init(_ file: borrowing SalvageFile) throws {
-    let formatKey = MetadataKey.format
-    _ = try file.forEachRecord { key, value in
-      guard key.elementsEqual(formatKey.span) else { return }
-      if let format = StoreFormat(value) { seal = RecordSeal(identity: format.identity) }
+    var records: [(key: [UInt8], value: [UInt8])] = []
+    _ = try file.forEachRecord { key, value in records.append((key.copied, value.copied)) }
+    for (key, value) in records where key == MetadataKey.format {
+      if let format = StoreFormat(value.span) { seal = RecordSeal(identity: format.identity) }
     }
-    let settingsKey = MetadataKey.settings
-    let prefixes = (
-      namespaces: MetadataKey.namespaces, garbage: MetadataKey.garbage,
-      tombstones: MetadataKey.tombstones
-    )
-    _ = try file.forEachRecord { key, value in
-      if key.starts(with: prefixes.namespaces.span) {
-        addNamespace(key.extracting(prefixes.namespaces.count..<key.count).copied, value)
-      } else if key.starts(with: prefixes.garbage.span) {
-        if let id = MetadataKey.id(of: key) { garbage.insert(id) }
-      } else if key.starts(with: prefixes.tombstones.span) {
-        tombstones.append(seal.flatMap { Tombstone(value, at: key, seal: $0) } ?? .damaged)
-      } else if key.elementsEqual(settingsKey.span), let seal,
-        let found = try? StoreSettings(value, seal: seal)
+    for (key, value) in records {
+      if key.starts(with: MetadataKey.namespaces) {
+        addNamespace(Array(key.dropFirst(MetadataKey.namespaces.count)), value.span)
+      } else if key.starts(with: MetadataKey.garbage) {
+        if let id = MetadataKey.id(of: key.span) { garbage.insert(id) }
+      } else if key.starts(with: MetadataKey.tombstones) {
+        let tombstone = seal.flatMap { Tombstone(value.span, at: key.span, seal: $0) }
+        tombstones.append(tombstone ?? .damaged)
+      } else if key == MetadataKey.settings, let seal,
+        let found = try? StoreSettings(value.span, seal: seal)
       {
         settings = found
       }

@@ -73,28 +73,22 @@ extension Store {
 extension StoreEngine {
   func sampleReads() throws(LarderError) {
     guard try metadata.readHistory(in: beginRead()).isDue(at: clock.now) else { return }
-    try commit(.withoutCleanup) { batch in try batch.sampleReads() }
-  }
-}
-
-extension WriteBatch {
-  fileprivate mutating func sampleReads() throws(LarderError) {
-    let seal = session.engine.seal
-    let key = MetadataKey.readHistory
-    let now = session.now
-    let record = try session.transaction.copy(of: key, in: .main)
-    var history = record.flatMap { ReadHistory($0.span, seal: seal) } ?? ReadHistory()
-    // Another process may have added a sample in the meantime, so this check is repeated here.
-    guard history.isDue(at: now) else { return }
-    var reads = ReadCounters()
-    for name in try session.namespaceNames() {
-      guard let known = try session.namespace(name) else { continue }
-      let counters = try session.counters(of: known.record.id)
-      reads = reads + counters.reads
+    try commit(.withoutCleanup) { batch in
+      let now = batch.session.now
+      let record = try batch.session.transaction.copy(of: MetadataKey.readHistory, in: .main)
+      var history = record.flatMap { ReadHistory($0.span, seal: seal) } ?? ReadHistory()
+      // Another process may have added a sample in the meantime, so this check is repeated here.
+      guard history.isDue(at: now) else { return }
+      var reads = ReadCounters()
+      for name in try batch.session.namespaceNames() {
+        guard let id = try batch.session.namespace(name)?.id else { continue }
+        reads = reads + (try batch.session.counters(of: id)).reads
+      }
+      history.add(
+        ReadSample(
+          time: now, hits: reads.hits, staleHits: reads.staleHits, misses: reads.misses))
+      try batch.session.transaction.put(
+        history.record(seal: seal), for: MetadataKey.readHistory, in: .main)
     }
-    history.add(
-      ReadSample(
-        time: now, hits: reads.hits, staleHits: reads.staleHits, misses: reads.misses))
-    try session.transaction.put(history.record(seal: seal), for: key, in: .main)
   }
 }
