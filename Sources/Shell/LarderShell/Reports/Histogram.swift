@@ -50,14 +50,7 @@ struct Histogram {
   /// Counts an entry. An entry that is outside the bounds, because it was written later, counts in the nearest bin.
   mutating func add(_ entry: Store.Entry, now: UnixTime) {
     guard let value = measure.value(of: entry, now: now) else { return never.add(entry) }
-    // Finds the last bound that is not greater than the value.
-    var low = 0
-    var high = tallies.count
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if bounds[middle] <= value { low = middle } else { high = middle }
-    }
-    tallies[low].add(entry)
+    tallies[bounds.dropLast().lastIndex { $0 <= value } ?? 0].add(entry)
   }
 
   /// Removes the empty bins at both ends. Round bounds can cause such bins.

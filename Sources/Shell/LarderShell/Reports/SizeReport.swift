@@ -91,18 +91,12 @@ struct SizeReport {
 
   /// The part of a key up to the end of separator number `depth`. The whole key if the key has fewer separators.
   private func prefix(of key: [UInt8]) -> [UInt8] {
-    var start = 0
-    var left = depth
-    while start + separator.count <= key.count {
-      guard key[start..<start + separator.count].elementsEqual(separator) else {
-        start += 1
-        continue
-      }
-      start += separator.count
-      left -= 1
-      if left == 0 { return Array(key[..<start]) }
+    var end = 0
+    for _ in 0..<depth {
+      guard let found = key[end...].firstRange(of: separator, pause: {}) else { return key }
+      end = found.upperBound
     }
-    return key
+    return Array(key[..<end])
   }
 
   mutating func reply(limit: Int?) throws -> Reply {
