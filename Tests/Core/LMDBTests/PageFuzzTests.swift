@@ -123,8 +123,8 @@ import Testing
       }
       for number in 0..<UInt64(Self.pages + 1) {
         for isLeaf in [false, true] {
-          _ = try? PageCheck(table: table, numberKeys: numberKeys).check(
-            number, isLeaf: isLeaf, from: nil, to: nil)
+          let reference = PageReference(page: number, place: 0, low: nil, high: nil)
+          try? PageCheck(table: table, numberKeys: numberKeys).check(reference, isLeaf: isLeaf)
         }
       }
     }
@@ -186,7 +186,7 @@ import Testing
     }
     var records: [[UInt8]] = []
     do throws(LMDBError) {
-      var runs = try unsafe RecordRuns(tree, in: table, numberKeys: false, from: key.span)
+      var runs = try unsafe RecordRuns(tree, in: table, from: key.span)
       while runs.count > 0 {
         for index in 0..<runs.count {
           records.append(runs.key(index).array + [0] + runs.value(index).array)

@@ -28,11 +28,11 @@ struct PagesInUse {
     if isLeaf, tree.overflowPages == 0 || tree.leafPages > Self.mostLeaves { return }
     guard let page = TreePage(number, isLeaf: isLeaf, in: table) else { return }
     for index in 0..<page.count {
-      guard let node = page.node(index, pageSize: table.pageSize) else { continue }
+      guard let node = page.node(index) else { continue }
       if !isLeaf {
         add(node.child, level: level + 1, of: tree)
       } else if node.flags & PageTable.bigValue != 0,
-        let run = table.overflowRun(of: node, in: page, isFreeList: false)
+        let run = table.overflowRun(of: node, isFreeList: false)
       {
         for page in run { _ = pages.insert(page) }
       }

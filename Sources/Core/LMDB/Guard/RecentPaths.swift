@@ -16,7 +16,7 @@ struct RecentPaths {
 
   /// The number of the path to the leaf of `key`, moved to the last record that is not after `key`. Nil if no path leads there.
   @inline(__always)
-  mutating func find(_ key: SearchKey, in database: Database, pageSize: Int) -> Int? {
+  mutating func find(_ key: SearchKey, in database: Database) -> Int? {
     let newer = newer(in: database)
     guard newer | 1 < paths.count else { return nil }
     var index = newer
@@ -24,7 +24,7 @@ struct RecentPaths {
       index = newer ^ 1
       guard unsafe paths[index].hasLeaf(for: key) else { return nil }
     }
-    unsafe paths[index].moveInLeaf(to: key, pageSize: pageSize)
+    unsafe paths[index].moveInLeaf(to: key)
     return index
   }
 
@@ -56,8 +56,8 @@ extension TreePath {
   }
 
   @inline(__always)
-  fileprivate mutating func moveInLeaf(to key: SearchKey, pageSize: Int) {
-    let index = unsafe leaf.page.lastNotAfter(key, from: leaf.index, pageSize: pageSize)
+  fileprivate mutating func moveInLeaf(to key: SearchKey) {
+    let index = unsafe leaf.page.lastNotAfter(key, from: leaf.index)
     if index != leaf.index { leaf.index = index }
   }
 }

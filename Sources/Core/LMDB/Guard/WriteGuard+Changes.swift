@@ -16,10 +16,8 @@ extension WriteGuard {
     let leaf = place.leaf
     let facts = checkedPages[leaf.number]
     guard facts.added == 0, facts.removed == 0 else { return nil }
-    guard place.size > 0, let node = leaf.page.node(leaf.index, pageSize: pageSize) else {
-      return .absent
-    }
-    return pages.table.value(of: node, in: leaf.page)
+    guard place.size > 0, let node = leaf.page.node(leaf.index) else { return .absent }
+    return pages.table.value(of: node)
   }
 
   /// A record has two bytes in its page's list of records, and possibly one byte to make its size even.
@@ -85,7 +83,7 @@ extension WriteGuard {
     guard let index = try unsafe path(to: searched, in: database) else { return nil }
     let leaf = recentPaths[index].leaf
     let parent = recentPaths[index].tree.depth > 1 ? recentPaths[index].branch.number : 0
-    guard let node = leaf.page.node(leaf.index, pageSize: pageSize),
+    guard let node = leaf.page.node(leaf.index),
       unsafe searched.isSame(as: node.key, count: node.keyCount)
     else { return Place(path: index, leaf: leaf, parent: parent, size: 0) }
     try checkValue(of: node, at: leaf.index, in: leaf)
@@ -123,7 +121,7 @@ extension WriteGuard {
   private func checkValues(of leaf: TreePath.Level) throws(PageDamage) {
     if checkedPages[leaf.number].hasCheckedValues { return }
     for index in 0..<leaf.page.count {
-      guard let node = leaf.page.node(index, pageSize: pageSize) else { continue }
+      guard let node = leaf.page.node(index) else { continue }
       if node.flags != 0 { try checkValue(of: node, at: index, in: leaf) }
     }
     checkedPages[leaf.number].hasCheckedValues = true
@@ -134,8 +132,8 @@ extension WriteGuard {
     of node: TreePage.Node, at index: Int, in leaf: TreePath.Level
   ) throws(PageDamage) {
     let table = pages.table
-    guard !table.value(of: node, in: leaf.page).isDamaged,
-      let run = table.overflowRun(of: node, in: leaf.page, isFreeList: false)
+    guard !table.value(of: node).isDamaged,
+      let run = table.overflowRun(of: node, isFreeList: false)
     else { throw PageDamage(page: leaf.number, reason: "the value of record \(index)") }
     if run.isEmpty { return }
     for page in run where try isFree(page) {

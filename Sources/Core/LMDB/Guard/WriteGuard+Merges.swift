@@ -89,7 +89,7 @@ extension WriteGuard {
   private func openChild(
     _ index: Int, of branch: TreePath.Level, at level: Int, in tree: Tree
   ) throws(PageDamage) -> TreePath.Level {
-    guard let reference = branch.child(index, pageSize: pageSize) else { throw branch.damage }
+    guard let reference = branch.child(index) else { throw branch.damage }
     let page = try open(reference, isLeaf: level == tree.depth - 1)
     return TreePath.Level(reference: reference, page: page, index: 0)
   }

@@ -3,7 +3,7 @@ extension WriteGuard: PageOpener {
   /// The index in ``recentPaths`` of the path to the last record that is not after `key`. Nil if the tree has no pages.
   @inline(__always)
   func path(to key: SearchKey, in database: Database) throws(PageDamage) -> Int? {
-    if let known = unsafe recentPaths.find(key, in: database, pageSize: pageSize) { return known }
+    if let known = unsafe recentPaths.find(key, in: database) { return known }
     return try unsafe newPath(to: key, in: database)
   }
 
@@ -43,11 +43,9 @@ extension WriteGuard: PageOpener {
     switch visit {
     case .same, .again: break
     case .first:
-      try check.check(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
+      try check.check(reference, isLeaf: isLeaf)
     case .moved:
-      try check.checkBounds(
-        of: check.open(number, isLeaf: isLeaf), number, isLeaf: isLeaf, from: reference.low,
-        to: reference.high)
+      try check.checkBounds(of: check.open(number, isLeaf: isLeaf), reference)
     case .twice:
       throw PageDamage(page: number, reason: "it is in use twice")
     }

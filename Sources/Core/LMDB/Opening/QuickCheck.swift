@@ -104,7 +104,7 @@ struct QuickCheck {
       guard node.flags == PageTable.database else {
         throw finding(.damaged, "the record of database \(name) is not one")
       }
-      try checkRoot(unsafe Tree(node.key + node.keyCount), name: "database \(name)")
+      try checkRoot(unsafe Tree(node.value), name: "database \(name)")
     }
   }
 
@@ -132,7 +132,7 @@ struct QuickCheck {
     if pages.table.contains(number) { try Self.checkReadable(number, in: map, path: path) }
     do throws(PageDamage) {
       let page = try check.open(number, isLeaf: isLeaf)
-      try check.checkRecords(of: page, number, isLeaf: isLeaf)
+      try check.checkRecords(of: page, number)
       return page
     } catch {
       throw failure(error)
@@ -146,7 +146,7 @@ struct QuickCheck {
   /// The durability level in the newest commit; the level `durable` if there is no record of the level.
   func durability() throws(OpenError) -> DurabilityLevel {
     guard let node = try find(DurabilityLevel.record) else { return .durable }
-    let value = unsafe node.key.load(fromByteOffset: node.keyCount, as: UInt8.self)
+    let value = unsafe node.value.load(as: UInt8.self)
     guard node.valueCount == 1, let level = DurabilityLevel(rawValue: value) else {
       throw finding(.damaged, "the record of its durability is not one")
     }
@@ -163,7 +163,7 @@ struct QuickCheck {
       let leaf = path.leaf.page
       // A damaged page may have its records in any order, so every record is compared instead of a binary search.
       for index in 0..<leaf.count {
-        guard let node = leaf.node(index, pageSize: pageSize) else { continue }
+        guard let node = leaf.node(index) else { continue }
         if unsafe key.isSame(as: node.key, count: node.keyCount) { return node }
       }
       return nil
@@ -190,8 +190,6 @@ struct QuickCheck {
 }
 
 extension QuickCheck: PageOpener {
-  var pageSize: Int { map.pageSize }
-
   func open(_ reference: PageReference, isLeaf: Bool) throws(OpenError) -> TreePage {
     let page = try page(reference.page, isLeaf: isLeaf)
     guard isLeaf || page.count > 1 else {

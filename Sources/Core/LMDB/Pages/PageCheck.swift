@@ -8,29 +8,27 @@ struct PageCheck {
   /// One buffer for the checks of many pages.
   var tiling = Tiling()
 
-  /// Checks that the records fill the page from `upper` to its end without gaps, that their keys ascend, begin with `low` or
-  /// later and end before `high`, and that Larder's files have records of this kind. A branch page must have two records; a
-  /// branch page of the free list may have one.
-  func check(
-    _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
-  ) throws(PageDamage) {
+  /// Checks that the records fill the page from `upper` to its end without gaps, that their keys ascend and are in the range of
+  /// the reference, and that Larder's files have records of this kind. A branch page must have two records; a branch page of the
+  /// free list may have one.
+  func check(_ reference: PageReference, isLeaf: Bool) throws(PageDamage) {
+    let number = reference.page
     let page = try open(number, isLeaf: isLeaf)
-    let pageSize = table.pageSize
     guard isLeaf || page.count >= 2 || numberKeys else {
       throw PageDamage(page: number, reason: "a branch of one page")
     }
-    tiling.begin(from: page.upper, to: pageSize)
+    tiling.begin(from: page.upper, to: page.size)
     var areDistinct = true
     var former = unsafe SearchKey(page.start, count: 0)
     var hasFormer = false
     for index in 0..<page.count {
-      guard let node = page.node(index, pageSize: pageSize) else {
+      guard let node = page.node(index) else {
         throw PageDamage(page: number, reason: "record \(index) lies outside the page")
       }
       let start = unsafe node.start - page.start
       var size = PageTable.nodeHeaderSize + node.keyCount
-      if isLeaf { size += try valueSize(of: node, in: page, number: number, index: index) }
-      guard start % 2 == 0, start + size <= pageSize else {
+      if isLeaf { size += try valueSize(of: node, index, on: number) }
+      guard start % 2 == 0, start + size <= page.size else {
         throw PageDamage(page: number, reason: "record \(index) lies outside the page")
       }
       areDistinct = tiling.add(start, size: (size + 1) & ~1) && areDistinct
@@ -51,30 +49,23 @@ struct PageCheck {
       unsafe former = key
       hasFormer = true
     }
-    try checkBounds(of: page, number, isLeaf: isLeaf, from: low, to: high)
+    try checkBounds(of: page, reference)
     guard areDistinct, tiling.isWhole else {
       throw PageDamage(page: number, reason: "its records do not lie side by side")
     }
   }
 
-  func checkBounds(
-    of page: TreePage, _ number: UInt64, isLeaf: Bool, from low: Key?, to high: Key?
-  ) throws(PageDamage) {
-    let lies = page.lies(
-      from: low, to: high, isLeaf: isLeaf, numberKeys: numberKeys, pageSize: table.pageSize)
-    if !lies { throw PageDamage(page: number, reason: "its keys belong to another page") }
+  func checkBounds(of page: TreePage, _ reference: PageReference) throws(PageDamage) {
+    if page.lies(in: reference, numberKeys: numberKeys) { return }
+    throw PageDamage(page: reference.page, reason: "its keys belong to another page")
   }
 
   /// Checks only that each record lies inside the page and that Larder's files have records of this kind.
-  func checkRecords(of page: TreePage, _ number: UInt64, isLeaf: Bool) throws(PageDamage) {
+  func checkRecords(of page: TreePage, _ number: UInt64) throws(PageDamage) {
     for index in 0..<page.count {
-      guard let node = page.node(index, pageSize: table.pageSize) else {
-        throw PageDamage(page: number, reason: "record \(index) lies outside the page")
-      }
-      let size = try isLeaf ? valueSize(of: node, in: page, number: number, index: index) : 0
-      guard unsafe node.key - page.start + node.keyCount + size <= table.pageSize else {
-        throw PageDamage(page: number, reason: "record \(index) lies outside the page")
-      }
+      guard let node = page.node(index),
+        try (page.isLeaf ? valueSize(of: node, index, on: number) : 0) <= node.room
+      else { throw PageDamage(page: number, reason: "record \(index) lies outside the page") }
     }
   }
 
@@ -94,14 +85,14 @@ struct PageCheck {
   }
 
   private func valueSize(
-    of node: TreePage.Node, in page: TreePage, number: UInt64, index: Int
+    of node: TreePage.Node, _ index: Int, on page: UInt64
   ) throws(PageDamage) -> Int {
     switch node.flags {
     case 0: return node.valueCount
     case PageTable.database where node.valueCount == Tree.size && !numberKeys:
       return node.valueCount
     case PageTable.bigValue: return 8
-    default: throw PageDamage(page: number, reason: "record \(index) is of an unknown kind")
+    default: throw PageDamage(page: page, reason: "record \(index) is of an unknown kind")
     }
   }
 

@@ -49,37 +49,33 @@ extension PageTable {
   @inline(__always)
   func lookUp(_ key: SearchKey, in tree: Tree) -> PageLookup {
     if tree.isEmpty { return .absent }
-    let pageSize = pageSize
     var number = tree.root
     var level = tree.depth
     while level > 1 {
       guard let page = TreePage(number, isLeaf: false, in: self) else { return .damaged }
-      let index = unsafe page.lastNotAfter(key, pageSize: pageSize)
-      guard index >= 0, let node = page.node(index, pageSize: pageSize) else { return .damaged }
+      let index = unsafe page.lastNotAfter(key)
+      guard index >= 0, let node = page.node(index) else { return .damaged }
       number = node.child
       level &-= 1
     }
     guard let page = TreePage(number, isLeaf: true, in: self) else { return .damaged }
-    let index = unsafe page.lastNotAfter(key, pageSize: pageSize)
-    guard index >= 0, let node = page.node(index, pageSize: pageSize) else { return .damaged }
+    let index = unsafe page.lastNotAfter(key)
+    guard index >= 0, let node = page.node(index) else { return .damaged }
     guard unsafe key.isSame(as: node.key, count: node.keyCount) else { return .absent }
-    return value(of: node, in: page)
+    return value(of: node)
   }
 
   @inline(__always)
-  func value(of node: TreePage.Node, in page: TreePage) -> PageLookup {
-    let start = unsafe node.key + node.keyCount
+  func value(of node: TreePage.Node) -> PageLookup {
     let count = node.valueCount
-    guard node.flags == 0, unsafe start - page.start &+ count <= pageSize else {
-      return unsafe uncommonValue(of: node, at: start, in: page)
-    }
-    return unsafe PageLookup(start: start, count: count)
+    guard node.flags == 0, count <= node.room else { return uncommonValue(of: node) }
+    return unsafe PageLookup(start: node.value, count: count)
   }
 
   /// A record of a leaf page with its value; nil if the value cannot be reached.
   @inline(__always)
-  func record(of node: TreePage.Node, in page: TreePage) -> TreeCursor.Record? {
-    let value = value(of: node, in: page)
+  func record(of node: TreePage.Node) -> TreeCursor.Record? {
+    let value = value(of: node)
     guard let start = unsafe value.start else { return nil }
     return unsafe TreeCursor.Record(
       key: node.key, keyCount: node.keyCount, value: start, valueCount: value.count)
@@ -90,16 +86,13 @@ extension PageTable {
 
   /// A value on overflow pages, the record of a named database, or damage.
   @inline(never)
-  private func uncommonValue(
-    of node: TreePage.Node, at start: UnsafeRawPointer, in page: TreePage
-  ) -> PageLookup {
+  private func uncommonValue(of node: TreePage.Node) -> PageLookup {
     let count = node.valueCount
-    let offset = unsafe start - page.start
     switch node.flags {
-    case Self.database where count == Tree.size && offset + count <= pageSize:
-      return unsafe PageLookup(start: start, count: count)
-    case Self.bigValue where offset + 8 <= pageSize:
-      let first = unsafe start.loadUnaligned(as: UInt64.self)
+    case Self.database where count == Tree.size && count <= node.room:
+      return unsafe PageLookup(start: node.value, count: count)
+    case Self.bigValue where node.room >= 8:
+      let first = unsafe node.value.loadUnaligned(as: UInt64.self)
       guard overflowRun(from: first, holding: count) != nil else { return .damaged }
       return unsafe PageLookup(start: address(of: first) + Self.headerSize, count: count)
     default:
@@ -126,12 +119,11 @@ extension PageTable {
 
   /// The overflow pages of a leaf's record. Empty if the value is in the leaf; nil if there is damage. LMDB frees as many pages
   /// as the header states, so unneeded pages are damage, except in a list of free pages, which LMDB shortens in place.
-  func overflowRun(of node: TreePage.Node, in page: TreePage, isFreeList: Bool) -> Range<UInt64>? {
+  func overflowRun(of node: TreePage.Node, isFreeList: Bool) -> Range<UInt64>? {
     guard node.flags & Self.bigValue != 0 else { return 0..<0 }
-    let start = unsafe node.key + node.keyCount
-    guard unsafe start - page.start + 8 <= pageSize,
+    guard node.room >= 8,
       let run = overflowRun(
-        from: unsafe start.loadUnaligned(as: UInt64.self), holding: node.valueCount)
+        from: unsafe node.value.loadUnaligned(as: UInt64.self), holding: node.valueCount)
     else { return nil }
     return isFreeList || UInt64(run.count) == overflowPages(for: node.valueCount) ? run : nil
   }

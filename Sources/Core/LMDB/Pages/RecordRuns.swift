@@ -23,10 +23,8 @@ import LarderSystem
 
   /// Shows the run that begins with the first record whose key is `start` or a later key.
   @unsafe @_lifetime(immortal)
-  init(_ tree: Tree, in table: PageTable, numberKeys: Bool, from start: Span<UInt8>)
-    throws(LMDBError)
-  {
-    cursor = TreeCursor(tree, in: table, numberKeys: numberKeys)
+  init(_ tree: Tree, in table: PageTable, from start: Span<UInt8>) throws(LMDBError) {
+    cursor = TreeCursor(tree, in: table, numberKeys: false)
     unsafe records = .allocate(capacity: Self.longest)
     let first = try unsafe start.withUnsafeBytes { (bytes) throws(LMDBError) in
       try unsafe cursor.seek(SearchKey(bytes.baseAddress!, count: bytes.count))
@@ -67,10 +65,8 @@ extension ReadTransaction {
   @_lifetime(borrow self)
   package func runs(from start: Span<UInt8>, in database: Database) throws(LMDBError) -> RecordRuns
   {
-    let pages = unsafe slot.pointee.snapshot.pages
     guard let tree = tree(of: database) else { throw .damagedPage }
-    let runs = try unsafe RecordRuns(
-      tree, in: pages.table, numberKeys: database == .free, from: start)
+    let runs = try unsafe RecordRuns(tree, in: slot.pointee.snapshot.pages.table, from: start)
     return unsafe _overrideLifetime(runs, borrowing: self)
   }
 }
@@ -82,18 +78,16 @@ extension TreeCursor {
     _ records: UnsafeMutablePointer<RecordRuns.Record>, from first: Record
   ) -> Int {
     unsafe records[0] = first
-    if pages.numberKeys { return 1 }
     let (page, table) = (path.leaf.page, pages.table)
-    let pageSize = table.pageSize
     if path.tree.depth > 1 { Self.prefetchLeaves(behind: path.branch, in: table) }
     var former = unsafe SearchKey(first.key, count: first.keyCount, readable: 8)
     var index = path.leaf.index &+ 1
     var count = 1
     while index < page.count, count < RecordRuns.longest,
-      let node = page.node(index, pageSize: pageSize), node.flags == 0
+      let node = page.node(index), node.flags == 0
     {
       let key = unsafe SearchKey(node.key, count: node.keyCount, readable: 8)
-      guard unsafe former.isBefore(key), let record = table.record(of: node, in: page) else {
+      guard unsafe former.isBefore(key), let record = table.record(of: node) else {
         break
       }
       unsafe records[count] = record
@@ -120,7 +114,7 @@ extension TreeCursor {
   /// The page number in record `index` of a branch page. Nil if there is no such record or no such page.
   @inline(__always)
   private static func leaf(_ index: Int, of branch: TreePage, in table: PageTable) -> UInt64? {
-    guard index < branch.count, let node = branch.node(index, pageSize: table.pageSize),
+    guard index < branch.count, let node = branch.node(index),
       table.contains(node.child)
     else { return nil }
     return node.child

@@ -132,9 +132,7 @@ extension SalvageFile {
       try pause()
       guard let page = TreePage(number, isLeaf: true, in: table) else { continue }
       for index in 0..<page.count {
-        guard let node = page.node(index, pageSize: table.pageSize),
-          let record = table.record(of: node, in: page)
-        else { continue }
+        guard let node = page.node(index), let record = table.record(of: node) else { continue }
         try visit(record.keyBytes, record.valueBytes)
       }
     }

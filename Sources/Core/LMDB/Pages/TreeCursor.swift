@@ -26,7 +26,7 @@ import LarderSystem
       return nil
     }
     try unsafe path.seek(start, by: pages)
-    guard let node = path.leaf.page.node(path.leaf.index, pageSize: pages.table.pageSize) else {
+    guard let node = path.leaf.page.node(path.leaf.index) else {
       throw .damagedPage
     }
     state = .onRecord
@@ -102,10 +102,7 @@ import LarderSystem
   /// The record at the cursor's new position. Its key must be greater than the last key if `after` is true, and less if false.
   @inline(__always)
   private mutating func record(after: Bool? = nil) throws(LMDBError) -> Record {
-    let leaf = path.leaf
-    guard let node = leaf.page.node(leaf.index, pageSize: pages.table.pageSize) else {
-      throw .damagedPage
-    }
+    guard let node = path.leaf.page.node(path.leaf.index) else { throw .damagedPage }
     if let after, let former = unsafe key {
       let (former, new) = unsafe (SearchKey(former, count: keyCount), node.searched)
       let isOrdered =
@@ -114,7 +111,7 @@ import LarderSystem
         : new.isBefore(former, numberKeys: pages.numberKeys)
       guard isOrdered else { throw .damagedPage }
     }
-    guard let record = pages.table.record(of: node, in: leaf.page) else { throw .damagedPage }
+    guard let record = pages.table.record(of: node) else { throw .damagedPage }
     unsafe (key, keyCount) = (node.key, node.keyCount)
     return record
   }

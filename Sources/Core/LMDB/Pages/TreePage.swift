@@ -3,6 +3,9 @@ import CLarderSystem
 /// A page of a tree whose header is checked: the page exists, has the right number and kind, and has bounds inside the page.
 @safe struct TreePage {
   let start: UnsafeRawPointer
+  let isLeaf: Bool
+  /// The size of the page.
+  let size: Int
   /// All records begin at this offset or at higher offsets.
   let upper: Int
   let count: Int
@@ -29,12 +32,16 @@ import CLarderSystem
       upper &+ PageTable.nodeHeaderSize <= table.pageSize
     else { return nil }
     unsafe self.start = start
+    self.isLeaf = isLeaf
+    size = table.pageSize
     self.upper = upper
     count = (lower &- PageTable.headerSize) &>> 1
   }
 
   private init() {
     unsafe start = UnsafeRawPointer(bitPattern: 1)!
+    isLeaf = false
+    size = 0
     upper = 0
     count = 0
   }
@@ -45,9 +52,15 @@ import CLarderSystem
   @safe struct Node {
     let start: UnsafeRawPointer
     let keyCount: Int
+    /// The number of bytes between the key and the end of the page.
+    let room: Int
 
     @inline(__always)
     var key: UnsafeRawPointer { unsafe start + PageTable.nodeHeaderSize }
+
+    /// The address after the key. In a leaf, the value or the number of its first overflow page begins here.
+    @inline(__always)
+    var value: UnsafeRawPointer { unsafe key + keyCount }
 
     @inline(__always)
     var searched: SearchKey { unsafe SearchKey(key, count: keyCount, readable: 8) }
@@ -68,32 +81,31 @@ import CLarderSystem
 
   /// The record `index`, which must be less than `count`. Nil if the record does not lie inside the page.
   @inline(__always)
-  func node(_ index: Int, pageSize: Int) -> Node? {
+  func node(_ index: Int) -> Node? {
     let offset = Int(
       unsafe start.loadUnaligned(
         fromByteOffset: PageTable.headerSize &+ 2 &* index, as: UInt16.self))
-    guard offset >= upper, offset &+ PageTable.nodeHeaderSize <= pageSize else { return nil }
+    guard offset >= upper, offset &+ PageTable.nodeHeaderSize <= size else { return nil }
     let node = unsafe start + offset
     let keyCount = Int(unsafe node.loadUnaligned(fromByteOffset: 6, as: UInt16.self))
-    guard offset &+ PageTable.nodeHeaderSize &+ keyCount <= pageSize else { return nil }
-    return unsafe Node(start: node, keyCount: keyCount)
+    let room = size &- offset &- PageTable.nodeHeaderSize &- keyCount
+    guard room >= 0 else { return nil }
+    return unsafe Node(start: node, keyCount: keyCount, room: room)
   }
 
-  /// Whether the keys are `low` or greater, and less than `high`. False if a record does not lie inside the page.
+  /// Whether the keys are in the range that the reference to the page allows. False if a record does not lie inside the page.
   @inline(__always)
-  func lies(
-    from low: PageCheck.Key?, to high: PageCheck.Key?, isLeaf: Bool, numberKeys: Bool, pageSize: Int
-  ) -> Bool {
+  func lies(in reference: PageReference, numberKeys: Bool) -> Bool {
     // The first record of a branch page has no key, but covers every key before the key of the second record.
     let first = isLeaf ? 0 : 1
     guard first < count else { return true }
-    if let low {
-      guard let node = node(first, pageSize: pageSize),
+    if let low = reference.low {
+      guard let node = node(first),
         unsafe !node.searched.isBefore(low.searched, numberKeys: numberKeys)
       else { return false }
     }
-    if let high {
-      guard let node = node(count &- 1, pageSize: pageSize),
+    if let high = reference.high {
+      guard let node = node(count &- 1),
         unsafe node.searched.isBefore(high.searched, numberKeys: numberKeys)
       else { return false }
     }
@@ -112,32 +124,32 @@ import CLarderSystem
 
   /// The last record whose key is at most `key`; the first record if all keys are greater; -1 if the page is damaged.
   @inline(__always)
-  func lastNotAfter(_ key: SearchKey, pageSize: Int) -> Int {
+  func lastNotAfter(_ key: SearchKey) -> Int {
     var base = 0
     var left = count
     while left > 1 {
       let half = left &>> 1
-      guard let node = node(base &+ half, pageSize: pageSize) else { return -1 }
+      guard let node = node(base &+ half) else { return -1 }
       base = unsafe key.isBefore(node.key, count: node.keyCount) ? base : base &+ half
       left &-= half
     }
     return base
   }
 
-  /// Like ``lastNotAfter(_:pageSize:)``, for a key that is often at `guess` or directly after it. `guess` is a record that was
+  /// Like ``lastNotAfter(_:)``, for a key that is often at `guess` or directly after it. `guess` is a record that was
   /// looked up recently, or the last record of ordered writes or removals.
   @inline(__always)
-  func lastNotAfter(_ key: SearchKey, from guess: Int, pageSize: Int) -> Int {
-    guard guess >= 0, guess < count, let node = node(guess, pageSize: pageSize),
+  func lastNotAfter(_ key: SearchKey, from guess: Int) -> Int {
+    guard guess >= 0, guess < count, let node = node(guess),
       unsafe !key.isBefore(node.key, count: node.keyCount)
-    else { return unsafe lastNotAfter(key, pageSize: pageSize) }
+    else { return unsafe lastNotAfter(key) }
     var index = guess
     while index &+ 1 < count, index &- guess < 2 {
-      guard let next = self.node(index &+ 1, pageSize: pageSize) else { return -1 }
+      guard let next = self.node(index &+ 1) else { return -1 }
       if unsafe key.isBefore(next.key, count: next.keyCount) { return index }
       index &+= 1
     }
-    return index &+ 1 == count ? index : unsafe lastNotAfter(key, pageSize: pageSize)
+    return index &+ 1 == count ? index : unsafe lastNotAfter(key)
   }
 
   var hasEvenBounds: Bool {

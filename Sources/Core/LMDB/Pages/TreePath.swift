@@ -17,7 +17,6 @@ extension PageReference {
 /// Opens the pages of a path. Each opener checks a page as much as the user of the path needs.
 protocol PageOpener {
   associatedtype Failure: Error
-  var pageSize: Int { get }
   func open(_ reference: PageReference, isLeaf: Bool) throws(Failure) -> TreePage
   /// The error for a page with a record that is not inside the page.
   func failure(_ damage: PageDamage) -> Failure
@@ -78,8 +77,7 @@ extension TreePath {
   mutating func seek<Opener: PageOpener>(
     _ key: SearchKey, by opener: Opener
   ) throws(Opener.Failure) {
-    let pageSize = opener.pageSize
-    try descend(by: opener) { page in unsafe page.lastNotAfter(key, pageSize: pageSize) }
+    try descend(by: opener) { page in unsafe page.lastNotAfter(key) }
   }
 
   mutating func seekEnd<Opener: PageOpener>(
@@ -133,7 +131,7 @@ extension TreePath {
       var reference = PageReference(to: tree)
       if level > 0 {
         let above = self[level &- 1]
-        guard let child = above.child(above.index, pageSize: opener.pageSize) else {
+        guard let child = above.child(above.index) else {
           throw opener.failure(above.damage)
         }
         reference = child
@@ -150,11 +148,11 @@ extension TreePath {
 extension TreePath.Level {
   /// The reference in record `index` of a branch page. Nil if the record is not inside the page.
   @inline(__always)
-  func child(_ index: Int, pageSize: Int) -> PageReference? {
-    guard let node = page.node(index, pageSize: pageSize) else { return nil }
+  func child(_ index: Int) -> PageReference? {
+    guard let node = page.node(index) else { return nil }
     var high = reference.high
     if index &+ 1 < page.count {
-      guard let next = page.node(index &+ 1, pageSize: pageSize) else { return nil }
+      guard let next = page.node(index &+ 1) else { return nil }
       high = unsafe PageCheck.Key(start: next.key, count: next.keyCount)
     }
     return unsafe PageReference(
@@ -173,13 +171,9 @@ struct PageReader: PageOpener {
   /// Whether the keys are numbers, as in the free list; see ``Tree/numberKeys``.
   let numberKeys: Bool
 
-  var pageSize: Int { table.pageSize }
-
   func open(_ reference: PageReference, isLeaf: Bool) throws(LMDBError) -> TreePage {
     guard let page = TreePage(reference.page, isLeaf: isLeaf, in: table),
-      page.lies(
-        from: reference.low, to: reference.high, isLeaf: isLeaf, numberKeys: numberKeys,
-        pageSize: table.pageSize)
+      page.lies(in: reference, numberKeys: numberKeys)
     else { throw .damagedPage }
     return page
   }

@@ -43,12 +43,12 @@ struct TreeWalk {
     _ visit: (TreeCursor.Record) throws(Failure) -> Void
   ) throws(Failure) {
     let check = PageCheck(table: table, numberKeys: numberKeys, tiling: tiling)
-    let (number, isLeaf) = (reference.page, height == 1)
+    let isLeaf = height == 1
     let page: TreePage
     do throws(PageDamage) {
-      page = try check.open(number, isLeaf: isLeaf)
-      guard !visited.contains(number), visited.insert(number) else {
-        throw PageDamage(page: number, reason: "it is in use twice")
+      page = try check.open(reference.page, isLeaf: isLeaf)
+      guard !visited.contains(reference.page), visited.insert(reference.page) else {
+        throw PageDamage(page: reference.page, reason: "it is in use twice")
       }
       pages += 1
     } catch {
@@ -56,32 +56,31 @@ struct TreeWalk {
       return
     }
     do throws(PageDamage) {
-      try check.check(number, isLeaf: isLeaf, from: reference.low, to: reference.high)
+      try check.check(reference, isLeaf: isLeaf)
     } catch {
       // The page is damaged, but its readable records are still visited.
       damage.append(error)
     }
     let place = TreePath.Level(reference: reference, page: page, index: 0)
     for index in 0..<page.count {
-      guard let node = page.node(index, pageSize: table.pageSize) else { continue }
+      guard let node = page.node(index) else { continue }
       if isLeaf {
-        try record(node, in: page, number, visit)
-      } else if let child = place.child(index, pageSize: table.pageSize) {
+        try record(node, on: reference.page, visit)
+      } else if let child = place.child(index) {
         try self.page(child, height: height - 1, visit)
       }
     }
   }
 
   private mutating func record<Failure>(
-    _ node: TreePage.Node, in page: TreePage, _ number: UInt64,
-    _ visit: (TreeCursor.Record) throws(Failure) -> Void
+    _ node: TreePage.Node, on page: UInt64, _ visit: (TreeCursor.Record) throws(Failure) -> Void
   ) throws(Failure) {
-    guard let record = table.record(of: node, in: page) else {
+    guard let record = table.record(of: node) else {
       // The check of a leaf page does not include its overflow pages, so this damage is found only here.
-      damage.append(PageDamage(page: number, reason: "a value cannot be reached"))
+      damage.append(PageDamage(page: page, reason: "a value cannot be reached"))
       return
     }
-    if let run = table.overflowRun(of: node, in: page, isFreeList: numberKeys) {
+    if let run = table.overflowRun(of: node, isFreeList: numberKeys) {
       for page in run {
         if visited.contains(page) {
           damage.append(PageDamage(page: page, reason: "it is in use twice"))
@@ -90,7 +89,7 @@ struct TreeWalk {
       }
       pages += UInt64(run.count)
     } else {
-      damage.append(PageDamage(page: number, reason: "a value has more pages than it needs"))
+      damage.append(PageDamage(page: page, reason: "a value has more pages than it needs"))
     }
     records += 1
     try visit(record)
