@@ -62,10 +62,15 @@ extension Cache {
       return (loading, Result { try begin(loading) })
     }
     bulk.begin()
-    let results = await withTaskGroup { group in
-      var results: [Result<CacheResult<Value>?, any Error>] = requests.map { _ in .success(nil) }
+    typealias Outcome = Result<CacheResult<Value>?, any Error>
+    let results = await withTaskGroup(of: (Int, Outcome).self) { group in
+      var results: [Outcome] = requests.map { _ in .success(nil) }
       for (index, (loading, request)) in requests.enumerated() {
-        group.addTask { (index, await loading.outcome(of: request)) }
+        group.addTask {
+          do { return (index, .success(try await loading.result(of: request.get()))) } catch {
+            return (index, .failure(error))
+          }
+        }
       }
       for await (index, result) in group { results[index] = result }
       return results

@@ -47,16 +47,6 @@ extension CacheLoad {
     }
   }
 
-  func outcome(
-    of request: Result<Request, any Error>
-  ) async -> Result<CacheResult<Value>?, any Error> {
-    do {
-      return .success(try await result(of: request.get()))
-    } catch {
-      return .failure(error)
-    }
-  }
-
   /// - Parameter softTimeout: the time after which the caller gets the stored value while the load continues; nil if never.
   private func result(
     _ place: Result<Place, any Error>, after lookup: CacheLookup<Value>?, softTimeout: Duration?

@@ -3,47 +3,39 @@ import LarderSystem
 
 /// Writes the outcome of a load. If the value cannot be stored, the load still succeeds, and its result has the error.
 extension CacheLoad {
-  func store(_ value: Value, _ attributes: EntryAttributes, _ turn: Turn) -> LoadedValue<Value> {
+  /// - Parameter isRenewal: whether `value` is the stored value, whose lifetime starts again. Then the value is encoded and
+  ///   stored only if it was evicted during the load.
+  func store(
+    _ value: Value, _ attributes: EntryAttributes, _ turn: Turn, isRenewal: Bool = false
+  ) -> LoadedValue<Value> {
     do {
       try cache.namespace.store.checkWritable()
-      let bytes = try cache.encode(value)
+      let encoded: [UInt8]? = try isRenewal ? nil : cache.encode(value)
       let attributes = attributes.counted(from: engine.clock.now)
       let result = CacheResult(uncommitted: value, attributes, at: engine.clock.now)
-      return try writing(result, turn, attributes, size: bytes.count) {
-        [cache, key] batch -> Stored in
-        try batch.declareOnce(cache.rules, for: cache.namespace)
-        let (id, header) = try batch.put(
-          bytes.span, for: key.span, in: cache.name, attributes: attributes)
+      let base = turn.lookup.found.base
+      return try writing(result, turn, attributes, size: encoded?.count ?? 0) {
+        [cache, key] batch -> Stored? in
+        if isRenewal, try batch.renew(key, base, in: cache.name, attributes) { return nil }
+        let bytes = try encoded ?? cache.encode(value)
+        let (id, header) = try batch.set(encoded: bytes, for: key, in: cache, attributes)
         return Stored(id: id, header: header, moment: batch.moment)
       } completion: { [cache, key] stored in
-        cache.keep(value, for: key, size: bytes.count, stored)
+        if let stored, let encoded { cache.keep(value, for: key, size: encoded.count, stored) }
       }
     } catch {
       return LoadedValue(result: CacheResult(value: value, source: .loaded, error: error))
     }
   }
 
-  /// Starts the lifetime of the stored value again. If the value was evicted during the load, stores the value again.
   func renew(_ known: CachedValue<Value>, _ turn: Turn) -> LoadedValue<Value> {
-    var attributes = options.attributes(codec: cache.codecID)
+    var attributes = merged(EntryAttributes())
     attributes.entityTag = known.validators.entityTag
     attributes.lastModified = known.validators.lastModified
     attributes.metadata = known.metadata
     let tags = turn.lookup.found.entry?.fields?.tags ?? []
     if !tags.isEmpty { attributes.tags = tags.map { String(decoding: $0, as: UTF8.self) } }
-    attributes = attributes.counted(from: engine.clock.now)
-    do {
-      try cache.namespace.store.checkWritable()
-      let result = CacheResult(value: known.value, source: .loaded, isCommitted: false)
-      return try writing(result, turn, attributes, size: 0) { [cache, key, attributes] batch in
-        if try batch.renew(key, turn.lookup.found.base, in: cache.name, attributes) { return }
-        try batch.declareOnce(cache.rules, for: cache.namespace)
-        let bytes = try cache.encode(known.value)
-        try batch.put(bytes.span, for: key.span, in: cache.name, attributes: attributes)
-      }
-    } catch {
-      return LoadedValue(result: CacheResult(value: known.value, source: .loaded, error: error))
-    }
+    return store(known.value, attributes, turn, isRenewal: true)
   }
 
   /// Stores a negative entry if the load or the options give a lifetime for it. Otherwise removes the outdated stored value.

@@ -128,14 +128,14 @@ struct CacheLoad<Value: Sendable>: Sendable {
     }
   }
 
+  /// The attributes of a load's outcome; the options give the missing attributes.
   func merged(_ attributes: EntryAttributes) -> EntryAttributes {
     var merged = attributes
-    let usual = options.attributes(codec: cache.codecID)
-    merged.codec = usual.codec
-    merged.expires = merged.expires ?? usual.expires
-    merged.stale = merged.stale ?? usual.stale
-    if merged.tags.isEmpty { merged.tags = usual.tags }
-    if merged.owners.isEmpty { merged.owners = usual.owners }
+    merged.codec = cache.codecID
+    merged.expires = merged.expires ?? options.expires
+    merged.stale = merged.stale ?? options.stale?.longest
+    if merged.tags.isEmpty { merged.tags = options.tags }
+    if merged.owners.isEmpty { merged.owners = options.owners }
     return merged
   }
 }

@@ -87,12 +87,4 @@ public struct LoadOptions: Sendable {
     self.waitsForCommit = waitsForCommit
     self.onBackgroundError = onBackgroundError
   }
-
-  func attributes(codec: CodecID) -> EntryAttributes {
-    var attributes = EntryAttributes(codec: codec, expires: expires)
-    attributes.stale = stale?.longest
-    attributes.tags = tags
-    attributes.owners = owners
-    return attributes
-  }
 }
