@@ -5,8 +5,6 @@ package import ShellLanguage
 package final class CompletionSource {
   private static let mostFound = 500
   private static let mostTime = Duration.milliseconds(200)
-  /// A namespace sorts its keys only by this number of bytes at the beginning of each key.
-  private static let longestPrefix = 238
 
   private let session: Session
   private var knownFields: [ExactString: Set<String>] = [:]
@@ -46,32 +44,15 @@ package final class CompletionSource {
       }
     }
     if isCut {
+      // With the first and the last key of each namespace, the found keys have the same common prefix as all keys.
       for namespace in namespaces {
-        try addOutliers(to: &keys, with: prefix, in: namespace)
+        let last = try namespace.lastKeys(prefix: prefix, before: nil, atMost: Self.mostFound)
+        let living = try last.first { try namespace.holds($0, false) } ?? last.first
+        if let living { keys.insert(living) }
+        keys.formUnion(try namespace.page(limit: 1, prefix: prefix).items.map(\.key.bytes))
       }
     }
     return Completer.Found(keys.sorted { $0.lexicographicallyPrecedes($1) }, isCut: isCut)
-  }
-
-  /// Adds keys of a namespace by a few lookups, until the found keys have the same common prefix as all keys.
-  private func addOutliers(
-    to keys: inout Set<[UInt8]>, with prefix: [UInt8], in namespace: Store.Namespace
-  ) throws {
-    var shared = prefix
-    // Finds the first key of the namespace, and then the first key after all keys with the shared prefix.
-    var start: PageCursor?
-    repeat {
-      let page = try namespace.page(limit: 1, after: start, prefix: prefix)
-      guard let next = page.items.first?.key.bytes, start == nil || !next.starts(with: shared)
-      else { return }
-      keys.insert(next)
-      let first = keys.first ?? []
-      shared = keys.reduce(first) { shared, key in
-        Array(zip(shared, key).prefix { $0 == $1 }.map(\.0))
-      }
-      let last = shared + repeatElement(0xFF, count: max(Self.longestPrefix - shared.count, 1))
-      start = try namespace.cursor(after: last)
-    } while shared.count > prefix.count
   }
 
   private static let mostValues = 200
