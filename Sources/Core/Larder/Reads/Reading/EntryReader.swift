@@ -69,12 +69,6 @@ final class EntryReader: Sendable {
       return nil
     case .fresh, .stale, .negative, .expired: break
     }
-    if found.isPlain, found.header.fieldsCount == 0 {
-      return Store.Entry(
-        found.header, key: Key(key.copied), namespace: handle.name,
-        size: found.payload.count, storedSize: found.record.count,
-        lastUse: access.lastUse(of: found.keyHash), at: clock.now)
-    }
     let entryKey = StoredKey.entry(key, in: found.id)
     guard let entry = StoredEntry(entryKey: entryKey, record: found.record) else { return nil }
     return facts(
@@ -101,43 +95,24 @@ final class EntryReader: Sendable {
     let fields = transforms.readable(
       entry.fields,
       of: TransformContext(key.bytes, in: entry.id, version: header.version, reader: self))
-    let steps = entry.fields.transforms
-    var facts = Store.Entry(
-      header, key: key, namespace: namespace, size: steps?.all.first?.size ?? entry.valueCount,
-      storedSize: entry.storedCount,
-      lastUse: access.lastUse(of: Checksum.keyHash(of: key.bytes.span, in: entry.id)), at: clock.now
-    )
-    facts.timeToIdle = idle.map { .milliseconds($0.milliseconds) }
-    facts.owners = owners
-    facts.tags = entry.fields.tags.map { String(decoding: $0, as: UTF8.self) }
-    facts.entityTag = fields[.entityTag]
-    facts.lastModified = fields[.lastModified]
-    facts.metadata = fields[.metadata]
-    facts.transforms = steps?.all.map(\.id) ?? []
-    return facts
-  }
-}
-
-extension Store.Entry {
-  fileprivate init(
-    _ header: EntryHeader, key: Key, namespace: String, size: Int, storedSize: Int,
-    lastUse: Timestamp?, at now: Timestamp
-  ) {
-    self.namespace = namespace
-    self.key = key
-    self.size = size
-    self.storedSize = storedSize
-    written = Timestamp(milliseconds: header.written)
-    lastUsed = lastUse.map { min(max($0, Timestamp(milliseconds: header.written)), now) }
-    let never = EntryHeader.never
-    expires = header.expires == never ? nil : Timestamp(milliseconds: header.expires)
-    staleUntil =
-      header.staleUntil == header.expires ? nil : Timestamp(milliseconds: header.staleUntil)
-    state = header.state(at: now.milliseconds)
-    codec = CodecID(rawValue: header.codec)
-    version = header.version
-    isPinned = header.flags.contains(.pinned)
-    isNegative = header.flags.contains(.negative)
-    (owners, tags, transforms) = ([], [], [])
+    let steps = entry.fields.transforms?.all ?? []
+    let now = clock.now
+    let written = Timestamp(milliseconds: header.written)
+    let lastUse = access.lastUse(of: Checksum.keyHash(of: key.bytes.span, in: entry.id))
+    let lastUsed = lastUse.map { min(max($0, written), now) }
+    let tags = entry.fields.tags.map { String(decoding: $0, as: UTF8.self) }
+    let expires = header.expires == EntryHeader.never ? nil : header.expires
+    let staleUntil = header.staleUntil == header.expires ? nil : header.staleUntil
+    return Store.Entry(
+      namespace: namespace, key: key, size: steps.first?.size ?? entry.valueCount,
+      storedSize: entry.storedCount, written: written, lastUsed: lastUsed,
+      expires: expires.map { Timestamp(milliseconds: $0) },
+      staleUntil: staleUntil.map { Timestamp(milliseconds: $0) },
+      timeToIdle: idle.map { .milliseconds($0.milliseconds) },
+      state: header.state(at: now.milliseconds), codec: CodecID(rawValue: header.codec),
+      version: header.version, isPinned: header.flags.contains(.pinned),
+      isNegative: header.flags.contains(.negative), owners: owners, tags: tags,
+      entityTag: fields[.entityTag], lastModified: fields[.lastModified],
+      metadata: fields[.metadata], transforms: steps.map(\.id))
   }
 }

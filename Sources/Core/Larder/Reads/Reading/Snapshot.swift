@@ -65,8 +65,9 @@ public struct Snapshot: ~Copyable {
   public func contains(_ key: some StoreKey, in namespace: Store.Namespace) throws(LarderError)
     -> Bool
   {
-    guard let entry = try entry(for: key, in: namespace) else { return false }
-    return entry.state == .fresh && !entry.isNegative
+    try key.withKeyBytes { key throws(LarderError) in
+      try engine.reader.lookUp(key, of: namespace.handle, in: transaction).outcome == .fresh
+    }
   }
 
   /// Passes the entry under `key` and its value to `body`, like ``Store/Namespace/withEntry(for:_:)``.
