@@ -12,7 +12,7 @@ import Testing
     try store.writeAndDie(commits: commits) { batch in
       try batch.set("v", for: key, in: store.namespace("notes"))
       try batch.session.finish()
-      batch.session.changes.prepare()
+      batch.session.changes?.prepare()
     }
   }
 

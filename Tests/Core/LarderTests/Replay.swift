@@ -73,6 +73,6 @@ extension Changes.Iterator {
 
 extension Store {
   var publishesChanges: Bool {
-    get throws { try write { batch in batch.session.changes.pending != nil } }
+    get throws { try write { batch in batch.session.changes != nil } }
   }
 }

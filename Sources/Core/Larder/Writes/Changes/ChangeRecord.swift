@@ -24,13 +24,15 @@ struct ChangeRecord {
 
   private(set) var words: [UInt64]
 
-  /// - Parameter key: the first bytes of the key. For a renamed namespace, its new name.
+  /// - Parameter key: the key, which is cut after ``Change/longestKey`` bytes. For a renamed namespace, its new name.
   init(
     _ kind: Kind, reason: RemovalReason? = nil, id: NamespaceID, name: [UInt8], key: [UInt8] = [],
-    isKeyCut: Bool = false, before: Int? = nil, after: Int? = nil, expires: Timestamp? = nil,
-    time: Timestamp, transaction: UInt64, process: Int32
+    before: Int? = nil, after: Int? = nil, expires: Timestamp? = nil, time: Timestamp,
+    transaction: UInt64, process: Int32
   ) {
-    let text = name + key
+    let isKeyCut = kind != .renamed && key.count > Change.longestKey
+    let key = isKeyCut ? key.prefix(Change.longestKey) : key[...]
+    let text: [UInt8] = name + key
     precondition(text.count <= Self.longestText && name.count < 256 && key.count < 256)
     var head = UInt64(kind.rawValue) | UInt64(reason?.rawValue ?? 0) << 8
     head |= UInt64(name.count) << 16 | UInt64(key.count) << 24

@@ -192,15 +192,15 @@ extension WriteBatch {
     try mergeReadCounters()
     try session.finish()
     buffered.note(self)
-    session.changes.prepare()
+    session.changes?.prepare()
     return result
   }
 
   fileprivate var finalEffects: BatchEffects {
     var effects = effects
     effects.removal = session.removals.number
-    effects.changes = session.changes.pending
-    effects.hasUnrecordedChanges = session.changes.hasUnrecorded && session.state.watched != 0
+    effects.changes = session.changes
+    effects.hasUnrecordedChanges = session.hasUnrecordedChanges && session.state.watched != 0
     effects.entries = session.state.entries
     effects.orphans = session.state.orphans
     return effects

@@ -34,7 +34,7 @@ extension WriteSession {
   mutating func replace(
     _ old: StoredEntry?, with new: Draft, as change: EntryChange
   ) throws(LarderError) {
-    if changes.wantsNext() { try tell(change, old, new) }
+    if wantsNextChange() { try tell(change, old, new) }
     if let old, new.isContent(of: old) { return }
     let id = new.id
     try charge(
@@ -61,7 +61,7 @@ extension WriteSession {
     if case .removed(let reason) = change, reason.isRemoval, let keyHash = old.keyHash {
       removals.record(keyHash)
     }
-    if let reason = change.reason, changes.wantsNext() {
+    if let reason = change.reason, wantsNextChange() {
       record(
         .removed, reason: reason, id: old.id, name: try nameForSubscribers(of: old.id),
         key: old.key ?? old.storedKey.bytes, before: old.valueCount)

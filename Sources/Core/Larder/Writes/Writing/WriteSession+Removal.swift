@@ -27,7 +27,7 @@ extension WriteSession {
 
   /// Tells subscribers about a damaged record. If the record has a long key, only the beginning of the key is known.
   mutating func recordDamagedRemoval(_ entryKey: [UInt8]) throws(LarderError) {
-    guard changes.wantsNext() else { return }
+    guard wantsNextChange() else { return }
     let id = entryKey.span.namespaceID
     let stored = StoredKey(bytes: Array(entryKey.dropFirst(4)))
     record(

@@ -11,7 +11,10 @@ struct WriteSession: ~Copyable {
   /// The namespaces that the batch has looked up.
   var known = LatestTable<ExactString, KnownNamespace>(unused: .new)
   var deadlines = PendingDeadlines()
-  var changes: ChangeRecorder
+  /// The changes of the batch; nil if no subscription exists.
+  var changes: PendingChanges?
+  /// Whether the batch made changes that were not recorded.
+  var hasUnrecordedChanges = false
   var removals: RemovalRecorder
   var orphans = OrphanQueue()
   var admission: Admission?
@@ -25,7 +28,7 @@ struct WriteSession: ~Copyable {
     transaction = StoreTransaction(lmdb, path: engine.environment.path)
     ledger = Ledger(balance)
     removals = RemovalRecorder(engine.removalTable)
-    changes = ChangeRecorder(engine.changes.notes(for: id, in: balance.store))
+    changes = engine.changes.notes(for: id, in: balance.store)
   }
 
   /// Sets the time of the batch again, because storing the records of the write buffer takes some time.

@@ -1,0 +1,76 @@
+import LMDB
+import LarderSystem
+
+/// The changes of a batch for subscribers. Each change is written into the ring when it is made, and published after the commit.
+struct PendingChanges {
+  let feed: ChangeFeed
+  let transaction: UInt64
+  private let first: UInt64
+  private var count: UInt64 = 0
+  /// The names of the namespaces that this batch has already looked up for its changes.
+  fileprivate var names: [NamespaceID: [UInt8]] = [:]
+
+  init(feed: ChangeFeed, first: UInt64, transaction: UInt64) {
+    self.feed = feed
+    self.first = first
+    self.transaction = transaction
+  }
+
+  fileprivate mutating func add(_ record: ChangeRecord) {
+    feed.ring.write(record, at: first + count)
+    count += 1
+  }
+
+  func prepare() {
+    if count > 0 { feed.ring.prepare(first + count, transaction: transaction) }
+  }
+
+  func publish() {
+    if count > 0 { feed.publish(first + count) }
+  }
+
+  /// Drops the changes, after the batch was rolled back.
+  func discard() {
+    if count > 0 { feed.ring.discard(first + count) }
+  }
+}
+
+extension WriteSession {
+  /// Whether the caller must describe the next change for subscribers. If not, notes only that a change happened.
+  @inline(__always)
+  mutating func wantsNextChange() -> Bool {
+    if changes != nil { return true }
+    hasUnrecordedChanges = true
+    return false
+  }
+
+  mutating func recordClear(of id: NamespaceID, _ name: String, bytes: UInt64) {
+    guard wantsNextChange() else { return }
+    record(.cleared, id: id, name: Array(name.utf8), before: Int(clamping: bytes))
+  }
+
+  mutating func recordRename(of id: NamespaceID, _ old: String, to new: String) {
+    guard wantsNextChange() else { return }
+    changes?.names[id] = Array(new.utf8)
+    record(.renamed, id: id, name: Array(old.utf8), key: Array(new.utf8))
+  }
+
+  mutating func record(
+    _ kind: ChangeRecord.Kind, reason: RemovalReason? = nil, id: NamespaceID, name: [UInt8],
+    key: [UInt8] = [], before: Int? = nil, after: Int? = nil, expires: Int64 = EntryHeader.never
+  ) {
+    guard let pending = changes else { return }
+    let record = ChangeRecord(
+      kind, reason: reason, id: id, name: name, key: key, before: before, after: after,
+      expires: expires == EntryHeader.never ? nil : Timestamp(milliseconds: expires), time: now,
+      transaction: pending.transaction, process: pending.feed.process)
+    changes?.add(record)
+  }
+
+  mutating func nameForSubscribers(of id: NamespaceID) throws(LarderError) -> [UInt8] {
+    if let known = changes?.names[id] { return known }
+    let name = Array((try name(of: id) ?? "").utf8)
+    changes?.names[id] = name
+    return name
+  }
+}
