@@ -210,14 +210,13 @@ import CEditline
     guard showsColors, !isHinting, let room = roomInRow() else { return }
     let line = line
     guard line.afterCursor.isEmpty, let text = hint(line.bytes) else { return }
-    var shown = String.UnicodeScalarView()
     var width = 0
-    for scalar in text.unicodeScalars {
+    let shown = text.unicodeScalars.prefix { scalar in
       guard let cells = Terminal.width(of: CollectionOfOne(scalar)), width + cells <= room else {
-        break
+        return false
       }
-      shown.append(scalar)
       width += cells
+      return true
     }
     guard width > 0 else { return }
     try Terminal.write("\u{1B}[2m\(String(shown))\u{1B}[0m\u{1B}[\(width)D")

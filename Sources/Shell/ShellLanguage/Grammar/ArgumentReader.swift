@@ -25,7 +25,6 @@ struct ArgumentReader {
   let clock: WallClock
   var words: [Word] = []
   var namespaces: [NamespaceWord] = []
-  var flags: Set<String> = []
   var values: [String: [any Sendable]] = [:]
   /// The range of the first word of each option or parameter.
   var places: [String: Range<Int>] = [:]
@@ -61,7 +60,6 @@ struct ArgumentReader {
       guard option.value == nil else {
         throw misuse("\(spec.name) takes no value", at: option.range, hint: "write `\(spec.name)`")
       }
-      flags.insert(spec.name)
       return
     }
     if option.value == nil, next != nil { rest.removeFirst() }
@@ -94,7 +92,8 @@ struct ArgumentReader {
     try check()
     var selection: Selection?
     if let use = command.selection {
-      let read = try Selection(namespaces: choice, words: rest, values: values, flags: flags)
+      let read = try Selection(
+        namespaces: choice, words: rest, values: values, given: Set(places.keys))
       guard use == .optional || !read.isBare else {
         throw misuse(
           "\(command.name) requires a key, pattern or filter", at: name,
@@ -105,7 +104,7 @@ struct ArgumentReader {
     }
     return Invocation(
       command: command, line: line, namespaces: choice, selection: selection, values: values,
-      ranges: places, flags: flags)
+      ranges: places)
   }
 
   /// The number of words after the selection: 1 for a path, which begins with an unquoted dot and needs a key before the path.
@@ -124,9 +123,7 @@ struct ArgumentReader {
         at: first.range.lowerBound..<end.range.upperBound)
       guard (try? time.expiryChange(clock)) != nil else { continue }
       // If all words form the time, the first word may be a key instead, so the command is ambiguous without a filter.
-      let isFiltered = Selection.options.contains {
-        values[$0.name] != nil || flags.contains($0.name)
-      }
+      let isFiltered = Selection.options.contains { places[$0.name] != nil }
       guard count < words.count || isFiltered else {
         throw misuse(
           "\(first.bytes) may be a key or a part of the time", at: time.range,

@@ -9,11 +9,10 @@ package struct Invocation: Sendable {
   package let selection: Selection?
   let values: [String: [any Sendable]]
   let ranges: [String: Range<Int>]
-  let flags: Set<String>
 
-  package var isPreview: Bool { flags.contains("--dry-run") }
+  package var isPreview: Bool { ranges["--dry-run"] != nil }
 
-  package func has(_ name: String) -> Bool { !all(name).isEmpty || flags.contains(name) }
+  package func has(_ name: String) -> Bool { !all(name).isEmpty || ranges[name] != nil }
 
   package func range(_ name: String) -> Range<Int>? { ranges[name] }
 

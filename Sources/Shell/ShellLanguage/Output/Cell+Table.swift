@@ -27,20 +27,13 @@ extension Cell {
     }
   }
 
-  /// The text of a time in fewer columns, such as `in 4 h` without the time of day.
-  func briefTime(_ presentation: Presentation) -> String {
+  /// The text of a time in fewer columns, such as `in 4 h` without the time of day; nil for another cell.
+  func briefTime(_ presentation: Presentation) -> String? {
     switch self {
     case .time(let time): presentation.clock.distance(to: time, isBrief: true)
     case .expiry(let time), .deadline(let time): presentation.clock.expiry(time, isBrief: true)
     case .stale: "stale"
-    default: shown(presentation)
-    }
-  }
-
-  var isTime: Bool {
-    switch self {
-    case .time, .expiry, .deadline, .stale: true
-    default: false
+    default: nil
     }
   }
 

@@ -102,10 +102,9 @@ struct TableFit {
 
   private mutating func shortenTimes() {
     for index in all.indices where all[index].width > 0 {
-      guard rows.contains(where: { $0[index].isTime }) else { continue }
-      for (row, cells) in rows.enumerated() where cells[index].isTime {
-        all[index].texts[row] = cells[index].briefTime(presentation)
-      }
+      let times = rows.map { $0[index].briefTime(presentation) }
+      guard times.contains(where: { $0 != nil }) else { continue }
+      all[index].texts = zip(times, all[index].texts).map { $0 ?? $1 }
       all[index].width = max(all[index].textWidth, DisplayWidth.of(all[index].title))
     }
   }

@@ -32,19 +32,19 @@ extension Selection {
 
   init(
     namespaces: NamespaceChoice, words: ArraySlice<Word>, values: [String: [any Sendable]],
-    flags: Set<String>
+    given: Set<String>
   ) throws(ShellError) {
     self.init(namespaces: namespaces)
-    ignoresCase = flags.contains("-i")
+    ignoresCase = given.contains("-i")
     for word in words { patterns.append(try Pattern(word, ignoresCase: ignoresCase)) }
     for option in Self.options {
       for value in values[option.name] ?? [] { apply(option.name, value) }
     }
-    if flags.contains("--expired") { filters.append(.isExpired) }
-    if flags.contains("--permanent") { filters.append(.never) }
-    isReversed = flags.contains("--reverse")
-    if flags.contains("--stdin") {
-      input = flags.contains("-0") ? .nulSeparated : flags.contains("--json") ? .records : .lines
+    if given.contains("--expired") { filters.append(.isExpired) }
+    if given.contains("--permanent") { filters.append(.never) }
+    isReversed = given.contains("--reverse")
+    if given.contains("--stdin") {
+      input = given.contains("-0") ? .nulSeparated : given.contains("--json") ? .records : .lines
     }
     let signs: [String?] = ["=", "==", "!=", "~", "!~"]
     if values["--where"] != nil, let word = words.first(where: { signs.contains($0.bareText) }) {

@@ -15,16 +15,12 @@ package struct JSONText {
     package let reason: SafeText
     package let offset: Int
     /// Whether the only fault is that the text is nested too deep. If so, the text may be JSON.
-    package var isDepth = false
+    package let isDepth: Bool
 
-    package init(reason: SafeText, offset: Int) {
+    package init(reason: SafeText, offset: Int, isDepth: Bool = false) {
       self.reason = reason
       self.offset = offset
-    }
-
-    init(_ failure: (error: JSONError, offset: Int)) {
-      self.init(reason: SafeText(failure.error.rawValue), offset: failure.offset)
-      isDepth = failure.error == .depth
+      self.isDepth = isDepth
     }
 
     /// The end of a sentence about the text, such as `not JSON: expected a value`.
@@ -45,7 +41,8 @@ package struct JSONText {
     let failure = JSONGrammar.failure(of: bytes.span) { bytes, index throws(JSONError) in
       try read(bytes, &index, depth: 0)
     }
-    if let failure { throw ParseError(failure) }
+    guard let (error, offset) = failure else { return }
+    throw ParseError(reason: SafeText(error.rawValue), offset: offset, isDepth: error == .depth)
   }
 
   private mutating func read(
