@@ -31,8 +31,7 @@ extension Maintenance {
     do throws(LarderError) {
       return now + (try remaining()) + random
     } catch {
-      tell(.failure(error))
-      return endIfFinal(error, in: era) ? nil : now + interval + random
+      return tell(.failure(error), in: era) ? now + interval + random : nil
     }
   }
 
@@ -54,11 +53,10 @@ extension Maintenance {
   private func runIfDue(in era: Int, isRetry: Bool) -> Bool {
     do throws(LarderError) {
       guard let report = try runIfMine(in: era, isRetry: isRetry) else { return false }
-      tell(.success(report))
+      tell(.success(report), in: era)
       return report.removed.skippedAfterClockJump && !isRetry
     } catch {
-      tell(.failure(error))
-      _ = endIfFinal(error, in: era)
+      tell(.failure(error), in: era)
       return false
     }
   }
@@ -81,19 +79,19 @@ extension Maintenance {
     }
   }
 
-  private func tell(_ outcome: Result<Report, LarderError>) {
+  /// Tells the outcome of a run. Stops the maintenance after an error that every later run would get, and returns false.
+  @discardableResult
+  private func tell(_ outcome: Result<Report, LarderError>, in era: Int) -> Bool {
     state.withLock { $0.latest = outcome }
     switch outcome {
     case .success(let report): onRun?(report)
-    case .failure(let error): onError?(error)
-    }
-  }
-
-  /// Stops the maintenance after an error that every later run would get. Returns whether `error` is such an error.
-  private func endIfFinal(_ error: LarderError, in era: Int) -> Bool {
-    guard [.closed, .forked, .readOnly].contains(error.code) else { return false }
-    state.withLock { state in
-      if state.era == era { state.end() }
+    case .failure(let error):
+      onError?(error)
+      guard [.closed, .forked, .readOnly].contains(error.code) else { return true }
+      state.withLock { state in
+        if state.era == era { state.end() }
+      }
+      return false
     }
     return true
   }

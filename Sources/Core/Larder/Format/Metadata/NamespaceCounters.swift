@@ -37,7 +37,9 @@ struct NamespaceCounters: Equatable {
 
   init?(_ record: Span<UInt8>, of id: NamespaceID, seal: RecordSeal) {
     let seed = MetadataKey.withCounters(id) { seal.seed(for: $0) }
-    guard let content = seal.open(record, seed: seed) else { return nil }
+    guard record.count == Self.recordSize, let content = seal.open(record, seed: seed) else {
+      return nil
+    }
     var words = WordReader(content)
     entries = words.next()
     bytes = words.next()
@@ -49,20 +51,16 @@ struct NamespaceCounters: Equatable {
     for kind in ReadCounters.Kind.allCases { reads[kind] = words.next() }
     queue = QueueState(&words)
     pinned = words.next()
-    guard words.isAtEnd, max(entries, bytes, stored) <= Self.highestCount,
-      1..<QueuePosition.limit ~= next
-    else { return nil }
+    guard max(entries, bytes, stored) <= Self.highestCount, 1..<QueuePosition.limit ~= next else {
+      return nil
+    }
   }
 
   /// A count is below the size of the address space that can map the file, so sums over many namespaces do not overflow.
   static let highestCount: UInt64 = 1 << 47
 
-  /// The size in bytes: the seal, then 7 numbers, then the numbers of removals, reads and the queue, with 8 bytes each.
-  static let recordSize =
-    RecordSeal.size
-    + 8
-    * (7 + 2 * RemovalReason.allCases.count + ReadCounters.Kind.allCases.count
-      + QueueState.wordCount)
+  /// The size in bytes: the seal, 7 numbers, 24 of removals, 8 of reads, and 12 of the queue.
+  static let recordSize = RecordSeal.size + (7 + 24 + 8 + 12) * 8
 
   func write(to record: inout OutputSpan<UInt8>, of id: NamespaceID, seal: RecordSeal) {
     let seed = MetadataKey.withCounters(id) { seal.seed(for: $0) }

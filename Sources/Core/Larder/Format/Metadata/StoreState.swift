@@ -35,7 +35,8 @@ struct StoreState: Equatable {
   init() {}
 
   init?(_ record: Span<UInt8>, seal: RecordSeal) {
-    guard let content = seal.open(record, for: MetadataKey.state) else { return nil }
+    guard record.count == Self.recordSize, let content = seal.open(record, for: MetadataKey.state)
+    else { return nil }
     var words = WordReader(content)
     generation = words.next()
     nextID = words.next()
@@ -52,8 +53,7 @@ struct StoreState: Equatable {
     watched = words.next()
     maintained = words.next()
     orphans = words.next()
-    guard words.isAtEnd, max(entries, bytes, stored) <= NamespaceCounters.highestCount
-    else { return nil }
+    if max(entries, bytes, stored) > NamespaceCounters.highestCount { return nil }
   }
 
   static let recordSize = RecordSeal.size + 15 * 8
@@ -89,20 +89,14 @@ struct StoreState: Equatable {
 struct WordReader: ~Escapable {
   private let bytes: Span<UInt8>
   private var offset = 0
-  private var isShort = false
 
   @_lifetime(copy bytes)
   init(_ bytes: Span<UInt8>) { self.bytes = bytes }
 
-  /// Whether every byte was read, and every word was complete.
-  var isAtEnd: Bool { !isShort && offset == bytes.count }
+  var isAtEnd: Bool { offset == bytes.count }
 
-  /// The next word; 0 after the end.
+  /// The next word. At least eight bytes must be left.
   mutating func next() -> UInt64 {
-    guard bytes.count - offset >= 8 else {
-      isShort = true
-      return 0
-    }
     defer { offset += 8 }
     return bytes.word(at: offset)
   }

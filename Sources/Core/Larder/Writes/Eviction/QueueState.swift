@@ -13,9 +13,6 @@ struct QueueState: Equatable {
 
   init() {}
 
-  /// The number of words in the record of a namespace's counters.
-  static let wordCount = 12
-
   init(_ words: inout WordReader) {
     windowBoundary = words.next()
     clockHand = words.next()
