@@ -4,29 +4,24 @@ import ShellLanguage
 extension Session {
   /// The namespaces that a choice means. Throws if one of them does not exist.
   func namespaces(_ choice: NamespaceChoice) throws -> [Store.Namespace] {
-    switch choice {
-    case .named(let names):
-      for name in names where try store.namespace(name.text).info() == nil {
-        throw try absent(name)
-      }
-      return try choice.resolved(current: nil, existing: names.map(\.text)).map(store.namespace)
-    case .unnamed:
-      guard let current else { break }
-      let namespace = store.namespace(current)
-      guard try namespace.info() != nil else { throw try absent(NamespaceName(current)) }
-      return [namespace]
-    case .all:
-      break
+    var choice = choice
+    // The namespace of `use` may have been removed, so it is checked as if the line named it.
+    if choice == .unnamed, let current { choice = .named([try NamespaceName(current)]) }
+    guard case .named(let names) = choice else {
+      return try choice.resolved(
+        current: nil, existing: store.namespaces().map(\.name),
+        remedy: line?.source == .command ? "`-n NAME` before the command" : "`use NAME` first"
+      ).map(store.namespace)
     }
-    return try choice.resolved(
-      current: current, existing: store.namespaces().map(\.name),
-      remedy: line?.source == .command ? "`-n NAME` before the command" : "`use NAME` first"
-    ).map(store.namespace)
+    for name in names where try store.namespace(name.text).info() == nil {
+      throw try absent(name)
+    }
+    return try choice.resolved(current: nil, existing: names.map(\.text)).map(store.namespace)
   }
 
   func namespace(_ choice: NamespaceChoice) throws -> Store.Namespace { try namespaces(choice)[0] }
 
-  func absent(_ name: NamespaceName) throws -> ShellError {
+  private func absent(_ name: NamespaceName) throws -> ShellError {
     let error = NamespaceChoice.absent(name, existing: try store.namespaces().map(\.name))
     let named = line?.arguments.count { if case .namespace = $0 { true } else { false } } ?? 0
     guard named > 1 else { return error }
