@@ -13,7 +13,7 @@ import Testing
     _ change: DirectoryStamp.Change?, monotonic: Int64, wall: Int64, finds: Bool = true
   ) -> Bool {
     var isCompared = false
-    let answer = stamp.check(change, at: .init(monotonic: monotonic, wall: wall)) {
+    let answer = stamp.check(change, monotonic: monotonic, wall: wall) {
       isCompared = true
       return finds
     }

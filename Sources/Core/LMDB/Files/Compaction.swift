@@ -59,9 +59,9 @@ struct Compaction {
     try environment.recovery?.checkSynced()
     try FileStatus.remove(path)
     let snapshot = try environment.beginRead()
-    let newest = try copyRecords(of: snapshot, to: path, shouldContinue)
+    try copyRecords(of: snapshot, to: path, shouldContinue)
     try environment.handle.data.stamp.renewed.write(to: path)
-    try UnlockedFile.renumber(path, from: newest, to: snapshot.id)
+    try UnlockedFile.renumber(path, to: snapshot.id)
     do throws(OpenError) {
       try QuickCheck(path: path).run(databases: environment.databaseNames, signature: [])
     } catch {
@@ -71,7 +71,7 @@ struct Compaction {
 
   private func copyRecords(
     of snapshot: borrowing ReadTransaction, to path: String, _ shouldContinue: Progress
-  ) throws(LMDBError) -> UInt64 {
+  ) throws(LMDBError) {
     let (databases, names) = (environment.databases, environment.databaseNames)
     let data = environment.handle.data
     // A map takes only address space, so this map has room even if the new pages are only half as full as the old pages.
@@ -95,6 +95,6 @@ struct Compaction {
       }
     }
     guard done == all else { throw .corrupted }
-    return try file.sync()
+    try unsafe syncFile(of: file.handle)
   }
 }

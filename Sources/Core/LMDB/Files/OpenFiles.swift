@@ -29,7 +29,9 @@ package final class OpenFiles: Sendable {
     var descriptor: Int32 = -1
     unsafe mdb_env_get_fd(handle, &descriptor)
     guard let data = FileStatus.of(descriptor), data.st_nlink == 1,
-      stamp.check(directoryChange, at: .now, { isAtPath })
+      stamp.check(
+        directoryChange, monotonic: SystemTime.coarseMonotonicMilliseconds,
+        wall: SystemTime.coarseMilliseconds, { isAtPath })
     else { throw .replaced }
     return Int(data.st_size)
   }
@@ -123,33 +125,23 @@ final class DirectoryStamp: Sendable {
     }
   }
 
-  /// The two clocks in milliseconds; `wall` counts from 1970.
-  struct Times: Sendable {
-    var monotonic: Int64
-    var wall: Int64
-
-    static var now: Times {
-      Times(
-        monotonic: SystemTime.coarseMonotonicMilliseconds, wall: SystemTime.coarseMilliseconds)
-    }
-  }
-
   private let compared = Mutex<(change: Change, at: Int64)?>(nil)
 
-  /// Runs `compare`, if its last success is not valid any more. Returns whether the files are still at the path.
+  /// Runs `compare`, if its last success is not valid any more. Returns whether the files are still at the path. The two clocks
+  /// are in milliseconds; `wall` counts from 1970.
   func check(
-    _ change: Change?, at now: Times, _ compare: () throws -> Bool
+    _ change: Change?, monotonic: Int64, wall: Int64, _ compare: () throws -> Bool
   ) rethrows -> Bool {
     try compared.withLock { compared in
       if let change, let last = compared, last.change == change,
-        now.monotonic - last.at < Self.longestTrust
+        monotonic - last.at < Self.longestTrust
       {
         return true
       }
       compared = nil
       guard try compare() else { return false }
       // `change` was read before the comparison. So if a file changes during the comparison, the next write notices that.
-      if let change, change.isSettled(at: now.wall) { compared = (change, now.monotonic) }
+      if let change, change.isSettled(at: wall) { compared = (change, monotonic) }
       return true
     }
   }

@@ -66,23 +66,13 @@ import LarderSystem
     return count
   }
 
-  /// Flushes the file to the disk. Returns the number of the newest commit.
-  func sync() throws(LMDBError) -> UInt64 {
-    try unsafe syncFile(of: handle)
-    var info = unsafe MDB_envinfo()
-    try check(unsafe mdb_env_info(handle, &info))
-    return unsafe UInt64(info.me_last_txnid)
-  }
-
   /// Raises the commit numbers of a closed file to at least `number`, so that each number identifies only one state of the
   /// store. Commits with even numbers stay in page 0 and those with odd numbers in page 1.
-  static func renumber(
-    _ path: String, from newest: UInt64, to number: UInt64
-  ) throws(LMDBError) {
+  static func renumber(_ path: String, to number: UInt64) throws(LMDBError) {
+    let newest = try MetaImage.newest(of: path)
     let file = try FileDescriptor(opening: path, O_RDWR | O_NOFOLLOW)
-    guard let first = try MetaImage.first(of: file) else { throw .inputOutput }
-    let shift = number > newest ? (number - newest + 1) / 2 * 2 : 0
-    for offset in [MetaPage.Offset.transaction, first.pageSize + MetaPage.Offset.transaction] {
+    let shift = number > newest.transaction ? (number - newest.transaction + 1) / 2 * 2 : 0
+    for offset in [MetaPage.Offset.transaction, newest.pageSize + MetaPage.Offset.transaction] {
       let known = try file.contents(at: offset, count: 8)
       guard known.count == 8 else { throw .inputOutput }
       try file.write([UInt8](littleEndian: known.u64(0) + shift), at: offset)

@@ -56,17 +56,15 @@ struct QuickCheck {
       return (try file.contents(at: 0, count: MetaPage.size), file.size)
     }
     if MetaPage.isOfLMDB1(head) { throw OpenError(.otherLMDB, path: path) }
-    let first = unsafe head.withUnsafeBytes { bytes in
-      unsafe bytes.count == MetaPage.size
-        ? (MetaPage(bytes.baseAddress!).mark, MetaPage(bytes.baseAddress!).pageSize) : nil
-    }
-    guard let (mark, pageSize) = first, UInt32(truncatingIfNeeded: mark) == 0xBEEF_C0DE else {
+    guard head.count == MetaPage.size, head.u32(MetaPage.Offset.mark) == MetaPage.magic else {
       throw OpenError(.notLMDB, path: path, detail: "it does not begin with LMDB's mark")
     }
-    guard mark == MetaPage.mark else {
+    guard head.u64(MetaPage.Offset.mark) == MetaPage.mark else {
+      let version = head.u32(MetaPage.Offset.mark + 4)
       throw OpenError(
-        .notLMDB, path: path, detail: "its data version is \(mark >> 32), this build reads 1")
+        .notLMDB, path: path, detail: "its data version is \(version), this build reads 1")
     }
+    let pageSize = Int(head.u32(MetaPage.Offset.pageSize))
     let map = try OpenError.wrapping(path: path) { () throws(LMDBError) in
       try DataMap(path: path, pageSize: pageSize)
     }

@@ -80,15 +80,10 @@ package struct SalvageFile: ~Copyable {
 }
 
 extension SalvageFile {
-  package struct Walk {
-    package fileprivate(set) var damage: [PageDamage]
-    fileprivate var visited: PageSet
-  }
-
   /// Visits the reachable records of the newest commit, in the main or a named database. Always walks the main database.
   package func forEachRecord(
     in database: String? = nil, _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
-  ) throws -> Walk {
+  ) throws -> TreeWalk {
     var walk = TreeWalk(
       in: table, visited: PageSet(upTo: Int(lastPage) + 1), damage: metaDamage)
     try walk.run(main) { (record) throws(any Error) in
@@ -104,7 +99,7 @@ extension SalvageFile {
           PageDamage(page: main.root, reason: "the record of database \(database)"))
       }
     }
-    return Walk(damage: walk.damage, visited: walk.visited)
+    return walk
   }
 
   /// Visits the records on used leaves to which no branch page leads. These are the leaves below damaged pages.
@@ -114,7 +109,7 @@ extension SalvageFile {
   ///
   /// - Parameter pause: called for each record of `databases` and for each page. If it throws, the search ends.
   package func forEachLostRecord(
-    besides walk: Walk, databases: [String], pause: () throws -> Void,
+    besides walk: TreeWalk, databases: [String], pause: () throws -> Void,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
   ) throws {
     guard !walk.damage.isEmpty, !main.isEmpty else { return }

@@ -113,8 +113,7 @@ struct SnapshotTrees {
   /// - Precondition: ``size`` bytes stay at `start` while the page is used.
   @unsafe init(_ start: UnsafeRawPointer) { unsafe self.start = start }
 
-  var mark: UInt64 { word(Offset.mark) }
-  var isMarked: Bool { mark == Self.mark }
+  var isMarked: Bool { word(Offset.mark) == Self.mark }
   /// Whether the page's header says that this is a meta page.
   var isOfKind: Bool { word(8) >> 16 & TreePage.Flags.meta != 0 }
   /// LMDB stores the page size in the record of the free list.

@@ -2,11 +2,11 @@ import LarderSystem
 
 /// Visits all records of trees to which only sound pages lead, and collects the damage of the other pages. Each page is visited
 /// once, so the walk ends even if damaged pages form a cycle.
-struct TreeWalk {
+package struct TreeWalk {
   private let table: PageTable
   private let numberKeys: Bool
   private let tiling = Tiling()
-  var damage: [PageDamage]
+  package internal(set) var damage: [PageDamage]
   private(set) var visited: PageSet
   private var records: UInt64 = 0
   private var pages: UInt64 = 0
