@@ -16,7 +16,7 @@ extension Cache {
       if let appended { appended } else {
         try namespace.write(setting(bytes, for: key, attributes))
       }
-    keep(value, for: key.copied, size: bytes.count, stored)
+    key.withKeyBytes { keep(value, for: $0, size: bytes.count, stored, isWritten: true) }
   }
 
   /// Stores `value` if no fresh value is under `key`. Returns whether the value was stored.
@@ -74,7 +74,7 @@ extension Cache {
     var attributes = attributes
     attributes.codec = codecID
     return try key.withKeyBytes { [attributes] key throws(LarderError) in
-      try namespace.engine.append(bytes.span, for: key, in: namespace.handle, attributes)
+      try namespace.engine.append(bytes.span, for: key, in: namespace.handle, attributes) ?? nil
     }
   }
 }
@@ -111,7 +111,7 @@ extension Cache {
     } else {
       stored = try await namespace.engine.commit(setting(bytes, for: key, attributes))
     }
-    keep(value, for: key.copied, size: bytes.count, stored)
+    key.withKeyBytes { keep(value, for: $0, size: bytes.count, stored, isWritten: true) }
   }
 
   /// Stores `value` if no fresh value is under `key`. Returns whether the value was stored.

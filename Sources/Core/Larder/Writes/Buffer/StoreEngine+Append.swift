@@ -22,18 +22,11 @@ extension StoreEngine {
   /// The buffer, and the namespace as it was in the generation of the metadata that the buffer has.
   private typealias Target = (buffer: WriteBuffer, generation: UInt64, namespace: KnownNamespace)
 
-  func append(
-    _ value: Span<UInt8>, for key: Span<UInt8>, in handle: NamespaceHandle,
-    _ attributes: EntryAttributes
-  ) throws(LarderError) -> Stored? {
-    try append(value, for: key, in: handle, attributes, if: .always) ?? nil
-  }
-
   /// Stores a value in the write buffer if the condition is true. Returns nil if only a transaction can store the value, and
   /// `.some(nil)` if the condition is false.
   func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in handle: NamespaceHandle,
-    _ attributes: EntryAttributes, if condition: WriteCondition
+    _ attributes: EntryAttributes, if condition: WriteCondition = .always
   ) throws(LarderError) -> Stored?? {
     guard value.count <= WriteBuffer.largestValue, attributes.isPlain,
       let target = buffered(key, of: handle),

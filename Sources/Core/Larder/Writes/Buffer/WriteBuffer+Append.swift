@@ -62,7 +62,6 @@ extension WriteBuffer {
       let header = header(slot.next)
       let form = header.form
       let record = former.record(key.count, in: namespace.id, entryCount: form.size + value.count)
-      var slot = slot
       slot.next += 1
       let change = (former.entry == nil ? 1 : 0, value.count - (former.entry?.size ?? 0))
       guard let room = room(for: record, change, &slot, state, view) else { return .refused }
@@ -89,7 +88,6 @@ extension WriteBuffer {
       // Some entries have owners. Only a transaction can also remove the dependents of this entry, so the append is refused.
       if view.wide(BufferLayout.Place.dependents) != 0 { return .refused }
       let record = former.record(key.count, in: namespace.id, entryCount: 0)
-      var slot = slot
       let change = (former.entry == nil ? 0 : -1, -(former.entry?.size ?? 0))
       guard let room = room(for: record, change, &slot, state, view),
         // Transactions number removals only while the buffer is frozen (no process appends). So none numbers removals now.
@@ -109,7 +107,7 @@ extension WriteBuffer {
   private func change<Result>(
     _ key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
     _ isWatched: () -> Bool,
-    _ body: (BufferedNamespace, BufferState, borrowing SharedTable.View) -> Answer<Result>
+    _ body: (inout BufferedNamespace, BufferState, borrowing SharedTable.View) -> Answer<Result>
   ) -> Answer<Result> {
     let table = table
     let answer = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) {
@@ -126,10 +124,10 @@ extension WriteBuffer {
         state.end == former.state.end
           || find(key, in: namespace.id, keyHash: former.keyHash, state) == former.found
       else { return .outdated }
-      guard let (index, slot) = slot(of: namespace.id, view) else { return .refused }
-      if let slot { return body(slot, state, view) }
-      guard let counters = former.counters else { return .outdated }
-      return body(BufferedNamespace(namespace, counters, at: index), state, view)
+      guard let (index, known) = slot(of: namespace.id, view) else { return .refused }
+      let made = former.counters.map { BufferedNamespace(namespace, $0, at: index) }
+      guard var slot = known ?? made else { return .outdated }
+      return body(&slot, state, view)
     }
     return answer ?? .refused
   }
