@@ -1,11 +1,12 @@
 import LMDB
 import LarderSystem
 
-/// A written entry, with the facts that the memory tier needs.
+/// The facts of an entry that the memory tier needs to keep the value of the entry.
 struct Stored: Sendable {
   var id: NamespaceID
   var header: EntryHeader
-  /// The state before the write. Not the state after the commit, in which another write may have replaced the value.
+  /// The state of the store that was read. After a write, the state before the write, because in the state after the commit
+  /// another write may have replaced the value.
   var moment: UInt64
 }
 
@@ -48,14 +49,6 @@ extension Cache {
       }
       return new
     }
-  }
-
-  /// Keeps a value that was just written in the memory tier. Does nothing if the codec may lose a part of a value.
-  func keep(_ value: Value, for key: [UInt8], size: Int, _ stored: Stored) {
-    guard memory != nil, codec.isLossless else { return }
-    keep(
-      value, for: key.span, size: size, id: stored.id, header: stored.header,
-      snapshot: stored.moment)
   }
 
   func forget(_ key: Span<UInt8>) {

@@ -71,16 +71,15 @@ public struct Cache<Value: Sendable>: Sendable {
     }
   }
 
+  /// Keeps a value in the memory tier. Does not keep a value that was just written if the codec may lose a part of a value.
   func keep(
-    _ value: Value, for key: Span<UInt8>, size: Int, id: NamespaceID, header: EntryHeader,
-    snapshot: UInt64
+    _ value: Value, for key: Span<UInt8>, size: Int, _ stored: Stored, isWritten: Bool = false
   ) {
-    guard let memory else { return }
+    guard let memory, !isWritten || codec.isLossless else { return }
     let engine = namespace.engine
     engine.memory.trimUnderPressure(at: engine.clock.coarseNow)
     memory.keep(
-      value, for: key, cost: cost.map { $0(value) } ?? size, id: id, header: header,
-      snapshot: snapshot, now: engine.clock.coarseNow)
+      value, for: key, cost: cost.map { $0(value) } ?? size, stored, now: engine.clock.coarseNow)
   }
 }
 

@@ -21,7 +21,8 @@ extension CacheLoad {
         let (id, header) = try batch.set(encoded: bytes, for: key, in: cache, attributes)
         return Stored(id: id, header: header, moment: batch.moment)
       } completion: { [cache, key] stored in
-        if let stored, let encoded { cache.keep(value, for: key, size: encoded.count, stored) }
+        guard let stored, let encoded else { return }
+        cache.keep(value, for: key.span, size: encoded.count, stored, isWritten: true)
       }
     } catch {
       return LoadedValue(result: CacheResult(value: value, source: .loaded, error: error))

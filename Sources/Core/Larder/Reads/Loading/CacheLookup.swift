@@ -113,8 +113,8 @@ extension Cache {
     if let size, let value, let entry = lookup.entry, entry.state == .fresh {
       namespace.engine.followMemoryLimit(in: transaction)
       keep(
-        value, for: key, size: size, id: lookup.base.id, header: entry.header,
-        snapshot: lookup.moment)
+        value, for: key, size: size,
+        Stored(id: lookup.base.id, header: entry.header, moment: lookup.moment))
     } else if let item {
       memory.remove(item)
     }

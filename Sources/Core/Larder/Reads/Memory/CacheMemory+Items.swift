@@ -58,8 +58,7 @@ extension CacheMemory {
 
   /// Keeps a value that an entry has in a snapshot. A present value from a later snapshot is not replaced.
   func keep<Value: Sendable>(
-    _ value: Value, for key: Span<UInt8>, cost: Int, id: NamespaceID, header: EntryHeader,
-    snapshot: UInt64, now: Int64
+    _ value: Value, for key: Span<UInt8>, cost: Int, _ stored: Stored, now: Int64
   ) {
     let cost = max(0, cost)
     let limits = limits
@@ -70,8 +69,7 @@ extension CacheMemory {
       return
     }
     let item = MemoryBox(
-      value, key: key, hash: hash(of: key), cost: cost, end: limits.end(from: now), id: id,
-      header: header, snapshot: snapshot)
+      value, key: key, hash: hash(of: key), cost: cost, end: limits.end(from: now), stored)
     budget.release(put(item, spare: spare, now: now))
   }
 

@@ -32,19 +32,17 @@ class MemoryItem: @unchecked Sendable {
   /// The place in the policy's queue. The place changes only under the policy's lock.
   private let storedPlace = Atomic<Int>(MemoryQueue.end)
 
-  init(
-    key: Span<UInt8>, hash: UInt64, cost: Int, end: Int64, id: NamespaceID, header: EntryHeader,
-    snapshot: UInt64
-  ) {
+  init(key: Span<UInt8>, hash: UInt64, cost: Int, end: Int64, _ stored: Stored) {
+    let header = stored.header
     self.key = OwnedBytes(copying: key)
     ends = KeyHash.ends(of: key, from: 0)
     self.hash = hash
-    self.id = id
+    id = stored.id
     self.cost = cost
     self.end = end
     version = header.version
     writtenAt = header.written
-    stamp = Atomic(snapshot)
+    stamp = Atomic(stored.moment)
     expires = Atomic(Swift.min(header.expires, end))
     written = Atomic(Self.written(header))
   }
@@ -149,11 +147,9 @@ final class MemoryBox<Value: Sendable>: MemoryItem, @unchecked Sendable {
   @usableFromInline let value: Value
 
   init(
-    _ value: Value, key: Span<UInt8>, hash: UInt64, cost: Int, end: Int64, id: NamespaceID,
-    header: EntryHeader, snapshot: UInt64
+    _ value: Value, key: Span<UInt8>, hash: UInt64, cost: Int, end: Int64, _ stored: Stored
   ) {
     self.value = value
-    super.init(
-      key: key, hash: hash, cost: cost, end: end, id: id, header: header, snapshot: snapshot)
+    super.init(key: key, hash: hash, cost: cost, end: end, stored)
   }
 }
