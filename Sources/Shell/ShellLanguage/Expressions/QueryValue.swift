@@ -117,33 +117,39 @@ package enum QueryValue: Sendable, Hashable {
   }
 
   /// The value as JSON on one line.
-  package var json: String { output.text }
-
-  private var output: JSON {
+  package var json: String {
     switch self {
-    case .null: .null
-    case .bool(let value): .bool(value)
-    case .integer(let value): .verbatim(String(value))
-    case .number(let value) where !value.isFinite: .null
+    case .null: return "null"
+    case .bool(let value): return value ? "true" : "false"
+    case .integer(let value): return String(value)
     case .number(let value):
-      .verbatim(
-        value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : "\(value)")
-    case .string(let bytes): .string(String(decoding: bytes, as: UTF8.self))
-    case .list(let values): .array(values.map(\.output))
+      guard value.isFinite else { return "null" }
+      return value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : "\(value)"
+    case .string(let bytes): return JSON.string(String(decoding: bytes, as: UTF8.self)).text
+    case .list(let values): return "[" + values.map(\.json).joined(separator: ",") + "]"
     case .outsized(let bytes), .array(let bytes), .object(let bytes):
-      .verbatim(String(decoding: bytes, as: UTF8.self))
-    case .time(let time): .string(time.rfc3339)
-    case .duration(let milliseconds): .verbatim(Cell.seconds(milliseconds))
+      return String(decoding: bytes, as: UTF8.self)
+    case .time(let time): return JSON.string(time.rfc3339).text
+    case .duration(let milliseconds):
+      return milliseconds % 1000 == 0
+        ? String(milliseconds / 1000) : "\(Double(milliseconds) / 1000)"
     }
   }
 
   /// The value as a cell: null is empty in CSV, `null` in plain output and a dash in a table.
   package var cell: Cell {
     switch self {
+    case .null: .value(text: "null", json: .null, isNumber: false)
     case .bool(let value): .bool(value)
+    case .number(let value) where !value.isFinite: QueryValue.null.cell
     case .duration(let milliseconds): .span(milliseconds)
     case .time(let time): .time(time)
-    default: .value(output, isNumber: type == .number)
+    case .string(let bytes):
+      .value(
+        text: String(decoding: bytes, as: UTF8.self),
+        json: .string(String(decoding: bytes, as: UTF8.self)), isNumber: false)
+    case .integer, .number, .outsized, .list, .array, .object:
+      .value(text: json, json: .verbatim(json), isNumber: type == .number)
     }
   }
 }

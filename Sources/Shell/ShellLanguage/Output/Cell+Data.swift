@@ -25,14 +25,15 @@ extension Cell {
     case .entry(let namespace, let key):
       .object([Cell.text(namespace).jsonField("namespace"), Cell.bytes(key).jsonField("key")])
     case .list(let cells): .array(cells.map(\.json))
-    case .json(let value), .value(let value, _): value
+    case .json(let value): value
+    case .value(_, let json, _): json
     case .null, .blank: .null
     }
   }
 
   /// A field of `plain` output; empty for null. In a name, double quotes are escaped, so that a person can type the name back.
   package func plain(isName: Bool) -> String {
-    let bytes = if case .value(.null, _) = self { Array("null".utf8) } else { raw }
+    let bytes = if case .value(let text, _, _) = self { Array(text.utf8) } else { raw }
     return isName ? Quoting.plain(bytes) : Quoting.plainValue(bytes)
   }
 
@@ -41,7 +42,7 @@ extension Cell {
   }
 
   /// Milliseconds as exact seconds, such as `853.2` or `-0.5`.
-  static func seconds(_ milliseconds: Int64) -> String {
+  private static func seconds(_ milliseconds: Int64) -> String {
     let (whole, rest) = milliseconds.magnitude.quotientAndRemainder(dividingBy: 1000)
     var text = (milliseconds < 0 ? "-" : "") + String(whole)
     guard rest > 0 else { return text }

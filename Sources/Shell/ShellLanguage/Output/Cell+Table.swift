@@ -20,8 +20,8 @@ extension Cell {
     case .list(let cells):
       cells.isEmpty ? dash : cells.map { $0.shown(presentation) }.joined(separator: ", ")
     case .json(let value): SafeText(value.text).description
-    case .value(let value, _):
-      value.field.flatMap { $0.isEmpty ? nil : SafeText($0).description } ?? dash
+    case .value(let text, let json, _):
+      text.isEmpty || json == .null ? dash : SafeText(text).description
     case .null: dash
     case .blank: ""
     }
@@ -39,7 +39,7 @@ extension Cell {
 
   var isNothing: Bool {
     switch self {
-    case .null, .blank, .value(.null, _): true
+    case .null, .blank, .value(_, .null, _): true
     default: false
     }
   }
@@ -51,7 +51,7 @@ extension Cell {
   package var isRight: Bool {
     switch self {
     case .number, .size, .span, .share, .null, .blank: true
-    case .value(let value, let isNumber): isNumber || value == .null
+    case .value(_, let json, let isNumber): isNumber || json == .null
     default: false
     }
   }

@@ -26,8 +26,8 @@ package enum Cell: Sendable, Hashable {
   case bar(Double)
   case entry(namespace: String, key: [UInt8])
   case list([Cell])
-  /// A value of an expression. People and plain lines get a string without quotes.
-  case value(JSON, isNumber: Bool)
+  /// A value of an expression. `text` is for people and for plain lines, `json` for programs.
+  case value(text: String, json: JSON, isNumber: Bool)
   case json(JSON)
   /// A value that is unknown, or has no meaning here.
   case null
