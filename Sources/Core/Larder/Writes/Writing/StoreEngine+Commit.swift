@@ -109,7 +109,8 @@ extension StoreEngine {
         do {
           let result = try batch.run(mode, room, &buffered, on: id - 1, body)
           if case nil = result { recordsID = id }
-          effects = batch.finalEffects
+          effects = batch.effects
+          effects.removal = batch.session.removals.number
           pages = batch.session.pagesTaken
           writes.committed.keep(
             batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
@@ -193,17 +194,11 @@ extension WriteBatch {
     try session.finish()
     buffered.note(self)
     session.changes?.prepare()
-    return result
-  }
-
-  fileprivate var finalEffects: BatchEffects {
-    var effects = effects
-    effects.removal = session.removals.number
     effects.changes = session.changes
     effects.hasUnrecordedChanges = session.hasUnrecordedChanges && session.state.watched != 0
     effects.entries = session.state.entries
     effects.orphans = session.state.orphans
-    return effects
+    return result
   }
 }
 

@@ -57,41 +57,32 @@ extension StoreEngine {
   func commit(_ group: [any QueuedWrite]) {
     var rest = group
     while rest.count > 1 {
-      guard let failed = commitTogether(rest) else { return }
-      commit(Array(rest[..<failed]))
-      commitAlone(rest[failed])
-      rest.removeSubrange(...failed)
+      let mode = CommitMode(needsEmptyBuffer: rest.contains { $0.mode.needsEmptyBuffer })
+      do {
+        let failures = try commitRethrowing(mode) { batch in try batch.run(rest) }
+        for (index, member) in rest.enumerated() { member.finish(failures[index]) }
+        return
+      } catch RolledBack.memberFailed(let index) {
+        commit(Array(rest[..<index]))
+        commitAlone(rest[index])
+        rest.removeSubrange(...index)
+      } catch RolledBack.memberCancelled {
+        rest = rest.filter { member in
+          guard member.isCancelled else { return true }
+          member.finish(CancellationError())
+          return false
+        }
+      } catch let error as LarderError where [.busy, .closed, .forked].contains(error.code) {
+        // Each member would get the same error again, perhaps after an equally long wait, so all members get this error now.
+        for member in rest { member.finish(error) }
+        return
+      } catch {
+        // The group needed too much room or failed in another way. A member may succeed alone, so each one runs alone.
+        for member in rest { commitAlone(member) }
+        return
+      }
     }
     if let last = rest.first { commitAlone(last) }
-  }
-
-  /// Nil if every caller got its outcome. Otherwise nothing was committed, and the result is the member that must run alone.
-  private func commitTogether(_ members: [any QueuedWrite]) -> Int? {
-    let mode = CommitMode(needsEmptyBuffer: members.contains { $0.mode.needsEmptyBuffer })
-    do {
-      let failures = try commitRethrowing(mode) { batch in try batch.run(members) }
-      for (index, member) in members.enumerated() { member.finish(failures[index]) }
-    } catch RolledBack.memberFailed(let index) {
-      return index
-    } catch RolledBack.memberCancelled {
-      commit(withoutCancelled(members))
-    } catch let error as LarderError where [.busy, .closed, .forked].contains(error.code) {
-      // Each member would get the same error again, perhaps after an equally long wait, so all members get this error now.
-      for member in members { member.finish(error) }
-    } catch {
-      // The group needed too much room or failed in another way. A member may succeed alone, so each one runs alone.
-      for member in members { commitAlone(member) }
-    }
-    return nil
-  }
-
-  /// The members that were not cancelled. The other members get a `CancellationError`.
-  private func withoutCancelled(_ members: [any QueuedWrite]) -> [any QueuedWrite] {
-    members.filter { member in
-      guard member.isCancelled else { return true }
-      member.finish(CancellationError())
-      return false
-    }
   }
 
   private func commitAlone(_ member: any QueuedWrite) {
