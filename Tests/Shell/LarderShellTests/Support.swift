@@ -52,7 +52,7 @@ extension Argument {
 
   var option: OptionWord? { if case .option(let option) = self { option } else { nil } }
 
-  var namespace: String? { if case .namespace(.named(let name)) = self { name.text } else { nil } }
+  var namespace: String? { if case .namespace(let name) = self { name.text } else { nil } }
 }
 
 func error(_ body: () throws -> Void) throws -> ShellError {

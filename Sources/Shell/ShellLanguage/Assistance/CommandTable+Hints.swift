@@ -58,8 +58,8 @@ struct ArgumentState {
       given.insert(option.spelling)
       guard let spec = command.option(named: option.spelling) else { return }
       if spec.kind != nil, option.value == nil { openOption = spec }
-    case .namespace(.all): namespaces = .all
-    case .namespace(.named(let name)):
+    case .allNamespaces: namespaces = .all
+    case .namespace(let name):
       if command.parameters.contains(where: { $0.kind == .namespace }) { filled += 1 }
       let names = if case .named(let names) = namespaces { names } else { [NamespaceName]() }
       namespaces = .named(names + [name])

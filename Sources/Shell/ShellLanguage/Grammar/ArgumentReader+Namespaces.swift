@@ -8,7 +8,7 @@ extension ArgumentReader {
       !command.parameters.contains(where: \.isRepeated),
       let name = try? NamespaceName(words[command.parameters.count])
     else { return }
-    namespaces = [.named(name)]
+    namespaces = [.namespace(name)]
     words.remove(at: command.parameters.count)
   }
 
@@ -16,7 +16,7 @@ extension ArgumentReader {
   mutating func namespaceChoice(behind name: Range<Int>) throws(ShellError) -> NamespaceChoice {
     if command.parameters.contains(where: { $0.kind == .namespace }) {
       for namespace in namespaces {
-        guard case .named(let name) = namespace else {
+        guard case .namespace(let name) = namespace else {
           throw misuse("expected one namespace, not @*", at: namespace.range)
         }
         words.append(Word(Array(name.text.utf8), isBare: false, at: name.range))
@@ -36,14 +36,13 @@ extension ArgumentReader {
     }
     var names: [NamespaceName] = []
     for namespace in namespaces {
-      switch namespace {
-      case .named(let name): names.append(name)
-      case .all(let range):
+      guard case .namespace(let name) = namespace else {
         guard use.allowsAll else {
-          throw misuse("\(command.name) takes one namespace, not all", at: range)
+          throw misuse("\(command.name) takes one namespace, not all", at: namespace.range)
         }
         return .all
       }
+      names.append(name)
     }
     return names.isEmpty ? .unnamed : .named(names)
   }

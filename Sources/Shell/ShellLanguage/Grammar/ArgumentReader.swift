@@ -24,7 +24,8 @@ struct ArgumentReader {
   let line: CommandLine
   let clock: WallClock
   var words: [Word] = []
-  var namespaces: [NamespaceWord] = []
+  /// The arguments with an at sign.
+  var namespaces: [Argument] = []
   var values: [String: [any Sendable]] = [:]
   /// The range of the first word of each option or parameter.
   var places: [String: Range<Int>] = [:]
@@ -39,7 +40,7 @@ struct ArgumentReader {
     while let argument = rest.popFirst() {
       switch argument {
       case .word(let word): words.append(word)
-      case .namespace(let namespace): namespaces.append(namespace)
+      case .namespace, .allNamespaces: namespaces.append(argument)
       case .option(let option): try read(option, from: &rest)
       }
     }

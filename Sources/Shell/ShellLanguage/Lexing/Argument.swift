@@ -4,24 +4,41 @@ import LarderSystem
 package enum Argument: Sendable, Hashable {
   case word(Word)
   case option(OptionWord)
-  case namespace(NamespaceWord)
+  /// `@name`
+  case namespace(NamespaceName)
+  /// `@*`
+  case allNamespaces(Range<Int>)
 
   package var range: Range<Int> {
     switch self {
     case .word(let word): word.range
     case .option(let option): option.range
-    case .namespace(let namespace): namespace.range
+    case .namespace(let name): name.range
+    case .allNamespaces(let range): range
     }
   }
 
   package init(_ word: Word) throws(ShellError) {
     if let option = OptionWord(word) {
       self = .option(option)
-    } else if word.leads(with: "@") {
-      self = .namespace(try NamespaceWord(word))
-    } else {
-      self = .word(word)
+      return
     }
+    guard word.leads(with: "@") else {
+      self = .word(word)
+      return
+    }
+    var name = word.dropping(1)
+    guard name.bareText != "*" else {
+      self = .allNamespaces(word.range)
+      return
+    }
+    guard !name.isGlob else {
+      throw word.misuse(
+        "expected a namespace, not a pattern",
+        "@* is all of them; quote a name that contains such a character: @'a*'")
+    }
+    name.range = word.range
+    self = .namespace(try NamespaceName(name))
   }
 }
 
@@ -57,34 +74,6 @@ package struct OptionWord: Sendable, Hashable {
       value = nil
     }
     range = word.range
-  }
-}
-
-/// `@name`, or `@*` for all namespaces.
-package enum NamespaceWord: Sendable, Hashable {
-  case all(Range<Int>)
-  case named(NamespaceName)
-
-  package var range: Range<Int> {
-    switch self {
-    case .all(let range): range
-    case .named(let name): name.range
-    }
-  }
-
-  package init(_ word: Word) throws(ShellError) {
-    var name = word.dropping(1)
-    guard name.bareText != "*" else {
-      self = .all(word.range)
-      return
-    }
-    guard !name.isGlob else {
-      throw word.misuse(
-        "expected a namespace, not a pattern",
-        "@* is all of them; quote a name that contains such a character: @'a*'")
-    }
-    name.range = word.range
-    self = .named(try NamespaceName(name))
   }
 }
 

@@ -138,7 +138,7 @@ package struct CommandReader: Sendable {
     _ verb: String, in namespace: String, options: [String] = [], data: [[UInt8]]
   ) throws(ShellError) -> CommandLine {
     func word(_ text: String) -> Word { Word(Array(text.utf8), isBare: true, at: 0..<0) }
-    var arguments = [Argument.word(word(verb)), .namespace(.named(try NamespaceName(namespace)))]
+    var arguments = [Argument.word(word(verb)), .namespace(try NamespaceName(namespace))]
     for option in options { arguments.append(try Argument(word(option))) }
     arguments += data.map { .word(Word($0, isBare: false, at: 0..<0)) }
     return CommandLine(source: .command, firstLine: 1, text: [], arguments: arguments)
