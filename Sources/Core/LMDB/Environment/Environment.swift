@@ -108,28 +108,6 @@ package import Synchronization
 
   /// Whether the calling thread owns the writer lock, as inside ``write(waitingAtMost:ended:_:)``.
   package var isWriting: Bool { handle.writer.isMine }
-
-  /// Replaces the data file by a compact copy and closes the environment. No other process may have the environment open, and
-  /// no process can open it during this call. Reads of this process may run until the replacement; writes wait.
-  ///
-  /// If the process is killed, the power fails or an error occurs, there is either the old or the new file. After an error
-  /// before the replacement the environment stays open.
-  package func closeCompacting(
-    _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
-  ) throws(LMDBError) {
-    try Compaction(environment: self).replace(shouldContinue)
-  }
-
-  /// Creates a directory `path` with a copy of the environment's current records, without free pages. Other threads and
-  /// processes may read and write during this call.
-  ///
-  /// - Parameter shouldContinue: gets the number of copied records and the number of all records. If the result is false, the
-  ///   copy throws ``LMDBError/stopped``.
-  package func copyCompacted(
-    to path: String, _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
-  ) throws(OpenError) {
-    try Compaction(environment: self).copy(to: path, shouldContinue)
-  }
 }
 
 extension Environment {

@@ -5,10 +5,8 @@ import LarderSystem
 /// other process may write during the reads; ``hold(_:lockTimeout:_:)`` prevents that.
 package struct SalvageFile: ~Copyable {
   private let map: DataMap
-  private let table: PageTable
-  private let main: Tree
-  private let free: Tree
-  private let lastPage: UInt64
+  /// All pages of the file, with the trees of the newest commit. The `id` is the largest number, so lists of any commit are read.
+  private let pages: SnapshotPages
   private let metaDamage: [PageDamage]
   /// The number of the newest commit whose meta page is sound; 0 if both meta pages are damaged.
   package let newestCommit: UInt64
@@ -34,18 +32,18 @@ package struct SalvageFile: ~Copyable {
         metas.count == 2
         ? [] : [PageDamage(page: 0, reason: "\(2 - metas.count) of 2 meta pages are damaged")]
       // The number of the last page may be wrong and would then hide pages. So every page of the file is accepted.
-      table = unsafe PageTable(start: extent.start, end: extent.pages, shift: map.shift)
-      main = newest?.main ?? .empty
-      free = newest?.free ?? .empty
+      pages = unsafe SnapshotPages(
+        id: .max, table: PageTable(start: extent.start, end: extent.pages, shift: map.shift),
+        main: newest?.main ?? .empty, free: newest?.free ?? .empty,
+        lastPage: max(newest?.lastPage ?? 0, extent.pages))
       newestCommit = newest?.id ?? 0
-      lastPage = max(newest?.lastPage ?? 0, extent.pages)
     } catch {
       throw OpenError(.system, path: path, cause: error)
     }
   }
 
   /// The size in bytes.
-  package var size: Int { Int(table.end) << table.shift }
+  package var size: Int { Int(pages.table.end) << pages.table.shift }
 
   /// Prevents other processes from writing while `body` reads. If the process may not write the lock files, takes no locks.
   package static func hold<Result>(
@@ -85,18 +83,18 @@ extension SalvageFile {
     in database: String? = nil, _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
   ) throws -> TreeWalk {
     var walk = TreeWalk(
-      in: table, visited: PageSet(upTo: Int(lastPage) + 1), damage: metaDamage)
-    try walk.run(main) { (record) throws(any Error) in
+      in: pages.table, visited: PageSet(upTo: Int(pages.lastPage) + 1), damage: metaDamage)
+    try walk.run(pages.main) { (record) throws(any Error) in
       if database == nil { try visit(record.keyBytes, record.valueBytes) }
     }
     if let database {
-      if let tree = table.tree(named: database, in: main) {
+      if let tree = pages.table.tree(named: database, in: pages.main) {
         try walk.run(tree) { (record) throws(any Error) in
           try visit(record.keyBytes, record.valueBytes)
         }
       } else {
         walk.damage.append(
-          PageDamage(page: main.root, reason: "the record of database \(database)"))
+          PageDamage(page: pages.main.root, reason: "the record of database \(database)"))
       }
     }
     return walk
@@ -112,14 +110,14 @@ extension SalvageFile {
     besides walk: TreeWalk, databases: [String], pause: () throws -> Void,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
   ) throws {
-    guard !walk.damage.isEmpty, !main.isEmpty else { return }
-    var lists = FreeListCheck(
-      pages: SnapshotPages(id: .max, table: table, main: main, free: free, lastPage: lastPage))
+    guard !walk.damage.isEmpty, !pages.main.isEmpty else { return }
+    var lists = FreeListCheck(pages: pages)
     // Damage of these lists is not reported, because `walk` already has damage.
     guard (try? lists.run()) != nil else { return }
+    let table = pages.table
     var others = TreeWalk(in: table, visited: walk.visited)
     for name in databases {
-      guard let tree = table.tree(named: name, in: main) else { continue }
+      guard let tree = table.tree(named: name, in: pages.main) else { continue }
       try others.run(tree) { (_) throws(any Error) in try pause() }
     }
     for number in 2..<max(table.end, 2)
@@ -137,7 +135,8 @@ extension SalvageFile {
   package func withValue<Result>(
     for key: [UInt8], in database: String, _ body: (Span<UInt8>) -> Result
   ) -> Result? {
-    guard let tree = table.tree(named: database, in: main) else { return nil }
+    let table = pages.table
+    guard let tree = table.tree(named: database, in: pages.main) else { return nil }
     let found = unsafe key.withUnsafeBytes { bytes in
       unsafe table.lookUp(SearchKey(bytes.baseAddress!, count: bytes.count), in: tree)
     }

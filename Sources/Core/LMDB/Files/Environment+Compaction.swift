@@ -2,20 +2,24 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// Writes a snapshot of an environment's records into a new data file without free pages.
-struct Compaction {
-  /// Gets the number of copied records and of all records. If the result is false, the copy throws ``LMDBError/stopped``.
-  typealias Progress = (_ done: Int, _ all: Int) -> Bool
+/// Writes a snapshot's records into a new data file without free pages.
+extension Environment {
+  private typealias Progress = (_ done: Int, _ all: Int) -> Bool
 
-  let environment: Environment
-
-  func copy(to path: String, _ shouldContinue: Progress) throws(OpenError) {
+  /// Creates a directory `path` with a copy of the environment's current records, without free pages. Other threads and
+  /// processes may read and write during this call.
+  ///
+  /// - Parameter shouldContinue: gets the number of copied records and the number of all records. If the result is false, the
+  ///   copy throws ``LMDBError/stopped``.
+  package func copyCompacted(
+    to path: String, _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
+  ) throws(OpenError) {
     let unfinished = try UnfinishedStore(for: path)
     let data = unfinished.path + "/data.mdb"
     do throws(OpenError) {
       do throws(LMDBError) {
-        try write(to: data, shouldContinue)
-        if let record = environment.cleanRecord(of: try DataStamp(of: data)) {
+        try writeCopy(to: data, shouldContinue)
+        if let record = cleanRecord(of: try DataStamp(of: data)) {
           try RecoveryFile.create(unfinished.path + "/recovery", record)
         }
       } catch {
@@ -29,9 +33,15 @@ struct Compaction {
     }
   }
 
-  func replace(_ shouldContinue: Progress) throws(LMDBError) {
-    let handle = environment.handle
-    let (files, locks) = (handle.files, handle.locks)
+  /// Replaces the data file by a compact copy and closes the environment. No other process may have the environment open, and
+  /// no process can open it during this call. Reads of this process may run until the replacement; writes wait.
+  ///
+  /// If the process is killed, the power fails or an error occurs, there is either the old or the new file. After an error
+  /// before the replacement the environment stays open.
+  package func closeCompacting(
+    _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
+  ) throws(LMDBError) {
+    let (paths, locks) = (handle.files, handle.locks)
     try handle.withWriter { () throws(LMDBError) in
       try locks.opening.wait(lockTimeout: handle.lockTimeout)
       defer { locks.opening.release() }
@@ -41,12 +51,12 @@ struct Compaction {
         throw LMDBError.occupied
       }
       do throws(LMDBError) {
-        try unsafe environment.files.check(handle.pointer)
-        try write(to: files.newData, shouldContinue)
-        try environment.replaceData()
+        try unsafe files.check(handle.pointer)
+        try writeCopy(to: paths.newData, shouldContinue)
+        try replaceData()
       } catch {
-        let cause = error.explained(writing: files.newData)
-        unsafe unlink(files.newData)
+        let cause = error.explained(writing: paths.newData)
+        unsafe unlink(paths.newData)
         // No other process can take `lock.open` as long as this process holds `lock.opening`.
         if handle.isOpen { _ = try locks.open.take(shared: true) } else { locks.open.release() }
         throw cause
@@ -55,15 +65,15 @@ struct Compaction {
     }
   }
 
-  private func write(to path: String, _ shouldContinue: Progress) throws(LMDBError) {
-    try environment.recovery?.checkSynced()
+  private func writeCopy(to path: String, _ shouldContinue: Progress) throws(LMDBError) {
+    try recovery?.checkSynced()
     try FileStatus.remove(path)
-    let snapshot = try environment.beginRead()
+    let snapshot = try beginRead()
     try copyRecords(of: snapshot, to: path, shouldContinue)
-    try environment.handle.data.stamp.renewed.write(to: path)
+    try handle.data.stamp.renewed.write(to: path)
     try UnlockedFile.renumber(path, to: snapshot.id)
     do throws(OpenError) {
-      try QuickCheck(path: path).run(databases: environment.databaseNames, signature: [])
+      try QuickCheck(path: path).run(databases: databaseNames, signature: [])
     } catch {
       throw error.cause ?? .corrupted
     }
@@ -72,8 +82,7 @@ struct Compaction {
   private func copyRecords(
     of snapshot: borrowing ReadTransaction, to path: String, _ shouldContinue: Progress
   ) throws(LMDBError) {
-    let (databases, names) = (environment.databases, environment.databaseNames)
-    let data = environment.handle.data
+    let (data, names) = (handle.data, databaseNames)
     // A map takes only address space, so this map has room even if the new pages are only half as full as the old pages.
     let file = try UnlockedFile(
       path, databases: names.count, mapSize: data.pages * data.pageSize * 2 + 64 << 20,
