@@ -10,14 +10,15 @@ extension ZoneRules {
   /// Reads a file in the format of RFC 9636: `TZif`, version 1 to 4.
   init(file bytes: [UInt8]) throws(Flaw) {
     var file = BigEndianReader(bytes)
-    let first = try Head(&file)
-    guard first.version >= UInt8(ascii: "2") else {
-      self = try Self.table(first, timeWidth: 4, &file, footer: false)
-      return
+    var head = try Head(&file)
+    let isLong = head.version >= UInt8(ascii: "2")
+    if isLong {
+      // Skips the first table, which has 32-bit times for old readers. The second table has 64-bit times.
+      try file.skip(head.count(timeWidth: 4))
+      head = try Head(&file)
     }
-    // Skips the first table, which has 32-bit times for old readers. The second table has 64-bit times.
-    try file.skip(first.count(timeWidth: 4))
-    self = try Self.table(try Head(&file), timeWidth: 8, &file, footer: true)
+    self = try Self.table(head, timeWidth: isLong ? 8 : 4, &file)
+    if isLong { later = try Self.footer(&file) }
   }
 
   private struct Head {
@@ -45,7 +46,7 @@ extension ZoneRules {
   }
 
   private static func table(
-    _ head: Head, timeWidth: Int, _ file: inout BigEndianReader, footer: Bool
+    _ head: Head, timeWidth: Int, _ file: inout BigEndianReader
   ) throws(Flaw) -> ZoneRules {
     // Checks the size before reserving memory for the table, because a damaged file may claim any size.
     guard head.count(timeWidth: timeWidth) <= file.left else { throw .short }
@@ -82,8 +83,7 @@ extension ZoneRules {
       offsets.append(known[Int(kind)])
     }
     try file.skip(head.letters + head.standard + head.universal)
-    return ZoneRules(
-      changes: changes, offsets: offsets, later: footer ? try Self.footer(&file) : nil)
+    return ZoneRules(changes: changes, offsets: offsets)
   }
 
   /// The rule in the last line of the file; nil if the line is empty.

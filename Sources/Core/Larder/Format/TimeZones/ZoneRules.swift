@@ -16,9 +16,9 @@ struct ZoneRules: Sendable, Hashable {
   let changes: [Int64]
   /// The offset before the first change, and the offset after each change.
   let offsets: [Int64]
-  let later: YearlyChanges?
+  var later: YearlyChanges?
 
-  static let utc = ZoneRules(changes: [], offsets: [0], later: nil)
+  static let utc = ZoneRules(changes: [], offsets: [0])
 
   func offset(at moment: Int64) -> Int64 {
     if let later, changes.last.map({ $0 <= moment }) ?? true { return later.offset(at: moment) }
