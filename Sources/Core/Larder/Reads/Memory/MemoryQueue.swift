@@ -102,10 +102,10 @@ struct MemoryGhosts {
   /// Removes and returns the ghost of a key. Nil if the key has no ghost, or a ghost that is too old. `now` counts evictions.
   mutating func take(_ hash: UInt64, at now: UInt64) -> Ghost? {
     let print = Self.print(hash)
-    for index in bucket(of: print) where words[index] != 0 && words[index] >> 32 == print {
+    for index in bucket(of: print) where words[index] >> 32 == print {
       let word = words[index]
+      let age = age(in: index, at: now)
       words[index] = 0
-      let age = age(of: word, at: now)
       guard age < UInt64(Self.perEntry * entries) else { return nil }
       return Ghost(
         age: age, part: word & 1 == 0 ? .window : .main, frequency: UInt32(word >> 1 & 15))
@@ -134,24 +134,13 @@ struct MemoryGhosts {
   /// Puts a word into a free place of its bucket, or in place of the oldest word.
   private mutating func place(_ word: UInt64, print: UInt64, at now: UInt64) {
     let bucket = bucket(of: print)
-    var chosen = bucket.lowerBound
-    var oldest: UInt64 = 0
-    for index in bucket {
-      if words[index] == 0 {
-        chosen = index
-        break
-      }
-      let age = age(of: words[index], at: now)
-      if age >= oldest {
-        oldest = age
-        chosen = index
-      }
-    }
-    words[chosen] = word
+    let oldest = bucket.max { age(in: $0, at: now) < age(in: $1, at: now) }
+    words[oldest ?? bucket.lowerBound] = word
   }
 
-  private func age(of word: UInt64, at now: UInt64) -> UInt64 {
-    (now &- (word >> 5)) & Self.clockMask
+  /// The number of evictions since a ghost was put into a place; the largest number for a free place.
+  private func age(in place: Int, at now: UInt64) -> UInt64 {
+    words[place] == 0 ? .max : (now &- (words[place] >> 5)) & Self.clockMask
   }
 
   private func bucket(of print: UInt64) -> Range<Int> {
