@@ -113,12 +113,9 @@ final class BulkLoad<Value: Sendable>: Sendable {
           outcomes.get()[Key(member.load.key)] ?? .absent, member.turn)
       }
     }
-    let writes = results.map { result in
-      if case .success(let loaded) = result { loaded.write } else { nil as LoadWrite? }
-    }
-    members.first?.load.engine.enqueue(writes.compactMap { $0 })
-    for ((member, result), write) in zip(zip(members, results), writes) {
-      await member.load.hand(member.turn.lease, to: write)
+    members[0].load.engine.enqueue(results.compactMap { try? $0.get().write })
+    for (member, result) in zip(members, results) {
+      await member.load.hand(member.turn.lease, to: try? result.get().write)
       complete(member.load, member.running, result)
     }
   }

@@ -47,24 +47,21 @@ extension CacheLoad {
   private func lookUpAgain(
     _ running: InFlight, _ lease: LoadLease?, since first: CacheLookup<Value>?
   ) throws -> Turn {
-    do {
-      let moment = running.begin { engine.removalTable.now }
-      var turn = Turn(lookup: try cache.lookUp(key.span, for: .load), moment: moment, lease: lease)
-      switch options.policy {
-      case .reload: turn.lookup.value = nil
-      case .revalidate:
-        // If the entry has changed, another process has asked the origin after this load began, and that answer is enough.
-        turn.isAnswered = first.map { turn.lookup.found.isChanged(since: $0.found) } ?? false
-      case .standard, .cacheElseLoad, .cacheOnly:
-        // Another load of the key may have ended just before this load began, so the present value may be enough.
-        turn.isAnswered = LoadDecision(turn.lookup.found, options) == .use
-      }
-      if turn.isAnswered { lease?.end() }
-      return turn
-    } catch {
-      lease?.end()
-      throw error
+    var isNeeded = false
+    defer { if !isNeeded { lease?.end() } }
+    let moment = running.begin { engine.removalTable.now }
+    var turn = Turn(lookup: try cache.lookUp(key.span, for: .load), moment: moment, lease: lease)
+    switch options.policy {
+    case .reload: turn.lookup.value = nil
+    case .revalidate:
+      // If the entry has changed, another process has asked the origin after this load began, and that answer is enough.
+      turn.isAnswered = first.map { turn.lookup.found.isChanged(since: $0.found) } ?? false
+    case .standard, .cacheElseLoad, .cacheOnly:
+      // Another load of the key may have ended just before this load began, so the present value may be enough.
+      turn.isAnswered = LoadDecision(turn.lookup.found, options) == .use
     }
+    isNeeded = !turn.isAnswered
+    return turn
   }
 }
 
