@@ -91,22 +91,17 @@ struct Inconsistency {
 
   /// Decodes every value that has not expired. Returns an inconsistency for each value that its codec cannot decode.
   static func undecodable(in session: Session) throws -> [Inconsistency] {
-    let namespaces = try session.store.namespaces()
+    let namespaces = try session.namespaces(.all)
     var faults: [Inconsistency] = []
-    try ProgressLine.show("decoding", of: namespaces.tally.entries, in: session) { progress in
-      for facts in namespaces {
-        try session.store.namespace(facts.name).scan { entry, value in
-          try session.host.checkInterruption()
-          if let detail = DecodedValue.problem(of: value, codec: entry.codec) {
-            faults.append(
-              Inconsistency(
-                kind: "undecodable", namespace: entry.namespace, key: entry.key.bytes,
-                detail: detail))
-          }
-          try progress.advance(by: 1)
-          return true
-        }
+    try Scope(all: namespaces, in: session).walk(showing: "decoding", readingValues: true) {
+      entry, value in
+      DecodedValue.problem(of: value, codec: entry.codec).map {
+        Inconsistency(
+          kind: "undecodable", namespace: entry.namespace, key: entry.key.bytes, detail: $0)
       }
+    } _: {
+      faults += $0
+      return true
     }
     return faults
   }
