@@ -97,7 +97,7 @@ extension Frame {
       "\u{1B}[2J\u{7}\n", "\u{202E}abc", String(repeating: "\u{301}", count: 500),
       "\u{1F468}\u{200D}\u{1F469}",
     ]
-    state.show(keys.map { Ranked(entry: browsedEntry($0), value: .null) }, for: .top)
+    state.show(keys.map { browsedEntry($0) }, for: .top)
     state.namespaces[0] = .init(name: "a\u{1B}]0;x\u{7}", entries: 1, bytes: 1)
     let bytes = frame(state, hasColor: true).bytes(over: nil)
     let text = String(decoding: bytes, as: UTF8.self)
@@ -147,7 +147,7 @@ extension Frame {
   @Test func `a long value is wrapped and scrolls`() throws {
     let (entry, value) = try pane(of: (0..<200).map { "word\($0)" }.joined(separator: " "))
     var state = browseState()
-    state.show([Ranked(entry: entry, value: .null)], for: .top)
+    state.show([entry], for: .top)
     state.value = value
     #expect(value.lines.joined(separator: " ").split(separator: " ").map(String.init).count >= 200)
     #expect(value.lines.allSatisfy { DisplayWidth.of(Frame.plain($0)) <= 23 })

@@ -16,10 +16,9 @@ func browsedEntry(_ key: some StoreKey, size: Int = 0, version: UInt64 = 1) -> S
 }
 
 /// Entries with keys of two digits, as rows.
-func browsed(_ numbers: some Sequence<Int>, version: UInt64 = 1) -> [Ranked] {
+func browsed(_ numbers: some Sequence<Int>, version: UInt64 = 1) -> [Store.Entry] {
   numbers.map { number in
-    let key = number < 10 ? "0\(number)" : "\(number)"
-    return Ranked(entry: browsedEntry(key, size: number, version: version), value: .null)
+    browsedEntry(number < 10 ? "0\(number)" : "\(number)", size: number, version: version)
   }
 }
 
@@ -93,11 +92,11 @@ extension BrowseState {
     new.insert(contentsOf: browsed([3], version: 2), at: 3)
     state.show(new, for: .refresh, at: .seconds(1))
     #expect(state.rows.map(\.change) == [nil, nil, nil, .changed, nil, nil])
-    #expect(state.selectedRow?.id == EntryID(browsed([1])[0].entry))
+    #expect(state.selectedRow?.id == EntryID(browsed([1])[0]))
     // The row of a removed entry stays in its place, but no command of the view can change this entry.
     state.show(
       browsed([0, 2]) + browsed([3], version: 2) + browsed([4, 5, 6]), for: .refresh,
-      removed: [EntryID(browsed([1])[0].entry)], at: .seconds(2))
+      removed: [EntryID(browsed([1])[0])], at: .seconds(2))
     #expect(state.keys == ["00", "01", "02", "03", "04", "05"])
     #expect(state.rows.map(\.change) == [nil, .removed, nil, .changed, nil, nil])
     // The selection moves to the next entry, because this entry exists.

@@ -81,31 +81,30 @@ final class BrowseList {
   }
 
   /// The rows after `row`, and with `includes` also `row` itself. If `row` is nil, the first rows of the list.
-  func rows(after row: Ranked?, includes: Bool = false, _ count: Int) throws -> [Ranked] {
+  func rows(after row: Store.Entry?, includes: Bool = false, _ count: Int) throws -> [Store.Entry] {
     try next(count, from: row, includes: includes, isReversed: false)
   }
 
-  func rows(before row: Ranked?, _ count: Int) throws -> [Ranked] {
+  func rows(before row: Store.Entry?, _ count: Int) throws -> [Store.Entry] {
     try next(count, from: row, includes: false, isReversed: true).reversed()
   }
 
   /// The rows after `row` in the direction of the walk. The first result is the nearest row.
   private func next(
-    _ count: Int, from row: Ranked?, includes: Bool, isReversed: Bool
-  ) throws -> [Ranked] {
+    _ count: Int, from row: Store.Entry?, includes: Bool, isReversed: Bool
+  ) throws -> [Store.Entry] {
     guard count > 0 else { return [] }
     if let order {
-      func precedes(_ a: Ranked, _ b: Ranked) -> Bool {
-        isReversed ? order.precedes(b, a) : order.precedes(a, b)
+      func precedes(_ a: Store.Entry, _ b: Store.Entry) -> Bool {
+        isReversed ? order.isBefore(b, a) : order.isBefore(a, b)
       }
-      var first = FirstOf<Ranked>(count, pause: session.host.checkInterruption, by: precedes)
+      var first = FirstOf<Store.Entry>(count, pause: session.host.checkInterruption, by: precedes)
       var walk = try SelectionWalk(selection, in: namespaces, for: session)
       try walk.advance(readingValues: false) { entry, _ in
-        let candidate = Ranked(entry: entry.withoutExtras, value: .null)
         let isBeyond = row.map { row in
-          precedes(row, candidate) || includes && EntryID(entry) == EntryID(row.entry)
+          precedes(row, entry) || includes && EntryID(entry) == EntryID(row)
         }
-        if isBeyond ?? true { try first.add(candidate) }
+        if isBeyond ?? true { try first.add(entry.withoutExtras) }
         return true
       }
       return try first.sorted()
@@ -113,22 +112,20 @@ final class BrowseList {
     var selection = selection
     selection.isReversed = isReversed
     var parts = [namespaces]
-    if let entry = row?.entry {
-      selection.after = entry.key.bytes
+    if let row {
+      selection.after = row.key.bytes
       parts = [
-        namespaces.filter { $0.name.isExactly(entry.namespace) },
-        namespaces.filter {
-          isReversed ? $0.name < entry.namespace : $0.name > entry.namespace
-        },
+        namespaces.filter { $0.name.isExactly(row.namespace) },
+        namespaces.filter { isReversed ? $0.name < row.namespace : $0.name > row.namespace },
       ]
     }
-    var found = includes ? try row.flatMap { try present($0.entry) }.map { [$0] } ?? [] : []
+    var found = includes ? try row.flatMap { try present($0) }.map { [$0] } ?? [] : []
     for part in parts where found.count < count {
       var walk = try SelectionWalk(selection, in: part, for: session)
       found += try walk.next(count - found.count)
       selection.after = nil
     }
-    return found.map { Ranked(entry: $0, value: .null) }
+    return found
   }
 
   func isGone(_ entry: Store.Entry) throws -> Bool {

@@ -38,15 +38,15 @@ extension BrowseLoop {
     case .top: state.show(try list.rows(after: nil, state.height), for: request)
     case .bottom: state.show(try list.rows(before: nil, state.height), for: request)
     case .scroll(let count) where count > 0:
-      state.show(try list.rows(after: rows.last?.ranked, count), for: request)
+      state.show(try list.rows(after: rows.last?.entry, count), for: request)
     case .scroll(let count):
-      state.show(try list.rows(before: rows.first?.ranked, -count), for: request)
+      state.show(try list.rows(before: rows.first?.entry, -count), for: request)
     case .refresh:
-      let found = try list.rows(after: rows.first?.ranked, includes: true, state.height)
+      let found = try list.rows(after: rows.first?.entry, includes: true, state.height)
       if found.isEmpty, !rows.isEmpty, state.firstIndex != 0 {
         return state.show(try list.rows(before: nil, state.height), for: .bottom)
       }
-      let there = Set(found.map { EntryID($0.entry) })
+      let there = Set(found.map { EntryID($0) })
       let removed = try state.rows.filter { row in
         try !there.contains(row.id) && list.isGone(row.entry)
       }

@@ -25,12 +25,12 @@ extension BrowseState {
 
   /// - Parameter since: The time of the last read of the window, by the store's clock. Entries written after it get a mark.
   mutating func show(
-    _ found: [Ranked], for request: PageRequest, removed: Set<EntryID> = [],
+    _ found: [Store.Entry], for request: PageRequest, removed: Set<EntryID> = [],
     since: Timestamp? = nil, at now: Duration = .zero
   ) {
     pending = nil
     let former = selectedRow?.id
-    let new = found.map { Row(ranked: $0) }
+    let new = found.map { Row(entry: $0) }
     switch request {
     case .top:
       (rows, selected, firstIndex) = (new, 0, 0)

@@ -18,12 +18,11 @@ struct BrowseState: Equatable {
   struct Row: Equatable {
     enum Change { case added, changed, removed }
 
-    let ranked: Ranked
+    let entry: Store.Entry
     var change: Change?
     /// The monotonic time at which `change` is no longer shown.
     var fades = Duration.zero
 
-    var entry: Store.Entry { ranked.entry }
     var id: EntryID { EntryID(entry) }
   }
 

@@ -1,7 +1,7 @@
 import Larder
 import ShellLanguage
 
-struct Ranked: Equatable {
+struct Ranked {
   let entry: Store.Entry
   let value: QueryValue
 }
@@ -32,16 +32,18 @@ struct EntryOrder {
   }
 
   func precedes(_ a: Ranked, _ b: Ranked) -> Bool {
-    let (a, b) = isReversed ? (b, a) : (a, b)
     if operand != nil, a.value != b.value {
-      if a.value.precedes(b.value) { return true }
-      if b.value.precedes(a.value) { return false }
+      let (first, second) = isReversed ? (b.value, a.value) : (a.value, b.value)
+      if first.precedes(second) { return true }
+      if second.precedes(first) { return false }
     }
-    return ascends(a.entry, b.entry)
+    return isBefore(a.entry, b.entry)
   }
 
-  private func ascends(_ a: Store.Entry, _ b: Store.Entry) -> Bool {
-    switch sort {
+  /// The order by the facts of entries.
+  func isBefore(_ a: Store.Entry, _ b: Store.Entry) -> Bool {
+    let (a, b) = isReversed ? (b, a) : (a, b)
+    return switch sort {
     case .size where a.size != b.size: a.size < b.size
     case .expiry where a.expires != b.expires:
       (a.expires?.milliseconds ?? .max) < (b.expires?.milliseconds ?? .max)
