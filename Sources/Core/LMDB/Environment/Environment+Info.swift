@@ -11,7 +11,6 @@ extension Environment {
     /// The number of pages that were ever used. The file has about this number of pages.
     package var pages = 0
     package var lastTransaction: UInt64 = 0
-    package var readerSlots = 0
     /// The largest number of slots that all processes together have used at the same time.
     package var readersUsed = 0
   }
@@ -26,7 +25,6 @@ extension Environment {
     return unsafe Info(
       mapSize: info.me_mapsize, pageSize: handle.data.pageSize, pages: handle.data.pages,
       lastTransaction: UInt64(truncatingIfNeeded: info.me_last_txnid),
-      readerSlots: Int(info.me_maxreaders),
       readersUsed: Int(info.me_numreaders))
   }
 

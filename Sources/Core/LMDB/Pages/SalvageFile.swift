@@ -5,7 +5,7 @@ import LarderSystem
 /// other process may write during the reads; ``hold(_:lockTimeout:_:)`` prevents that.
 package struct SalvageFile: ~Copyable {
   private let map: DataMap
-  /// All pages of the file, with the trees of the newest commit. The `id` is the largest number, so lists of any commit are read.
+  /// All pages of the file, with the trees of the newest commit. The `id` is the largest number: lists of any commit are read.
   private let pages: SnapshotPages
   private let metaDamage: [PageDamage]
   /// The number of the newest commit whose meta page is sound; 0 if both meta pages are damaged.
