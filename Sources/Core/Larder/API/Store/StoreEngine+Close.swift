@@ -9,7 +9,7 @@ extension StoreEngine {
     try flushAccessTimes(lockTimeout: lockTimeout)
     if !leftovers.expirations.queue.isEmpty || allHandles.contains(where: \.hasUnmerged) {
       try commit(.standard(lockTimeout: lockTimeout)) { batch in
-        try batch.removePendingExpirations(limit: PendingExpirations.capacity)
+        try batch.session.removePendingExpirations(limit: PendingExpirations.capacity)
       }
     }
     try settle(.standard(lockTimeout: lockTimeout))

@@ -40,7 +40,7 @@ extension WriteSession {
   @inline(__always)
   mutating func wantsNextChange() -> Bool {
     if changes != nil { return true }
-    hasUnrecordedChanges = true
+    effects.hasUnrecordedChanges = true
     return false
   }
 

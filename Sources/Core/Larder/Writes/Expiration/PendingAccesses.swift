@@ -99,7 +99,7 @@ extension StoreEngine {
     var tries = 0
     while left > 0, tries < 3 {
       let done = try commit(.standard(lockTimeout: lockTimeout)) { batch in
-        let done = try batch.flushAccessTimes(Self.usesPerFlush)
+        let done = try batch.session.flushAccessTimes(Self.usesPerFlush)
         // Pages that a commit frees can be used again only after two more commits. So the batch commits even without a change.
         if done == 0 { batch.forceCommit() }
         return done
@@ -110,10 +110,10 @@ extension StoreEngine {
   }
 }
 
-extension WriteBatch {
+extension WriteSession {
   /// Near the limit of a data file, access times are written in other transactions, so that they do not make this batch fail.
   mutating func flushSomeAccessTimes() throws(LarderError) {
-    guard !session.budget.hasDiskLimit else { return }
+    guard !budget.hasDiskLimit else { return }
     try flushAccessTimes(StoreEngine.usesPerWrite)
   }
 
@@ -121,7 +121,6 @@ extension WriteBatch {
   /// but has expired before this batch becomes fresh again, if it was not removed.
   @discardableResult
   mutating func flushAccessTimes(_ most: (entries: Int, bytes: Int)) throws(LarderError) -> Int {
-    let engine = session.engine
     let taken = engine.leftovers.accesses.queue.take(most.entries)
     var size = 0
     var done = 0
@@ -139,11 +138,11 @@ extension WriteBatch {
   private mutating func flush(
     _ use: PendingAccesses.Use, of key: [UInt8]
   ) throws(LarderError) -> Int? {
-    guard case .entry(let entry) = try session.contents(of: key),
-      entry.header.version == use.version, try session.isLive(entry.id)
+    guard case .entry(let entry) = try contents(of: key),
+      entry.header.version == use.version, try isLive(entry.id)
     else { return 0 }
-    guard session.spend(entry.recordCount) else { return nil }
-    let moment = min(use.moment, session.now.milliseconds)
-    return try session.extend(entry, accessedAt: moment) ? entry.recordCount : 0
+    guard spend(entry.recordCount) else { return nil }
+    let moment = min(use.moment, now.milliseconds)
+    return try extend(entry, accessedAt: moment) ? entry.recordCount : 0
   }
 }

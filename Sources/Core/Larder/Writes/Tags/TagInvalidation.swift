@@ -101,7 +101,7 @@ extension WriteSession {
     of tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon? = nil, limit: Int
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
     // An entry that has all of the tags also has the first tag, so recording the first tag is enough.
-    removals.record(RemovalTable.hash(ofTag: tags[0]))
+    recordRemoval(of: RemovalTable.hash(ofTag: tags[0]))
     var tombstone = Tombstone(tags: tags, horizon: try versions(of: namespace, asOf: horizon))
     if tombstone.horizon.isEmpty { return (RemovalResult(), nil) }
     let (removal, isDone) = try removeHidden(by: &tombstone, limit: limit)

@@ -14,7 +14,7 @@ struct BatchEffects {
   /// The number that ``RemovalTable`` gave to the removals of the batch; nil if the batch removed nothing.
   var removal: UInt64?
   var changes: PendingChanges?
-  /// Whether the batch made changes while no subscriber existed, in a store that had a subscriber at an earlier time.
+  /// Whether the batch made changes while no subscriber existed. After the batch, false if the store never had a subscriber.
   var hasUnrecordedChanges = false
   var entries: UInt64 = 0
   /// The number of removed owners whose dependents the batch has not removed yet.
@@ -39,39 +39,39 @@ struct BatchEffects {
   }
 }
 
-extension WriteBatch {
+extension WriteSession {
   /// Removes up to `limit` entries that readers found expired and that still are expired; none if the clock is not trusted.
   mutating func removePendingExpirations(limit: Int) throws(LarderError) {
-    let taken = session.engine.leftovers.expirations.take(limit)
+    let taken = engine.leftovers.expirations.take(limit)
     effects.expirations += taken
-    guard session.isClockPlausible else { return }
+    guard isClockPlausible else { return }
     for (entryKey, _) in taken {
-      guard case .entry(let entry) = try session.contents(of: entryKey),
-        entry.header.state(at: session.now.milliseconds) == .expired
+      guard case .entry(let entry) = try contents(of: entryKey),
+        entry.header.state(at: now.milliseconds) == .expired
       else { continue }
-      if try session.isLive(entry.id) { try session.remove(entry, reason: .expired) }
+      if try isLive(entry.id) { try remove(entry, reason: .expired) }
     }
   }
 
   mutating func mergeReadCounters() throws(LarderError) {
-    for handle in session.engine.handlesWithCounts {
+    for handle in engine.handlesWithCounts {
       let id: NamespaceID?
       do throws(LarderError) {
-        id = try session.namespace(handle.name)?.id
-      } catch  where session.transaction.failure == nil {
+        id = try namespace(handle.name)?.id
+      } catch  where transaction.failure == nil {
         // This namespace is damaged, so its counts stay in memory. The counts of the other namespaces are still written.
         continue
       }
       guard let id else { continue }
-      let epoch = try session.counters(of: id).epoch
-      if epoch < session.transaction.id {
-        handle.begin(epoch, seenAt: session.transaction.id - 1)
-      } else if !session.ledger.isNew(id) {
+      let epoch = try counters(of: id).epoch
+      if epoch < transaction.id {
+        handle.begin(epoch, seenAt: transaction.id - 1)
+      } else if !ledger.isNew(id) {
         // This batch has reset the counters. The counts in memory are of reads before the reset, so they are not added.
         continue
       }
       let pending = handle.unmerged()
-      try session.update(id) { counters in
+      try update(id) { counters in
         for kind in ReadCounters.Kind.allCases { counters.reads[kind] &+= pending[kind] }
       }
       handle.recordMerge(of: pending)

@@ -109,16 +109,14 @@ extension StoreEngine {
         do {
           let result = try batch.run(mode, room, &buffered, on: id - 1, body)
           if case nil = result { recordsID = id }
-          effects = batch.effects
-          effects.removal = batch.session.removals.number
+          effects = batch.session.effects
           pages = batch.session.pagesTaken
           writes.committed.keep(
             batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
           transaction = batch.end()
           return result
         } catch {
-          effects = batch.effects
-          effects.removal = batch.session.removals.number
+          effects = batch.session.effects
           thrown = (error as? LMDBError).map { self.error($0) } ?? error
           isOverdrawn = batch.session.budget.isOverdrawn
           pages = batch.session.pagesTaken
@@ -179,25 +177,25 @@ extension WriteBatch {
     let shares = min(1 + count, Self.mostShares)
     let storesRecords = mode.needsEmptyBuffer && buffered.hasRecords
     try buffered.evictAhead(&self)
-    try flushSomeAccessTimes()
+    try session.flushSomeAccessTimes()
     let result = storesRecords ? nil : try body(&self)
     // The cleanup must not use the last free pages: they are reserved for the caller's changes.
     if session.hasPages(for: BatchPages.forCleanup) {
       if mode.cleansUp, !storesRecords {
-        try removePendingExpirations(limit: shares * BatchEffects.expirationsPerWrite)
+        try session.removePendingExpirations(limit: shares * BatchEffects.expirationsPerWrite)
         try session.resumeFirstInvalidation(limit: shares * TagInvalidation.perWrite)
       }
       try GarbageCollector.reclaim(limit: shares * GarbageCollector.perWrite, &session)
     }
     try session.resumeOrphans()
-    try mergeReadCounters()
+    try session.mergeReadCounters()
     try session.finish()
     buffered.note(self)
     session.changes?.prepare()
-    effects.changes = session.changes
-    effects.hasUnrecordedChanges = session.hasUnrecordedChanges && session.state.watched != 0
-    effects.entries = session.state.entries
-    effects.orphans = session.state.orphans
+    session.effects.changes = session.changes
+    if session.state.watched == 0 { session.effects.hasUnrecordedChanges = false }
+    session.effects.entries = session.state.entries
+    session.effects.orphans = session.state.orphans
     return result
   }
 }

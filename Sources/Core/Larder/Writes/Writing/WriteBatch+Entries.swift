@@ -40,10 +40,10 @@ extension WriteBatch {
   mutating func remove(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> Bool {
     guard (1...Key.longest).contains(key.count) else { return false }
     guard let id = try session.namespace(namespace)?.id else {
-      session.removals.record(RemovalTable.hash(ofNamespace: namespace))
+      session.recordRemoval(of: RemovalTable.hash(ofNamespace: namespace))
       return false
     }
-    session.removals.record(Checksum.keyHash(of: key, in: id))
+    session.recordRemoval(of: Checksum.keyHash(of: key, in: id))
     let entryKey = StoredKey.entry(key, in: id)
     switch try session.contents(of: entryKey) {
     case .empty:

@@ -33,7 +33,7 @@ extension WriteBatch {
       try require(progress)
       if case .underWay = progress { return }
     }
-    effects.declared.append((handle, rules))
+    session.effects.declared.append((handle, rules))
   }
 
   /// Replaces the overrides of an operator. Empty overrides restore the declared rules. ``declare(_:for:)`` says what happens
@@ -62,7 +62,7 @@ extension WriteBatch {
   /// - Returns: the number of removed entries and bytes; both are 0 if the namespace does not exist.
   public mutating func clear(_ namespace: Store.Namespace) throws(LarderError) -> RemovalResult {
     let name = namespace.name
-    session.removals.record(RemovalTable.hash(ofNamespace: name))
+    session.recordRemoval(of: RemovalTable.hash(ofNamespace: name))
     guard var record = try session.namespace(name)?.record else {
       return RemovalResult()
     }
@@ -100,9 +100,9 @@ extension WriteBatch {
       throw LarderError(
         .exists, "there is a namespace \(new) already", hint: "rename that one first")
     }
-    for name in [old, new] { session.removals.record(RemovalTable.hash(ofNamespace: name)) }
+    for name in [old, new] { session.recordRemoval(of: RemovalTable.hash(ofNamespace: name)) }
     // Counts of reads are in memory under the old name, but belong to the namespace. So they are written before the change.
-    try mergeReadCounters()
+    try session.mergeReadCounters()
     try session.transaction.remove(MetadataKey.namespace(old), from: .main)
     session.known[ExactString(old)] = nil
     try session.store(record, named: new)

@@ -11,7 +11,6 @@ public struct WriteBatch: ~Copyable {
   static let largestSize = 64 << 20
 
   var session: WriteSession
-  var effects = BatchEffects()
   private var count = 0
   private var size = 0
 

@@ -25,7 +25,7 @@ extension WriteBatch {
     _ namespace: Store.Namespace, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult? {
     let name = namespace.name
-    session.removals.record(RemovalTable.hash(ofNamespace: name))
+    session.recordRemoval(of: RemovalTable.hash(ofNamespace: name))
     guard let id = try session.namespace(name)?.id else { return RemovalResult() }
     guard try session.counters(of: id).next == horizon.first(in: name) else { return nil }
     return try clear(namespace)

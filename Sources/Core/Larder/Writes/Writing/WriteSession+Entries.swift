@@ -59,7 +59,7 @@ extension WriteSession {
 
   mutating func remove(_ old: StoredEntry, as change: EntryChange) throws(LarderError) {
     if case .removed(let reason) = change, reason.isRemoval, let keyHash = old.keyHash {
-      removals.record(keyHash)
+      recordRemoval(of: keyHash)
     }
     if let reason = change.reason, wantsNextChange() {
       record(

@@ -13,9 +13,7 @@ struct WriteSession: ~Copyable {
   var deadlines = PendingDeadlines()
   /// The changes of the batch; nil if no subscription exists.
   var changes: PendingChanges?
-  /// Whether the batch made changes that were not recorded.
-  var hasUnrecordedChanges = false
-  var removals: RemovalRecorder
+  var effects = BatchEffects()
   var orphans = OrphanQueue()
   var admission: Admission?
   /// Namespaces in which this batch has found a damaged record. Their entries must be counted again.
@@ -27,7 +25,6 @@ struct WriteSession: ~Copyable {
     now = engine.clock.now
     transaction = StoreTransaction(lmdb, path: engine.environment.path)
     ledger = Ledger(balance)
-    removals = RemovalRecorder(engine.removalTable)
     changes = engine.changes.notes(for: id, in: balance.store)
   }
 

@@ -1,23 +1,9 @@
-/// Records the removals of a batch, so that a load that began before a removal does not store its value. Evictions and expiries
-/// are not recorded, because after them a load may store its value.
-struct RemovalRecorder {
-  private let table: RemovalTable
-  private(set) var number: UInt64?
-
-  init(_ table: RemovalTable) { self.table = table }
-
-  mutating func record(_ hash: UInt64) {
-    if number == nil { number = table.begin() }
-    if let number { table.record(hash, number) }
-  }
-
-  /// Whether it is certain that no removal under one of the hashes happened after `moment`, in this batch or before this batch.
-  func isNewest(_ moment: RemovalTable.Mark, of hashes: [UInt64]) -> Bool {
-    guard table.open() else { return false }
-    table.settle(before: number)
-    if moment.isKnown, table.isNewest(moment, of: hashes) { return true }
-    table.mend(hashes)
-    return false
+extension WriteSession {
+  /// Records a removal, so that a load that began before the removal does not store its value. Evictions and expiries are not
+  /// recorded, because after them a load may store its value.
+  mutating func recordRemoval(of hash: UInt64) {
+    if effects.removal == nil { effects.removal = engine.removalTable.begin() }
+    if let number = effects.removal { engine.removalTable.record(hash, number) }
   }
 }
 
@@ -25,17 +11,17 @@ extension WriteBatch {
   /// Prevents loads that began before this batch from storing values in a namespace; nil means in every namespace.
   package mutating func refuseEarlierLoads(in namespace: Store.Namespace?) {
     let hash = namespace.map { RemovalTable.hash(ofNamespace: $0.name) }
-    session.removals.record(hash ?? RemovalTable.hashOfStore)
+    session.recordRemoval(of: hash ?? RemovalTable.hashOfStore)
   }
 
   /// Prevents loads that began before this batch from storing values with a tag, even if no entry with the tag is stored.
   package mutating func refuseEarlierLoads(tagged tag: String) {
-    session.removals.record(RemovalTable.hash(ofTag: Array(tag.utf8)))
+    session.recordRemoval(of: RemovalTable.hash(ofTag: Array(tag.utf8)))
   }
 
-  /// Whether a load may store its value. False if, after the load began, something of the value was removed: the whole store,
-  /// its namespace, its key, one of its tags or owners, or a tag of the entry that it replaces. `key` is nil if the load itself
-  /// has removed the former entry.
+  /// Whether it is certain that a load may store its value: after the load began, nothing of the value was removed, that is, the
+  /// whole store, its namespace, its key, one of its tags or owners, or a tag of the entry that it replaces. `key` is nil if the
+  /// load itself has removed the former entry.
   package mutating func isNewest(
     _ moment: RemovalTable.Mark, _ key: [UInt8]?, in namespace: String,
     _ attributes: EntryAttributes
@@ -53,7 +39,12 @@ extension WriteBatch {
       let id = try session.namespace(owner.namespace)?.id
       hashes += RemovalTable.hashes(of: owner, in: id)
     }
-    return session.removals.isNewest(moment, of: hashes)
+    let table = session.engine.removalTable
+    guard table.open() else { return false }
+    table.settle(before: session.effects.removal)
+    if moment.isKnown, table.isNewest(moment, of: hashes) { return true }
+    table.mend(hashes)
+    return false
   }
 }
 
