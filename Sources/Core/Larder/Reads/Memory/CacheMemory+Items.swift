@@ -86,14 +86,14 @@ extension CacheMemory {
       let present = shards.withLock(stripe) { $0.item(withKeyOf: item) }
       if let present, present.snapshot > item.snapshot { return false }
       // If the caches of the store are full, `spare` is 0, and this memory cannot grow.
-      let bound = MemoryUsage(
-        cost: state.policy.usage.cost.saturatingAdding(item.cost).saturatingAdding(spare),
-        entries: .max)
+      var room = capacity
+      room.cost = min(
+        room.cost, state.policy.usage.cost.saturatingAdding(item.cost).saturatingAdding(spare))
       if let present {
         state.policy.replace(present, by: item, capacity: capacity, now: now)
         replaced = present
       } else {
-        state.policy.insert(item, capacity: capacity.limited(to: bound), now: now)
+        state.policy.insert(item, capacity: room, now: now)
       }
       leaving = state.policy.takeLeaving()
       firstRecent.store(state.policy.firstRecent, ordering: .relaxed)

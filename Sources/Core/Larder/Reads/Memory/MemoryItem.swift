@@ -80,19 +80,16 @@ class MemoryItem: @unchecked Sendable {
   @inline(__always)
   final var neverExpires: Bool { expires.load(ordering: .relaxed) == EntryHeader.never }
 
-  /// Whether an entry with these times is fresh, by the rule of ``EntryHeader/state(at:)``.
+  /// Whether an entry with these times is fresh, by the rule of ``EntryHeader/state(at:)``. The entry must have an expiry.
   @inline(__always)
   final func isFresh(at now: Int64) -> Bool {
-    let expires = expires.load(ordering: .relaxed)
-    if expires == EntryHeader.never { return true }
-    return now < expires && written.load(ordering: .relaxed) <= now &+ 60_000
+    now < expires.load(ordering: .relaxed) && written.load(ordering: .relaxed) <= now &+ 60_000
   }
 
-  /// Whether the coarse clock may be too inexact to tell if the item is expired.
+  /// Whether the coarse clock may be too inexact to tell if the item is expired. The entry must have an expiry.
   @inline(__always)
   final func isNearItsEnd(at now: Int64) -> Bool {
-    let expires = expires.load(ordering: .relaxed)
-    return expires != EntryHeader.never && now &+ 10 >= expires
+    now &+ 10 >= expires.load(ordering: .relaxed)
   }
 
   final func isExpired(at now: Int64) -> Bool {

@@ -60,22 +60,18 @@ public struct MemoryUsage: Hashable, Sendable {
       entries: Int(Int64(saturating: Double(entries) * fraction)))
   }
 
-  func limited(to other: MemoryUsage) -> MemoryUsage {
-    MemoryUsage(cost: min(cost, other.cost), entries: min(entries, other.entries))
-  }
-
   static func + (left: Self, right: Self) -> Self {
     MemoryUsage(
       cost: left.cost.saturatingAdding(right.cost),
       entries: left.entries.saturatingAdding(right.entries))
   }
 
-  static func - (left: Self, right: Self) -> Self {
-    MemoryUsage(cost: left.cost - right.cost, entries: left.entries - right.entries)
-  }
-
   static func += (left: inout Self, right: Self) { left = left + right }
-  static func -= (left: inout Self, right: Self) { left = left - right }
+
+  static func -= (left: inout Self, right: Self) {
+    left.cost -= right.cost
+    left.entries -= right.entries
+  }
 }
 
 extension Int {
