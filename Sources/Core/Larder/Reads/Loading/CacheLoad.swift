@@ -87,7 +87,9 @@ struct CacheLoad<Value: Sendable>: Sendable {
     do {
       let observed = ObservedLoad(namespace: cache.name, isRefresh: isRefresh)
       let outcome = try await engine.observed(observed) {
-        try await load(turn.lookup.cachedValue).checked
+        let answer = try await load(turn.lookup.cachedValue)
+        if case .failed(let error) = answer.outcome { throw error }
+        return answer
       }
       // A closure may return although its load was cancelled or has timed out. The value of such a load is not stored.
       try Task.checkCancellation()

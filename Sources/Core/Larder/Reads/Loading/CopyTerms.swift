@@ -43,9 +43,7 @@ extension CacheResult {
 extension Cache {
   /// Removes the running load of `key` from the table, so that later callers start a load of their own.
   package func leaveLoad(of key: [UInt8]) {
-    let load: InFlightLoad<LoadedValue<Value>>? =
-      namespace.engine.loads.running.load(named: loadName(key))
-    if let load { namespace.engine.loads.running.remove(load, loadName(key)) }
+    namespace.engine.loads.running.remove(loadName(key))
   }
 }
 

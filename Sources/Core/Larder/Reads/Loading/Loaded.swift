@@ -55,13 +55,6 @@ public struct Loaded<Value: Sendable>: Sendable {
     attributes.metadata = metadata
     outcome = .value(value, attributes)
   }
-
-  var checked: Loaded {
-    get throws {
-      if case .failed(let error) = outcome { throw error }
-      return self
-    }
-  }
 }
 
 /// The fields by which an origin recognizes the stored value, so that it can say whether the value is current.

@@ -76,6 +76,8 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     }
   }
 
+  func remove(_ name: Name) { loads.withLock { $0[name] = nil } }
+
   func removeAll(where passes: (Name) -> Bool) {
     loads.withLock { loads in loads = loads.filter { !passes($0.key) } }
   }
