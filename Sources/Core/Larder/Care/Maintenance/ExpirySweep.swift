@@ -165,20 +165,17 @@ struct ExpirySweep {
   private func earliestIndexed(_ session: inout WriteSession) throws(LarderError) -> Int64 {
     try session.flushDeadlines()
     let deadlines = session.engine.indexes.deadlines
-    return try session.transaction.read { lmdb throws(LMDBError) in
-      var earliest = EntryHeader.never
-      var cursor = try lmdb.cursor(in: deadlines)
-      var record = try cursor.first()
-      while let found = record {
-        guard found.key.count >= ExpiryRecord.headSize else {
-          record = try cursor.next()
-          continue
-        }
-        earliest = min(earliest, ExpiryRecord.deadline(of: found.key))
-        guard let next = found.key.namespaceID.next?.prefix else { break }
-        record = try cursor.seek(next.span)
-      }
-      return earliest
+    var earliest = EntryHeader.never
+    var start: [UInt8]?
+    while let key = try session.transaction.keys(
+      in: deadlines, from: [], after: start, limit: 1
+    ).first {
+      start = key
+      guard key.count >= ExpiryRecord.headSize else { continue }
+      earliest = min(earliest, ExpiryRecord.deadline(of: key.span))
+      guard let next = key.span.namespaceID.next else { break }
+      start = next.prefix
     }
+    return earliest
   }
 }

@@ -37,23 +37,8 @@ extension NamespaceRepair {
 extension Fault {
   var isMendable: Bool {
     switch self {
-    case .damagedPage, .uncommittedRecords, .damagedRecord, .sharedID: false
+    case .damagedRecord, .sharedID: false
     default: true
-    }
-  }
-
-  /// Whether the fault concerns an id without a namespace. The id may belong to a namespace whose record is damaged.
-  var isOfNoNamespace: Bool {
-    switch self {
-    case .orphanedEntries, .orphanedCounters, .damagedClearedRecord: true
-    default: false
-    }
-  }
-
-  var isOfInvalidatedTags: Bool {
-    switch self {
-    case .damagedInvalidatedTag, .invalidatedTagCount: true
-    default: false
     }
   }
 }

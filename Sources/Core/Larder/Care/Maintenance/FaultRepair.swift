@@ -47,7 +47,11 @@ struct FaultRepair {
     if faults.contains(where: { $0.kind == .pages }) { return faults }
     let areNamesKnown = faults.allSatisfy { $0.fault.isMendable }
     func stays(_ found: Verification.Inconsistency) -> Bool {
-      !found.fault.isMendable || !areNamesKnown && found.fault.isOfNoNamespace
+      switch found.fault {
+      // The id may belong to a namespace whose record is damaged.
+      case .orphanedEntries, .orphanedCounters, .damagedClearedRecord: !areNamesKnown
+      default: !found.fault.isMendable
+      }
     }
     let mendable = faults.filter { !stays($0) }
     if !mendable.isEmpty, try !mend(mendable) { return nil }
@@ -70,9 +74,13 @@ struct FaultRepair {
       }
       done += some.count
     }
-    if faults.contains(where: { $0.fault.isOfInvalidatedTags }), try !finishInvalidations() {
-      return false
+    let areTagsLost = faults.contains { found in
+      switch found.fault {
+      case .damagedInvalidatedTag, .invalidatedTagCount: true
+      default: false
+      }
     }
+    if areTagsLost, try !finishInvalidations() { return false }
     _ = try Purge(engine: engine).reclaim { shouldContinue(done) }
     _ = try RepairJob(engine: engine).run { shouldContinue(done) }
     guard shouldContinue(done) else { return false }
