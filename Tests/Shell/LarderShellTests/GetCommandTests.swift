@@ -143,14 +143,14 @@ extension SeededRNG {
 @Suite struct BinaryValueTests {
   @Test func `a dump shows every byte and nothing that a terminal obeys`() {
     let all = (0...255).map { UInt8($0) }
-    let lines = HexDump(all[...], width: nil).text.split(separator: "\n")
+    let lines = HexDump.text(all[...], width: nil).split(separator: "\n")
     #expect(lines.count == 16)
     #expect(
       lines[4] == "00000040  40 41 42 43 44 45 46 47  48 49 4a 4b 4c 4d 4e 4f  |@ABCDEFGHIJKLMNO|")
     #expect(lines.allSatisfy { String($0).isSafe })
-    #expect(HexDump(all[16...], width: 60).text.hasPrefix("00000000  10 11 12 13 14 15 16 17  |"))
+    #expect(HexDump.text(all[16...], width: 60).hasPrefix("00000000  10 11 12 13 14 15 16 17  |"))
     for width in [21, 28, 29, 44, 45, 77, 78, 120] {
-      let lines = HexDump(all[...], width: width).text.split(separator: "\n")
+      let lines = HexDump.text(all[...], width: width).split(separator: "\n")
       #expect(lines.allSatisfy { $0.count <= width })
     }
   }

@@ -75,7 +75,7 @@ struct StoredValue {
     switch style {
     case .auto, .text: Array(beginning(head))
     case .json: try json(head).minified
-    case .hex: Array(HexDump(beginning(head), width: nil).text.utf8)
+    case .hex: Array(HexDump.text(beginning(head), width: nil).utf8)
     case .base64: Cell.base64(Array(beginning(head))).raw
     }
   }

@@ -64,7 +64,7 @@ struct ValueView {
     case .base64: result += cut(String(decoding: Cell.base64(bytes).raw, as: UTF8.self) + "\n")
     case .hex:
       let shown = isFull ? bytes[...] : bytes.prefix(Self.shownBytes)
-      result += HexDump(shown, width: presentation.width).text
+      result += HexDump.text(shown, width: presentation.width)
       result += rest(bytes.count - shown.count)
     }
     return Array(result.utf8)

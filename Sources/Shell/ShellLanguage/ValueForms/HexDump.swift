@@ -1,42 +1,32 @@
-/// A dump of bytes: the offset, the bytes in hexadecimal, and the printable characters.
-package struct HexDump {
+package enum HexDump {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  private let bytes: ArraySlice<UInt8>
-  private let perLine: Int
-
+  /// Lines with the offset, the bytes in hexadecimal, and the printable characters.
+  ///
   /// - Parameter width: The columns of the window. If nil, the dump has 80 columns.
-  package init(_ bytes: ArraySlice<UInt8>, width: Int?) {
-    self.bytes = bytes
-    perLine = [16, 8, 4].first { 12 + 4 * $0 + ($0 + 7) / 8 <= width ?? 80 } ?? 2
-  }
-
-  package var text: String {
+  package static func text(_ bytes: ArraySlice<UInt8>, width: Int?) -> String {
+    let perLine = [16, 8, 4].first { 12 + 4 * $0 + ($0 + 7) / 8 <= width ?? 80 } ?? 2
     var result: [UInt8] = []
     for start in stride(from: bytes.startIndex, to: bytes.endIndex, by: perLine) {
-      append(bytes[start..<min(start + perLine, bytes.endIndex)], to: &result)
+      for shift in stride(from: 28, through: 0, by: -4) {
+        result.append(digits[(start - bytes.startIndex) >> shift & 0xF])
+      }
+      result.append(.space)
+      let line = bytes[start...].prefix(perLine)
+      for column in 0..<perLine {
+        if column % 8 == 0 { result.append(.space) }
+        if column < line.count {
+          let byte = Int(line[start + column])
+          result += [digits[byte >> 4], digits[byte & 0xF], .space]
+        } else {
+          result += [.space, .space, .space]
+        }
+      }
+      result += [.space, UInt8(ascii: "|")]
+      result += line.map { $0.isPrintable ? $0 : UInt8(ascii: ".") }
+      result += [UInt8(ascii: "|"), .newline]
     }
     return String(decoding: result, as: UTF8.self)
-  }
-
-  private func append(_ line: ArraySlice<UInt8>, to result: inout [UInt8]) {
-    for shift in stride(from: 28, through: 0, by: -4) {
-      result.append(Self.digits[(line.startIndex - bytes.startIndex) >> shift & 0xF])
-    }
-    result.append(.space)
-    for column in 0..<perLine {
-      if column % 8 == 0 { result.append(.space) }
-      let index = line.startIndex + column
-      if index < line.endIndex {
-        let byte = Int(line[index])
-        result += [Self.digits[byte >> 4], Self.digits[byte & 0xF], .space]
-      } else {
-        result += [.space, .space, .space]
-      }
-    }
-    result += [.space, UInt8(ascii: "|")]
-    result += line.map { $0.isPrintable ? $0 : UInt8(ascii: ".") }
-    result += [UInt8(ascii: "|"), .newline]
   }
 }
 
