@@ -199,7 +199,7 @@ import Testing
     try notes.fill(10..<5000, .with(expires: .after(.hours(1))))
     clock.advance(by: .seconds(1))
     let visited = try store.engine.commit(.withoutCleanup) { batch in
-      return try batch.purge(limit: 500, after: nil, only: nil)
+      try Purge(engine: store.engine).step(after: nil, only: nil, &batch.session)
     }
     #expect(visited.removal.entries == 10 && visited.reached == nil)
   }

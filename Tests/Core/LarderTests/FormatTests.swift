@@ -204,9 +204,9 @@ import Testing
         #expect(other == nil)
         if isIndexed { expected.insert(position) } else { expected.remove(position) }
       }
-      let (next, left) = (pending.next(), pending.next())
-      let change = try #require(next)
-      #expect(change.block == block && left == nil)
+      let changes = pending.takeAll()
+      let change = try #require(changes.first)
+      #expect(change.block == block && changes.count == 1)
       let value = [UInt8](littleEndian: change.applied(to: 0))
       let key = IndexKey.deadline(7, position: max(1, first), entry: id.prefix)
       let read = expiryRecord(key, value).map { $0.map(\.position) } ?? []

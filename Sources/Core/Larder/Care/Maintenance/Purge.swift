@@ -70,7 +70,7 @@ struct Purge {
   }
 
   /// Purges the next entries of the expiry index. `reached` is nil after the last entry, or if the time is suspect.
-  private func step(
+  func step(
     after position: ExpirySweep.Position?, only namespace: String?, _ session: inout WriteSession
   ) throws(LarderError) -> (removal: RemovalResult, reached: ExpirySweep.Position?) {
     guard session.recordPurgeTime() else {
