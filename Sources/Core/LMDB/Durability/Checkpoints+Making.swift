@@ -56,13 +56,13 @@ extension Checkpoints {
   func saveNewest() throws(LMDBError) {
     let newest = handle.data.image(of: handle.data.lastTransaction)
     if let known = try file.readSynced(), !known.isFailed, known.recoveryPoint == newest { return }
-    try handle.sync(file)
-    try record(newest)
+    try sync(newest)
   }
 
-  private func record(_ point: MetaImage) throws(LMDBError) {
-    try file.write(
-      RecoveryRecord(
+  private func sync(_ point: MetaImage) throws(LMDBError) {
+    try handle.sync(
+      file,
+      recording: RecoveryRecord(
         level: .checkpointed, boot: boot, data: handle.data.stamp, recoveryPoint: point))
   }
 
@@ -122,8 +122,7 @@ extension Checkpoints {
         defer { handle.locks.checkpoint.release() }
         if try !isCovered(checkpoint) {
           if handle.locks.checkpoint.isDeleted { throw LMDBError.replaced }
-          try handle.sync(file)
-          try record(checkpoint.recoveryPoint)
+          try sync(checkpoint.recoveryPoint)
         }
       }
     } catch {

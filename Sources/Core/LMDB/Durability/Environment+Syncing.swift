@@ -43,30 +43,6 @@ extension Environment {
     return RecoveryRecord(level: durability, boot: boot, data: data)
   }
 
-  /// Flushes while other processes may continue. The caller owns the writer lock, and the environment was open until now.
-  func flushForClosing() throws(LMDBError) {
-    if isReadOnly { return }
-    try recovery?.checkSynced()
-    try checkpoints?.makeForClosing()
-  }
-
-  /// Flushes before another data file, which is already on the disk, replaces this file. So after a power failure one of the
-  /// two files is complete. The caller holds `lock.opening` and is alone, and no write is possible any more.
-  func flushForReplacing() throws(LMDBError) {
-    if durability == .temporary { return }
-    guard let recovery, let record = cleanRecord(of: handle.data.stamp) else {
-      return try unsafe syncFile(of: handle.pointer)
-    }
-    try handle.sync(recovery)
-    try recovery.write(record)
-  }
-
-  /// Flushes in the last process. The caller holds `lock.opening` and is alone.
-  func flushAsLastProcess() throws(LMDBError) {
-    if isReadOnly { return }
-    try scratch?.flush()
-    try checkpoints?.saveNewest()
-  }
 }
 
 /// The record in the file `recovery` at the level scratch: whether a power failure makes the data file worthless.
@@ -102,19 +78,19 @@ final class ScratchMark: Sendable {
       throw error
     }
     try handle.data.stamp.renewed.write(to: handle.files.data)
-    try handle.sync(file)
-    try write(isDirty: true)
+    try sync(isDirty: true)
   }
 
   /// Syncs the file, except if the record certainly says that it is clean. The caller holds `lock.write` or is alone.
   func flush() throws(LMDBError) {
     if try file.readSynced()?.isDirty == false { return }
-    try handle.sync(file)
-    try write(isDirty: false)
+    try sync(isDirty: false)
   }
 
-  private func write(isDirty: Bool) throws(LMDBError) {
-    try file.write(
-      RecoveryRecord(level: .scratch, boot: boot, isDirty: isDirty, data: handle.data.stamp))
+  private func sync(isDirty: Bool) throws(LMDBError) {
+    try handle.sync(
+      file,
+      recording: RecoveryRecord(
+        level: .scratch, boot: boot, isDirty: isDirty, data: handle.data.stamp))
   }
 }

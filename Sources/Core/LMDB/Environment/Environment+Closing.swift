@@ -49,9 +49,13 @@ extension Environment {
     _ = closingFailure.compareExchange(expected: 0, desired: error.code, ordering: .relaxed)
   }
 
+  /// Flushes while other processes may continue. The caller owns the writer lock, and the environment was open until now.
   private func flush() {
     do throws(LMDBError) {
-      try flushForClosing()
+      if !isReadOnly {
+        try recovery?.checkSynced()
+        try checkpoints?.makeForClosing()
+      }
       isFlushed.store(true, ordering: .relaxed)
     } catch {
       note(error)
@@ -85,7 +89,10 @@ extension Environment {
   /// lock. That is safe, because no process can open the environment meanwhile.
   private func flushIfAlone() {
     do throws(LMDBError) {
-      if try handle.locks.open.take() { try flushAsLastProcess() }
+      if try handle.locks.open.take(), !isReadOnly {
+        try scratch?.flush()
+        try checkpoints?.saveNewest()
+      }
     } catch {
       note(error)
     }
@@ -106,11 +113,17 @@ extension Environment {
     if done == nil { throw .mapHeld }
   }
 
+  /// Flushes before another data file, which is already on the disk, replaces this file. So after a power failure one of the
+  /// two files is complete. No write is possible any more.
   private func flushAndClose() throws(LMDBError) {
     defer {
       unsafe mdb_env_close(handle.pointer)
       EnvironmentTable.forget(files.identity)
     }
-    try flushForReplacing()
+    if durability == .temporary { return }
+    guard let recovery, let record = cleanRecord(of: handle.data.stamp) else {
+      return try unsafe syncFile(of: handle.pointer)
+    }
+    try handle.sync(recovery, recording: record)
   }
 }

@@ -88,33 +88,31 @@ import Synchronization
 
   /// Begins a read transaction, which takes a slot of LMDB's reader table.
   func beginReading() throws(LMDBError) -> OpaquePointer {
-    var transaction: OpaquePointer?
-    try whileRegistering { unsafe mdb_txn_begin(pointer, nil, UInt32(MDB_RDONLY), &transaction) }
-    return unsafe transaction!
+    try unsafe locks.readers.withLock(lockTimeout: lockTimeout) { () throws(LMDBError) in
+      try unsafe beginTransaction(in: pointer, UInt32(MDB_RDONLY))
+    }
   }
 
   /// Frees the slots of processes that have ended. Returns the number of freed slots.
   @discardableResult
   func clearDeadReaders() throws(LMDBError) -> Int {
     var dead: Int32 = 0
-    try whileRegistering { unsafe mdb_reader_check(pointer, &dead) }
+    try locks.readers.withLock(lockTimeout: lockTimeout) { () throws(LMDBError) in
+      try check(unsafe mdb_reader_check(pointer, &dead))
+    }
     return Int(dead)
   }
 
-  private func whileRegistering(_ call: () -> Int32) throws(LMDBError) {
-    try locks.readers.withLock(lockTimeout: lockTimeout) { () throws(LMDBError) in
-      try check(call())
-    }
-  }
-
-  /// If a sync of any process fails, this process stops using the environment, because pages that it reads may be lost.
-  func sync(_ recovery: RecoveryFile) throws(LMDBError) {
+  /// Syncs the data file, and then writes the record of that into `recovery`. If a sync of any process fails, this process stops
+  /// using the environment, because pages that it reads may be lost.
+  func sync(_ recovery: RecoveryFile, recording record: RecoveryRecord) throws(LMDBError) {
     do throws(LMDBError) {
       try unsafe recovery.syncData(of: pointer)
     } catch {
       noteSyncFailure()
       throw error
     }
+    try recovery.write(record)
   }
 
   /// Notes that a sync failed, so that nothing counts as synced. Every later call throws, as after ``noteBroken()``.
