@@ -65,12 +65,7 @@ struct NamespaceCounters: Equatable {
   func write(to record: inout OutputSpan<UInt8>, of id: NamespaceID, seal: RecordSeal) {
     let seed = MetadataKey.withCounters(id) { seal.seed(for: $0) }
     seal.write(to: &record, seed: seed) { record in
-      record.append(word: entries)
-      record.append(word: bytes)
-      record.append(word: stored)
-      record.append(word: next)
-      record.append(word: since)
-      record.append(word: epoch)
+      for word in [entries, bytes, stored, next, since, epoch] { record.append(word: word) }
       removals.append(to: &record)
       for kind in ReadCounters.Kind.allCases { record.append(word: reads[kind]) }
       queue.append(to: &record)

@@ -61,21 +61,10 @@ struct StoreState: Equatable {
   func write(to record: inout OutputSpan<UInt8>, seal: RecordSeal) {
     let key = MetadataKey.state
     seal.write(to: &record, seed: seal.seed(for: key.span)) { record in
-      record.append(word: generation)
-      record.append(word: nextID)
-      record.append(word: tombstones)
-      record.append(word: entries)
-      record.append(word: bytes)
-      record.append(word: stored)
-      record.append(word: lastStamp)
-      record.append(word: suspectSince)
-      record.append(word: garbage)
-      record.append(word: nextDue)
-      record.append(word: dependents)
-      record.append(word: forcedCommits)
-      record.append(word: watched)
-      record.append(word: maintained)
-      record.append(word: orphans)
+      for word in [
+        generation, nextID, tombstones, entries, bytes, stored, lastStamp, suspectSince, garbage,
+        nextDue, dependents, forcedCommits, watched, maintained, orphans,
+      ] { record.append(word: word) }
     }
   }
 
