@@ -88,8 +88,14 @@ extension WriteBuffer {
   ) -> UInt64 {
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     let base = view.acquire(BufferLayout.Place.base + state.base)
+    let newest = environment.lastTransaction
     // The base is the number of a commit, and these numbers only increase. So a base above the last commit is of other data.
-    if base > environment.lastTransaction { return state.generation }
+    if base > newest { return state.generation }
+    // Every commit freezes the buffer and then begins a generation. So an older base without a freeze is of other data, too, unless
+    // another process has just begun a generation.
+    if base < newest, !state.isFrozen, view.acquire(BufferLayout.Place.state) == state.word {
+      return state.generation
+    }
     guard let origin = origin(of: environment, options) else { return 0 }
     return isMade(for: origin, view) ? 0 : state.generation
   }
