@@ -8,11 +8,11 @@ extension StoreEngine {
   func flush(lockTimeout: Duration? = nil) throws(LarderError) {
     try flushAccessTimes(lockTimeout: lockTimeout)
     if !leftovers.expirations.queue.isEmpty || allHandles.contains(where: \.hasUnmerged) {
-      try commit(.standard(lockTimeout: lockTimeout)) { batch in
+      try commit(CommitMode(lockTimeout: lockTimeout)) { batch in
         try batch.session.removePendingExpirations(limit: PendingExpirations.capacity)
       }
     }
-    try settle(.standard(lockTimeout: lockTimeout))
+    try settle(CommitMode(lockTimeout: lockTimeout))
   }
 
   static let lastLockTimeout = Duration.milliseconds(100)

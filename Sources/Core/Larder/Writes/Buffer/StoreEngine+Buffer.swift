@@ -42,7 +42,7 @@ extension StoreEngine {
     settlingSince.store(0, ordering: .relaxed)
     guard let buffer = reader.buffer, environment.isOpen else { return }
     do throws(LarderError) {
-      try settle(.standard(lockTimeout: checkpointInterval))
+      try settle(CommitMode(lockTimeout: checkpointInterval))
       if environment.durability == .checkpointed { try typed { try environment.sync() } }
     } catch {
       // The records stay in the buffer, where every process sees them. The next write is a transaction and reports the error.

@@ -8,8 +8,8 @@ final class Subscription: Sendable {
   private let state: Mutex<State>
 
   private struct State {
-    var index: UInt64 = 0
-    var gaps: UInt64 = 0
+    /// The position up to which the subscription has read.
+    var position = ChangeRing.Position(gaps: 0, head: 0)
     var leaseExpirations = 0
     var health = StoreHealth.healthy
     var isEntered = false
@@ -24,8 +24,7 @@ final class Subscription: Sendable {
     var state = State()
     do throws(LarderError) {
       let entered = try store.engine.beginSubscription(mayWrite: !store.isReadOnly)
-      state.index = entered.position.head
-      state.gaps = entered.position.gaps
+      state.position = entered.position
       state.leaseExpirations = entered.leaseExpirations
       state.isEntered = true
     } catch {
@@ -85,24 +84,22 @@ final class Subscription: Sendable {
       if isClosed { return .over }
       let ring = engine.changes.ring
       let position = ring.position
-      if leaseExpirations != state.leaseExpirations || position.gaps != state.gaps
-        || position.head < state.index
+      if leaseExpirations != state.leaseExpirations || position.gaps != state.position.gaps
+        || position.head < state.position.head
       {
         // After `missed`, the subscriber reads the store again and so sees all changes up to this position.
         state.leaseExpirations = leaseExpirations
-        state.gaps = position.gaps
-        state.index = position.head
+        state.position = position
         return .change(Change(.missed(nil)))
       }
-      while state.index < position.head {
-        guard position.head - state.index <= UInt64(ring.slots), let record = ring.read(state.index)
-        else {
+      while case let index = state.position.head, index < position.head {
+        guard position.head - index <= UInt64(ring.slots), let record = ring.read(index) else {
           // The skipped changes are already overwritten, or will be soon, so the subscription continues at the head.
-          let (head, first) = (ring.head, state.index)
-          state.index = head
-          return .change(Change(.missed(Int(clamping: head >= first ? head - first : 0))))
+          let head = ring.head
+          state.position.head = head
+          return .change(Change(.missed(Int(clamping: head >= index ? head - index : 0))))
         }
-        state.index += 1
+        state.position.head += 1
         if filter.map({ record.concerns($0) }) ?? true { return .change(record.change) }
       }
       if health != state.health {

@@ -98,7 +98,7 @@ extension StoreEngine {
     var left = leftovers.accesses.queue.count
     var tries = 0
     while left > 0, tries < 3 {
-      let done = try commit(.standard(lockTimeout: lockTimeout)) { batch in
+      let done = try commit(CommitMode(lockTimeout: lockTimeout)) { batch in
         let done = try batch.session.flushAccessTimes(Self.usesPerFlush)
         // Pages that a commit frees can be used again only after two more commits. So the batch commits even without a change.
         if done == 0 { batch.forceCommit() }

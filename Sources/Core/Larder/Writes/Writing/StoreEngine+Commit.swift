@@ -18,9 +18,6 @@ struct CommitMode {
   static let once = CommitMode(mayRepeat: false, needsEmptyBuffer: true)
   static let readingMany = CommitMode(needsEmptyBuffer: true)
   static let withoutCleanup = CommitMode(cleansUp: false)
-  static func standard(lockTimeout: Duration?) -> CommitMode {
-    CommitMode(lockTimeout: lockTimeout)
-  }
 }
 
 /// A rollback that is not an error of the body.
