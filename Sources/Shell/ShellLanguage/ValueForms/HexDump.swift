@@ -5,7 +5,8 @@ package enum HexDump {
   ///
   /// - Parameter width: The columns of the window. If nil, the dump has 80 columns.
   package static func text(_ bytes: ArraySlice<UInt8>, width: Int?) -> String {
-    let perLine = [16, 8, 4].first { 12 + 4 * $0 + ($0 + 7) / 8 <= width ?? 80 } ?? 2
+    let width = width ?? 80
+    let perLine: Int = [16, 8, 4].first { 12 + 4 * $0 + ($0 + 7) / 8 <= width } ?? 2
     var result: [UInt8] = []
     for start in stride(from: bytes.startIndex, to: bytes.endIndex, by: perLine) {
       for shift in stride(from: 28, through: 0, by: -4) {
