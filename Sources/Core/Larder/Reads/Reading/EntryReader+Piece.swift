@@ -108,19 +108,18 @@ extension EntryReader {
     guard let expected = ChunkedPayload(found.payload), range.upperBound <= expected.count else {
       return nil
     }
-    let prefix = IndexKey.chunks(of: found.header.version, in: found.id)
     let mark = VerifiedValues.mark(of: found.record, found.header, keyHash: found.keyHash)
     if !verified.contains(mark) {
       var checksum = Checksum.Stream(seed: ChunkedPayload.seed)
       let isWhole = try visitChunks(
-        prefix, in: 0..<expected.count, of: expected.count, in: transaction
+        of: found, 0..<expected.count, ofSize: expected.count, in: transaction
       ) { checksum.append($0) }
       guard isWhole, checksum.result == expected.checksum else { return nil }
       verified.insert(mark)
     }
     var piece: [UInt8] = []
     piece.reserveCapacity(range.count)
-    let isWhole = try visitChunks(prefix, in: range, of: expected.count, in: transaction) {
+    let isWhole = try visitChunks(of: found, range, ofSize: expected.count, in: transaction) {
       piece.append(contentsOf: $0)
     }
     return isWhole ? piece : nil
@@ -128,30 +127,25 @@ extension EntryReader {
 
   /// Passes the bytes `range` of a value to `visit`, chunk by chunk. Returns false if a chunk is missing or has a wrong length.
   private func visitChunks(
-    _ prefix: [UInt8], in range: Range<Int>, of count: Int,
+    of found: borrowing Lookup, _ range: Range<Int>, ofSize size: Int,
     in transaction: borrowing ReadTransaction, _ visit: (Span<UInt8>) -> Void
   ) throws(LarderError) -> Bool {
+    if range.isEmpty { return true }
+    let (first, last) = (range.lowerBound / chunkSize, (range.upperBound - 1) / chunkSize)
     do throws(LMDBError) {
-      var offset = range.lowerBound
-      if offset >= range.upperBound { return true }
-      var number = offset / chunkSize
-      var first = prefix
-      first.append(bigEndian: UInt32(truncatingIfNeeded: number))
+      let firstKey = IndexKey.chunk(UInt32(first), of: found.header.version, in: found.id)
       var cursor = try transaction.cursor(in: indexes.chunks)
-      var record = try cursor.seek(first.span)
-      while offset < range.upperBound {
+      var record = try cursor.seek(firstKey.span)
+      for number in first...last {
         let start = number * chunkSize
-        let size = min(chunkSize, count - start)
-        guard let chunk = record, chunk.key.count == prefix.count + 4,
-          chunk.key.starts(with: prefix.span),
-          chunk.key.bigEndian(at: prefix.count) == UInt32(truncatingIfNeeded: number),
-          chunk.value.count == size
+        let bytes = start..<min(start + chunkSize, size)
+        let key = IndexKey.chunk(UInt32(number), of: found.header.version, in: found.id)
+        guard let chunk = record, chunk.key.elementsEqual(key.span),
+          chunk.value.count == bytes.count
         else { return false }
-        let end = min(start + size, range.upperBound)
-        visit(chunk.value.extracting(offset - start..<end - start))
-        offset = end
-        number += 1
-        if offset < range.upperBound { record = try cursor.next() }
+        let part = range.clamped(to: bytes)
+        visit(chunk.value.extracting(part.lowerBound - start..<part.upperBound - start))
+        if number < last { record = try cursor.next() }
       }
       return true
     } catch {
