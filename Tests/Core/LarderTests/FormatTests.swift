@@ -90,11 +90,11 @@ import Testing
       try expectSame(
         EntryHeader(
           flags: flags, codec: UInt8(random.next(in: 0..<256)),
+          fieldsCount: UInt32(random.chance(percent: 50) ? 0 : random.next(in: 0..<300)),
           written: times.randomElement(using: &random)!, expires: expires, staleUntil: staleUntil,
           deadline: random.chance(percent: 40) ? staleUntil : times.randomElement(using: &random)!,
           sequence: isPinned ? 0 : numbers.randomElement(using: &random)!,
-          version: numbers.randomElement(using: &random)!,
-          fieldsCount: UInt32(random.chance(percent: 50) ? 0 : random.next(in: 0..<300))),
+          version: numbers.randomElement(using: &random)!),
         "seed \(random.seed) round \(round)")
     }
   }

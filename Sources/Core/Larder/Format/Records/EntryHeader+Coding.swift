@@ -23,10 +23,9 @@ extension EntryHeader {
     let version = UInt64(bytes.halfWord(at: 17))
     let flags = Flags(rawValue: UInt8(truncatingIfNeeded: head))
     self.init(
-      flags: flags, codec: UInt8(truncatingIfNeeded: head &>> 16), written: written,
-      expires: expires, staleUntil: expires, deadline: expires,
-      sequence: flags.contains(.pinned) ? 0 : version, version: version,
-      checksum: bytes.word(at: 0), size: Self.plainSize)
+      flags: flags, codec: UInt8(truncatingIfNeeded: head &>> 16), checksum: bytes.word(at: 0),
+      written: written, expires: expires, staleUntil: expires, deadline: expires,
+      sequence: flags.contains(.pinned) ? 0 : version, version: version, size: Self.plainSize)
   }
 
   @inline(never)
@@ -89,10 +88,9 @@ extension EntryHeader {
       flags.insert(.transformed)
     }
     self.init(
-      flags: flags,
-      codec: record[10], written: written, expires: expires, staleUntil: staleUntil,
-      deadline: deadline, sequence: sequence, version: version, fieldsCount: fieldsCount,
-      checksum: record.word(at: 0), size: size)
+      flags: flags, codec: record[10], fieldsCount: fieldsCount, checksum: record.word(at: 0),
+      written: written, expires: expires, staleUntil: staleUntil, deadline: deadline,
+      sequence: sequence, version: version, size: size)
   }
 
   var form: Form {

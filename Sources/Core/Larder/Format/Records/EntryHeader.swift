@@ -30,9 +30,9 @@ struct EntryHeader: Equatable {
 
   var flags: Flags
   var codec: UInt8
-  var fieldsCount: UInt32
+  var fieldsCount: UInt32 = 0
   /// The checksum in the record; see ``isIntact(_:keyHash:)``.
-  var checksum: UInt64
+  var checksum: UInt64 = 0
   var written: Int64
   /// The entry is fresh before this time.
   var expires: Int64
@@ -45,25 +45,7 @@ struct EntryHeader: Equatable {
   /// Each value of the key gets another number. After a power failure, only numbers of lost values may be used again.
   var version: UInt64
   /// The number of bytes of the header in its record; 0 for a header that was not read from a record.
-  private(set) var size: Int
-
-  @inline(__always)
-  init(
-    flags: Flags, codec: UInt8, written: Int64, expires: Int64, staleUntil: Int64, deadline: Int64,
-    sequence: UInt64, version: UInt64, fieldsCount: UInt32 = 0, checksum: UInt64 = 0, size: Int = 0
-  ) {
-    self.flags = flags
-    self.codec = codec
-    self.fieldsCount = fieldsCount
-    self.checksum = checksum
-    self.written = written
-    self.expires = expires
-    self.staleUntil = staleUntil
-    self.deadline = deadline
-    self.sequence = sequence
-    self.version = version
-    self.size = size
-  }
+  private(set) var size = 0
 
   /// Whether both headers have the same facts. Ignores checksum and size, which depend on the record of a header.
   func isContent(of other: EntryHeader) -> Bool {
