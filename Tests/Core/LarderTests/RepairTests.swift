@@ -54,7 +54,7 @@ import Testing
         try batch.session.transaction.put([1], for: key, in: store.engine.indexes.chunks)
         return (id, key)
       }
-      let repair = NamespaceRepair(of: id, store.engine.indexes)
+      let repair = NamespaceRepair(id: id, indexes: store.engine.indexes)
       let snapshot = try store.engine.beginRead()
       let recorded = try store.engine.metadata.counters(of: id, in: snapshot)
       let chunks = try repair.survey(recorded, in: snapshot).chunks

@@ -93,7 +93,7 @@ struct FaultRepair {
   ) throws(LarderError) {
     let namespaced = part == .tags ? IndexKey.tagged(key) ?? [] : key
     let id = namespaced.count < 4 ? NamespaceID.store : namespaced.span.namespaceID
-    let repair = NamespaceRepair(of: id, engine.indexes)
+    let repair = NamespaceRepair(id: id, indexes: engine.indexes)
     if part != .entries {
       // A version names only one value. So a chunk for which the check found no value will never belong to one, and is removed.
       try repair.drop([key], part, NamespaceRepair.ChunkOwners(next: .max), &session)

@@ -37,11 +37,6 @@ struct NamespaceRepair {
   let id: NamespaceID
   let indexes: Indexes
 
-  init(of id: NamespaceID, _ indexes: Indexes) {
-    self.id = id
-    self.indexes = indexes
-  }
-
   func database(of part: Part) -> Database {
     switch part {
     case .entries: .entries

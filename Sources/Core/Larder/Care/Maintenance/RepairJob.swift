@@ -13,7 +13,7 @@ struct RepairJob {
   func run(while shouldContinue: () -> Bool = { true }) throws(LarderError) -> Int {
     var repaired = 0
     for id in try marked() {
-      let repair = NamespaceRepair(of: id, engine.indexes)
+      let repair = NamespaceRepair(id: id, indexes: engine.indexes)
       var isDone = false
       var attempts = 0
       while !isDone, attempts < Self.attempts {

@@ -36,11 +36,6 @@ public struct Verification: Sendable {
 
     var entryKey: [UInt8]?
 
-    init(_ fault: Fault, namespace: String?) {
-      self.fault = fault
-      self.namespace = namespace
-    }
-
     /// Namespace, key and detail in one line.
     public var description: String {
       let location = [namespace, key.map { "\"\($0)\"" }].compactMap { $0 }.joined(separator: " ")

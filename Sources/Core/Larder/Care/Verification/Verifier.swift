@@ -102,7 +102,7 @@ struct Verifier {
   mutating func report(
     _ fault: Fault, of entryKey: [UInt8]? = nil, in namespace: String? = nil
   ) {
-    var found = Verification.Inconsistency(fault, namespace: namespace)
+    var found = Verification.Inconsistency(fault: fault, namespace: namespace)
     if let entryKey, entryKey.count > 4 {
       found.entryKey = entryKey
       found.namespace = names[entryKey.span.namespaceID]

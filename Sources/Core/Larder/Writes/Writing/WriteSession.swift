@@ -39,7 +39,9 @@ struct WriteSession: ~Copyable {
   mutating func finish() throws(LarderError) {
     try transaction.checkUsable()
     try flushDeadlines()
-    for id in damaged { try NamespaceRepair(of: id, engine.indexes).runOrMark(&self) }
+    for id in damaged {
+      try NamespaceRepair(id: id, indexes: engine.indexes).runOrMark(&self)
+    }
     try saveOrphans()
     try saveCounters()
   }
