@@ -80,23 +80,26 @@ struct SalvageWriter {
     waiting.removeAll(keepingCapacity: true)
     waitingBytes = 0
     if entries.isEmpty { return }
-    let refused = try store.write { batch -> [SavedEntry] in
-      var refused: [SavedEntry] = []
-      for entry in entries {
-        do throws(LarderError) {
-          try batch.put(
-            entry.value.span, for: entry.key.span, in: entry.name, attributes: entry.attributes)
-        } catch  where [.invalidArgument, .overLimit].contains(error.code) {
-          // An invalid entry, for example with an empty tag, is refused before it changes anything.
-          refused.append(entry)
-        }
-      }
-      return refused
-    }
-    for entry in refused {
+    if try isWritten(entries) { return }
+    for entry in entries where try !isWritten([entry]) {
       result.damagedEntries += 1
       result.entries -= 1
       result.bytes -= entry.value.count
+    }
+  }
+
+  /// Writes all entries. If an entry is invalid, for example because of an empty tag, writes none and returns false.
+  private func isWritten(_ entries: [SavedEntry]) throws -> Bool {
+    do {
+      try store.write { batch in
+        for entry in entries {
+          _ = try batch.put(
+            entry.value.span, for: entry.key.span, in: entry.name, attributes: entry.attributes)
+        }
+      }
+      return true
+    } catch let error as LarderError where [.invalidArgument, .overLimit].contains(error.code) {
+      return false
     }
   }
 
