@@ -18,9 +18,9 @@ import ShellLanguage
 extension Host.Input {
   /// - Parameter message: The beginning of the error if the file cannot be read.
   init(_ path: String, _ message: SafeText) throws {
-    let file = try FileProblem.explaining(.reading, message, path) { try ByteFile(reading: path) }
+    let file = try ShellError.explaining(.reading, message, path) { try ByteFile(reading: path) }
     self.init(size: file.size) {
-      try FileProblem.explaining(.reading, message) {
+      try ShellError.explaining(.reading, message) {
         guard let bytes = try file.read() else { throw Interruption() }
         return bytes
       }
@@ -34,13 +34,13 @@ extension Host.Sink {
 
   /// - Parameter message: The beginning of the error if the file cannot be written.
   init(_ path: String, _ message: SafeText, _ open: () throws -> ByteFile) throws {
-    let file = try FileProblem.explaining(.writing, message, path, open)
+    let file = try ShellError.explaining(.writing, message, path, open)
     self.init(
       write: { bytes in
-        try FileProblem.explaining(.writing, message) { try file.write(bytes.span) }
+        try ShellError.explaining(.writing, message) { try file.write(bytes.span) }
       },
       finish: { isComplete in
-        if isComplete { try FileProblem.explaining(.writing, message) { try file.finish() } }
+        if isComplete { try ShellError.explaining(.writing, message) { try file.finish() } }
         return nil
       })
   }
@@ -68,8 +68,8 @@ extension Host.Sink {
       guard var path = String(validating: word.bytes, as: UTF8.self), !path.isEmpty,
         !path.utf8.contains(0)
       else {
-        throw FileProblem.failed("the name of a file is UTF-8 and not empty")
-          .error(.writing, message)
+        throw ShellError(
+          .io, "\(message): the name of a file is UTF-8 and not empty", hint: nil)
       }
       if path == "~" || path.hasPrefix("~/"), let home = environment["HOME"] {
         path = home + path.dropFirst()
@@ -91,7 +91,7 @@ extension Host.Draft {
   ) throws {
     let directory = try Self.directory(in: environment["TMPDIR"] ?? "/tmp")
     let path = "\(directory)/value.\(pathExtension)"
-    try FileProblem.explaining(.writing, "cannot write the text to edit") {
+    try ShellError.explaining(.writing, "cannot write the text to edit") {
       let file = try ByteFile(writing: path, replaces: false, permissions: 0o600)
       try file.write(bytes.span)
       try file.finish()
@@ -110,8 +110,8 @@ extension Host.Draft {
       remove: {
         // Some editors write copies beside the file, so the whole directory is removed.
         do { try FileManager.default.removeItem(atPath: directory) } catch {
-          throw FileProblem.failed("cannot remove \(directory)")
-            .error(.writing, "the edited file stays")
+          throw ShellError(
+            .io, "the edited file stays: cannot remove \(directory)", hint: nil)
         }
       })
   }
@@ -138,39 +138,44 @@ extension Terminal {
   }
 }
 
-extension FileProblem {
+extension ShellError {
+  enum FileAccess { case reading, writing }
+
   /// Runs `body`. Turns an error of the system into an error of the shell, and an interrupted call into an `Interruption`.
   static func explaining<Result>(
-    _ access: Access, _ message: SafeText, _ path: String? = nil, _ body: () throws -> Result
+    _ access: FileAccess, _ message: SafeText, _ path: String? = nil, _ body: () throws -> Result
   ) throws -> Result {
     do {
       return try body()
     } catch TerminalError.failed(_, EINTR) {
       throw Interruption()
     } catch let error as TerminalError {
-      let problem = FileProblem(error)
-      if problem == .absent, let path, let link = FileStatus.danglingLink(on: path) {
-        throw FileProblem.danglingLink(link, path: path).error(access, message)
-      }
-      throw problem.error(access, message)
+      throw ShellError(error, access, message, path)
     }
   }
 
-  init(_ error: TerminalError) {
-    guard case .failed(_, let code) = error else {
-      self = .failed(error.description)
-      return
-    }
-    self =
+  /// The error of a file. The text begins with `message`, such as `cannot read "a"`.
+  init(
+    _ error: TerminalError, _ access: FileAccess, _ message: SafeText, _ path: String? = nil
+  ) {
+    var (kind, reason, hint): (Code, SafeText, SafeText?) = (.io, "\(error.description)", nil)
+    if case .failed(_, let code) = error {
       switch code {
-      case ENOENT, ENOTDIR: .absent
-      case EEXIST: .exists
-      case EACCES, EPERM, EROFS: .notPermitted
-      case EISDIR: .directory
-      case ENOSPC, EDQUOT: .diskFull
+      case ENOENT, ENOTDIR:
+        reason = access == .reading ? "no such file" : "no such directory"
+        hint = "names are relative to the directory where the shell was started"
+        if let path, let link = FileStatus.danglingLink(on: path) {
+          (reason, hint) = (link.words(for: path), DanglingLink.hint)
+        }
+      case EEXIST: (kind, reason, hint) = (.exists, "it exists", "pass `--force` to replace it")
+      case EACCES, EPERM, EROFS: (reason, hint) = ("permission denied", "check its owner and mode")
+      case EISDIR: (reason, hint) = ("it is a directory", "name a file")
+      case ENOSPC, EDQUOT: (kind, reason) = (.full, "no space left on the device")
       // This error means that the parent process had closed this standard descriptor at the start.
-      case EBADF: .failed("it is closed")
-      default: .failed(error.description)
+      case EBADF: reason = "it is closed"
+      default: break
       }
+    }
+    self.init(kind, "\(message): \(reason)", hint: hint)
   }
 }

@@ -117,7 +117,7 @@ extension Host {
       return nil
     }
     do { return try body(file) } catch let error as TerminalError {
-      throw FileProblem(error).error(.writing, "cannot \(verb) the history")
+      throw ShellError(error, .writing, "cannot \(verb) the history")
     }
   }
 }

@@ -188,8 +188,8 @@ extension ShellError {
     self =
       if case .failed(let operation, _) = error, ["read", "write"].contains(operation) {
         operation == "read"
-          ? FileProblem(error).error(.reading, "cannot read standard input")
-          : FileProblem(error).error(.writing, "cannot write standard output")
+          ? ShellError(error, .reading, "cannot read standard input")
+          : ShellError(error, .writing, "cannot write standard output")
       } else {
         ShellError(.io, "\(error.description)", hint: nil)
       }

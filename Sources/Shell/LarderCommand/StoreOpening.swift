@@ -74,3 +74,13 @@ struct StoreOpening {
       hint: "create it first")
   }
 }
+
+extension DanglingLink {
+  static let hint: SafeText = "create the target or remove the link"
+
+  /// - Parameter path: The path that the person named: the link itself, or a path that contains the link.
+  func words(for path: String) -> SafeText {
+    let link: SafeText = self.path == path ? "it" : "\(Array(self.path.utf8))"
+    return "\(link) is a symbolic link to \(Array(target.utf8)), which does not exist"
+  }
+}

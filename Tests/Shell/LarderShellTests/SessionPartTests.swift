@@ -21,7 +21,7 @@ struct SessionPartTests {
       settings.isTerminal = true
       var host = LarderShell.Host(
         write: { [unowned self] in text += String(decoding: $0, as: UTF8.self) },
-        read: { _ in throw FileProblem.absent }, make: { _, _ in throw FileProblem.absent })
+        read: { _ in throw ShellError.declined }, make: { _, _ in throw ShellError.declined })
       host.notify = { [unowned self] in notes.append($0.description) }
       host.redirect = { [unowned self] _ in
         LarderShell.Host.Sink(

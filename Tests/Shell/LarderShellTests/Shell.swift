@@ -78,7 +78,7 @@ final class Shell {
     host.progress = { [unowned self] in progress.append($0?.description) }
     host.directory = { path in
       guard path.hasPrefix(Self.temporary) else {
-        throw FileProblem.notPermitted.error(.writing, "cannot create \(Array(path.utf8))")
+        throw Self.problem("cannot create", path, "permission denied", "check its owner and mode")
       }
       return path
     }
@@ -135,28 +135,38 @@ final class Shell {
 
   private static func read(_ path: String) throws -> LarderShell.Host.Input {
     guard path.hasPrefix(temporary), let file = FileHandle(forReadingAtPath: path) else {
-      throw FileProblem.absent.error(.reading, "cannot read \(Array(path.utf8))")
+      throw problem(
+        "cannot read", path, "no such file",
+        "names are relative to the directory where the shell was started")
     }
     return LarderShell.Host.Input { Array(try file.read(upToCount: 1000) ?? Data()) }
   }
 
   private static func make(_ path: String, replaces: Bool) throws -> LarderShell.Host.Sink {
-    let message: SafeText = "cannot write \(Array(path.utf8))"
     guard path.hasPrefix(temporary) else {
-      throw FileProblem.notPermitted.error(.writing, message)
+      throw problem("cannot write", path, "permission denied", "check its owner and mode")
     }
     guard replaces || !FileManager.default.fileExists(atPath: path) else {
-      throw FileProblem.exists.error(.writing, message)
+      let hint: SafeText = "pass `--force` to replace it"
+      throw problem("cannot write", path, "it exists", hint, .exists)
     }
     var written = Data()
     return LarderShell.Host.Sink(
       write: { written += $0 },
       finish: { _ in
         do { try written.write(to: URL(fileURLWithPath: path)) } catch {
-          throw FileProblem.absent.error(.writing, message)
+          throw Self.problem("cannot write", path, "no such directory", nil)
         }
         return nil
       })
+  }
+
+  /// The error that the program throws for a file.
+  private static func problem(
+    _ verb: SafeText, _ path: String, _ reason: SafeText, _ hint: SafeText?,
+    _ code: ShellError.Code = .io
+  ) -> ShellError {
+    ShellError(code, "\(verb) \(Array(path.utf8)): \(reason)", hint: hint)
   }
 
   private func take(upTo end: UInt8) -> [UInt8]? {

@@ -128,10 +128,10 @@ import Testing
       read: { _ in
         LarderShell.Host.Input {
           reads += 1
-          if reads > 50 { throw FileProblem.failed("it was read too far") }
+          if reads > 50 { throw ShellError.declined }
           return [UInt8](repeating: 0, count: 100)
         }
-      }, make: { _, _ in throw FileProblem.notPermitted })
+      }, make: { _, _ in throw ShellError.declined })
     let shell = try Shell(.plain)
     try shell.store.declare(Rules(largestValue: 1000), for: "small")
     let session = Session(store: shell.store, settings: Settings(), host: host)

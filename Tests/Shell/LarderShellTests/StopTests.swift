@@ -198,8 +198,8 @@ import Testing
     var notes: [String] = []
     var session: Session!
     var host = LarderShell.Host(
-      write: { _ in try session.store.close() }, read: { _ in throw FileProblem.notPermitted },
-      make: { _, _ in throw FileProblem.notPermitted })
+      write: { _ in try session.store.close() }, read: { _ in throw ShellError.declined },
+      make: { _, _ in throw ShellError.declined })
     host.notify = { notes.append($0.description) }
     session = Session(store: shell.store, settings: shell.session.settings, host: host)
     #expect(try session.run(command("set @a k v")) == .done)

@@ -44,8 +44,8 @@ final class BrowseLoop {
     list = try BrowseList(state.query, of: parent)
     var host = Host(
       write: { [unowned self] in said.append(String(decoding: $0, as: UTF8.self)) },
-      read: { _ in throw FileProblem.notPermitted.error(.reading, "cannot read a file") },
-      make: { _, _ in throw FileProblem.notPermitted.error(.writing, "cannot write a file") })
+      read: { _ in throw ShellError(.usage, "the view reads no files", hint: nil) },
+      make: { _, _ in throw ShellError(.usage, "the view writes no files", hint: nil) })
     host.notify = { [unowned self] in said.append($0.description) }
     host.isInterrupted = { [unowned self] in isInterrupted() }
     host.copy = parent.host.copy

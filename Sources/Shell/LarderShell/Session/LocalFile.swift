@@ -1,4 +1,3 @@
-package import LarderSystem
 package import ShellLanguage
 
 #if canImport(FoundationEssentials)
@@ -6,16 +5,6 @@ package import ShellLanguage
 #else
   import Foundation
 #endif
-
-package enum FileProblem: Error, Sendable, Hashable {
-  case absent
-  case danglingLink(DanglingLink, path: String)
-  case exists
-  case notPermitted
-  case directory
-  case diskFull
-  case failed(String)
-}
 
 package struct LocalFile {
   package let path: String
@@ -61,36 +50,4 @@ package struct LocalFile {
 
   /// The path at which the directory with this name can be created.
   func directory() throws -> String { try host.directory(path) }
-}
-
-extension FileProblem {
-  package enum Access { case reading, writing }
-
-  package func error(_ access: Access, _ message: SafeText) -> ShellError {
-    func error(_ code: ShellError.Code, _ reason: SafeText, _ hint: SafeText?) -> ShellError {
-      ShellError(code, "\(message): \(reason)", hint: hint)
-    }
-    return switch self {
-    case .absent:
-      error(
-        .io, access == .reading ? "no such file" : "no such directory",
-        "names are relative to the directory where the shell was started")
-    case .danglingLink(let link, let path): error(.io, link.words(for: path), DanglingLink.hint)
-    case .exists: error(.exists, "it exists", "pass `--force` to replace it")
-    case .notPermitted: error(.io, "permission denied", "check its owner and mode")
-    case .directory: error(.io, "it is a directory", "name a file")
-    case .diskFull: error(.full, "no space left on the device", nil)
-    case .failed(let reason): error(.io, "\(reason)", nil)
-    }
-  }
-}
-
-extension DanglingLink {
-  package static let hint: SafeText = "create the target or remove the link"
-
-  /// - Parameter path: The path that the person named: the link itself, or a path that contains the link.
-  package func words(for path: String) -> SafeText {
-    let link: SafeText = self.path == path ? "it" : "\(Array(self.path.utf8))"
-    return "\(link) is a symbolic link to \(Array(target.utf8)), which does not exist"
-  }
 }
