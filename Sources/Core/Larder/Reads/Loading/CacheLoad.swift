@@ -44,17 +44,15 @@ struct CacheLoad<Value: Sendable>: Sendable {
     case .key(let load):
       let isNested = LoadDependencies.running != nil
       running.start(priority: priority) {
-        let result: Result<LoadedValue<Value>, any Error>
         do {
-          result = .success(
-            try await LoadDependencies.$running.withValue(running) {
-              // Only a refresh in the background has a priority of its own, so a priority tells that this load is a refresh.
-              try await run(running, waits: !isNested, isRefresh: priority != nil, load)
-            })
+          let loaded = try await LoadDependencies.$running.withValue(running) {
+            // Only a refresh in the background has a priority of its own, so a priority tells that this load is a refresh.
+            try await run(running, waits: !isNested, isRefresh: priority != nil, load)
+          }
+          complete(running, .success(loaded))
         } catch {
-          result = .failure(error)
+          complete(running, .failure(error))
         }
-        complete(running, result)
       }
     }
   }
