@@ -109,7 +109,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
       return
     }
     if let lease { write.whenFinished { _ in lease.end() } }
-    // Ignores the error: the load's task, and callers that wait for the commit, get the error from the write.
+    // Ignores the error, which `complete` and the callers that wait for the commit get from the write.
     if !write.isWithinBounds { try? await write.value() }
   }
 
