@@ -149,16 +149,13 @@ private func decoded<C: Codec>(_ codec: C, _ value: C.Value) throws -> C.Value {
   return try codec.decode(bytes.span)
 }
 
-/// SplitMix64: equal seeds give equal numbers.
+/// Equal seeds give equal numbers.
 private struct Random: RandomNumberGenerator {
   var state: UInt64
 
   mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
+    return Checksum.of([], seed: state)
   }
 }
 

@@ -25,13 +25,6 @@ extension Store.Namespace {
   ) throws(LarderError) -> Bool {
     try setIfAbsent(Array(text.utf8), for: key, expires: expires)
   }
-
-  @discardableResult
-  package func setIfAbsent(
-    _ text: String, for key: some StoreKey, expires: Expiration? = nil
-  ) async throws -> Bool {
-    try await setIfAbsent(Array(text.utf8), for: key, expires: expires)
-  }
 }
 
 extension WriteBatch {
