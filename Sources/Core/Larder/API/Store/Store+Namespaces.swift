@@ -42,7 +42,7 @@ extension Store {
   public func declare(_ rules: Rules, for name: String) throws(LarderError) {
     try checkWritable()
     let rules = rules.inMilliseconds
-    try LimitChange(engine).changeRules(of: name, mayBeAbsent: true) { $0.declare(rules) }
+    try engine.changeRules(of: name, mayBeAbsent: true) { $0.declare(rules) }
   }
 
   /// Replaces an operator's overrides. Empty overrides restore the declared rules. Lower limits work as in ``declare(_:for:)``.
@@ -57,7 +57,7 @@ extension Store {
   ) throws(LarderError) -> Bool {
     try checkWritable()
     let overrides = overrides.inMilliseconds
-    return try LimitChange(engine).changeRules(
+    return try engine.changeRules(
       of: name, mayBeAbsent: false, while: shouldContinue
     ) { $0.overrides = overrides }
   }

@@ -115,7 +115,7 @@ extension Store {
   ) throws -> Salvage {
     let metadata = try SalvageMetadata(file)
     // The limits and rules may be stricter now than when the entries were written, so they are set last.
-    try LimitChange(engine).changeSettings { $0.overrides.disk = Limits.unlimited }
+    try engine.changeSettings { $0.overrides.disk = Limits.unlimited }
     for (name, _) in metadata.namespaces {
       try declare(Rules(largestValue: Rules.largestPossibleValue), for: name)
     }
@@ -153,7 +153,7 @@ extension Store {
 
   /// Gives the new store the old store's limits. If the limits are lost, the disk limit is at least twice the old file's size.
   private func takeLimits(_ settings: StoreSettings?, size: Int) throws(LarderError) {
-    try LimitChange(engine).changeSettings { current in
+    try engine.changeSettings { current in
       if var settings {
         if current.declared != StoreLimits() { settings.declared = current.declared }
         current = settings

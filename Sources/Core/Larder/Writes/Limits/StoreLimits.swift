@@ -143,7 +143,7 @@ extension Store {
   ///   and then the reached usage is the limit in force; ``LarderError/Code/insideWrite`` inside ``write(_:)``.
   public func declare(_ limits: StoreLimits) throws(LarderError) {
     try checkWritable()
-    try LimitChange(engine).changeSettings { settings in settings.declared = limits }
+    try engine.changeSettings { settings in settings.declared = limits }
   }
 
   /// Replaces the overrides of an operator. Empty overrides restore the declared limits. See ``declare(_:)``.
@@ -157,7 +157,7 @@ extension Store {
     _ limits: StoreLimits, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {
     try checkWritable()
-    return try LimitChange(engine).changeSettings(while: shouldContinue) { settings in
+    return try engine.changeSettings(while: shouldContinue) { settings in
       settings.overrides = limits
     }
   }

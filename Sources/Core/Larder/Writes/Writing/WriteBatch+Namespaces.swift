@@ -19,7 +19,7 @@ extension WriteBatch {
 
   /// Declares a cache's rules once after the store is opened, and again if the namespace was removed.
   ///
-  /// If a limit is lower than before, evicts at most ``LimitChange/evictedPerStep`` entries. Later writes evict the rest.
+  /// If a limit is lower than before, evicts at most ``LimitProgress/evictedPerStep`` entries. Later writes evict the rest.
   mutating func declareOnce(_ rules: Rules?, for namespace: Store.Namespace) throws(LarderError) {
     guard let rules else { return }
     let handle = namespace.handle
@@ -28,7 +28,7 @@ extension WriteBatch {
     let declared = rules.inMilliseconds
     if known?.record.rules.declared != declared {
       let progress = try session.changeRules(
-        of: namespace.name, mayBeAbsent: true, most: LimitChange.evictedPerStep
+        of: namespace.name, mayBeAbsent: true, most: LimitProgress.evictedPerStep
       ) { $0.declare(declared) }
       try require(progress)
       if case .underWay = progress { return }

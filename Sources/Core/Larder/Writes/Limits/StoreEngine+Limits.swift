@@ -6,26 +6,22 @@ enum LimitProgress {
   case underWay
   /// The remaining entries may not be evicted. The usage that was reached is now the limit in force.
   case stuck(LarderError)
+
+  static let evictedPerStep = 1000
 }
 
-/// Changes limits. If a new limit is below the usage, several transactions evict entries. Each transaction stores its usage as
-/// the limit in force, so that the usage cannot grow again. If the change is stopped, the last of these limits stays in force.
-struct LimitChange {
-  static let evictedPerStep = 1000
-
-  private let engine: StoreEngine
-
-  init(_ engine: StoreEngine) { self.engine = engine }
-
+/// Changes of limits. If a new limit is below the usage, several transactions evict entries. Each transaction stores its usage
+/// as the limit in force, so that the usage cannot grow again. If the change is stopped, the last of these limits stays in force.
+extension StoreEngine {
   /// Changes the rules of a namespace. Returns whether the change is complete; false if `shouldContinue` has stopped it.
   @discardableResult
   func changeRules(
     of name: String, mayBeAbsent: Bool, while shouldContinue: () -> Bool = { true },
     _ change: (inout NamespaceRecord.RuleSet) -> Void
   ) throws(LarderError) -> Bool {
-    try run(while: shouldContinue) { session throws(LarderError) in
+    try changeLimits(while: shouldContinue) { session throws(LarderError) in
       try session.changeRules(
-        of: name, mayBeAbsent: mayBeAbsent, most: Self.evictedPerStep, change)
+        of: name, mayBeAbsent: mayBeAbsent, most: LimitProgress.evictedPerStep, change)
     }
   }
 
@@ -34,19 +30,19 @@ struct LimitChange {
   func changeSettings(
     while shouldContinue: () -> Bool = { true }, _ change: (inout StoreSettings) -> Void
   ) throws(LarderError) -> Bool {
-    let isDone = try run(while: shouldContinue) { session throws(LarderError) in
-      try session.changeSettings(most: Self.evictedPerStep, change)
+    let isDone = try changeLimits(while: shouldContinue) { session throws(LarderError) in
+      try session.changeSettings(change)
     }
-    engine.memory.budget.limit = try engine.metadata.settings(in: engine.beginRead()).memoryLimit
+    memory.budget.limit = try metadata.settings(in: beginRead()).memoryLimit
     return isDone
   }
 
-  private func run(
+  private func changeLimits(
     while shouldContinue: () -> Bool,
     _ step: (inout WriteSession) throws(LarderError) -> LimitProgress
   ) throws(LarderError) -> Bool {
     while true {
-      switch try engine.commit(.standard, { batch in try step(&batch.session) }) {
+      switch try commit(.standard, { batch in try step(&batch.session) }) {
       case .done: return true
       case .underWay: if !shouldContinue() { return false }
       case .stuck(let error): throw error
@@ -109,9 +105,10 @@ extension WriteSession {
         hint: "remove or unpin entries, then set the limit again"))
   }
 
-  mutating func changeSettings(
-    most: Int, _ change: (inout StoreSettings) -> Void
+  fileprivate mutating func changeSettings(
+    _ change: (inout StoreSettings) -> Void
   ) throws(LarderError) -> LimitProgress {
+    let most = LimitProgress.evictedPerStep
     var settings = try self.settings()
     let before = settings
     change(&settings)
@@ -128,7 +125,7 @@ extension WriteSession {
         session.isStoreOver && entries &- session.state.entries < UInt64(most)
       }
     }
-    let disk = try lowerDisk(to: wanted.disk, most: min(most, 100))
+    let disk = try lowerDisk(to: wanted.disk, most: 100)
     let isOver = isStoreOver || disk != nil
     if isOver {
       settings.raise(
