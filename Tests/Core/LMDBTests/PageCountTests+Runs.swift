@@ -18,8 +18,6 @@ extension `Pages that a write can count on` {
       try attempt(environment) { transaction in
         outcome.promised = try transaction.hasRun(of: pages, afterTaking: singles, limit: limit)
         let value = Fixture.filling(1, count: pages * 4096 - 16)
-        #expect(try transaction.pages(forValueOf: value.count) == pages)
-        #expect(try transaction.pages(forValueOf: value.count + 1) == pages + 1)
         for number in 1..<max(taken, 1) {
           let single = Fixture.filling(number, count: 3000)
           try transaction.put(single.span, for: [UInt8(number)].span, in: second)

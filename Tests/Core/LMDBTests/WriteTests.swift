@@ -48,20 +48,6 @@ import Testing
     }
   }
 
-  @Test func `appending refuses a key that is not greater, and stores nothing`() throws {
-    let second = environment.databases[0]
-    let appended = try environment.write { transaction in
-      try [[5], [5, 0], [5], [4], [6]].map { (key: [UInt8]) in
-        try transaction.append([1].span, for: key.span, in: second)
-      }
-    }
-    #expect(appended == [true, true, false, false, true])
-    #expect(try environment.value([5], in: second) == [1])
-    #expect(try environment.value([4], in: second) == nil)
-    let statistics = try environment.beginRead().statistics(of: second)
-    #expect(statistics.records == 3)
-  }
-
   @Test func `a cursor in a write sees what the write stored`() throws {
     let records = environment.databases[0]
     try environment.write { transaction in

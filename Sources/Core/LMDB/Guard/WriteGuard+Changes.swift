@@ -23,19 +23,12 @@ extension WriteGuard {
   /// A record has two bytes in its page's list of records, and possibly one byte to make its size even.
   private static let entryAndPadding = 3
 
-  /// - Parameter appending: whether LMDB must store the record only if its key is greater than all other keys.
-  func willStore(
-    _ key: PageCheck.Key, count: Int, in database: Database, appending: Bool
-  ) throws(PageDamage) {
+  func willStore(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
     try checkFreeLists()
     guard let place = try place(of: key, in: database) else { return }
     // A record has at most half a page in the leaf; the value of a larger record is on overflow pages.
     let inlineSize = min(PageTable.nodeHeaderSize + key.count + count, pageSize / 2)
     note(place, added: inlineSize + Self.entryAndPadding)
-    // To append, LMDB reads the last leaf, so the path to that leaf is checked, too. Only the last leaf has no upper bound.
-    if appending, place.leaf.reference.high != nil {
-      _ = try path(toLast: true, in: tree(of: database))
-    }
   }
 
   /// LMDB merges leaves that are less than 25 % full. The limit is higher here, because LMDB must not read an unchecked page.
@@ -114,7 +107,10 @@ extension WriteGuard {
 
   func willMove(toLast atLast: Bool, in database: Database) throws(PageDamage) {
     let tree = try tree(of: database)
-    if !tree.isEmpty { try checkValues(of: path(toLast: atLast, in: tree).leaf) }
+    if tree.isEmpty { return }
+    var path = TreePath(tree)
+    try path.seekEnd(atLast: atLast, by: self)
+    try checkValues(of: path.leaf)
   }
 
   /// Checks the values of a leaf that are on overflow pages, because LMDB reads such a value when a cursor comes to its record.

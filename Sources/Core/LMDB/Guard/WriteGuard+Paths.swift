@@ -15,13 +15,6 @@ extension WriteGuard: PageOpener {
     return index
   }
 
-  /// The path to the first or last leaf. The tree must have pages.
-  func path(toLast atLast: Bool, in tree: Tree) throws(PageDamage) -> TreePath {
-    var path = TreePath(tree)
-    try path.seekEnd(atLast: atLast, by: self)
-    return path
-  }
-
   /// The page to which a record leads. Checks the page if it is not checked yet. A damaged page number may name an undamaged
   /// page that is free or belongs to another tree, and LMDB would then free that page twice.
   @inline(__always)

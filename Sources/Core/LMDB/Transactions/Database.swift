@@ -21,19 +21,14 @@ package struct Database: Sendable, Equatable {
 package struct DatabaseStatistics: Sendable, Equatable {
   package var pageSize: Int
   package var depth: Int
-  package var branchPages: Int
-  package var leafPages: Int
-  package var overflowPages: Int
+  /// The number of branch pages, leaf pages and overflow pages.
+  package var pages: Int
   package var records: Int
-
-  package var pages: Int { branchPages + leafPages + overflowPages }
 
   init(_ statistics: MDB_stat) {
     pageSize = Int(statistics.ms_psize)
     depth = Int(statistics.ms_depth)
-    branchPages = statistics.ms_branch_pages
-    leafPages = statistics.ms_leaf_pages
-    overflowPages = statistics.ms_overflow_pages
+    pages = statistics.ms_branch_pages + statistics.ms_leaf_pages + statistics.ms_overflow_pages
     records = statistics.ms_entries
   }
 }
@@ -42,9 +37,7 @@ extension DatabaseStatistics {
   init(_ tree: Tree, pageSize: Int) {
     self.pageSize = pageSize
     depth = tree.depth
-    branchPages = Int(clamping: tree.branchPages)
-    leafPages = Int(clamping: tree.leafPages)
-    overflowPages = Int(clamping: tree.overflowPages)
+    pages = Int(clamping: tree.pages)
     records = Int(clamping: tree.records)
   }
 }

@@ -12,14 +12,6 @@ extension WriteTransaction {
     return found
   }
 
-  func willStore(
-    _ key: Span<UInt8>, count: Int, in database: Database, appending: Bool = false
-  ) throws(LMDBError) {
-    try checking(key) { (guarding, key) throws(PageDamage) in
-      try guarding.willStore(key, count: count, in: database, appending: appending)
-    }
-  }
-
   /// If a shorter value with fewer overflow pages replaces a value, first removes the old value. Otherwise LMDB would keep all
   /// pages of a value that this transaction stored, and ``WriteGuard`` could not distinguish the unneeded pages from damage.
   mutating func removeLonger(
@@ -111,11 +103,6 @@ extension WriteTransaction {
       return search.shouldContinue
     }
     return search.hasRun || tail >= pages + search.missing
-  }
-
-  /// The number of overflow pages of a value. A leaf has no room for a key and a value that need more than about half a page.
-  package func pages(forValueOf bytes: Int) throws(LMDBError) -> Int {
-    try (PageTable.headerSize + bytes - 1) / statistics(of: .free).pageSize + 1
   }
 
   /// The number of the first commit whose free list LMDB must not use, because a reader may need the pages (`mdb_find_oldest`).

@@ -116,21 +116,6 @@ import LarderSystem
     try put(count: value.count, for: key, in: database) { $0.append(contentsOf: value) }
   }
 
-  /// Stores a record without a search. If the key is not greater than all existing keys, stores nothing and returns false.
-  package mutating func append(
-    _ value: Span<UInt8>, for key: Span<UInt8>, in database: Database
-  ) throws(LMDBError) -> Bool {
-    try willStore(key, count: value.count, in: database, appending: true)
-    largestStored = max(largestStored, value.count)
-    changing(database)
-    var name = unsafe MDB_val(key)
-    var bytes = unsafe MDB_val(value)
-    let result = unsafe mdb_put(live, database.handle, &name, &bytes, UInt32(MDB_APPEND))
-    if result == MDB_KEYEXIST { return false }
-    try check(result)
-    return true
-  }
-
   /// Reserves `count` bytes under `key`. `fill` writes the bytes directly into LMDB's page.
   ///
   /// - Precondition: `fill` writes exactly `count` bytes.
@@ -138,7 +123,9 @@ import LarderSystem
     count: Int, for key: Span<UInt8>, in database: Database,
     _ fill: (inout OutputSpan<UInt8>) -> Void
   ) throws(LMDBError) {
-    try willStore(key, count: count, in: database)
+    try checking(key) { (guarding, key) throws(PageDamage) in
+      try guarding.willStore(key, count: count, in: database)
+    }
     try removeLonger(key, count: count, in: database)
     let place = unsafe cursor(standingOn: key, in: database)
     changing(database)

@@ -123,12 +123,6 @@ package struct QueuedFileLock: Sendable {
     try wait(at: place, until: ContinuousClock.now + lockTimeout)
   }
 
-  /// Takes the lock if it is free and no other process waits.
-  package func take() throws(SystemError) -> Bool {
-    if larder_is_locked(queue.descriptor, 0, 0) == 1 { return false }
-    return try lock.take()
-  }
-
   package func release() { lock.release() }
 
   /// Locks a byte of the queue; nil if the system grants no record lock. The process then waits without a place in the queue.
