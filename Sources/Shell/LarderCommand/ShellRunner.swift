@@ -68,7 +68,7 @@ final class ShellRunner {
   func runFile(_ path: String) throws -> Int32? {
     do {
       return try reporting {
-        try runScript(.file(path), text: LocalFile(Array(path.utf8), of: session).contents())
+        try runScript(.file(path), text: session.contents(of: Array(path.utf8)))
       }
     } catch is Interruption {
       return ShellError.Code.interrupted.exitCode

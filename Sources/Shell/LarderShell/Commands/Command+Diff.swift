@@ -22,7 +22,7 @@ extension Command {
         .usage, "diff compares two keys, or the store with one file",
         hint: "usage: `\(call.command.usage)`")
     }
-    let before = try StoreContent(LocalFile(words[0], of: session), for: session)
+    let before = try StoreContent(file: LocalFile.path(words[0]), for: session)
     // An export may have only some namespaces of the store, so only these namespaces are compared.
     let after = try StoreContent(session, only: before.names)
     let changes = try before.changes(

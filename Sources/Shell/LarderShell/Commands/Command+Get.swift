@@ -198,8 +198,8 @@ extension Command {
   private static func save(
     _ value: StoredValue, to path: [UInt8], _ call: Invocation, in session: Session
   ) throws {
-    let file = try LocalFile(path, of: session)
-    let writer = try file.writer(replaces: call.has("--force"))
+    let file = try LocalFile.path(path)
+    let writer = try session.host.make(file, call.has("--force"))
     var count = 0
     try value.forEachPiece(as: call.style, most: call.head, in: session) { bytes in
       try writer.write(bytes)
@@ -212,7 +212,7 @@ extension Command {
         Column("key", holdsBytes: true): .bytes(value.entry.key.bytes),
         Column("file", holdsBytes: true): .bytes(path), "bytes": .size(count),
       ],
-      sentences: ["wrote \(Wording.size(count)) to \(file.path)"])
+      sentences: ["wrote \(Wording.size(count)) to \(file)"])
   }
 
   /// The most bytes to copy. Some terminals drop sequences of more than 100,000 bytes, and 74,000 bytes become 98,668 in base64.

@@ -15,7 +15,7 @@ extension Command {
       Example("compact --to backup", "a copy, at any time"),
     ]
   ).running { call, session in
-    let copy = try call.bytes("--to").map { try LocalFile($0, of: session).directory() }
+    let copy = try call.bytes("--to").map { try session.host.directory(LocalFile.path($0)) }
     guard copy != nil || !session.isReadOnly else { throw ShellError.readOnly("compact") }
     let compaction = try ProgressLine.showSteps("compacting", unit: Wording.records, in: session) {
       shouldContinue in
@@ -104,7 +104,7 @@ extension Command {
       Example("salvage /var/tmp/rescued", "the damaged store stays as it is"),
     ],
   ).running { call, session in
-    let target = try LocalFile(call.bytes("DIRECTORY")!, of: session).directory()
+    let target = try session.host.directory(LocalFile.path(call.bytes("DIRECTORY")!))
     let salvage = try ProgressLine.showSteps("salvaging", unit: Wording.records, in: session) {
       shouldContinue in
       try session.whileClosed { path, options in

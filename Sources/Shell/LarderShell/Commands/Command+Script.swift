@@ -9,7 +9,7 @@ extension Command {
       Example("source 'my commands.larder'", "a name with a space"),
     ]
   ).running { call, session -> Outcome in
-    let file = try LocalFile(call.bytes("FILE")!, of: session)
+    let path = try LocalFile.path(call.bytes("FILE")!)
     guard session.sourceDepth < deepest else {
       throw ShellError(
         .usage, "files nest deeper than \(deepest)",
@@ -19,7 +19,7 @@ extension Command {
     defer { session.sourceDepth -= 1 }
     // Reads the whole file before the first command runs, so that a syntax error at the end leaves the store unchanged.
     let lines = try CommandReader.commands(
-      in: file.contents(), from: .file(file.path), variables: session.variables)
+      in: session.host.read(path).rest(.max), from: .file(path), variables: session.variables)
     for line in lines {
       try session.host.checkInterruption()
       let outcome = try session.run(line)

@@ -113,13 +113,17 @@ extension Session {
   func writer(to name: [UInt8], replaces: Bool) throws -> Host.Sink {
     isOutput(name)
       ? Host.Sink(write: output.write, finish: { _ in nil })
-      : try LocalFile(name, of: self).writer(replaces: replaces)
+      : try host.make(LocalFile.path(name), replaces)
   }
 
   /// The input from the file with this name; `-` is standard input.
   func input(from name: [UInt8]) throws -> Host.Input {
-    guard name == Array("-".utf8) else { return try LocalFile(name, of: self).reader() }
+    guard name == Array("-".utf8) else { return try host.read(LocalFile.path(name)) }
     guard let input = host.input else { throw ShellError.inputIsTaken }
     return input
+  }
+
+  package func contents(of name: [UInt8]) throws -> [UInt8] {
+    try host.read(LocalFile.path(name)).rest(.max)
   }
 }

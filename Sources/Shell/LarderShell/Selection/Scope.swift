@@ -99,8 +99,8 @@ extension Scope {
   /// Exports the entries of the scope to the file of `--save`.
   func save(_ call: Invocation) throws {
     guard let path = call.bytes("--save") else { return }
-    let file = try LocalFile(path, of: session)
-    var run = Export(of: self, as: .jsonl, showing: [], to: try file.writer(replaces: false))
+    let writer = try session.host.make(LocalFile.path(path), false)
+    var run = Export(of: self, as: .jsonl, showing: [], to: writer)
     try run.run(unfinished: "nothing was removed, and the file was not created")
     try session.host.notify("saved \(run.done.words) to \(path)")
   }

@@ -6,18 +6,14 @@ package import ShellLanguage
   import Foundation
 #endif
 
-package struct LocalFile {
-  package let path: String
-  private let host: Host
-
-  package init(_ bytes: [UInt8], of session: Session) throws(ShellError) {
-    guard let path = String(validating: bytes, as: UTF8.self), !path.isEmpty,
+package enum LocalFile {
+  static func path(_ name: [UInt8]) throws(ShellError) -> String {
+    guard let path = String(validating: name, as: UTF8.self), !path.isEmpty,
       !path.utf8.contains(0)
     else {
-      throw ShellError(.usage, "\(bytes) is not the name of a file", hint: "use `./value.json`")
+      throw ShellError(.usage, "\(name) is not the name of a file", hint: "use `./value.json`")
     }
-    self.path = path
-    host = session.host
+    return path
   }
 
   package static func exists(_ path: String) -> Bool {
@@ -41,13 +37,4 @@ package struct LocalFile {
     }
     return Completer.Found(paths, isCut: fitting.count > paths.count)
   }
-
-  package func contents() throws -> [UInt8] { try reader().rest(.max) }
-
-  func reader() throws -> Host.Input { try host.read(path) }
-
-  func writer(replaces: Bool) throws -> Host.Sink { try host.make(path, replaces) }
-
-  /// The path at which the directory with this name can be created.
-  func directory() throws -> String { try host.directory(path) }
 }

@@ -30,12 +30,12 @@ struct StoreContent {
     }
   }
 
-  init(_ file: LocalFile, for session: Session) throws {
-    var lines = LineSource(input: try file.reader(), name: SafeText(file.path))
+  init(file path: String, for session: Session) throws {
+    var lines = LineSource(input: try session.host.read(path), name: SafeText(path))
     var hasHead = false
     func wrong(_ reason: SafeText, line: Int, column: Int) -> ShellError {
       ShellError(
-        .usage, "\(file.path):\(line):\(column): \(reason)",
+        .usage, "\(path):\(line):\(column): \(reason)",
         hint: "diff takes a file that export has written")
     }
     while let line = try lines.line() {
