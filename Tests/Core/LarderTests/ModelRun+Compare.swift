@@ -39,10 +39,10 @@ extension ModelRun {
         return true
       }
     }
-    let order = expected.keys.map { StoredKey($0.span).bytes }.sorted {
+    let order = expected.keys.map { StoredKey.entry($0.span, in: .store) }.sorted {
       $0.lexicographicallyPrecedes($1)
     }
-    #expect(found.map { StoredKey($0.span).bytes } == order)
+    #expect(found.map { StoredKey.entry($0.span, in: .store) } == order)
   }
 
   mutating func compare() throws {

@@ -37,7 +37,8 @@ extension Verifier {
   mutating func checkGarbage(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     try transaction.forEach(in: .main, from: MetadataKey.garbage) {
       key, record throws(LMDBError) in
-      if let id = MetadataKey.id(of: key), engine.seal.open(record, for: key) != nil {
+      let seed = engine.seal.seed(for: key)
+      if let id = MetadataKey.id(of: key), engine.seal.open(record, seed: seed) != nil {
         garbage.insert(id)
         if let name = names[id] { report(.clearedInUse(id, name)) }
       } else {

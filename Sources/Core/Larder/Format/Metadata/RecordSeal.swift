@@ -37,12 +37,7 @@ struct RecordSeal: Sendable {
   }
 
   @_lifetime(copy record)
-  func open(_ record: Span<UInt8>, for key: Span<UInt8>) -> Span<UInt8>? {
-    open(record, seed: seed(for: key))
-  }
-
-  @_lifetime(copy record)
   func open(_ record: Span<UInt8>, for key: [UInt8]) -> Span<UInt8>? {
-    open(record, for: key.span)
+    open(record, seed: seed(for: key.span))
   }
 }

@@ -45,39 +45,25 @@ struct StoredKey: Hashable, Sendable {
   /// The stored form, without the namespace id before it.
   let bytes: [UInt8]
 
-  init(bytes: [UInt8]) { self.bytes = bytes }
-
-  init(_ key: Span<UInt8>) {
-    bytes = [UInt8](count: Self.size(of: key)) { Self.append(key, to: &$0) }
-  }
-
-  private static func size(of key: Span<UInt8>) -> Int {
-    key.count <= longestShort ? key.count + 1 : longest
-  }
-
-  private static func append(_ key: Span<UInt8>, to bytes: inout OutputSpan<UInt8>) {
-    if key.count <= longestShort {
-      bytes.append(contentsOf: key)
-      bytes.append(0)
-    } else {
-      bytes.append(contentsOf: key.extracting(0..<headCount))
-      bytes.append(word: Checksum.of(key, seed: 1))
-      bytes.append(word: Checksum.of(key, seed: 2))
-      bytes.append(1)
-    }
-  }
-
   /// The entry key, which is the key in the database of entries: `id`, then the stored form of `key`.
   static func entry(_ key: Span<UInt8>, in id: NamespaceID) -> [UInt8] {
-    [UInt8](count: 4 + size(of: key)) { bytes in
+    [UInt8](count: 4 + (key.count <= longestShort ? key.count + 1 : longest)) { bytes in
       bytes.append(bigEndian: id.rawValue)
-      append(key, to: &bytes)
+      if key.count <= longestShort {
+        bytes.append(contentsOf: key)
+        bytes.append(0)
+      } else {
+        bytes.append(contentsOf: key.extracting(0..<headCount))
+        bytes.append(word: Checksum.of(key, seed: 1))
+        bytes.append(word: Checksum.of(key, seed: 2))
+        bytes.append(1)
+      }
     }
   }
 
   var short: [UInt8]? { bytes.last == 0 ? Array(bytes.dropLast()) : nil }
 
-  /// Whether the bytes can be a result of ``init(_:)``.
+  /// Whether a key can have these bytes as its stored form.
   var isWellFormed: Bool {
     switch bytes.last {
     case 0?: (2...Self.longestShort + 1).contains(bytes.count)

@@ -25,7 +25,9 @@ struct Tombstone: Equatable, Sendable {
 
   /// Nil if the record under `key` is damaged.
   init?(_ record: Span<UInt8>, at key: Span<UInt8>, seal: RecordSeal) {
-    guard let bytes = seal.open(record, for: key), bytes.count >= 8 else { return nil }
+    guard let bytes = seal.open(record, seed: seal.seed(for: key)), bytes.count >= 8 else {
+      return nil
+    }
     let tagCount = Int(bytes.halfWord(at: 0))
     let count = Int(bytes.halfWord(at: 4))
     let start = 8 + tagCount
