@@ -46,7 +46,7 @@ final class StoreEngine: Sendable {
     opened = (options.clock.now, options.clock.monotonic)
     changes = ChangeFeed(
       ring: ChangeRing(of: environment, store: format.identity, slots: options.hooks.changeSlots),
-      newest: { environment.lastTransaction }, machine: options.hooks.machineClock,
+      machine: options.hooks.machineClock,
       health: {
         StoreHealth(of: environment, needsWriting: !options.readOnly && !options.allowsForeignOwner)
       })

@@ -41,11 +41,11 @@ extension ChangeFeed {
 
   func hold(_ state: inout State) {
     // The commit is read before the time. So if the lease is still live at `now`, every change up to that commit was published.
-    let commit = newest()
+    let commit = ring.newestCommit
     let now = now
     guard let lease = state.lease else {
       state.lease = ChangeLease(on: ring, at: now)
-      state.heldAt = newest()
+      state.heldAt = ring.newestCommit
       return
     }
     // Writers check only the word in the ring. The word may be lost when a larger ring replaces the ring, so both are checked.
@@ -56,7 +56,7 @@ extension ChangeFeed {
     } else {
       state.lease?.renew(on: ring, at: now)
       // A commit between the last renewal and this renewal may have happened without a lease, so its changes may be missing.
-      let commit = newest()
+      let commit = ring.newestCommit
       if commit != state.heldAt { state.leaseExpirations += 1 }
       state.heldAt = commit
     }

@@ -14,7 +14,6 @@ import Synchronization
 final class ChangeFeed: Sendable {
   let ring: ChangeRing
   let process = ProcessInfo.processInfo.processIdentifier
-  let newest: @Sendable () -> UInt64
   /// The machine's monotonic clock in milliseconds. All processes share this clock; the store's clock may be set by tests.
   private let machine: @Sendable () -> Int64
   private let health: @Sendable () -> StoreHealth
@@ -40,11 +39,10 @@ final class ChangeFeed: Sendable {
   }
 
   init(
-    ring: ChangeRing, newest: @escaping @Sendable () -> UInt64,
-    machine: @escaping @Sendable () -> Int64, health: @escaping @Sendable () -> StoreHealth
+    ring: ChangeRing, machine: @escaping @Sendable () -> Int64,
+    health: @escaping @Sendable () -> StoreHealth
   ) {
     self.ring = ring
-    self.newest = newest
     self.machine = machine
     self.health = health
   }

@@ -85,6 +85,8 @@ struct ChangeRing {
 
   var isUsable: Bool { words.view.isWritable }
 
+  var newestCommit: UInt64 { environment.lastTransaction }
+
   /// The position of the ring. Each commit that publishes or misses changes makes a new position.
   struct Position: Equatable {
     var gaps: UInt64
