@@ -50,11 +50,6 @@ static inline int larder_is_locked(int descriptor, off_t start, off_t count) {
   return lock.l_type != F_UNLCK;
 }
 
-// Duplicates a descriptor. The new number is at least 3, so the new descriptor is not a standard descriptor.
-static inline int larder_duplicate_above_standard(int descriptor) {
-  return fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
-}
-
 static inline int larder_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) != -1; }
 
 // Allocates the file's blocks up to `length`: on a full disk, a write through a map to a missing block raises SIGBUS. Signals

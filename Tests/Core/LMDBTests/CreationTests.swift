@@ -24,17 +24,16 @@ import Testing
 
   @Test func `the lock file has all its blocks`() throws {
     try Fixture.open(directory.store).close()
-    #expect(lockFileBytes().size == 65_536 && lockFileBytes().allocated >= 65_536)
+    #expect(try lockFileBytes().size == 65_536 && lockFileBytes().allocated >= 65_536)
     // A plain LMDB program leaves a lock file without allocated blocks. The next opening must allocate them.
     try truncate("lock.mdb", to: 0)
     try truncate("lock.mdb", to: 65_536)
     try Fixture.open(directory.store).close()
-    #expect(lockFileBytes().allocated >= 65_536)
+    #expect(try lockFileBytes().allocated >= 65_536)
   }
 
-  private func lockFileBytes() -> (size: Int, allocated: Int) {
-    var status = stat()
-    #expect(unsafe stat(directory.store + "/lock.mdb", &status) == 0)
+  private func lockFileBytes() throws -> (size: Int, allocated: Int) {
+    let status = try #require(FileStatus.of(directory.store + "/lock.mdb"))
     return (Int(status.st_size), Int(status.st_blocks) * 512)
   }
 
@@ -43,7 +42,7 @@ import Testing
     try truncate("lock.mdb", to: 1 << 30)
     let environment = try Fixture.open(directory.store)
     try environment.set([5], [6])
-    #expect(lockFileBytes().size == 65_536)
+    #expect(try lockFileBytes().size == 65_536)
     environment.close()
   }
 
@@ -52,14 +51,13 @@ import Testing
     try truncate("lock.mdb", to: 1 << 30)
     let environment = try Fixture.open(directory.store)
     try environment.set([5], [6])
-    #expect(lockFileBytes().allocated < 1 << 20)
+    #expect(try lockFileBytes().allocated < 1 << 20)
     environment.close()
     #expect(try peer.end() == 0)
   }
 
-  private func truncate(_ name: String, to length: UInt64) throws {
-    let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.store + "/" + name))
-    try file.truncate(atOffset: length)
+  private func truncate(_ name: String, to length: Int) throws {
+    try FileDescriptor(opening: directory.store + "/" + name, O_RDWR).truncate(length)
   }
 
   @Test func `what prepares a store is there before anybody sees it, and an error leaves no store`()

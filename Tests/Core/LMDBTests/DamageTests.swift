@@ -142,19 +142,16 @@ import Testing
   @Test func `numbers that change below an open environment are errors`() throws {
     _ = try makeStore()
     let environment = try Fixture.open(directory.store)
-    let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.store + "/data.mdb"))
-    let meta = environment.lastTransaction % 2 * 4096
+    let file = try FileDescriptor(opening: directory.store + "/data.mdb", O_RDWR)
+    let meta = Int(environment.lastTransaction % 2) * 4096
     // The number of the last page is at offset 136, and the number of the commit is at offset 144.
-    let values: [(UInt64, UInt64)] = [(136, .max), (136, 1 << 63), (144, .max), (144, 1 << 63)]
+    let values: [(Int, UInt64)] = [(136, .max), (136, 1 << 63), (144, .max), (144, 1 << 63)]
     for (offset, value) in values {
-      try file.seek(toOffset: meta + offset)
-      let before = try file.read(upToCount: 8)
-      try file.seek(toOffset: meta + offset)
-      try file.write(contentsOf: [UInt8](littleEndian: value))
+      let before = try file.contents(at: meta + offset, count: 8)
+      try file.write([UInt8](littleEndian: value), at: meta + offset)
       #expect(throws: LMDBError.self) { try environment.set([1], [1]) }
       _ = environment.info
-      try file.seek(toOffset: meta + offset)
-      try file.write(contentsOf: try #require(before))
+      try file.write(before, at: meta + offset)
     }
     environment.close()
   }
@@ -170,12 +167,8 @@ import Testing
   }
 
   private func setLastPage(_ number: UInt64) throws {
-    let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.store + "/data.mdb"))
-    for page in 0..<2 {
-      try file.seek(toOffset: UInt64(page * 4096 + 136))
-      try file.write(contentsOf: [UInt8](littleEndian: number))
-    }
-    try file.close()
+    let file = try FileDescriptor(opening: directory.store + "/data.mdb", O_RDWR)
+    for page in 0..<2 { try file.write([UInt8](littleEndian: number), at: page * 4096 + 136) }
   }
 
   @Test(arguments: [1 << 34, 1 << 40, 1 << 62, 1 << 63])

@@ -19,8 +19,7 @@ import Testing
     #expect(words.open(making: 4096))
     #expect(words.isWritable && words.values == Array(repeating: 0, count: 4096))
     for index in 0..<SharedTable.View.noteCount { #expect(words.view.note(index) == 0) }
-    var status = stat()
-    #expect(unsafe lstat(file, &status) == 0)
+    let status = try #require(FileStatus.of(file))
     #expect(status.st_mode & 0o777 == 0o600)
     #expect(status.st_size == 128 + 4 * 4096 && status.st_blocks * 512 >= status.st_size)
   }
@@ -75,7 +74,6 @@ import Testing
     let made = SharedWords.of(environment)
     #expect(made.open(making: 128))
     made.set(5, 5)
-    let url = URL(fileURLWithPath: file)
     let original = try contents()
     let manager = FileManager.default
     func put(_ data: Data) throws { try makePrivateFile(file, data) }
@@ -108,9 +106,7 @@ import Testing
     case "hole":
       isKept = true
       try put(original.prefix(128))
-      let handle = try FileHandle(forUpdating: url)
-      try handle.truncate(atOffset: UInt64(original.count))
-      try handle.close()
+      try FileDescriptor(opening: file, O_RDWR).truncate(original.count)
     default: Issue.record("\(kind)")
     }
     let words = SharedWords.of(environment)
@@ -123,8 +119,7 @@ import Testing
     #expect(words.open(making: 128))
     #expect(words.values == Array(repeating: 0, count: 128))
     #expect(try contents().count == original.count)
-    var status = stat()
-    #expect(unsafe lstat(file, &status) == 0)
+    let status = try #require(FileStatus.of(file))
     #expect(status.st_mode & 0o777 == 0o600 && status.st_nlink == 1)
     #expect(status.st_blocks * 512 >= status.st_size)
     #expect(!manager.fileExists(atPath: file + ".new"))

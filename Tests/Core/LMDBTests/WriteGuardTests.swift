@@ -33,13 +33,10 @@ import Testing
   }
 
   func change(_ offset: Int, _ body: (inout Data) -> Void) throws {
-    let file = try FileHandle(forUpdating: file)
-    defer { try? file.close() }
-    try file.seek(toOffset: UInt64(offset))
-    var data = try #require(try file.read(upToCount: Self.pageSize))
+    let file = try FileDescriptor(opening: file.path, O_RDWR)
+    var data = Data(try file.contents(at: offset, count: Self.pageSize))
     body(&data)
-    try file.seek(toOffset: UInt64(offset))
-    try file.write(contentsOf: data)
+    try file.write(Array(data), at: offset)
   }
 
   func word(_ data: Data, _ offset: Int, _ count: Int = 8) -> Int {
