@@ -18,7 +18,9 @@ struct Watch {
   private let events: Set<String>?
   private let patterns: [Selection.Pattern]
   private let conditions: [Expression]
-  private let form: ChangeForm
+  let namesNamespaces: Bool
+  let hasValues: Bool
+  let shown: [QueryColumn]
   private let changes: Changes.Iterator
   private let most: Int
   private(set) var count = 0
@@ -38,23 +40,23 @@ struct Watch {
     conditions = selection.conditions
     changes = session.store.changes(in: names?.count == 1 ? names!.first?.string : nil)
       .makeAsyncIterator()
-    form = ChangeForm(
-      namesNamespaces: names?.count != 1, hasValues: call.has("--values"),
-      shown: call.columns("--show") ?? [])
+    namesNamespaces = names?.count != 1
+    hasValues = call.has("--values")
+    shown = call.columns("--show") ?? []
     most = call.number("--count") ?? .max
   }
 
   /// Shows changes until the time `end`, or until enough changes were shown. Returns true if ^C stopped the watch.
   mutating func run(until end: Duration?) throws -> Bool {
-    try session.output.rows(form.columns, areEndless: true) { write in
+    try session.output.rows(columns, areEndless: true) { write in
       while count < most {
         let (events, looked) = try nextEvents()
         count += events.count
         if session.output.isTable {
           let clock = session.wallClock
-          try session.output.writeLines(events.map { form.line($0, clock) })
+          try session.output.writeLines(events.map { line($0, clock) })
         } else {
-          try write(events.map(form.cells))
+          try write(events.map { cells($0) })
         }
         let left = end.map { $0 - session.clock.monotonic }
         if session.host.isInterrupted() { return true }
@@ -106,15 +108,15 @@ struct Watch {
     } ?? false
   }
 
-  /// Adds those fields of the present entry that the form shows.
+  /// Adds those fields of the present entry that the answer shows.
   private func complete(_ event: inout ChangeEvent) throws {
-    let operands = form.shown.map(\.operand)
+    let operands = shown.map(\.operand)
     event.shown = operands.map { _ in .null }
-    guard form.hasValues || !operands.isEmpty else { return }
+    guard hasValues || !operands.isEmpty else { return }
     let found = try event.lookUp(in: session.store) { entry, value -> ([UInt8]?, [Cell]) in
-      let shown = operands.isEmpty ? [] : session.queries.columns(operands, entry, value)
+      let values = operands.isEmpty ? [] : session.queries.columns(operands, entry, value)
       // A negative entry records that no value exists, so there is no value to show.
-      return (entry.isNegative || !form.hasValues ? nil : value.bytes, shown.map(\.cell))
+      return (entry.isNegative || !hasValues ? nil : value.bytes, values.map(\.cell))
     }
     if let found { (event.value, event.shown) = found }
   }
