@@ -8,7 +8,11 @@ struct BufferHold {
   private var isHeld = false
   /// The records that the transaction commits; nil if LMDB already has the records.
   private var state: BufferState?
-  private var drained = DrainedRecords()
+  /// The end of the records that the transaction has stored, and their number.
+  private var drainedEnd = 0
+  private var drainedCount = 0
+  /// For each namespace, the version of the first value that comes from these records. All later versions come from them, too.
+  private var firstVersions: [NamespaceID: UInt64] = [:]
   private var terms = BufferTerms()
   private let lost: LostRecords
 
@@ -19,41 +23,80 @@ struct BufferHold {
 
   /// Stores the records before the batch makes its own changes, and stops appends to the buffer. `commit` is the number of the
   /// last commit before the transaction. Returns the number of stored records.
-  mutating func begin(
-    _ batch: inout WriteBatch, on commit: UInt64, lockTimeout: Duration
-  ) throws -> Int {
+  mutating func begin(_ session: inout WriteSession, on commit: UInt64) throws -> Int {
     guard let buffer else { return 0 }
-    (isHeld, drained) = (false, DrainedRecords())
+    (isHeld, drainedEnd, drainedCount, firstVersions) = (false, 0, 0, [:])
     // Each pass stores the records that were appended during the previous pass. So when appends stop, usually only a few
     // records are left. Many are left only if other threads append as fast as this thread stores.
     var passes = 0
     while passes < 4, case let state = buffer.state, !state.isFrozen,
-      buffer.base(of: state) == commit, state.end - drained.end >= buffer.leastAhead
+      buffer.base(of: state) == commit, state.end - drainedEnd >= buffer.leastAhead
     {
-      try batch.drain(buffer, to: state, &drained, without: lost)
+      try drain(buffer, to: state, &session)
       passes += 1
       KillPoint.pass(14)
       buffer.noteDrainedAhead()
     }
-    state = try buffer.freeze(on: commit, lockTimeout: lockTimeout)
+    state = try buffer.freeze(on: commit, lockTimeout: session.engine.environment.lockTimeout)
     isHeld = true
-    if passes > 0 { batch.session.renewTime() }
-    if let state { try batch.drain(buffer, to: state, &drained, without: lost) }
-    return drained.count
+    if passes > 0 { session.renewTime() }
+    if let state { try drain(buffer, to: state, &session) }
+    return drainedCount
+  }
+
+  /// Stores records of the write buffer before the batch makes its own changes. Throws ``RolledBack`` if damage prevents
+  /// storing a record, because a part of this record may already be stored.
+  private mutating func drain(
+    _ buffer: WriteBuffer, to state: BufferState, _ session: inout WriteSession
+  ) throws {
+    if state.end <= drainedEnd { return }
+    // If all records are damaged, the batch changes nothing else. But this generation of records ends only with a commit.
+    session.forceCommit()
+    let contents = BufferContents(of: buffer, from: drainedEnd, to: state)
+    for id in contents.namespaces.keys where firstVersions[id] == nil {
+      if try session.isLive(id) { firstVersions[id] = try session.counters(of: id).next }
+    }
+    let places = lost.remaining(contents.places, of: state)
+    let bytes = contents.bytes.span
+    session.deadlines.keepsAll = true
+    defer { session.deadlines.keepsAll = false }
+    for place in places {
+      do throws(LarderError) {
+        try session.store(
+          place, bytes.extracting(place.entry), for: bytes.extracting(place.key),
+          onVersionsFrom: firstVersions[place.record.id])
+      } catch {
+        guard error.code == .damaged else { throw error }
+        throw RolledBack.recordUnstorable(offset: place.offset, generation: state.generation)
+      }
+    }
+    for (id, namespace) in contents.namespaces where try session.isLive(id) {
+      try session.update(id) { counters in
+        counters.next = max(counters.next, namespace.next)
+        counters.removals = counters.removals + namespace.removals
+      }
+    }
+    if contents.isDamaged { try session.skipVersions(of: buffer) }
+    for time in contents.times {
+      session.recordWrite(
+        at: min(max(Timestamp(milliseconds: time), Timestamp(milliseconds: 0)), session.now))
+    }
+    drainedEnd = state.end
+    drainedCount += places.count
   }
 
   var hasRecords: Bool { state.map { $0.end > 0 } ?? false }
 
   /// If there were single writes after the last commit, evicts entries to make room for the next records. The batch has not
   /// written any entry of its own yet, so this call evicts no such entry.
-  func evictAhead(_ batch: inout WriteBatch) throws(LarderError) {
+  func evictAhead(_ session: inout WriteSession) throws(LarderError) {
     guard let buffer, buffer.appends else { return }
     let crowded = buffer.takeCrowded()
-    if crowded != nil || hasRecords { try batch.session.evictAhead(also: crowded) }
+    if crowded != nil || hasRecords { try session.evictAhead(also: crowded) }
   }
 
-  mutating func note(_ batch: borrowing WriteBatch) {
-    if isHeld { terms = batch.session.bufferTerms }
+  mutating func note(_ session: borrowing WriteSession) {
+    if isHeld { terms = session.bufferTerms }
     KillPoint.pass(8)
   }
 

@@ -101,7 +101,7 @@ extension StoreEngine {
       let done = try commit(CommitMode(lockTimeout: lockTimeout)) { batch in
         let done = try batch.session.flushAccessTimes(Self.usesPerFlush)
         // Pages that a commit frees can be used again only after two more commits. So the batch commits even without a change.
-        if done == 0 { batch.forceCommit() }
+        if done == 0 { batch.session.forceCommit() }
         return done
       }
       tries = done == 0 ? tries + 1 : 0

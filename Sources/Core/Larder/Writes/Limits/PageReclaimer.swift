@@ -94,7 +94,7 @@ struct PageReclaimer {
   }
 
   private func letCommitsPass() throws {
-    for _ in 0..<2 { try attempt { batch in batch.forceCommit() } }
+    for _ in 0..<2 { try attempt { batch in batch.session.forceCommit() } }
     try engine.environment.checkpoint()
   }
 
@@ -148,7 +148,7 @@ struct PageReclaimer {
   }
 }
 
-extension WriteBatch {
+extension WriteSession {
   /// Makes the transaction change something, so that it really commits: freed pages can be used only after two more commits.
-  mutating func forceCommit() { session.ledger.updateStore { $0.forcedCommits &+= 1 } }
+  mutating func forceCommit() { ledger.updateStore { $0.forcedCommits &+= 1 } }
 }

@@ -170,10 +170,10 @@ extension WriteBatch {
       if room.mayAskForCheckpoint, session.wantsCheckpoint { throw RolledBack.checkpointWanted }
       if disk.available < room.wanted { throw RolledBack.roomWanted }
     }
-    let count = try buffered.begin(&self, on: commit, lockTimeout: engine.environment.lockTimeout)
+    let count = try buffered.begin(&session, on: commit)
     let shares = min(1 + count, Self.mostShares)
     let storesRecords = mode.needsEmptyBuffer && buffered.hasRecords
-    try buffered.evictAhead(&self)
+    try buffered.evictAhead(&session)
     try session.flushSomeAccessTimes()
     let result = storesRecords ? nil : try body(&self)
     // The cleanup must not use the last free pages: they are reserved for the caller's changes.
@@ -187,7 +187,7 @@ extension WriteBatch {
     try session.resumeOrphans()
     try session.mergeReadCounters()
     try session.finish()
-    buffered.note(self)
+    buffered.note(session)
     session.changes?.prepare()
     session.effects.changes = session.changes
     if session.state.watched == 0 { session.effects.hasUnrecordedChanges = false }

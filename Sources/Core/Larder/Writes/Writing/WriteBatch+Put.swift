@@ -56,62 +56,18 @@ extension WriteBatch {
     try countChange(ofBytes: value.count + key.count + encodedFields.count)
 
     let entryKey = StoredKey.entry(key, in: id)
-    let previous = try clearPlace(at: entryKey, for: key)
+    let previous = try session.clearPlace(at: entryKey, for: key)
     var header = terms.header(
       key, version: try nextVersion(in: namespace), replacing: previous?.header, in: namespace,
       at: session.now)
     if transformed?.steps != nil { header.flags.insert(.transformed) }
-    header = try store(
+    header = try session.store(
       value, for: key, at: entryKey, header, (fields, encodedFields), replacing: previous,
       in: namespace, as: .set)
     // The version is taken only now, because a refused write must take no version.
     _ = try session.nextNumber(in: id)
     session.recordWriteTime()
     return (id, header.remembered(terms.idle))
-  }
-
-  /// Makes room and stores an entry whose header is known. The returned header has no checksum.
-  @discardableResult
-  mutating func store(
-    _ value: Span<UInt8>, for key: Span<UInt8>, at entryKey: [UInt8], _ header: EntryHeader,
-    _ fields: (EntryFields, encoded: [UInt8]), replacing previous: StoredEntry?,
-    in namespace: KnownNamespace, as change: EntryChange
-  ) throws(LarderError) -> EntryHeader {
-    var (header, previous) = (header, previous)
-    if try isCut(value.count, fields: fields.encoded.count) { header.flags.insert(.chunked) }
-    let draft = Draft(value, for: key, at: entryKey, header, fields.0, encoded: fields.encoded)
-    if session.budget.mayEvict(namespace.rules) {
-      // A record of the write buffer needs no further room, because the buffer takes only records that keep the limits.
-      let hasRoom = if case .committed = change { true } else { false }
-      previous = try session.admit(draft, replacing: previous, in: namespace, hasRoom: hasRoom)
-    }
-    try session.replace(previous, with: draft, as: change)
-    return draft.header
-  }
-
-  private mutating func isCut(_ count: Int, fields: Int) throws(LarderError) -> Bool {
-    if let least = session.engine.chunksAbove, count > least { return true }
-    return try session.needsChunks(
-      value: count, recordCount: EntryHeader.largestSize + fields + count)
-  }
-
-  /// The entry that a write replaces; nil if there is none. A damaged record is counted as damaged and then overwritten. If
-  /// another entry with a long key has the same stored form, that other entry is removed first.
-  mutating func clearPlace(
-    at entryKey: [UInt8], for key: Span<UInt8>
-  ) throws(LarderError) -> StoredEntry? {
-    switch try session.contents(of: entryKey) {
-    case .empty:
-      return nil
-    case .damaged:
-      try session.recordDamage(entryKey)
-      return nil
-    case .entry(let previous) where previous.has(key):
-      return previous
-    case .entry(let other):
-      try session.remove(other, reason: .replaced)
-      return nil
-    }
   }
 
   /// Throws if a key, a tag, or an owner that may be written later has an impossible form.
@@ -124,6 +80,51 @@ extension WriteBatch {
     for owner in attributes.owners {
       try Key.validate(count: owner.key.bytes.count, in: owner.namespace)
       try NamespaceName.validate(owner.namespace)
+    }
+  }
+}
+
+extension WriteSession {
+  /// Makes room and stores an entry whose header is known. The returned header has no checksum.
+  @discardableResult
+  mutating func store(
+    _ value: Span<UInt8>, for key: Span<UInt8>, at entryKey: [UInt8], _ header: EntryHeader,
+    _ fields: (EntryFields, encoded: [UInt8]), replacing previous: StoredEntry?,
+    in namespace: KnownNamespace, as change: EntryChange
+  ) throws(LarderError) -> EntryHeader {
+    var (header, previous) = (header, previous)
+    if try isCut(value.count, fields: fields.encoded.count) { header.flags.insert(.chunked) }
+    let draft = Draft(value, for: key, at: entryKey, header, fields.0, encoded: fields.encoded)
+    if budget.mayEvict(namespace.rules) {
+      // A record of the write buffer needs no further room, because the buffer takes only records that keep the limits.
+      let hasRoom = if case .committed = change { true } else { false }
+      previous = try admit(draft, replacing: previous, in: namespace, hasRoom: hasRoom)
+    }
+    try replace(previous, with: draft, as: change)
+    return draft.header
+  }
+
+  private mutating func isCut(_ count: Int, fields: Int) throws(LarderError) -> Bool {
+    if let least = engine.chunksAbove, count > least { return true }
+    return try needsChunks(value: count, recordCount: EntryHeader.largestSize + fields + count)
+  }
+
+  /// The entry that a write replaces; nil if there is none. A damaged record is counted as damaged and then overwritten. If
+  /// another entry with a long key has the same stored form, that other entry is removed first.
+  mutating func clearPlace(
+    at entryKey: [UInt8], for key: Span<UInt8>
+  ) throws(LarderError) -> StoredEntry? {
+    switch try contents(of: entryKey) {
+    case .empty:
+      return nil
+    case .damaged:
+      try recordDamage(entryKey)
+      return nil
+    case .entry(let previous) where previous.has(key):
+      return previous
+    case .entry(let other):
+      try remove(other, reason: .replaced)
+      return nil
     }
   }
 }

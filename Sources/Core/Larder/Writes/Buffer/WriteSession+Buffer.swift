@@ -1,63 +1,22 @@
 import LMDB
 import LarderSystem
 
-extension WriteBatch {
-  /// Stores records of the write buffer before the batch makes its own changes. Throws ``RolledBack`` if damage prevents
-  /// storing a record, because a part of this record may already be stored.
-  mutating func drain(
-    _ buffer: WriteBuffer, to state: BufferState, _ drained: inout DrainedRecords,
-    without lost: LostRecords
-  ) throws {
-    if state.end <= drained.end { return }
-    // If all records are damaged, the batch changes nothing else. But this generation of records ends only with a commit.
-    forceCommit()
-    let contents = BufferContents(of: buffer, from: drained.end, to: state)
-    for id in contents.namespaces.keys where drained.firstVersions[id] == nil {
-      if try session.isLive(id) { drained.firstVersions[id] = try session.counters(of: id).next }
-    }
-    let places = lost.remaining(contents.places, of: state)
-    let bytes = contents.bytes.span
-    session.deadlines.keepsAll = true
-    defer { session.deadlines.keepsAll = false }
-    for place in places {
-      do throws(LarderError) {
-        try store(
-          place, bytes.extracting(place.entry), for: bytes.extracting(place.key),
-          onVersionsFrom: drained.firstVersions[place.record.id])
-      } catch {
-        guard error.code == .damaged else { throw error }
-        throw RolledBack.recordUnstorable(offset: place.offset, generation: state.generation)
-      }
-    }
-    for (id, namespace) in contents.namespaces where try session.isLive(id) {
-      try session.update(id) { counters in
-        counters.next = max(counters.next, namespace.next)
-        counters.removals = counters.removals + namespace.removals
-      }
-    }
-    if contents.isDamaged { try skipVersions(of: buffer) }
-    for time in contents.times {
-      session.recordWrite(
-        at: min(max(Timestamp(milliseconds: time), Timestamp(milliseconds: 0)), session.now))
-    }
-    drained.end = state.end
-    drained.count += places.count
-  }
-
+extension WriteSession {
   /// Skips the versions that damaged records may have had, because readers may have seen other values with these versions.
-  private mutating func skipVersions(of buffer: WriteBuffer) throws(LarderError) {
-    for id in Set(buffer.namespaceIDs) where try session.name(of: id) != nil {
-      try session.update(id) { $0.next &+= 1 << 20 }
+  mutating func skipVersions(of buffer: WriteBuffer) throws(LarderError) {
+    for id in Set(buffer.namespaceIDs) where try name(of: id) != nil {
+      try update(id) { $0.next &+= 1 << 20 }
     }
   }
 
-  private mutating func store(
+  mutating func store(
     _ place: BufferPlace, _ entry: Span<UInt8>, for key: Span<UInt8>,
     onVersionsFrom first: UInt64?
   ) throws(LarderError) {
     let record = place.record
-    guard let name = try session.name(of: record.id), let namespace = try session.namespace(name)
-    else { return }
+    guard let name = try self.name(of: record.id), let namespace = try self.namespace(name) else {
+      return
+    }
     let entryKey = StoredKey.entry(key, in: record.id)
     var previous = try clearPlace(at: entryKey, for: key)
     // The former entry may come from an earlier record of the key, which this transaction has already stored. If so, the log
@@ -69,7 +28,7 @@ extension WriteBatch {
       : !record.kind.isDisjoint(with: [.removal, .afterRemoval])
     if leaves, let former = previous {
       let reason: RemovalReason = record.kind.contains(.replacesData) ? .replaced : .removed
-      try session.remove(former, as: .committed(reason, isCounted: isOfBuffer))
+      try remove(former, as: .committed(reason, isCounted: isOfBuffer))
       previous = nil
     }
     guard !record.isRemoval, var header = EntryHeader(entry) else { return }
@@ -81,9 +40,7 @@ extension WriteBatch {
       (EntryFields(), []), replacing: previous, in: namespace,
       as: .committed(.replaced, isCounted: isOfBuffer))
   }
-}
 
-extension WriteSession {
   /// Evicts in full namespaces and in a full store, so that the next records have room and need no commit of their own. Evicts
   /// in the namespaces that the batch has changed, and in `crowded`.
   mutating func evictAhead(also crowded: NamespaceID?) throws(LarderError) {
@@ -119,11 +76,4 @@ extension Limits {
       entries: entries.map { $0 - min($0 / 400, 2048) },
       bytes: bytes.map { $0 - min($0 / 400, 1 << 20) })
   }
-}
-
-struct DrainedRecords {
-  var end = 0
-  var count = 0
-  /// For each namespace, the version of the first value that comes from these records. All later versions come from them, too.
-  var firstVersions: [NamespaceID: UInt64] = [:]
 }
