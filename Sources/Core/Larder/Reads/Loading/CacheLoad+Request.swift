@@ -34,42 +34,29 @@ extension CacheLoad {
     case .known(let result): return result
     case .entered(let place, let lookup, let isFallback):
       do {
-        return try await result(
-          place, after: lookup,
-          softTimeout: isFallback && lookup?.value != nil ? options.softTimeout : nil)
-      } catch {
+        // After the soft timeout the caller gets the stored value, and the load continues.
+        let softTimeout = isFallback && lookup?.value != nil ? options.softTimeout : nil
+        let isSoft = softTimeout.map { $0 < options.timeout ?? .seconds(Int64.max) } ?? false
+        let place = try place.get()
+        let loaded = try await engine.clock.run(
+          within: isSoft ? softTimeout : options.timeout,
+          {
+            try await outcome(place, after: lookup)
+          },
+          else: {
+            if isSoft { keep() }
+            throw timedOut
+          })
+        if options.waitsForCommit { return try await committed(loaded) }
+        return loaded.current
+      } catch let failure {
         try Task.checkCancellation()
+        let error: any Error = failure is LoadCycle ? loadCycle : failure
         guard isFallback, let lookup, var served = cache.result(lookup) else { throw error }
         served.source = .stale
         served.error = error
         return served
       }
-    }
-  }
-
-  /// - Parameter softTimeout: the time after which the caller gets the stored value while the load continues; nil if never.
-  private func result(
-    _ place: Result<Place, any Error>, after lookup: CacheLookup<Value>?, softTimeout: Duration?
-  ) async throws -> CacheResult<Value>? {
-    do {
-      let isSoft = softTimeout.map { $0 < options.timeout ?? .seconds(Int64.max) } ?? false
-      let place = try place.get()
-      let loaded = try await engine.clock.run(
-        within: isSoft ? softTimeout : options.timeout,
-        {
-          try await outcome(place, after: lookup)
-        },
-        else: {
-          if isSoft { keep() }
-          throw timedOut
-        })
-      if options.waitsForCommit { return try await committed(loaded) }
-      return loaded.current
-    } catch is LoadCycle {
-      throw LarderError(
-        .loadCycle,
-        "the load of \(Key(key)) in namespace \(cache.name) would wait for itself",
-        hint: "load another key inside the closure, or pass the value on")
     }
   }
 
@@ -149,6 +136,12 @@ extension CacheLoad {
         options.onBackgroundError?(error)
       }
     }
+  }
+
+  private var loadCycle: LarderError {
+    LarderError(
+      .loadCycle, "the load of \(Key(key)) in namespace \(cache.name) would wait for itself",
+      hint: "load another key inside the closure, or pass the value on")
   }
 
   private var timedOut: LarderError {
