@@ -107,11 +107,8 @@ final class LoadLeases: Sendable {
   private func beginRenewing() {
     Task.detached(priority: .utility) { [weak self] in
       while self?.isHolding ?? false {
-        do {
-          try await Task.sleep(for: Self.renewal)
-        } catch {
-          return
-        }
+        // Nobody cancels this task, so the sleep throws no error.
+        try? await Task.sleep(for: Self.renewal)
         self?.renew()
       }
     }
