@@ -138,13 +138,11 @@ public struct RemovalCounters: Sendable, Equatable {
   public func bytes(_ reason: RemovalReason) -> UInt64 { sizes[reason.rawValue] }
 
   /// The number of entries evicted to keep limits.
-  public var evicted: UInt64 { sum { $0.isEviction ? self[$0] : 0 } }
+  public var evicted: UInt64 { Self.evictions.reduce(0) { $0 &+ self[$1] } }
   /// Bytes of the values evicted to keep limits.
-  public var evictedBytes: UInt64 { sum { $0.isEviction ? bytes($0) : 0 } }
+  public var evictedBytes: UInt64 { Self.evictions.reduce(0) { $0 &+ bytes($1) } }
 
-  private func sum(_ count: (RemovalReason) -> UInt64) -> UInt64 {
-    RemovalReason.allCases.reduce(0) { $0 &+ count($1) }
-  }
+  private static let evictions = RemovalReason.allCases.filter(\.isEviction)
 
   mutating func count(_ reason: RemovalReason, entries: UInt64 = 1, bytes: Int) {
     counts[reason.rawValue] &+= entries

@@ -51,11 +51,6 @@ struct TransformPipeline: Sendable {
     return isComplete(range.flatMap { TransformSteps(record.extracting($0)) })
   }
 
-  func accepts(_ entry: StoredEntry) -> Bool {
-    if !hasRequired || entry.header.flags.contains(.negative) { return true }
-    return isComplete(entry.fields.transforms)
-  }
-
   /// Whether the steps include every required transform for which `concerns` is true.
   func isComplete(
     _ steps: TransformSteps?, where concerns: (any ValueTransform) -> Bool = { _ in true }

@@ -104,7 +104,7 @@ extension WriteSession {
         try lmdb.assemble(payload.span, version: entry.header.version, in: entry.id, chunks)
       }
     }
-    guard engine.transforms.accepts(entry) else { return nil }
+    guard engine.transforms.isComplete(entry.fields.transforms) else { return nil }
     guard entry.header.flags.contains(.transformed), let stored, let key = entry.key else {
       return stored
     }
