@@ -104,12 +104,12 @@ final class WriteGuard: @unchecked Sendable {
     of trees: [Tree], with lists: FreeListCheck
   ) throws(PageDamage) {
     if hasComparedUse { return }
-    var inUse = PagesInUse(of: pages)
-    for tree in trees { inUse.add(tree) }
-    if let page = inUse.pages.first(in: lists.free) {
+    var inUse = PageSet(upTo: Int(pages.lastPage) + 1)
+    for tree in trees { inUse.insertPages(of: tree, in: pages.table) }
+    if let page = inUse.first(in: lists.free) {
       throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
     }
-    if let page = inUse.pages.first(in: lists.treePages) {
+    if let page = inUse.first(in: lists.treePages) {
       throw PageDamage(page: page, reason: "it is in use twice")
     }
     hasComparedUse = true

@@ -1,0 +1,108 @@
+/// A set of page numbers, as one bit for each page of the file.
+struct PageSet {
+  private var end: UInt64
+  private var words: [UInt64]
+  /// All words before this index are 0.
+  private var lowest = 0
+
+  init(upTo end: Int) {
+    self.end = UInt64(end)
+    words = [UInt64](repeating: 0, count: end / 64 + 1)
+  }
+
+  /// Inserts a page; false if the file has no such page.
+  mutating func insert(_ page: UInt64) -> Bool {
+    guard page < end else { return false }
+    let word = Int(page / 64)
+    words[word] |= 1 << (page % 64)
+    lowest = min(lowest, word)
+    return true
+  }
+
+  mutating func remove(_ page: UInt64) {
+    if page < end { words[Int(page / 64)] &= ~(1 << (page % 64)) }
+  }
+
+  mutating func grow(upTo end: UInt64) {
+    guard end > self.end else { return }
+    self.end = end
+    let missing = Int(end / 64) + 1 - words.count
+    guard missing > 0 else { return }
+    // Adds at least half of the present size. Otherwise each commit of a growing file would copy the whole set.
+    words.append(contentsOf: repeatElement(0, count: max(missing, words.count / 2)))
+  }
+
+  func contains(_ page: UInt64) -> Bool {
+    page < end && words[Int(page / 64)] & 1 << (page % 64) != 0
+  }
+
+  func first(in others: PageSet) -> UInt64? {
+    for (index, (word, other)) in zip(words, others.words).enumerated() where word & other != 0 {
+      return UInt64(index * 64 + (word & other).trailingZeroBitCount)
+    }
+    return nil
+  }
+
+  /// Removes the lowest page; false if the set is empty.
+  mutating func removeLowest() -> Bool {
+    while lowest < words.count, words[lowest] == 0 { lowest += 1 }
+    guard lowest < words.count else { return false }
+    words[lowest] &= words[lowest] - 1
+    return true
+  }
+
+  func hasRun(of length: Int) -> Bool {
+    var run = 0
+    for word in words[lowest...] {
+      var rest = word
+      var left = 64
+      while left > 0 {
+        let zeros = min(rest.trailingZeroBitCount, left)
+        if zeros > 0 { run = 0 }
+        rest = zeros == 64 ? 0 : rest >> UInt64(zeros)
+        left -= zeros
+        let ones = min((~rest).trailingZeroBitCount, left)
+        run += ones
+        if run >= length { return true }
+        rest = ones == 64 ? 0 : rest >> UInt64(ones)
+        left -= ones
+      }
+    }
+    return false
+  }
+}
+
+/// The pages that the trees of a commit use, found without reading all these pages.
+///
+/// LMDB overwrites the pages on its lists of free pages without any check. So if a list names a page that is in use, that page
+/// is destroyed. The numbers of pages in use are in the branch pages; only the pages of large values are named in the leaves.
+/// So the leaves of a tree are read only if the tree has large values, and not too many leaves.
+extension PageSet {
+  /// The largest number of leaves that are read in one tree. These leaves have 64 MB.
+  static let mostLeaves: UInt64 = 16_384
+
+  mutating func insertPages(of tree: Tree, in table: PageTable) {
+    if !tree.isEmpty { insertPages(from: tree.root, level: 1, of: tree, in: table) }
+  }
+
+  /// Skips a damaged page. That is safe: a write that uses the page fails, and reads find nothing below it.
+  private mutating func insertPages(
+    from number: UInt64, level: Int, of tree: Tree, in table: PageTable
+  ) {
+    // Stops at a page that was already inserted, because a damaged page number may lead back to a page above.
+    if contains(number) || !insert(number) { return }
+    let isLeaf = level == tree.depth
+    if isLeaf, tree.overflowPages == 0 || tree.leafPages > Self.mostLeaves { return }
+    guard let page = TreePage(number, isLeaf: isLeaf, in: table) else { return }
+    for index in 0..<page.count {
+      guard let node = page.node(index) else { continue }
+      if !isLeaf {
+        insertPages(from: node.child, level: level + 1, of: tree, in: table)
+      } else if node.flags & PageTable.bigValue != 0,
+        let run = table.overflowRun(of: node, isFreeList: false)
+      {
+        for page in run { _ = insert(page) }
+      }
+    }
+  }
+}
