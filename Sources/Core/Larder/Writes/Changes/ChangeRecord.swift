@@ -45,13 +45,8 @@ struct ChangeRecord {
       UInt64(before ?? 0), UInt64(after ?? 0), UInt64(bitPattern: time.milliseconds),
       UInt64(bitPattern: expires?.milliseconds ?? 0),
     ]
-    for start in stride(from: 0, to: text.count, by: 8) {
-      var word: UInt64 = 0
-      for (place, byte) in text[start..<min(start + 8, text.count)].enumerated() {
-        word |= UInt64(byte) << UInt64(8 * place)
-      }
-      words.append(word)
-    }
+    let filled = text + [UInt8](repeating: 0, count: 7)
+    words += stride(from: 0, to: text.count, by: 8).map { filled.span.word(at: $0) }
   }
 
   /// The number of words in a record that begins with `head`. Nil if no record can begin with `head`.

@@ -59,9 +59,7 @@ struct ChangeRing {
     if let fixedSlots { return fixedSlots }
     let info = environment.info
     let fitting = info.pages * info.pageSize / Self.share / (8 * ChangeRecord.slotCount)
-    var slots = Self.fewestSlots
-    while slots < fitting, slots < Self.mostSlots { slots *= 2 }
-    return slots
+    return min(max(fitting, Self.fewestSlots).nextPowerOfTwo, Self.mostSlots)
   }
 
   var slots: Int { max(Self.slots(in: words.view.count), 0) }
