@@ -145,6 +145,26 @@ struct FaultRepair {
   }
 }
 
+extension Fault {
+  var isMendable: Bool {
+    switch self {
+    case .damagedRecord, .sharedID: false
+    default: true
+    }
+  }
+}
+
+extension Verification.Inconsistency {
+  /// The record that a repair checks again; nil if the fault is not repaired at one record of a namespace.
+  var record: (part: NamespaceRepair.Part, key: [UInt8])? {
+    switch fault {
+    case .damaged(let part, let key), .dangling(let part, let key): (part: part, key: key)
+    case .earlyDeadline: nil
+    default: entryKey.map { (part: .entries, key: $0) }
+    }
+  }
+}
+
 extension WriteSession {
   fileprivate mutating func listAsCleared(_ id: NamespaceID) throws(LarderError) {
     let key = MetadataKey.garbage(id)
