@@ -108,20 +108,14 @@ struct SizeReport {
       return [
         .text(group.name.namespace.string), grouping == .namespace ? .null : .bytes(group.name.key),
         .number(group.tally.entries), .size(group.tally.bytes), .share(share), .bar(share),
-        .size(running), .expiry(group.expires?.unix),
+        .size(running), .share(self.share(running)), .expiry(group.expires?.unix),
       ]
     }
-    // In a table, the running total becomes a share of the total.
-    var drawn = rows
-    for index in drawn.indices {
-      if case .size(let bytes) = drawn[index][6] { drawn[index][6] = .share(share(bytes)) }
-    }
-    var table = drawn
+    var table = rows
     if groups.count > rows.count { table.append(rest(behind: sorted.map(\.tally), running)) }
     table.append(sum(limit))
     return Reply(
-      .rows(columns, rows),
-      in: [.table: .rows(columns, table), .markdown: .rows(columns, drawn)],
+      .rows(columns, rows), in: [.table: .rows(columns, table)],
       notes: compression.map { [$0] } ?? [])
   }
 
@@ -146,7 +140,7 @@ struct SizeReport {
       Column("bytes", title: "size"),
       Column("share", in: [.table, .data]),
       Column("bar", title: "", in: .table),
-      Column("running_total", title: "so far", in: [.table, .data]),
+      Column("running_total", in: .data), Column("so far", in: .table),
       Column("expires", in: isKeys ? [.table, .data] : []),
     ]
   }
@@ -163,7 +157,7 @@ struct SizeReport {
     return [
       showsNamespaces ? .text(words) : .blank, showsNamespaces ? .blank : .text(words),
       .number(entries), .size(bytes),
-      .share(share), .bar(share), .share(1), .blank,
+      .share(share), .bar(share), .blank, .share(1), .blank,
     ]
   }
 
@@ -175,7 +169,7 @@ struct SizeReport {
     return [
       showsNamespaces ? .text("total") : .blank, showsNamespaces ? .blank : .text("total"),
       .number(total.entries),
-      .size(total.bytes), .blank, words.map { .text($0) } ?? .blank, .blank, .blank,
+      .size(total.bytes), .blank, words.map { .text($0) } ?? .blank, .blank, .blank, .blank,
     ]
   }
 }
