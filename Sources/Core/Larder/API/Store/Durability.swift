@@ -8,7 +8,8 @@ import LMDB
 public enum Durability: String, Sendable, Hashable, CaseIterable, Codable {
   /// A power failure loses no write: a write returns only after its data are on the disk.
   case durable
-  /// A power failure loses at most the writes of the last ``Store/Options/checkpointInterval`` and of the duration of one sync.
+  /// A power failure loses the writes of usually one ``Store/Options/checkpointInterval`` (at most two, without a long batch), and
+  /// the writes during an unfinished sync.
   case checkpointed
   /// A power failure empties the store, including its rules. The store keeps everything if no write came after the last
   /// `sync()`, or if all processes had closed the store.

@@ -110,7 +110,8 @@ extension StoreEngine {
   private func buffered(_ key: Span<UInt8>, of handle: NamespaceHandle) -> Target? {
     guard let buffer = reader.buffer, buffer.appends,
       (1...BufferRecord.longestKey).contains(key.count),
-      !environment.isWriting, let known = handle.known.withLock({ $0 }),
+      // In a forked child, a thread of the parent may hold the mutex of the handle for ever.
+      !environment.isWriting, environment.isOpen, let known = handle.known.withLock({ $0 }),
       // If a loaded value waits for its commit, it must be stored first, so this write needs a transaction.
       buffer.isOpen(at: known.generation), loads.writes.isEmpty,
       !buffer.isWatched || !changes.isWatched
