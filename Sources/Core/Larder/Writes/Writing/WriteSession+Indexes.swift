@@ -101,14 +101,11 @@ extension WriteSession {
   mutating func writeChunks(_ value: Span<UInt8>, version: UInt64, in id: NamespaceID)
     throws(LarderError)
   {
-    var offset = 0
-    var index: UInt32 = 0
-    while offset < value.count {
-      let key = IndexKey.chunk(index, of: version, in: id)
-      let piece = value.extracting(offset..<min(offset + engine.reader.chunkSize, value.count))
+    let size = engine.reader.chunkSize
+    for (index, offset) in stride(from: 0, to: value.count, by: size).enumerated() {
+      let key = IndexKey.chunk(UInt32(index), of: version, in: id)
+      let piece = value.extracting(offset..<min(offset + size, value.count))
       try transaction.put(piece, for: key.span, in: engine.indexes.chunks)
-      offset += engine.reader.chunkSize
-      index += 1
     }
   }
 
