@@ -148,7 +148,7 @@ extension Store.Namespace {
   func putIfAbsent(
     _ value: Span<UInt8>, for key: some StoreKey, attributes: EntryAttributes
   ) throws(LarderError) -> Bool {
-    try write(puttingIfAbsent(value.copied, for: key, attributes))
+    try write(putting(value.copied, for: key, attributes, if: .unlessFresh))
   }
 
   func keysByPages(of limit: Int) throws -> [Key] {

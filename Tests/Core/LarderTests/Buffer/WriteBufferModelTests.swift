@@ -62,9 +62,10 @@ import Testing
       let notes = store.namespace("notes")
       switch kind {
       case 0: return try notes.removing(key).append?(store.engine) != nil
-      case 1:
-        return try notes.puttingIfAbsent(value, for: key, .init()).append?(store.engine) != nil
-      default: return try notes.putting(value, for: key, .init()).append?(store.engine) != nil
+      default:
+        let write = try notes.putting(
+          value, for: key, .init(), if: kind == 1 ? .unlessFresh : .always)
+        return try write.append?(store.engine) != nil
       }
     }
 

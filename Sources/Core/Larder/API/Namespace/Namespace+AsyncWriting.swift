@@ -10,7 +10,7 @@ extension Store.Namespace {
     _ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil,
     _ attributes: EntryAttributes = EntryAttributes()
   ) async throws {
-    try await engine.commit(putting(value, for: key, attributes.expiring(expires)))
+    _ = try await engine.commit(putting(value, for: key, attributes.expiring(expires)))
   }
 
   /// Stores `value` if no fresh value is under `key`. Returns whether the value was stored.
@@ -18,7 +18,8 @@ extension Store.Namespace {
   public func setIfAbsent(_ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil)
     async throws -> Bool
   {
-    try await engine.commit(puttingIfAbsent(value, for: key, EntryAttributes(expires: expires)))
+    let attributes = EntryAttributes(expires: expires)
+    return try await engine.commit(putting(value, for: key, attributes, if: .unlessFresh))
   }
 
   /// Stores `value` only if the entry has this version; nil expects no entry. Returns false if the version differs.
@@ -26,7 +27,7 @@ extension Store.Namespace {
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey,
     _ attributes: EntryAttributes = EntryAttributes()
   ) async throws -> Bool {
-    try await engine.commit(replacing(version, with: value, for: key, attributes))
+    try await engine.commit(putting(value, for: key, attributes, if: .over(version)))
   }
 
   /// Like `set`, but only if `condition` is true in the transaction and the entry has `version`; nil allows any version.

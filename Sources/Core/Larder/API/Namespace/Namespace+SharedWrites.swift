@@ -3,44 +3,25 @@ import LarderSystem
 
 /// Each function makes a write of one entry that can share a commit with other writes. The public methods run these writes.
 extension Store.Namespace {
+  /// The result of the write is false if the condition was false, so that nothing was stored.
   func putting(
-    _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
-  ) throws -> SharedWrite<Void> {
-    let (name, key, handle) = (try writableName, key.copied, handle)
-    return SharedWrite(size: value.count) { batch in
-      try batch.put(value.span, for: key.span, in: name, attributes: attributes)
-    }.buffered { engine throws(LarderError) in
-      try engine.append(value.span, for: key.span, in: handle, attributes).map { _ in }
-    }
-  }
-
-  func puttingIfAbsent(
-    _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
+    _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
+    if condition: WriteCondition = .always
   ) throws -> SharedWrite<Bool> {
     let (name, key, handle) = (try writableName, key.copied, handle)
     return SharedWrite(size: value.count) { batch in
-      if try batch.value(for: key.span, in: name) != nil { return false }
-      try batch.put(value.span, for: key.span, in: name, attributes: attributes)
-      return true
-    }.buffered { engine throws(LarderError) in
-      try engine.append(value.span, for: key.span, in: handle, attributes, if: .unlessFresh).map {
-        $0 != nil
-      }
-    }
-  }
-
-  func replacing(
-    _ version: UInt64?, with value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
-  ) throws -> SharedWrite<Bool> {
-    let (name, key, handle) = (try writableName, key.copied, handle)
-    return SharedWrite(size: value.count) { batch in
-      guard try batch.session.living(key.span, in: name)?.header.version == version else {
-        return false
+      switch condition {
+      case .always: break
+      case .unlessFresh:
+        if try batch.value(for: key.span, in: name) != nil { return false }
+      case .over(let version):
+        let present = try batch.session.living(key.span, in: name)
+        if present?.header.version != version { return false }
       }
       try batch.put(value.span, for: key.span, in: name, attributes: attributes)
       return true
     }.buffered { engine throws(LarderError) in
-      try engine.append(value.span, for: key.span, in: handle, attributes, if: .over(version)).map {
+      try engine.append(value.span, for: key.span, in: handle, attributes, if: condition).map {
         $0 != nil
       }
     }
@@ -50,16 +31,12 @@ extension Store.Namespace {
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
     over version: UInt64?, if condition: @escaping @Sendable () -> Bool
   ) throws -> SharedWrite<Bool> {
-    let (name, key) = (try writableName, key.copied)
+    let over = version.map { WriteCondition.over($0) } ?? .always
+    let put = try putting(value, for: key, attributes, if: over).body
+    // Not in the write buffer, because the condition must be true in the transaction.
     return SharedWrite(size: value.count) { batch in
       guard condition() else { return false }
-      if let version,
-        try batch.session.living(key.span, in: name)?.header.version != version
-      {
-        return false
-      }
-      try batch.put(value.span, for: key.span, in: name, attributes: attributes)
-      return true
+      return try put(&batch)
     }
   }
 

@@ -22,7 +22,7 @@ extension Store.Namespace {
         let done: Void? = try engine.commitAtOnce { batch in
           try batch.put(value.span, for: key, in: name, attributes: attributes)
         }
-        if done == nil { try engine.commit(putting(value, for: key.copied, attributes)) }
+        if done == nil { _ = try engine.commit(putting(value, for: key.copied, attributes)) }
       }
     }
   }
@@ -32,7 +32,7 @@ extension Store.Namespace {
   public func setIfAbsent(
     _ value: [UInt8], for key: some StoreKey, expires: Expiration? = nil
   ) throws(LarderError) -> Bool {
-    try write(puttingIfAbsent(value, for: key, EntryAttributes(expires: expires)))
+    try write(putting(value, for: key, EntryAttributes(expires: expires), if: .unlessFresh))
   }
 
   /// Stores `value` only if the entry has this version (``Store/Entry/version``). Nil expects no entry, or an expired entry. If
@@ -41,7 +41,7 @@ extension Store.Namespace {
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey,
     _ attributes: EntryAttributes = EntryAttributes()
   ) throws(LarderError) -> Bool {
-    try write(replacing(version, with: value, for: key, attributes))
+    try write(putting(value, for: key, attributes, if: .over(version)))
   }
 
   /// Passes the fresh value under `key`, or nil, to `change`. Stores and returns the result. A nil result removes the entry.
