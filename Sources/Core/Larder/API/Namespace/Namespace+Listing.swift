@@ -125,7 +125,6 @@ extension Store.Namespace {
       let id = try engine.reader.identify(handle, in: transaction)
       if id == .store { return }
       let prefix = tags[0] + [0] + id.prefix
-      let now = engine.clock.coarseNow
       var cursor = try transaction.cursor(in: engine.indexes.tags)
       var record = try cursor.seek(prefix.span)
       while let found = record, found.key.starts(with: prefix.span) {
@@ -134,10 +133,7 @@ extension Store.Namespace {
           let entry = StoredEntry(entryKey: entryKey, record: transaction.bytes(of: region)),
           let key = entry.key, tags.allSatisfy(entry.fields.tags.contains)
         {
-          let hash = Checksum.keyHash(of: key.span, in: id)
-          let outcome = try engine.reader.lookUp(
-            key.span, in: id, keyHash: hash, at: now, transaction
-          ).outcome
+          let outcome = try engine.reader.lookUp(key.span, of: handle, in: transaction).outcome
           if outcome == .fresh { keys.append(Key(key)) }
         }
         record = try cursor.next()

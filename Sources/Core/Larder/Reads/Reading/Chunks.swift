@@ -75,16 +75,3 @@ extension DatabaseView where Self: ~Copyable {
     return assembly.result
   }
 }
-
-extension EntryReader {
-  func assemble(
-    _ payload: Span<UInt8>, id: NamespaceID, version: UInt64,
-    in transaction: borrowing ReadTransaction
-  ) throws(LarderError) -> [UInt8]? {
-    do throws(LMDBError) {
-      return try transaction.assemble(payload, version: version, in: id, indexes.chunks)
-    } catch {
-      throw environment.larderError(error)
-    }
-  }
-}

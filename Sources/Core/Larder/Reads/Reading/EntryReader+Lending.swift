@@ -102,9 +102,15 @@ extension EntryReader {
     _ payload: Span<UInt8>, _ header: EntryHeader, _ fields: EntryFields, key: [UInt8],
     in id: NamespaceID, _ transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [UInt8]? {
-    let stored =
-      header.flags.contains(.chunked)
-      ? try assemble(payload, id: id, version: header.version, in: transaction) : payload.copied
+    let stored: [UInt8]?
+    do throws(LMDBError) {
+      stored =
+        try header.flags.contains(.chunked)
+        ? transaction.assemble(payload, version: header.version, in: id, indexes.chunks)
+        : payload.copied
+    } catch {
+      throw environment.larderError(error)
+    }
     guard header.flags.contains(.transformed), let stored else { return stored }
     let context = TransformContext(key, in: id, version: header.version, reader: self)
     return try transforms.restore(stored, fields, of: context)

@@ -137,20 +137,13 @@ extension EntryReader {
   }
 
   /// The record in the write buffer, or else the record in the snapshot. A record without bytes in the buffer is a removal.
+  /// Long keys with equal first bytes may share a record key, so the caller compares the whole key.
   @inline(__always)
   private func find(
     _ key: Span<UInt8>, _ keyHash: UInt64, id: NamespaceID,
     in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> Region? {
     if let region = transaction.overlay(of: keyHash) { return region.count == 0 ? nil : region }
-    return try find(key, id: id, in: transaction)
-  }
-
-  /// The whole record of a key. Long keys with equal first bytes may share a record key, so the caller compares the whole key.
-  @inline(__always)
-  func find(
-    _ key: Span<UInt8>, id: NamespaceID, in transaction: borrowing ReadTransaction
-  ) throws(LarderError) -> Region? {
     do throws(LMDBError) {
       if key.count <= StoredKey.longestShort {
         return key.isEmpty
