@@ -31,15 +31,10 @@ struct ZoneRules: Sendable, Hashable {
     return index < changes.count ? changes[index] : later?.change(after: moment)
   }
 
-  /// The index of the first change after `moment`, or the number of changes.
+  /// The index of the first change after `moment`, or the number of changes. Searches from the end, because most moments are
+  /// after all changes or before only a few.
   private func index(behind moment: Int64) -> Int {
-    var low = 0
-    var high = changes.count
-    while low < high {
-      let middle = (low + high) / 2
-      if changes[middle] <= moment { low = middle + 1 } else { high = middle }
-    }
-    return low
+    (changes.lastIndex { $0 <= moment } ?? -1) + 1
   }
 
   /// The rules of each zone that was read. A process keeps them for ever, because only a few hundred zones exist.
