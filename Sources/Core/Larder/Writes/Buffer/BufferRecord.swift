@@ -31,18 +31,9 @@ struct BufferRecord: Equatable {
   let kind: Kind
   /// The bytes of the value in the buffer that the record replaces or removes; nil if there is no such value.
   let replaced: Int?
+}
 
-  init(
-    id: NamespaceID, keyHash: UInt64, keyCount: Int, entryCount: Int, _ kind: Kind, replaced: Int?
-  ) {
-    self.id = id
-    self.keyHash = keyHash
-    self.keyCount = keyCount
-    self.entryCount = entryCount
-    self.kind = kind
-    self.replaced = replaced
-  }
-
+extension BufferRecord {
   var isRemoval: Bool { kind.contains(.removal) }
 
   var size: Int {

@@ -24,7 +24,7 @@ extension WriteBuffer {
         kind.insert(.replacesData)
       }
       return BufferRecord(
-        id: id, keyHash: keyHash, keyCount: keyCount, entryCount: entryCount, kind,
+        id: id, keyHash: keyHash, keyCount: keyCount, entryCount: entryCount, kind: kind,
         replaced: found == nil ? nil : entry?.size)
     }
   }

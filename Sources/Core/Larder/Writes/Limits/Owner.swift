@@ -29,12 +29,9 @@ public struct Owner: Hashable, Sendable {
 struct StoredOwner: Equatable {
   var id: NamespaceID
   var key: [UInt8]
+}
 
-  init(id: NamespaceID, key: [UInt8]) {
-    self.id = id
-    self.key = key
-  }
-
+extension StoredOwner {
   init?(_ field: [UInt8]) {
     guard field.count > 4 else { return nil }
     id = field.span.namespaceID

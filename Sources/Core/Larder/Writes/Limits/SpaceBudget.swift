@@ -9,8 +9,6 @@ struct SpaceBudget {
   var missingPages = 0
   var isOverdrawn = false
 
-  init(_ limits: StoreLimits) { self.limits = limits }
-
   /// Whether the disk limit is so near that this batch counts pages.
   var hasDiskLimit: Bool { disk != nil }
 

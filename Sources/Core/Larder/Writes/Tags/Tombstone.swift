@@ -16,13 +16,9 @@ struct Tombstone: Equatable, Sendable {
   private(set) var isDamaged = false
 
   static let damaged = Tombstone(tags: [], horizon: [:], isDamaged: true)
+}
 
-  init(tags: [[UInt8]], horizon: [NamespaceID: UInt64], isDamaged: Bool = false) {
-    self.tags = tags
-    self.horizon = horizon
-    self.isDamaged = isDamaged
-  }
-
+extension Tombstone {
   /// Nil if the record under `key` is damaged.
   init?(_ record: Span<UInt8>, at key: Span<UInt8>, seal: RecordSeal) {
     guard let bytes = seal.open(record, seed: seal.seed(for: key)), bytes.count >= 8 else {

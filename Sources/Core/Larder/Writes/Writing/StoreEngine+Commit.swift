@@ -161,7 +161,7 @@ extension WriteBatch {
   ) throws -> Result? {
     let engine = session.engine
     let limits = try session.settings().limits
-    session.budget = SpaceBudget(limits)
+    session.budget = SpaceBudget(limits: limits)
     guard limits.disk == engine.environment.fileLimit else {
       throw RolledBack.fileLimitChanged(to: limits.disk)
     }

@@ -7,7 +7,7 @@ struct WriteSession: ~Copyable {
   private(set) var now: Timestamp
   var transaction: StoreTransaction
   var ledger: Ledger
-  var budget = SpaceBudget(StoreLimits())
+  var budget = SpaceBudget(limits: StoreLimits())
   /// The namespaces that the batch has looked up.
   var known = LatestTable<ExactString, KnownNamespace>(unused: .new)
   var deadlines = PendingDeadlines()
