@@ -33,15 +33,16 @@ public final class CacheMemory: Sendable {
     var limits: MemoryLimits
   }
 
-  init(_ handle: NamespaceHandle, limits: MemoryLimits, in engine: StoreEngine) {
+  init(_ handle: NamespaceHandle, limits: MemoryLimits?, in engine: StoreEngine) {
     namespace = ExactString(handle.name)
     self.handle = handle
     budget = engine.memory.budget
     reader = engine.reader
     clock = engine.clock
     shards = LockStripes(count: Self.shardCount) { MemoryTable() }
-    state = Mutex(State(limits: limits))
+    state = Mutex(State(limits: limits ?? .default))
     handle.add(counters)
+    budget.add(self)
   }
 
   deinit {

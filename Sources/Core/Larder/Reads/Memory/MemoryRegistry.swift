@@ -43,7 +43,7 @@ final class MemoryRegistry: Sendable {
   ) -> MemoryOwner? {
     if limits == MemoryLimits.off { return nil }
     guard let isAlike = Self.comparison(with: codec) else {
-      return MemoryOwner(make(handle, limits: limits, in: engine), isShared: false)
+      return MemoryOwner(CacheMemory(handle, limits: limits, in: engine), isShared: false)
     }
     let place = Place(namespace: ExactString(handle.name), codec: ObjectIdentifier(C.self))
     // Releases unused memories only after the lock, because the deinitializer of a codec may run any code.
@@ -57,7 +57,7 @@ final class MemoryRegistry: Sendable {
         return (owner, true, [])
       }
       let unused = state.shared.count >= state.most ? removeUnused(&state) : []
-      let memory = make(handle, limits: limits, in: engine)
+      let memory = CacheMemory(handle, limits: limits, in: engine)
       state.shared[place, default: []].append(
         Shared(codec: codec, memory: memory, asked: limits.map { [$0] } ?? []))
       return (MemoryOwner(memory, isShared: true), false, unused)
@@ -86,14 +86,6 @@ final class MemoryRegistry: Sendable {
 
   func isNew(generation: UInt64) -> Bool {
     self.generation.max(generation, ordering: .relaxed).oldValue < generation
-  }
-
-  private func make(
-    _ handle: NamespaceHandle, limits: MemoryLimits?, in engine: StoreEngine
-  ) -> CacheMemory {
-    let memory = CacheMemory(handle, limits: limits ?? .default, in: engine)
-    budget.add(memory)
-    return memory
   }
 
   /// A function that tells whether another codec decodes values in the same way; nil if the codec cannot be compared.

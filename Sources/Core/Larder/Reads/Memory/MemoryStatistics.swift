@@ -91,7 +91,6 @@ extension Store {
 extension Store.Namespace {
   /// The memory that the decoded values of all caches of the namespace use in this process, and the results of reads.
   public var memory: MemoryStatistics {
-    engine.memory.budget.members.filter { $0.namespace == ExactString(name) }
-      .reduce(MemoryStatistics()) { $0 + $1.statistics }
+    engine.memory.statistics[ExactString(name)] ?? MemoryStatistics()
   }
 }
