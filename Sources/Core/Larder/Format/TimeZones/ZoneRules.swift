@@ -76,13 +76,11 @@ struct ZoneRules: Sendable, Hashable {
 
   /// Whether each part begins with a letter and has only letters, digits, `_`, `+` and `-`: no path leads out of the database.
   private static func isPossible(_ name: String) -> Bool {
-    name.utf8.count <= 100
-      && name.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
-        part.first.map { $0.isASCII && $0.isLetter } ?? false
-          && part.unicodeScalars.allSatisfy { scalar in
-            scalar.isASCII
-              && (scalar.properties.isAlphabetic || "0123456789_+-".unicodeScalars.contains(scalar))
-          }
+    let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    return name.utf8.count <= 100
+      && parts.allSatisfy { part in
+        part.first?.isLetter == true
+          && part.allSatisfy { $0.isLetter || $0.isDigit || "_+-".utf8.contains($0) }
       }
   }
 
