@@ -17,35 +17,31 @@ extension EntryReader {
     try scanRecords(id, prefix: prefix, behind: position, verifiesPlain: false, in: transaction) {
       found in
       let record = found.record
-      guard let (entry, key) = try intactEntry(found.entryKey, record, id, prefix, in: transaction)
-      else {
-        if isDamaged(found.entryKey, record, id) { damaged() }
-        return true
-      }
+      guard
+        let (entry, key) = try intactEntry(
+          found.entryKey, record, id, prefix, in: transaction, damaged: damaged)
+      else { return true }
       return try visit(entry, key, record.extracting(entry.header.payloadStart..<record.count))
     }
   }
 
-  /// The entry of a record, and its key. Nil for another prefix, an invalidated tag, damage, or a missing required transform.
+  /// The entry of a record, and its key. Nil for another prefix, an invalidated tag, or a missing required transform. Nil after a
+  /// call of `damaged` for a damaged record.
   func intactEntry(
     _ entryKey: Span<UInt8>, _ record: Span<UInt8>, _ id: NamespaceID, _ prefix: [UInt8],
-    in transaction: borrowing ReadTransaction
+    in transaction: borrowing ReadTransaction, damaged: () -> Void = {}
   ) throws -> (StoredEntry, [UInt8])? {
     guard let entry = StoredEntry(entryKey: entryKey.copied, record: record), let key = entry.key,
-      key.starts(with: prefix),
-      isIntact(entry.header, record: record, keyHash: Checksum.keyHash(of: key.span, in: id)),
+      isIntact(entry.header, record: record, keyHash: Checksum.keyHash(of: key.span, in: id))
+    else {
+      damaged()
+      return nil
+    }
+    guard key.starts(with: prefix),
       try !isHidden(entry.header, id: id, record: record, in: transaction),
       transforms.accepts(entry.header, record)
     else { return nil }
     return (entry, key)
-  }
-
-  private func isDamaged(
-    _ entryKey: Span<UInt8>, _ record: Span<UInt8>, _ id: NamespaceID
-  ) -> Bool {
-    guard let entry = StoredEntry(entryKey: entryKey.copied, record: record), let key = entry.key
-    else { return true }
-    return !isIntact(entry.header, record: record, keyHash: Checksum.keyHash(of: key.span, in: id))
   }
 
   /// Visits the records whose entry keys may belong to keys that begin with `prefix`. If `verifiesPlain` is set, verifies plain
