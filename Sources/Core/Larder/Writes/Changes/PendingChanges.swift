@@ -4,17 +4,11 @@ import LarderSystem
 /// The changes of a batch for subscribers. Each change is written into the ring when it is made, and published after the commit.
 struct PendingChanges {
   let feed: ChangeFeed
+  let first: UInt64
   let transaction: UInt64
-  private let first: UInt64
-  private var count: UInt64 = 0
+  private(set) var count: UInt64 = 0
   /// The names of the namespaces that this batch has already looked up for its changes.
-  fileprivate var names: [NamespaceID: [UInt8]] = [:]
-
-  init(feed: ChangeFeed, first: UInt64, transaction: UInt64) {
-    self.feed = feed
-    self.first = first
-    self.transaction = transaction
-  }
+  fileprivate(set) var names: [NamespaceID: [UInt8]] = [:]
 
   fileprivate mutating func add(_ record: ChangeRecord) {
     feed.ring.write(record, at: first + count)

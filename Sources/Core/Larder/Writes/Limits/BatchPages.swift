@@ -8,16 +8,14 @@ import LarderSystem
 /// reserve, removals always find room, and a value can be stored before the pages of the evicted entries are free.
 struct BatchPages {
   let limit: Int
-  private let pages: Int
-  private let pageSize: Int
+  let pageSize: Int
   /// The number of pages that were free, or were not used yet at the end of the file, when the batch began.
   let available: Int
   /// The number of pages in use when the batch began. The batch copies each of these pages at most once.
-  private let used: Int
-  let reserve: Int
+  let used: Int
   // The pages of the large values, and the bytes of the small entries, that the batch has written.
-  private var valuePages = 0
-  private var smallBytes = 0
+  private(set) var valuePages = 0
+  private(set) var smallBytes = 0
 
   /// The size of the reserve: an eighth of the limit, at most 64 MB.
   static func reserve(of pages: Int, pageSize: Int) -> Int { min(pages / 8, (64 << 20) / pageSize) }
@@ -27,14 +25,9 @@ struct BatchPages {
     return pages - reserve(of: pages, pageSize: pageSize)
   }
 
-  init(limit: Int, pageSize: Int, available: Int, used: Int) {
-    self.limit = limit
-    self.pageSize = pageSize
-    self.used = used
-    pages = limit / pageSize
-    reserve = Self.reserve(of: pages, pageSize: pageSize)
-    self.available = available
-  }
+  private var pages: Int { limit / pageSize }
+
+  var reserve: Int { Self.reserve(of: pages, pageSize: pageSize) }
 
   /// An upper estimate of the number of pages that the batch has taken; `pages` is the number of used pages that the batch has
   /// changed. A split leaves pages that are only half full, and a changed page may be merged with its neighbours.
