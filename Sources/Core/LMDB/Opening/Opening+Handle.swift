@@ -40,7 +40,16 @@ extension Opening {
       guard let data = try DataMap(path: files.data, pageSize: Int(statistics.ms_psize)) else {
         throw LMDBError.damagedPage
       }
-      let (databases, level) = try unsafe prepare(handle, data)
+      // Each step takes or clears slots of LMDB's reader table, so this process holds `lock.readers` during the steps.
+      let (databases, level) = try locks.readers.withLock(lockTimeout: options.lockTimeout) {
+        () throws(LMDBError) in
+        var dead: Int32 = 0
+        try check(unsafe mdb_reader_check(handle, &dead))
+        let level = try unsafe checkPaths(handle, data)
+        let databases = try unsafe Self.openDatabases(
+          handle, names: options.databases, create: false)
+        return (databases, level)
+      }
       if isWritable { try check(unsafe mdb_env_set_flags(handle, level.flags, 1)) }
       return try unsafe Environment(
         handle, files: files, locks: locks, data: data, databases: databases, level: level,
@@ -52,20 +61,6 @@ extension Opening {
     }
   }
 
-  /// Each step takes or clears slots of LMDB's reader table, so this process holds `lock.readers` during the call.
-  private func prepare(
-    _ handle: OpaquePointer, _ data: DataMap
-  ) throws(LMDBError) -> (databases: [Database], level: DurabilityLevel) {
-    try locks.readers.withLock(lockTimeout: options.lockTimeout) { () throws(LMDBError) in
-      var dead: Int32 = 0
-      try check(unsafe mdb_reader_check(handle, &dead))
-      let level = try unsafe checkPaths(handle, data)
-      let databases = try unsafe Self.openDatabases(
-        handle, names: options.databases, create: false)
-      return (databases, level)
-    }
-  }
-
   /// Checks the pages on the paths to the records that LMDB itself reads, and to the record of the durability level, which is
   /// the result. If the process is alone, ``QuickCheck`` checks more.
   private func checkPaths(
@@ -73,20 +68,17 @@ extension Opening {
   ) throws(LMDBError) -> DurabilityLevel {
     // During the check a writer may be overwriting the meta page. Then the next try sees a newer commit.
     for _ in 0..<50 {
-      if let level = try unsafe checkPathsOnce(handle, data) { return level }
+      let transaction = try unsafe beginTransaction(in: handle, UInt32(MDB_RDONLY))
+      defer { unsafe mdb_txn_abort(transaction) }
+      let id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
+      if let pages = try data.pages(of: id) { return try checkPaths(in: pages) }
       backOff(microseconds: 1000)
     }
     throw .damagedPage
   }
 
-  /// - Returns: the level, which is durable if there is no record; nil if the meta page of the transaction is incomplete.
-  private func checkPathsOnce(
-    _ handle: OpaquePointer, _ data: DataMap
-  ) throws(LMDBError) -> DurabilityLevel? {
-    let transaction = try unsafe beginTransaction(in: handle, UInt32(MDB_RDONLY))
-    defer { unsafe mdb_txn_abort(transaction) }
-    let id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
-    guard let pages = try data.pages(of: id) else { return nil }
+  /// - Returns: the durability level; durable if there is no record.
+  private func checkPaths(in pages: SnapshotPages) throws(LMDBError) -> DurabilityLevel {
     let guarding = WriteGuard(names: options.databases)
     let found = try guarding.checking { () throws(PageDamage) -> PageLookup? in
       try guarding.begin(pages)
