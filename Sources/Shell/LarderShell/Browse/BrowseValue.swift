@@ -63,30 +63,27 @@ extension BrowseState.ValueText {
     guard DisplayWidth.of(Frame.plain(text)) > width else { return [text] }
     var lines: [String] = []
     var (line, used, rendition) = ("", 0, "")
-    func endLine() {
-      lines.append(line)
-      (line, used) = (rendition, 0)
-    }
-    for (index, word) in text.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
-      let columns = DisplayWidth.of(Frame.plain(String(word)))
-      if index > 0, used + 1 + min(columns, width / 2) > width {
-        endLine()
-      } else if index > 0 {
-        line += " "
-        used += 1
+    var scalars = text.unicodeScalars[...]
+    while let scalar = scalars.popFirst() {
+      if scalar == "\u{1B}", let numbers = Frame.takeRendition(&scalars) {
+        rendition = numbers == "0" ? "" : "\u{1B}[\(numbers)m"
+        line += "\u{1B}[\(numbers)m"
+        continue
       }
-      var scalars = word.unicodeScalars[...]
-      while let scalar = scalars.popFirst() {
-        if scalar == "\u{1B}", let numbers = Frame.takeRendition(&scalars) {
-          rendition = numbers == "0" ? "" : "\u{1B}[\(numbers)m"
-          line += "\u{1B}[\(numbers)m"
-          continue
-        }
-        let columns = DisplayWidth.of(scalar)
-        if used + columns > width { endLine() }
-        line.unicodeScalars.append(scalar)
-        used += columns
+      let columns = DisplayWidth.of(scalar)
+      // After a space, the line must have room for the next word, or for a part of a long word.
+      var room = 0
+      if scalar == " " {
+        let word = Frame.plain(String(Substring(scalars.prefix { $0 != " " })))
+        room = min(DisplayWidth.of(word), width / 2)
       }
+      if used + columns + room > width {
+        lines.append(line)
+        (line, used) = (rendition, 0)
+        if scalar == " " { continue }
+      }
+      line.unicodeScalars.append(scalar)
+      used += columns
     }
     return lines + [line]
   }
