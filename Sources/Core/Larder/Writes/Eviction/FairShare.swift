@@ -51,11 +51,6 @@ final class FairShare: Sendable {
   }
 }
 
-extension KnownNamespace {
-  /// Bytes that a write to another namespace cannot evict.
-  var guaranteed: UInt64 { UInt64(clamping: rules.limits.guaranteed ?? 0) }
-}
-
 extension [KnownNamespace] {
   var guarantees: [NamespaceID: UInt64] {
     reduce(into: [:]) { if $1.guaranteed > 0 { $0[$1.id] = $1.guaranteed } }

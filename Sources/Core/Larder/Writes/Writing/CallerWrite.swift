@@ -8,15 +8,6 @@ struct SharedWrite<Result: Sendable>: Sendable {
   /// Makes the write in the write buffer. Returns nil if only a transaction can make the write.
   private(set) var append: (@Sendable (StoreEngine) throws(LarderError) -> Result?)?
 
-  init(
-    size: Int = 0, mode: CommitMode = .standard,
-    _ body: @escaping @Sendable (inout WriteBatch) throws -> Result
-  ) {
-    self.size = size
-    self.mode = mode
-    self.body = body
-  }
-
   /// A copy of this write with `append`. The engine calls `append` first, and starts a transaction only if the result is nil.
   func buffered(
     _ append: @escaping @Sendable (StoreEngine) throws(LarderError) -> Result?

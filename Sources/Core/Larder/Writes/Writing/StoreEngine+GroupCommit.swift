@@ -128,7 +128,7 @@ extension Store {
     size: Int = 0, _ body: @escaping @Sendable (inout WriteBatch) throws -> Result
   ) async throws -> Result {
     try checkWritable()
-    return try await engine.commit(SharedWrite(size: size, body))
+    return try await engine.commit(SharedWrite(size: size, body: body))
   }
 }
 

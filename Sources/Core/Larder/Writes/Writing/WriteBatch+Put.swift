@@ -168,11 +168,3 @@ struct PutTerms {
     return header
   }
 }
-
-extension KnownNamespace {
-  /// An overwritten entry keeps its position in the queue. With `fifo`, or after a pin, the position is new.
-  func queuePosition(of previous: EntryHeader?, version: UInt64) -> UInt64 {
-    guard let previous, previous.sequence != 0, rules.eviction != .fifo else { return version }
-    return previous.sequence
-  }
-}
