@@ -118,10 +118,9 @@ public struct Store: Sendable {
     return try temporary(in: memory, options)
   }
 
-  package static func temporary(
-    in folder: String, _ options: Options = Options(), prefix: String = "larder-"
-  ) throws(LarderError) -> Store {
-    let path = folder + "/" + prefix + UUID().uuidString
+  private static func temporary(in folder: String, _ options: Options) throws(LarderError) -> Store
+  {
+    let path = folder + "/larder-" + UUID().uuidString
     var options = options
     options.flushes = false
     // Many temporary stores may share a small file system in memory, so each gets a small buffer.

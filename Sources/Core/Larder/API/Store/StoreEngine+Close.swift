@@ -15,14 +15,12 @@ extension StoreEngine {
     try settle(CommitMode(lockTimeout: lockTimeout))
   }
 
-  static let lastLockTimeout = Duration.milliseconds(100)
-
   func flushLast() {
     guard isWritable.load(ordering: .relaxed), environment.isOpen, !environment.isWriting else {
       return
     }
     // A deinitializer cannot report errors. Ignoring the error loses only access times, removals and counts.
-    try? flush(lockTimeout: Self.lastLockTimeout)
+    try? flush(lockTimeout: .milliseconds(100))
   }
 
   /// Finishes stores that are still open at the end of the process, because Swift runs no deinitializer for stores in globals.
