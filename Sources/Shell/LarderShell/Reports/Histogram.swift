@@ -79,16 +79,12 @@ struct Histogram {
   /// Bounds that grow by a factor, the smallest one that needs at most `bins` bins. If every factor needs more, a single bin.
   private static func growing(_ range: ClosedRange<Int64>, _ bins: Int, _ isSize: Bool) -> [Int64] {
     for factor: Int64 in [2, 4, 10, 100, 1000, 1_000_000] {
-      var bounds: [Int64] = [0]
-      var next: Int64 = isSize ? 1 : 1000
-      while bounds.last! <= range.upperBound {
-        bounds.append(next)
-        next = Int64(clamping: Int128(next) * Int128(factor))
-        if bounds.last == .max { break }
+      var bounds: [Int64] = [0, isSize ? 1 : 1000]
+      while let last = bounds.last, last <= range.upperBound, last < .max {
+        bounds.append(Int64(clamping: Int128(last) * Int128(factor)))
       }
-      let first = (bounds.lastIndex { $0 <= range.lowerBound } ?? 0)
-      let used = Array(bounds[first...])
-      if used.count - 1 <= bins { return used }
+      let used = bounds[(bounds.lastIndex { $0 <= range.lowerBound } ?? 0)...]
+      if used.count - 1 <= bins { return Array(used) }
     }
     return [range.lowerBound, range.upperBound == .max ? .max : range.upperBound + 1]
   }
