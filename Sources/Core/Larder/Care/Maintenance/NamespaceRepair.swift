@@ -134,7 +134,7 @@ struct NamespaceRepair {
     }
     try view.forEach(in: .entries, from: id.prefix) { key, record throws(LMDBError) in
       guard let entry = StoredEntry(entryKey: key.copied, record: record) else { return }
-      counted.count(EntryWeight(entry))
+      counted.count(entry.weight)
       if entry.header.flags.contains(.chunked) {
         survey.chunks.versions.insert(entry.header.version)
       }

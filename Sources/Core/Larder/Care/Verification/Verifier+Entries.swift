@@ -60,7 +60,7 @@ extension Verifier {
 
   private mutating func count(_ entry: StoredEntry) {
     var counters = recounted[entry.id] ?? NamespaceCounters()
-    counters.count(EntryWeight(entry))
+    counters.count(entry.weight)
     // The highest number in use. A later check compares this number with the next number of the namespace.
     counters.next = max(counters.next, entry.header.version, entry.header.sequence)
     recounted[entry.id] = counters

@@ -50,7 +50,7 @@ extension NamespaceCounters {
     try transaction.forEach(in: .entries, from: id.prefix) { key, record throws(LMDBError) in
       guard let entry = StoredEntry(entryKey: key.copied, record: record), entry.key != nil
       else { return }
-      counters.count(EntryWeight(entry))
+      counters.count(entry.weight)
       if entry.isIntact(record) {
         highest = max(highest, entry.header.version, entry.header.sequence)
       }

@@ -64,8 +64,7 @@ extension WriteSession {
   ) throws(LarderError) -> StoredEntry? {
     let (weight, changes) = (new.weight, transaction.changes)
     try load(namespace.id)
-    ledger.expected = ExpectedEntry(
-      id: namespace.id, weight: weight, former: old.map { EntryWeight($0) })
+    ledger.expected = ExpectedEntry(id: namespace.id, weight: weight, former: old?.weight)
     admission = Admission(entryKey: new.entryKey)
     defer {
       ledger.expected = nil

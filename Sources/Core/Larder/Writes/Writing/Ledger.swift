@@ -159,14 +159,6 @@ struct EntryWeight: Equatable {
   var queuePosition: UInt64
 }
 
-extension EntryWeight {
-  init(_ entry: StoredEntry) {
-    size = entry.valueCount
-    stored = entry.storedCount
-    queuePosition = entry.header.sequence
-  }
-}
-
 extension NamespaceCounters {
   /// Adds the weight of an entry, or subtracts the weight if `change` is `&-`.
   @inline(__always)

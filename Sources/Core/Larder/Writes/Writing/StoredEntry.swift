@@ -8,8 +8,13 @@ struct StoredEntry {
   let valueCount: Int
   let recordCount: Int
 
-  var storedCount: Int {
-    header.flags.contains(.chunked) ? recordCount + valueCount : recordCount
+  /// Whether the value is cut into chunks.
+  var isCut: Bool { header.flags.contains(.chunked) }
+
+  var storedCount: Int { isCut ? recordCount + valueCount : recordCount }
+
+  var weight: EntryWeight {
+    EntryWeight(size: valueCount, stored: storedCount, queuePosition: header.sequence)
   }
 
   /// Nil if the record's keys in the indexes are unknown, due to damage, unknown flags, or a long key with another entry key.

@@ -37,8 +37,7 @@ extension WriteSession {
     if wantsNextChange() { try tell(change, old, new) }
     if let old, new.isContent(of: old) { return }
     let id = new.id
-    try charge(
-      old.map { EntryWeight($0) }, new.weight, to: id, removing: change.uncounted)
+    try charge(old?.weight, new.weight, to: id, removing: change.uncounted)
     try moveDeadline(of: new.entryKey, from: old?.header.indexed, to: new.header.indexed)
     try moveInQueue(new.entryKey, from: old?.header.sequence ?? 0, to: new.header.sequence)
     if !new.fields.isEmpty || old?.fields.isEmpty == false {
@@ -67,7 +66,7 @@ extension WriteSession {
         key: old.key ?? old.storedKey.bytes, before: old.valueCount)
     }
     if change.reason != nil {
-      try charge(EntryWeight(old), nil, to: old.id, removing: change.uncounted)
+      try charge(old.weight, nil, to: old.id, removing: change.uncounted)
     }
     try moveDeadline(of: old.entryKey, from: old.header.indexed, to: nil)
     try moveInQueue(old.entryKey, from: old.header.sequence, to: 0)
@@ -116,8 +115,4 @@ struct IndexedDeadline: Equatable {
 
 extension EntryHeader {
   var indexed: IndexedDeadline { IndexedDeadline(time: deadline, position: sequence) }
-}
-
-extension StoredEntry {
-  var isCut: Bool { header.flags.contains(.chunked) }
 }
