@@ -166,7 +166,6 @@ final class ChangeFeed: Sendable {
 
   /// Sleeps until the ring's position is not `position`, the health is not `health`, or the store is closed. May return early.
   func sleep(at position: ChangeRing.Position, health: StoreHealth) async {
-    await sleepers.wait(
-      unless: { isClosed || ring.position != position || lastHealth != health })
+    await sleepers.wait(unless: { isClosed || ring.position != position || lastHealth != health })
   }
 }

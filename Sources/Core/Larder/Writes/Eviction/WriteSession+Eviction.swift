@@ -81,8 +81,7 @@ extension WriteSession {
       if removal.entries == 0 {
         members.removeAll { $0.id == id }
       } else {
-        fairShare.charge(
-          id, share: Double(max(removal.bytes, 1)) / Double(max(usage.bytes, 1)))
+        fairShare.charge(id, share: Double(max(removal.bytes, 1)) / Double(max(usage.bytes, 1)))
       }
     }
   }
@@ -162,9 +161,7 @@ extension StoreLimits {
 }
 
 extension Limits {
-  fileprivate func checkSize(
-    _ size: Int, of owner: @autoclosure () -> String
-  ) throws(LarderError) {
+  fileprivate func checkSize(_ size: Int, of owner: @autoclosure () -> String) throws(LarderError) {
     if let bytes, size > bytes {
       throw LarderError(
         .overLimit,

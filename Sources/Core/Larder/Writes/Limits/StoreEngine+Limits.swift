@@ -88,8 +88,7 @@ extension WriteSession {
     let counters = try self.counters(of: id)
     let isStillOver = exceeds(limits, in: id)
     if isStillOver {
-      record.rules.raise(
-        to: counters.usage, inOverrides: record.rules.declared == before.declared)
+      record.rules.raise(to: counters.usage, inOverrides: record.rules.declared == before.declared)
     }
     try store(record, named: name)
     guard isStillOver else { return .done }
@@ -128,8 +127,7 @@ extension WriteSession {
     let disk = try lowerDisk(to: wanted.disk, most: 100)
     let isOver = isStoreOver || disk != nil
     if isOver {
-      settings.raise(
-        to: state.usage, disk: disk, inOverrides: settings.declared == before.declared)
+      settings.raise(to: state.usage, disk: disk, inOverrides: settings.declared == before.declared)
     }
     budget.limits = settings.limits
     try store(settings)

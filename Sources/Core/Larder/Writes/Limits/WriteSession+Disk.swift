@@ -68,9 +68,7 @@ extension WriteSession {
   }
 
   /// Makes room in the data file for an entry: reclaims cleared entries, then removes expired entries, then evicts.
-  mutating func makeRoomOnDisk(
-    for weight: EntryWeight, isChunked: Bool
-  ) throws(LarderError) {
+  mutating func makeRoomOnDisk(for weight: EntryWeight, isChunked: Bool) throws(LarderError) {
     guard let room = budget.disk else { return }
     let own =
       isChunked
@@ -99,9 +97,7 @@ extension WriteSession {
 
   /// Evicts until at most `pages` are in use, or until only `kept` pages are left for the batch. One write evicts at most twice
   /// the bytes of its entry plus 64 KB. If half of the reserve is in use, the 64 KB become 1 MB.
-  mutating func lowerUse(
-    to pages: Int, forBytes size: Int, keeping kept: Int
-  ) throws(LarderError) {
+  mutating func lowerUse(to pages: Int, forBytes size: Int, keeping kept: Int) throws(LarderError) {
     let shouldContinue = { (session: borrowing WriteSession) in
       session.usesMore(than: pages) && session.hasPages(keeping: kept)
     }

@@ -13,8 +13,7 @@ extension WriteBatch {
     try Self.validate(key, in: name, attributes)
     let known = try session.namespace(name)
     if known == nil { try NamespaceName.validate(name) }
-    try session.budget.limits.checkSize(
-      value.count, under: (known ?? .new).rules, named: name)
+    try session.budget.limits.checkSize(value.count, under: (known ?? .new).rules, named: name)
     let lifetime = try Lifetime(
       attributes.expires, stale: attributes.stale, in: known ?? .new, at: session.now)
     // Owners that may be missing are resolved later, because that creates their namespaces and the write may still fail.
