@@ -139,39 +139,30 @@ extension Store.Namespace {
     try engine.commit { batch in batch.refuseEarlierLoads(in: self) }
     var total = RemovalResult()
     var position: [UInt8]?
-    while true {
-      let (keys, reached) = try keys(prefix: prefix, behind: position)
-      if !keys.isEmpty {
-        let removed = try engine.commit { batch in
-          var removed = RemovalResult()
-          for key in keys {
-            guard let entry = try batch.entry(for: key, in: self) else { continue }
-            if try batch.remove(key, from: self) {
-              removed += RemovalResult(entries: 1, bytes: entry.size)
-            }
-          }
-          return removed
+    repeat {
+      var keys: [Key] = []
+      position = try engine.typed { () -> [UInt8]? in
+        let transaction = try engine.beginRead()
+        let id = try engine.reader.identify(handle, in: transaction)
+        if id == .store || (position.map { $0.span.namespaceID != id } ?? false) { return nil }
+        return try engine.reader.scan(id, prefix: prefix, behind: position, in: transaction) {
+          _, key, _ in
+          keys.append(Key(key))
+          return true
         }
-        total += removed
       }
-      guard let reached else { return total }
-      position = reached
-    }
-  }
-
-  private func keys(
-    prefix: [UInt8], behind position: [UInt8]?
-  ) throws(LarderError) -> (keys: [Key], next: [UInt8]?) {
-    let transaction = try engine.beginRead()
-    let id = try engine.reader.identify(handle, in: transaction)
-    if id == .store || (position.map { $0.span.namespaceID != id } ?? false) { return ([], nil) }
-    var keys: [Key] = []
-    let next = try engine.typed {
-      try engine.reader.scan(id, prefix: prefix, behind: position, in: transaction) { _, key, _ in
-        keys.append(Key(key))
-        return true
+      if keys.isEmpty { continue }
+      total += try engine.commit { batch in
+        var removed = RemovalResult()
+        for key in keys {
+          guard let entry = try batch.entry(for: key, in: self) else { continue }
+          if try batch.remove(key, from: self) {
+            removed += RemovalResult(entries: 1, bytes: entry.size)
+          }
+        }
+        return removed
       }
-    }
-    return (keys, next)
+    } while position != nil
+    return total
   }
 }

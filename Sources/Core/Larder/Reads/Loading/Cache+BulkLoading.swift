@@ -59,7 +59,13 @@ extension Cache {
     let requests = names.map { name in
       let loading = CacheLoad(
         cache: self, key: name.copied, options: options, source: .bulk(bulk))
-      return (loading, Result { try begin(loading) })
+      let request = Result { () -> CacheLoad<Value>.Request in
+        switch try stored(name, options) {
+        case .known(let result): .known(result)
+        case .needsLoad(let lookup): try loading.begin(after: lookup)
+        }
+      }
+      return (loading, request)
     }
     bulk.begin()
     typealias Outcome = Result<CacheResult<Value>?, any Error>
@@ -77,12 +83,5 @@ extension Cache {
     }
     try Task.checkCancellation()
     return order.map { results[$0] }
-  }
-
-  private func begin(_ loading: CacheLoad<Value>) throws -> CacheLoad<Value>.Request {
-    switch try stored(Key(loading.key), loading.options) {
-    case .known(let result): .known(result)
-    case .needsLoad(let lookup): try loading.begin(after: lookup)
-    }
   }
 }
