@@ -10,7 +10,6 @@ extension Environment {
     package var pageSize = 0
     /// The number of pages that were ever used. The file has about this number of pages.
     package var pages = 0
-    package var lastTransaction: UInt64 = 0
     /// The largest number of slots that all processes together have used at the same time.
     package var readersUsed = 0
   }
@@ -24,7 +23,6 @@ extension Environment {
     if known == nil { return Info() }
     return unsafe Info(
       mapSize: info.me_mapsize, pageSize: handle.data.pageSize, pages: handle.data.pages,
-      lastTransaction: UInt64(truncatingIfNeeded: info.me_last_txnid),
       readersUsed: Int(info.me_numreaders))
   }
 
