@@ -33,6 +33,23 @@ extension Cache {
 
   /// The keys of the fresh entries that carry all of the tags, in key order; see ``Store/Namespace/keys(tags:)``.
   public func keys(tags: [String]) throws(LarderError) -> [Key] { try namespace.keys(tags: tags) }
+
+  /// The fresh entries whose keys begin with `prefix`, in key order. The iteration reads the entries in batches:
+  ///
+  ///     for try await (key, color) in colors.entries(prefix: "1") { print(key, color.name) }
+  ///     try colors.entries().visit { key, color in print(key, color.name) }
+  ///
+  /// An entry that exists during the whole iteration is visited once. Each batch comes from a snapshot of its own. The
+  /// iteration skips values that the codec cannot decode, counts neither as read nor as access, and does not fill the memory
+  /// tier.
+  public func entries(prefix: some StoreKey = [UInt8]()) -> CacheEntries<Value> {
+    CacheEntries(cache: self, prefix: prefix.copied)
+  }
+
+  /// The keys that begin with `prefix` and have a fresh entry, in key order; see ``Store/Namespace/keys(prefix:)``.
+  public func keys(prefix: some StoreKey = [UInt8]()) throws(LarderError) -> [Key] {
+    try namespace.keys(prefix: prefix)
+  }
 }
 
 /// The fresh entries of a cache in key order. The iteration reads the entries in batches; see ``Cache/entries(prefix:)``.
@@ -116,24 +133,5 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
       }
       isAtEnd = position == nil
     }
-  }
-}
-
-extension Cache {
-  /// The fresh entries whose keys begin with `prefix`, in key order. The iteration reads the entries in batches:
-  ///
-  ///     for try await (key, color) in colors.entries(prefix: "1") { print(key, color.name) }
-  ///     try colors.entries().visit { key, color in print(key, color.name) }
-  ///
-  /// An entry that exists during the whole iteration is visited once. Each batch comes from a snapshot of its own. The
-  /// iteration skips values that the codec cannot decode, counts neither as read nor as access, and does not fill the memory
-  /// tier.
-  public func entries(prefix: some StoreKey = [UInt8]()) -> CacheEntries<Value> {
-    CacheEntries(cache: self, prefix: prefix.copied)
-  }
-
-  /// The keys that begin with `prefix` and have a fresh entry, in key order; see ``Store/Namespace/keys(prefix:)``.
-  public func keys(prefix: some StoreKey = [UInt8]()) throws(LarderError) -> [Key] {
-    try namespace.keys(prefix: prefix)
   }
 }

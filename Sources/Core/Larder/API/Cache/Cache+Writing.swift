@@ -92,6 +92,17 @@ extension Cache where Value: FixedWidthInteger {
     key.withKeyBytes { forget($0) }
     return sum
   }
+
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum; see the blocking form.
+  @discardableResult
+  public func increment(
+    _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil
+  ) async throws -> Value {
+    try namespace.store.checkWritable()
+    let sum = try await namespace.engine.commit(incrementing(key, by: amount, expires))
+    key.withKeyBytes { forget($0) }
+    return sum
+  }
 }
 
 /// Writes for tasks; see the suspending writes of ``Store/Namespace``.
@@ -153,18 +164,5 @@ extension Cache {
   @discardableResult
   public func touch(_ key: some StoreKey, expires: Expiration? = nil) async throws -> Bool {
     try await namespace.touch(key, expires: expires)
-  }
-}
-
-extension Cache where Value: FixedWidthInteger {
-  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum; see the blocking form.
-  @discardableResult
-  public func increment(
-    _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil
-  ) async throws -> Value {
-    try namespace.store.checkWritable()
-    let sum = try await namespace.engine.commit(incrementing(key, by: amount, expires))
-    key.withKeyBytes { forget($0) }
-    return sum
   }
 }

@@ -72,6 +72,19 @@ extension Store {
     return Compaction(
       before: engine.environment.fileSize, after: Environment.fileSize(at: path))
   }
+
+  /// Checks the store's files with a few system calls and no lock. Throws ``LarderError/Code/closed`` for a closed store.
+  ///
+  /// While a subscription exists, ``changes(in:)`` checks the health about once a second, and reports a change.
+  public func health() throws(LarderError) -> StoreHealth {
+    guard engine.environment.isOpen else { throw engine.error(engine.environment.phaseError) }
+    return StoreHealth(of: engine.environment, needsWriting: !isReadOnly)
+  }
+
+  /// Whether a process was killed while it created a store at `path`. If so, another process can still create a store there.
+  package static func isUnfinished(at path: String) -> Bool { Environment.isUnfinished(at: path) }
+
+  package var isClosed: Bool { !engine.environment.isOpen }
 }
 
 extension StoreEngine {
@@ -117,19 +130,4 @@ public enum StoreHealth: Sendable, Hashable {
       case .unwritable(let error): .unwritable(error.description)
       }
   }
-}
-
-extension Store {
-  /// Checks the store's files with a few system calls and no lock. Throws ``LarderError/Code/closed`` for a closed store.
-  ///
-  /// While a subscription exists, ``changes(in:)`` checks the health about once a second, and reports a change.
-  public func health() throws(LarderError) -> StoreHealth {
-    guard engine.environment.isOpen else { throw engine.error(engine.environment.phaseError) }
-    return StoreHealth(of: engine.environment, needsWriting: !isReadOnly)
-  }
-
-  /// Whether a process was killed while it created a store at `path`. If so, another process can still create a store there.
-  package static func isUnfinished(at path: String) -> Bool { Environment.isUnfinished(at: path) }
-
-  package var isClosed: Bool { !engine.environment.isOpen }
 }
