@@ -25,7 +25,8 @@ package enum MemoryPressure: Int, Sendable, Comparable {
     var found = MemoryPressure.normal
     for line in stalls?.split(separator: "\n") ?? [] {
       let words = line.split(separator: " ")
-      guard let average = Self.number("avg10=", in: words) else { continue }
+      let field = words.first { $0.hasPrefix("avg10=") }
+      guard let average = field.flatMap({ Double($0.dropFirst(6)) }) else { continue }
       if words[0] == "full", average >= 5 { found = max(found, .critical) }
       if words[0] == "some", average >= 10 { found = max(found, .warning) }
     }
@@ -41,10 +42,6 @@ package enum MemoryPressure: Int, Sendable, Comparable {
       }
     }
     self = found
-  }
-
-  private static func number(_ name: String, in words: [Substring]) -> Double? {
-    words.first { $0.hasPrefix(name) }.flatMap { Double($0.dropFirst(name.count)) }
   }
 }
 
