@@ -49,13 +49,15 @@ struct StatisticsReport {
   // MARK: For a person
 
   private var tables: [Reply.Body] {
-    var replies = isWhole ? [storeTable] : []
-    func add(_ titles: [String], _ rows: [[Cell]]) {
+    var replies: [Reply.Body] = []
+    func add(_ columns: [Column], _ rows: [[Cell]]) {
       guard !rows.isEmpty else { return }
       if !replies.isEmpty { replies.append(.text("\n")) }
-      replies.append(.rows(titles.map { Column($0) }, rows))
+      replies.append(.rows(columns, rows))
     }
-    add(Self.titles, namespaces.map(row))
+    if isWhole { replies = [Self.object(storeFacts)] }
+    let all = namespaces.map { facts($0) }
+    add((all.first ?? []).map { $0.column }, all.map { facts in facts.map { $0.cell } })
     add(["evicted", "because", "entries"], evictions)
     add(["HTTP", "requests", "count"], httpRows { $0 })
     if isWhole { add(["reader", "commits since", ""], statistics.readers.map(row)) }
@@ -80,42 +82,6 @@ struct StatisticsReport {
     }
   }
 
-  private var storeTable: Reply.Body {
-    let file = statistics.file
-    let reads = statistics.reads
-    let facts: [(String, Cell)] =
-      [
-        ("store", .text(statistics.path)), ("entries", .number(total.entries)),
-        ("values", .size(total.bytes)), ("file", .size(file.size)),
-        ("durability", .text(statistics.durability.words)),
-        ("limits", limitInfo.words.map { .text($0) } ?? .null),
-        ("free space", .size(file.freePages * file.pageSize)),
-        ("hits", .number(Int(clamping: reads.hits))),
-        ("stale hits", .number(Int(clamping: reads.staleHits))),
-        ("misses", .number(Int(clamping: reads.misses))),
-        ("hit rate", reads.hitRate.map { .share($0) } ?? .null),
-      ] + addedFacts.map { ($0.name.replacing("_", with: " "), $0.cell) }
-    return .object(facts.map { Column($0.0) }, facts.map(\.1))
-  }
-
-  private var total: Tally { namespaces.map(\.info).tally }
-
-  private static let titles = [
-    "namespace", "entries", "size", "hits", "stale", "misses", "rate", "expired", "evicted",
-    "limit",
-  ]
-
-  private func row(_ namespace: Statistics.Namespace) -> [Cell] {
-    let reads = namespace.reads
-    let removed = [namespace.removals[.expired], namespace.removals.evicted]
-    let counts = [reads.hits, reads.staleHits, reads.misses].map { Cell.number(Int(clamping: $0)) }
-    return [
-      .text(namespace.info.name), .number(namespace.info.entries), .size(namespace.info.bytes),
-    ] + counts + [reads.hitRate.map { .share($0) } ?? .null]
-      + removed.map { .number(Int(clamping: $0)) }
-      + [namespace.info.rules.limits.words.map { .prose($0) } ?? .null]
-  }
-
   /// The age in commits at which a reader counts as old. An old reader keeps so many freed pages that the file may grow.
   private static let oldAge: UInt64 = 1000
 
@@ -132,100 +98,124 @@ struct StatisticsReport {
   // MARK: As data
 
   private var object: Reply.Body {
-    let all =
-      Self.object(storeFacts) + [
-        JSON.Field("namespaces", .array(namespaces.map { .object(Self.object(self.facts($0))) })),
-        JSON.Field(
-          "readers",
-          .array(
-            statistics.readers.map { reader in
-              .object([
-                .init("process", .number(reader.process)),
-                .init("age", reader.age.map { .number(Int(clamping: $0)) } ?? .null),
-              ])
-            })),
-      ]
-    let shown = (isWhole ? all : all.filter { $0.name == "namespaces" }) + httpFields
-    return .object(shown.map { Column($0.name) }, shown.map { .json($0.value) })
-  }
-
-  /// The counts of HTTP caches. Empty if no HTTP cache has saved its counts.
-  private var httpFields: [JSON.Field] {
-    guard !http.isEmpty else { return [] }
-    return [
-      JSON.Field(
-        "http",
-        .object(
-          http.map { http in
-            .init(http.namespace, .object(http.counts.map { .init($0.name, .number($0.count)) }))
-          }))
-    ]
+    let spaces = namespaces.map { namespace in
+      JSON.object(Self.data(facts(namespace)).map { $0.cell.jsonField($0.column.name) })
+    }
+    let readers = statistics.readers.map { reader in
+      JSON.object([
+        .init("process", .number(reader.process)),
+        .init("age", reader.age.map { .number(Int(clamping: $0)) } ?? .null),
+      ])
+    }
+    let counts = http.map { http in
+      JSON.Field(http.namespace, .object(http.counts.map { .init($0.name, .number($0.count)) }))
+    }
+    var all = isWhole ? storeFacts : []
+    all.append(("namespaces", .json(.array(spaces))))
+    if isWhole { all.append(("readers", .json(.array(readers)))) }
+    // Without an HTTP cache that has saved its counts, the answer has no field for them.
+    if !http.isEmpty { all.append(("http", .json(.object(counts)))) }
+    return Self.object(all)
   }
 
   /// Rows with a namespace, the name of a fact, and its value. The name `@*` means the whole store.
   private var lines: Reply.Body {
-    let store = isWhole ? storeFacts.map { [.text("@*"), .text($0.name), $0.cell] } : []
-    let rows = namespaces.flatMap { namespace in
-      facts(namespace).dropFirst().map { fact -> [Cell] in
-        [.text(namespace.info.name), .text(fact.name), fact.cell]
-      }
+    var rows: [[Cell]] = []
+    func add(_ name: String, _ facts: some Sequence<Fact>) {
+      rows += facts.map { fact -> [Cell] in [.text(name), .text(fact.column.name), fact.cell] }
     }
-    return .rows(["namespace", "fact", "value"], store + rows + httpRows { "http " + $0 })
+    if isWhole { add("@*", Self.data(storeFacts)) }
+    for namespace in namespaces {
+      add(namespace.info.name, Self.data(facts(namespace)).dropFirst())
+    }
+    return .rows(["namespace", "fact", "value"], rows + httpRows { "http " + $0 })
   }
 
-  private typealias Fact = Additions.Fact
+  // MARK: Facts
+
+  /// A fact for data, for tables, or for both.
+  private typealias Fact = (column: Column, cell: Cell)
+
+  private static func data(_ facts: [Fact]) -> [Fact] {
+    facts.filter { $0.column.visibility.contains(.data) }
+  }
+
+  private static func object(_ facts: [Fact]) -> Reply.Body {
+    .object(facts.map { $0.column }, facts.map { $0.cell })
+  }
 
   private var storeFacts: [Fact] {
-    let file = statistics.file
-    return [
-      ("path", .text(statistics.path)), ("format", .number(statistics.format)),
-      ("durability", .text(statistics.durability.rawValue)),
-      ("entries", .number(total.entries)), ("bytes", .size(total.bytes)),
-      ("stored", .size(statistics.storedSize)), ("file_size", .size(file.size)),
-      ("page_size", .size(file.pageSize)), ("pages", .number(file.pages)),
-      ("free_pages", .number(file.freePages)),
-      ("transaction", .number(Int(clamping: file.transaction))),
+    let (file, total) = (statistics.file, namespaces.map(\.info).tally)
+    var facts: [Fact] = [
+      (Column("path", title: "store"), .text(statistics.path)),
+      (Column("format", in: .data), .number(statistics.format)),
+      (Column("durability", in: .data), .text(statistics.durability.rawValue)),
+      (Column("entries"), .number(total.entries)),
+      (Column("bytes", title: "values"), .size(total.bytes)),
+      (Column("stored", in: .data), .size(statistics.storedSize)),
+      (Column("file_size", title: "file"), .size(file.size)),
+      (Column("durability", in: .table), .text(statistics.durability.words)),
+      (Column("limits", in: .table), .optional(limitInfo.words, Cell.text)),
+      (Column("page_size", in: .data), .size(file.pageSize)),
+      (Column("pages", in: .data), .number(file.pages)),
+      (Column("free_pages", in: .data), .number(file.freePages)),
+      (Column("free space", in: .table), .size(file.freePages * file.pageSize)),
+      (Column("transaction", in: .data), .number(Int(clamping: file.transaction))),
     ]
-      + Self.limits([
-        ("entries", limits.entries), ("bytes", limits.bytes), ("disk", limits.disk),
-        ("memory", limits.memory),
-      ]) + Self.counts(statistics.reads) + addedFacts
-  }
-
-  private var addedFacts: [Fact] {
-    guard let size = statistics.writeBuffer?.size else { return added }
-    return [("write_buffer", .size(size.used)), ("buffer_limit", .size(size.limit ?? 0))] + added
+    facts += Self.limits([
+      ("entries", limits.entries), ("bytes", limits.bytes), ("disk", limits.disk),
+      ("memory", limits.memory),
+    ])
+    facts += Self.counts(statistics.reads, stale: "stale hits", rate: "hit rate")
+    var further = added
+    if let size = statistics.writeBuffer?.size {
+      further =
+        [("write_buffer", .size(size.used)), ("buffer_limit", .size(size.limit ?? 0))] + added
+    }
+    for (name, cell) in further {
+      facts.append((Column(name, title: name.replacing("_", with: " ")), cell))
+    }
+    return facts
   }
 
   private func facts(_ namespace: Statistics.Namespace) -> [Fact] {
-    let facts = namespace.info
-    return [
-      ("namespace", .text(facts.name)), ("entries", .number(facts.entries)),
-      ("bytes", .size(facts.bytes)), ("stored", .size(facts.storedSize)),
+    let (info, removals) = (namespace.info, namespace.removals)
+    var facts: [Fact] = [
+      (Column("namespace"), .text(info.name)), (Column("entries"), .number(info.entries)),
+      (Column("bytes", title: "size"), .size(info.bytes)),
+      (Column("stored", in: .data), .size(info.storedSize)),
     ]
-      + Self.limits([
-        ("entries", facts.rules.limits.entries), ("bytes", facts.rules.limits.bytes),
-      ]) + Self.counts(namespace.reads)
-      + RemovalReason.allCases.map { reason in
-        ("removals_\(reason.name)", .number(Int(clamping: namespace.removals[reason])))
-      }
+    let limits = info.rules.limits
+    facts += Self.limits([("entries", limits.entries), ("bytes", limits.bytes)])
+    facts += Self.counts(namespace.reads, stale: "stale", rate: "rate")
+    facts += [
+      (Column("expired", in: .table), .number(Int(clamping: removals[.expired]))),
+      (Column("evicted", in: .table), .number(Int(clamping: removals.evicted))),
+      (Column("limit", in: .table), .optional(limits.words, Cell.prose)),
+    ]
+    for reason in RemovalReason.allCases {
+      let count = Int(clamping: removals[reason])
+      facts.append((Column("removals_\(reason.name)", in: .data), .number(count)))
+    }
+    return facts
   }
 
   private static func limits(_ limits: [(name: String, value: Int?)]) -> [Fact] {
-    limits.map { ("limit_\($0.name)", $0.value.map { .number($0) } ?? .null) }
+    limits.map { (Column("limit_\($0.name)", in: .data), .optional($0.value, Cell.number)) }
   }
 
-  private static func counts(_ reads: ReadCounters) -> [Fact] {
-    [
-      ("hits", reads.hits), ("stale_hits", reads.staleHits), ("misses", reads.misses),
-      ("misses_absent", reads.absent),
-      ("misses_expired", reads.expired), ("misses_stale", reads.stale),
-      ("misses_damaged", reads.damaged), ("misses_undecodable", reads.undecodable),
-    ].map { ($0.0, .number(Int(clamping: $0.1))) }
-  }
-
-  private static func object(_ facts: [Fact]) -> [JSON.Field] {
-    facts.map { $0.cell.jsonField($0.name) }
+  private static func counts(_ reads: ReadCounters, stale: String, rate: String) -> [Fact] {
+    let counts: [(column: Column, count: UInt64)] = [
+      (Column("hits"), reads.hits), (Column("stale_hits", title: stale), reads.staleHits),
+      (Column("misses"), reads.misses), (Column("misses_absent", in: .data), reads.absent),
+      (Column("misses_expired", in: .data), reads.expired),
+      (Column("misses_stale", in: .data), reads.stale),
+      (Column("misses_damaged", in: .data), reads.damaged),
+      (Column("misses_undecodable", in: .data), reads.undecodable),
+    ]
+    var facts = counts.map { count -> Fact in (count.column, .number(Int(clamping: count.count))) }
+    facts.append((Column(rate, in: .table), .optional(reads.hitRate, Cell.share)))
+    return facts
   }
 }
 
