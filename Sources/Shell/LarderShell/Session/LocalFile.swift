@@ -1,4 +1,4 @@
-package import ShellLanguage
+import ShellLanguage
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
