@@ -51,6 +51,12 @@ extension Cache {
     }
   }
 
+  /// Forgets the value under `key` after a write, and returns the result of the write.
+  func forget<Result>(_ key: some StoreKey, after result: Result) -> Result {
+    key.withKeyBytes { forget($0) }
+    return result
+  }
+
   func forget(_ key: Span<UInt8>) {
     if let memory, let item = memory.item(key) { memory.remove(item) }
   }

@@ -43,16 +43,12 @@ extension Cache {
   /// Removes the entry under `key`. Returns false if the entry was absent or had expired.
   @discardableResult
   public func remove(_ key: some StoreKey) throws(LarderError) -> Bool {
-    let wasThere = try namespace.remove(key)
-    key.withKeyBytes { forget($0) }
-    return wasThere
+    try forget(key, after: namespace.remove(key))
   }
 
   /// Removes the entry under `key` and returns its fresh value, or nil. Only one of several concurrent callers gets the value.
   public func pop(_ key: some StoreKey) throws(LarderError) -> Value? {
-    let value = try namespace.pop(key)
-    key.withKeyBytes { forget($0) }
-    return value.flatMap { decoded($0.span) }
+    try forget(key, after: namespace.pop(key)).flatMap { decoded($0.span) }
   }
 
   /// Starts the entry's lifetime again. Returns false if the entry is absent or has expired.
@@ -88,9 +84,7 @@ extension Cache where Value: FixedWidthInteger {
     _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil
   ) throws(LarderError) -> Value {
     try namespace.store.checkWritable()
-    let sum = try namespace.write(incrementing(key, by: amount, expires))
-    key.withKeyBytes { forget($0) }
-    return sum
+    return try forget(key, after: namespace.write(incrementing(key, by: amount, expires)))
   }
 
   /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum; see the blocking form.
@@ -99,9 +93,8 @@ extension Cache where Value: FixedWidthInteger {
     _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil
   ) async throws -> Value {
     try namespace.store.checkWritable()
-    let sum = try await namespace.engine.commit(incrementing(key, by: amount, expires))
-    key.withKeyBytes { forget($0) }
-    return sum
+    let write = incrementing(key, by: amount, expires)
+    return try await forget(key, after: namespace.engine.commit(write))
   }
 }
 
@@ -148,16 +141,12 @@ extension Cache {
   /// Removes the entry under `key`. Returns false if the entry was absent or had expired.
   @discardableResult
   public func remove(_ key: some StoreKey) async throws -> Bool {
-    let wasThere = try await namespace.remove(key)
-    key.withKeyBytes { forget($0) }
-    return wasThere
+    try await forget(key, after: namespace.remove(key))
   }
 
   /// Removes the entry under `key` and returns its fresh value, or nil. Only one of several concurrent callers gets the value.
   public func pop(_ key: some StoreKey) async throws -> Value? {
-    let value = try await namespace.pop(key)
-    key.withKeyBytes { forget($0) }
-    return value.flatMap { decoded($0.span) }
+    try await forget(key, after: namespace.pop(key)).flatMap { decoded($0.span) }
   }
 
   /// Starts the entry's lifetime again. Returns false if the entry is absent or has expired.
