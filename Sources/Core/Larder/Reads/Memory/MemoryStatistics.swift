@@ -47,7 +47,7 @@ public struct MemoryStatistics: Hashable, Sendable {
   }
 }
 
-/// The places of the counts of a memory in its ``StripedCounters``.
+/// The places of the counts of a memory in its `StripedCounters`.
 enum MemoryCount: Int {
   case hits, revalidatedHits, misses, evictions
 }
