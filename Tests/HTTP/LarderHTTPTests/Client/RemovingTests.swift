@@ -265,4 +265,19 @@ struct RemovingTests {
     _ = try await fixture.cache.send(request("POST")).body.bytes()
     #expect(try await isHit(fixture))
   }
+
+  @Test func `responses are removed by a predicate, such as their date`() async throws {
+    let fixture = try Fixture(.page("max-age=1000"))
+    for number in 0..<150 { _ = try await fixture.get("/old/\(number)") }
+    fixture.clock.advance(by: .seconds(100))
+    _ = try await fixture.get("/new")
+    try await fixture.store.namespace("http").set("no response", for: "other")
+    let limit = start.advanced(by: .seconds(50))
+    let removed = try await fixture.cache.removeAll { key, response in
+      response.received < limit && key.contains("/old/")
+    }
+    #expect(removed.entries == 150)
+    #expect(try fixture.store.namespace("http").count() == 2)
+    #expect(try await fixture.get("/new").result.isHit)
+  }
 }

@@ -139,4 +139,39 @@ struct CacheTests {
     #expect(try await fixture.get().body == "body")
     #expect(try await fixture.get().result.isHit)
   }
+
+  @Test func `a response is put and looked at by its request`() async throws {
+    let fixture = try Fixture(Origin())
+    #expect(try fixture.cache.peek(request()) == nil)
+    let fields: Pairs = [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]
+    #expect(
+      try await fixture.cache.put(response(200, fields), body: Array("put".utf8), for: request()))
+    let found = try #require(try fixture.cache.peek(request()))
+    #expect(try await found.body.bytes() == Array("put".utf8) && found.remaining == 10)
+    #expect(try await fixture.get().body == "put" && fixture.origin.count == 0)
+    fixture.clock.advance(by: .seconds(20))
+    #expect(try fixture.cache.peek(request())?.remaining == -10)
+    let part = try fixture.cache.peek(request([("Range", "bytes=1-")]))
+    #expect(try await part?.body.bytes() == Array("ut".utf8))
+    #expect(
+      try await fixture.cache.put(
+        response(200, [("Cache-Control", "no-store")]), body: [], for: request("GET", "/b"))
+        == false)
+    #expect(
+      try await fixture.cache.put(
+        response(200, fields), body: [], for: request("POST", "/b")) == false)
+  }
+
+  @Test func `a call may have a policy of its own`() async throws {
+    let fixture = try Fixture(.page([]))
+    let patient = fixture.cache.with {
+      $0 = HTTPCachePolicy(rules: [HTTPCacheRule("*", defaultFreshness: .seconds(10))])
+    }
+    _ = try await patient.send(request()).body.bytes()
+    #expect(try await fixture.get().result.isHit, "both have the same responses")
+    #expect(fixture.cache.statistics == patient.statistics)
+    let alice: Pairs = [("Authorization", "alice")]
+    _ = try await patient.send(request("GET", "/b", alice)).body.bytes()
+    #expect(try await fixture.get("/b", alice).result.isHit, "credentials have the same digests")
+  }
 }
