@@ -31,7 +31,7 @@ extension CacheLoad {
   /// Waits until another process has stored its outcome, the lease has ended, or ``LoadLeases/longest`` has passed.
   func awaitTurn(_ running: InFlight, after first: Turn) async throws -> Turn {
     guard let hash = first.awaited, let leases = engine.loads.leases else { return first }
-    let limit = leases.now + LoadLeases.longest
+    let limit = leases.now() + LoadLeases.longest
     // The time in milliseconds between two checks whether the other process has finished.
     var pause = 10
     while true {
@@ -39,7 +39,7 @@ extension CacheLoad {
       pause = min(2 * pause, 100)
       let attempt = leases.takeAfterWait(hash)
       let turn = try lookUpAgain(running, attempt.lease, since: first.lookup)
-      if !attempt.isHeld || turn.isAnswered || leases.now >= limit { return turn }
+      if !attempt.isHeld || turn.isAnswered || leases.now() >= limit { return turn }
     }
   }
 

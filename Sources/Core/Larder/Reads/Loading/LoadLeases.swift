@@ -37,7 +37,7 @@ final class LoadLeases: Sendable {
   let table: LeaseTable
   private let state = Mutex(State())
   /// The machine's monotonic clock in milliseconds. Not the store's clock, which tests set differently in each process.
-  private let machine: @Sendable () -> Int64
+  let now: @Sendable () -> Int64
   /// The time until which this process uses no leases, because the file could not be mapped.
   private let pauseEnd = Atomic(Int64.min)
   /// The time in milliseconds for which this process uses no leases after a failure to map the file.
@@ -45,10 +45,8 @@ final class LoadLeases: Sendable {
 
   init(table: LeaseTable, machine: @escaping @Sendable () -> Int64) {
     self.table = table
-    self.machine = machine
+    now = machine
   }
-
-  var now: Int64 { machine() }
 
   struct Attempt {
     var lease: LoadLease?
@@ -57,14 +55,14 @@ final class LoadLeases: Sendable {
   }
 
   func take(_ hash: UInt64) -> Attempt {
-    guard now >= pauseEnd.load(ordering: .relaxed) else { return Attempt() }
+    guard now() >= pauseEnd.load(ordering: .relaxed) else { return Attempt() }
     guard table.open() else {
-      pauseEnd.store(now + Self.pause, ordering: .relaxed)
+      pauseEnd.store(now() + Self.pause, ordering: .relaxed)
       return Attempt()
     }
     let place = LeaseTable.place(of: hash)
     return state.withLock { state in
-      let now = now
+      let now = now()
       // A load of another type, or a load that is not shared, has the lease in this process. This load runs without the lease.
       if let mine = state.held[place], mine.hash == hash,
         table.standing(hash, at: now) == .held
@@ -89,7 +87,7 @@ final class LoadLeases: Sendable {
   /// Tries to take the lease for a load that has waited. If the holder ended the lease but stored no usable value, all waiting
   /// loads run without a lease. Otherwise these loads would run one after another, which takes long if the origin fails slowly.
   func takeAfterWait(_ hash: UInt64) -> Attempt {
-    switch table.standing(hash, at: now) {
+    switch table.standing(hash, at: now()) {
     case .held: Attempt(isHeld: true)
     case .lapsed: take(hash)
     case .free, .occupied, .unavailable: Attempt()
@@ -125,7 +123,7 @@ final class LoadLeases: Sendable {
   /// Extends the held leases, except leases of loads that have run for ``longest``.
   func renew() {
     state.withLock { state in
-      let now = now
+      let now = now()
       for (place, held) in state.held {
         let word = LeaseTable.word(held.hash, until: now + LeaseTable.length)
         if now < held.last, table.replace(held.word, by: word, at: place) {
