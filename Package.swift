@@ -186,7 +186,7 @@ let testTargets: [Target] = [
   testProgram(
     "LarderPeer", path: "Tests/Support/Peer",
     ["LMDB", "LarderSystem", "Larder", "LarderHTTP", "TestSupport", httpTypes]),
-  tests("Core", "LMDBTests", ["LMDB", "LarderSystem", "LarderPeer"]),
+  tests("Core", "LMDBTests", ["CLarderSystem", "LMDB", "LarderSystem", "LarderPeer"]),
   tests(
     "Core", "LarderTests", ["Larder", "LMDB", "LarderSystem", "LarderMonitoring", "LarderPeer"]),
   tests(

@@ -1,3 +1,4 @@
+import CLarderSystem
 import Foundation
 import LMDB
 import LarderPeer
