@@ -15,14 +15,12 @@ extension CacheLoad {
       let result = CacheResult(uncommitted: value, attributes, at: engine.clock.now)
       let base = turn.lookup.found.base
       return try writing(result, turn, attributes, size: encoded?.count ?? 0) {
-        [cache, key] batch -> Stored? in
-        if isRenewal, try batch.renew(key, base, in: cache.name, attributes) { return nil }
+        [cache, key] batch in
+        if isRenewal, try batch.renew(key, base, in: cache.name, attributes) { return {} }
         let bytes = try encoded ?? cache.encode(value)
         let (id, header) = try batch.set(encoded: bytes, for: key, in: cache, attributes)
-        return Stored(id: id, header: header, moment: batch.moment)
-      } completion: { [cache, key] stored in
-        guard let stored, let encoded else { return }
-        cache.keep(value, for: key.span, size: encoded.count, stored, isWritten: true)
+        let stored = Stored(id: id, header: header, moment: batch.moment)
+        return { cache.keep(value, for: key.span, size: bytes.count, stored, isWritten: true) }
       }
     } catch {
       return LoadedValue(result: CacheResult(value: value, source: .loaded, error: error))
@@ -62,16 +60,14 @@ extension CacheLoad {
       } else if isKnown {
         _ = try batch.remove(key.span, in: cache.name)
       }
-    } completion: { [cache, key] _ in
-      cache.forget(key.span)
+      return { cache.forget(key.span) }
     }
   }
 
   /// The write of an outcome. When the write runs, it first checks whether the outcome may still be stored.
-  private func writing<Result: Sendable>(
+  private func writing(
     _ result: CacheResult<Value>?, _ turn: Turn, _ attributes: EntryAttributes, size: Int,
-    _ body: @escaping @Sendable (inout WriteBatch) throws -> Result,
-    completion: @escaping @Sendable (Result) -> Void = { _ in }
+    _ body: @escaping LoadWrite.Body
   ) throws(LarderError) -> LoadedValue<Value> {
     let links = try engine.removalHashes(of: attributes, replacing: turn.lookup.found.entry)
     let (base, isForced) = (turn.lookup.found.base, options.policy == .reload)
@@ -87,8 +83,7 @@ extension CacheLoad {
         guard try isForced || batch.mayReplace(base, key, in: cache.name) else { return nil }
       }
       guard try batch.isNewest(moment, key, in: cache.name, attributes) else { return nil }
-      let written = try body(&batch)
-      return { completion(written) }
+      return try body(&batch)
     }
     return LoadedValue(result: result, write: write)
   }
