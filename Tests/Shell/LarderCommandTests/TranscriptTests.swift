@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+/// Runs the program as the files of `Tests/Shell/Transcripts` and some documents say. Each file has a directory of its own. The
+/// transcripts of a command are in the file with the name of the command, or in a file about one subject of several commands.
 @Suite struct TranscriptTests {
   private static let folder = Repository.root.appending(path: "Tests/Shell/Transcripts")
 
