@@ -10,8 +10,11 @@ struct Aggregate {
   private(set) var values = 0
   /// The number of values that were skipped, because the aggregate cannot use their type.
   private(set) var skipped = 0
-  /// The sum of the values, or the smallest or largest value. Nil if there are no values.
-  private var total: QueryValue?
+  private var total = 0.0
+  /// The exact sum of integers, or of durations in milliseconds. Nil for other values, for a mixture of both, and on overflow.
+  private var exact: Int128? = 0
+  private var isOfTime = false
+  private var best: QueryValue?
 
   init(_ kind: Kind) { self.kind = kind }
 
@@ -24,44 +27,56 @@ struct Aggregate {
   }
 
   mutating func add(_ value: QueryValue) {
-    let isUsed =
-      switch value {
-      case .integer, .number, .outsized, .duration: true
-      case .string, .time: kind == .min || kind == .max
-      case .null, .bool, .list, .array, .object: false
+    switch kind {
+    case .sum, .avg:
+      guard let number = value.double else {
+        skipped += 1
+        return
       }
-    guard isUsed else {
-      skipped += 1
-      return
+      total += number
+      add(exactly: value)
+    case .min, .max:
+      switch value {
+      case .integer, .number, .outsized, .duration, .string, .time: break
+      default:
+        skipped += 1
+        return
+      }
+      guard let best else {
+        self.best = value
+        break
+      }
+      if kind == .min ? value.precedes(best) : best.precedes(value) { self.best = value }
     }
     values += 1
-    switch kind {
-    case .sum, .avg: total = Self.sum(total, value)
-    case .min: if total.map({ value.precedes($0) }) ?? true { total = value }
-    case .max: if total.map({ $0.precedes(value) }) ?? true { total = value }
-    }
   }
 
-  /// The exact sum of integers, or of durations. Otherwise, and on overflow, the sum of doubles.
-  private static func sum(_ a: QueryValue?, _ b: QueryValue) -> QueryValue {
-    switch (a, b) {
-    case (nil, .integer), (nil, .duration): return b
-    case (.integer(let a)?, .integer(let b)):
-      let (sum, overflow) = a.addingReportingOverflow(b)
-      return overflow ? .number(Double(a) + Double(b)) : .integer(sum)
-    case (.duration(let a)?, .duration(let b)):
-      return .duration(Int64(clamping: Int128(a) + Int128(b)))
-    default: return .number((a?.double ?? 0) + (b.double ?? 0))
+  private mutating func add(exactly value: QueryValue) {
+    let part: (amount: Int128, isOfTime: Bool)? =
+      switch value {
+      case .integer(let integer): (integer, false)
+      case .duration(let milliseconds): (Int128(milliseconds), true)
+      default: nil
+      }
+    if values == 0 { isOfTime = part?.isOfTime ?? false }
+    guard let sum = exact, let part, part.isOfTime == isOfTime else {
+      exact = nil
+      return
     }
+    let (next, overflow) = sum.addingReportingOverflow(part.amount)
+    exact = overflow ? nil : next
   }
 
   var result: QueryValue {
-    guard let total else { return .null }
-    guard kind == .avg else { return total }
-    if case .duration(let milliseconds) = total {
-      let average = (Double(milliseconds) / Double(values)).rounded()
-      return .duration(Int64(clamping: Int128(average)))
+    guard values > 0 else { return .null }
+    switch kind {
+    case .sum:
+      guard let exact else { return .number(total) }
+      return isOfTime ? .duration(Int64(clamping: exact)) : .integer(exact)
+    case .avg:
+      guard let exact, isOfTime else { return .number(total / Double(values)) }
+      return .duration(Int64(clamping: Int128((Double(exact) / Double(values)).rounded())))
+    case .min, .max: return best ?? .null
     }
-    return .number((total.double ?? 0) / Double(values))
   }
 }

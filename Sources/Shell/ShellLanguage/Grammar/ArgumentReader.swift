@@ -24,7 +24,7 @@ struct ArgumentReader {
   let line: CommandLine
   let clock: WallClock
   var words: [Word] = []
-  /// The arguments with an at sign.
+  /// The arguments that name namespaces, with an at sign or without one.
   var namespaces: [Argument] = []
   var values: [String: [any Sendable]] = [:]
   /// The range of the first word of each option or parameter.

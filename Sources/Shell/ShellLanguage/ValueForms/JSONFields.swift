@@ -1,27 +1,37 @@
 package enum JSONFields {
+  private static let deepest = 2
+
   /// The paths of one or two fields without indexes and quotes, such as `a.b`. Empty if `value` is not an object.
   package static func names(of value: [UInt8]) -> [String] {
-    (try? JSONText(value)).map { names(in: $0, 0, levels: 2) } ?? []
-  }
-
-  private static func names(in json: JSONText, _ index: Int, levels: Int) -> [String] {
-    guard levels > 0 else { return [] }
-    return json.children(of: index).flatMap { name, value -> [String] in
-      guard let name = name.map(json.string), QueryToken.isIdentifier(name) else { return [] }
-      let path = String(decoding: name, as: UTF8.self)
-      return [path] + names(in: json, value, levels: levels - 1).map { "\(path).\($0)" }
+    var names: [String] = []
+    let failure = JSONGrammar.failure(of: value.span) { bytes, index throws(JSONError) in
+      try addNames(bytes, &index, depth: 0, "", to: &names)
     }
+    return failure == nil ? names : []
   }
 
   package typealias Field = (name: [UInt8], value: Range<Int>)
 
   /// The fields of an object; nil for a value that is not an object.
   package static func fields(of text: [UInt8]) throws(JSONText.ParseError) -> [Field]? {
-    let json = try JSONText(text)
-    guard json.text(json.tokens[0]) == Array("{".utf8) else { return nil }
-    return json.children(of: 0).compactMap { name, value in
-      name.map { (name: json.string($0), value: json.range(of: value)) }
+    guard String(validating: text, as: UTF8.self) != nil else {
+      throw JSONText.ParseError(reason: "not UTF-8", offset: 0)
     }
+    var fields: [Field]?
+    let failure = JSONGrammar.failure(of: text.span) { bytes, index throws(JSONError) in
+      guard index < bytes.count, bytes[index] == UInt8(ascii: "{") else {
+        return try JSONGrammar.value(bytes, &index, depth: 0)
+      }
+      var found: [Field] = []
+      try JSONGrammar.parts(bytes, &index, depth: 0) { bytes, name, index throws(JSONError) in
+        let start = index
+        try JSONGrammar.value(bytes, &index, depth: 1)
+        if let name { found.append((JSONLookup.string(bytes, name), start..<index)) }
+      }
+      fields = found
+    }
+    if let failure { throw JSONText.ParseError(failure) }
+    return fields
   }
 
   /// The names of an object's own fields; empty for another value.
@@ -29,22 +39,30 @@ package enum JSONFields {
     ((try? fields(of: text)) ?? nil)?.map { String(decoding: $0.name, as: UTF8.self) } ?? []
   }
 
+  /// - Parameter path: The path of the value with a final dot. Nil if the path needs an index or quotes.
+  private static func addNames(
+    _ bytes: Span<UInt8>, _ index: inout Int, depth: Int, _ path: String?,
+    to names: inout [String]
+  ) throws(JSONError) {
+    guard let path, depth < deepest, JSONGrammar.opens(bytes, index),
+      bytes[index] == UInt8(ascii: "{")
+    else { return try JSONGrammar.value(bytes, &index, depth: depth) }
+    try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONError) in
+      let name = name.map { JSONLookup.string(bytes, $0) }.flatMap {
+        QueryToken.isIdentifier($0) ? path + String(decoding: $0, as: UTF8.self) : nil
+      }
+      if let name { names.append(name) }
+      try addNames(bytes, &index, depth: depth + 1, name.map { $0 + "." }, to: &names)
+    }
+  }
+
   /// A name that occurs twice in one object, with the range of the second one. Nil if there is none, or for invalid JSON.
   package static func repeated(in text: [UInt8]) -> (name: [UInt8], range: Range<Int>)? {
-    guard let json = try? JSONText(text) else { return nil }
-    // The names in each array or object that is open.
-    var names: [Set<[UInt8]>] = []
-    for (index, token) in json.tokens.enumerated() {
-      switch token.kind {
-      case .open: names.append([])
-      case .close: names.removeLast()
-      case .name:
-        let name = json.string(index)
-        guard names[names.count - 1].insert(name).inserted else { return (name, token.range) }
-      case .value: break
-      }
+    var repeated: Range<Int>?
+    let failure = JSONGrammar.failure(of: text.span) { bytes, index throws(JSONError) in
+      try findRepeated(bytes, &index, depth: 0, &repeated)
     }
-    return nil
+    return failure == nil ? repeated.map { (JSONLookup.string(text.span, $0), $0) } : nil
   }
 
   /// The fields that an object may have, each with the shape of the field's own object. Empty for a value that is not an object.
@@ -64,27 +82,50 @@ package enum JSONFields {
   /// The range includes the quotes of the name. `object` is the path of the object, such as `owners[0]`, or empty for the root.
   package typealias Unknown = (name: [UInt8], range: Range<Int>, object: String, known: [String])
 
-  /// The first field that is not in the shape; nil also for invalid JSON. The elements of an array have the shape of the array.
+  /// The first field that is not in the shape. The elements of an array have the same shape as the array.
   package static func unknown(in text: [UInt8], of shape: Shape) -> Unknown? {
-    (try? JSONText(text)).flatMap { unknown(in: $0, 0, shape, "") }
+    var unknown: Unknown?
+    // Ignores an error of the JSON text: an unknown name before the error is still reported.
+    _ = JSONGrammar.failure(of: text.span) { bytes, index throws(JSONError) in
+      try findUnknown(bytes, &index, depth: 0, shape, "", &unknown)
+    }
+    return unknown
   }
 
-  private static func unknown(
-    in json: JSONText, _ index: Int, _ shape: Shape, _ object: String
-  ) -> Unknown? {
-    guard !shape.fields.isEmpty else { return nil }
-    for (number, child) in json.children(of: index).enumerated() {
-      var (inner, path) = (shape, "\(object)[\(number)]")
-      if let token = child.name {
-        let name = json.string(token)
-        guard let known = shape.fields[name] else {
-          return (name, json.tokens[token].range, object, shape.names)
+  private static func findUnknown(
+    _ bytes: Span<UInt8>, _ index: inout Int, depth: Int, _ shape: Shape?, _ object: String,
+    _ unknown: inout Unknown?
+  ) throws(JSONError) {
+    guard let shape, !shape.fields.isEmpty, JSONGrammar.opens(bytes, index) else {
+      return try JSONGrammar.value(bytes, &index, depth: depth)
+    }
+    var count = 0
+    try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONError) in
+      var inner: Shape? = shape
+      var path = "\(object)[\(count)]"
+      if let range = name {
+        let name = JSONLookup.string(bytes, range)
+        inner = shape.fields[name]
+        if inner == nil, unknown == nil {
+          unknown = (name, range, object, shape.names)
         }
-        inner = known
         path = (object.isEmpty ? "" : "\(object).") + String(decoding: name, as: UTF8.self)
       }
-      if let unknown = unknown(in: json, child.value, inner, path) { return unknown }
+      count += 1
+      try findUnknown(bytes, &index, depth: depth + 1, inner, path, &unknown)
     }
-    return nil
+  }
+
+  private static func findRepeated(
+    _ bytes: Span<UInt8>, _ index: inout Int, depth: Int, _ repeated: inout Range<Int>?
+  ) throws(JSONError) {
+    guard JSONGrammar.opens(bytes, index) else { return try JSONGrammar.scalar(bytes, &index) }
+    var names: Set<[UInt8]> = []
+    try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONError) in
+      if let name, !names.insert(JSONLookup.string(bytes, name)).inserted {
+        repeated = repeated ?? name
+      }
+      try findRepeated(bytes, &index, depth: depth + 1, &repeated)
+    }
   }
 }

@@ -23,6 +23,12 @@ package struct JSONText {
       self.isDepth = isDepth
     }
 
+    init(_ failure: (error: JSONError, offset: Int)) {
+      self.init(
+        reason: SafeText(failure.error.rawValue), offset: failure.offset,
+        isDepth: failure.error == .depth)
+    }
+
     /// The end of a sentence about the text, such as `not JSON: expected a value`.
     package var predicate: SafeText { isDepth ? reason : "not JSON: \(reason)" }
   }
@@ -41,8 +47,7 @@ package struct JSONText {
     let failure = JSONGrammar.failure(of: bytes.span) { bytes, index throws(JSONError) in
       try read(bytes, &index, depth: 0)
     }
-    guard let (error, offset) = failure else { return }
-    throw ParseError(reason: SafeText(error.rawValue), offset: offset, isDepth: error == .depth)
+    if let failure { throw ParseError(failure) }
   }
 
   private mutating func read(

@@ -64,7 +64,8 @@ package struct ValueDifference {
     // object or an array.
     guard children.isEmpty || path.isEmpty else { return }
     let value = word(index)
-    fields.append((path.isEmpty ? "." : path, ["[": "[]", "{": "{}"][value] ?? value))
+    let isContainer = json.tokens[index].kind == .open
+    fields.append((path.isEmpty ? "." : path, isContainer ? value == "[" ? "[]" : "{}" : value))
   }
 
   private static func pathStep(_ word: String) -> String {
