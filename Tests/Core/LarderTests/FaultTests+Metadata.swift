@@ -78,6 +78,12 @@ extension FaultTests {
       let record = NamespaceCounters().record(of: lost, seal: notes.engine.seal)
       try transaction.put(record, for: MetadataKey.counters(lost), in: .main)
     },
+    Damage(
+      "a key of counters that cannot be",
+      .damagedCountersKey(at: MetadataKey.allCounters + [1])
+    ) { transaction, _, _ in
+      try transaction.put([1], for: MetadataKey.allCounters + [1], in: .main)
+    },
     Damage("a namespace listed as cleared", like: .clearedInUse(lost, "")) {
       transaction, _, notes in
       let key = MetadataKey.garbage(try notes.id)

@@ -90,6 +90,39 @@ import Testing
     #expect(try store.verify().faults == [] && store.namespace("new").text("k") == "v")
   }
 
+  @Test func `a chunk that a value has got since the walk stays`() throws {
+    let store = try Self.makeStore()
+    let notes = store.namespace("notes")
+    let (id, next) = (try notes.id, try #require(try notes.entry(for: "o")?.version) + 1)
+    try store.tamper { transaction, indexes in
+      for version in next..<next + 4 {
+        for number in 0..<2 as Range<UInt32> {
+          let key = IndexKey.chunk(number, of: version, in: id)
+          try transaction.put([1], for: key, in: indexes.chunks)
+        }
+      }
+    }
+    let found = try store.verify()
+    #expect(found.faults.count >= 8)
+    let value = [UInt8](repeating: 2, count: 9000)
+    try notes.set(value, for: "new")
+    #expect(try store.repair(found) == [])
+    #expect(try notes.bytes("new") == value && store.verify().faults == [])
+  }
+
+  @Test func `an unreadable name prevents no repair of another namespace`() throws {
+    let store = try Self.makeStore()
+    let id = try store.namespace("notes").id
+    try store.tamper { transaction, _ in
+      try transaction.put([1, 2, 3], for: MetadataKey.namespace("a"), in: .main)
+      let key = MetadataKey.garbage(id)
+      try transaction.put(store.engine.seal.seal([], for: key), for: key, in: .main)
+    }
+    let left = try Store(at: store.path).repair(store.verify())
+    #expect(left.count == 1 && left.allSatisfy { !$0.fault.isMendable })
+    #expect(try store.namespace("notes").text("k") != nil)
+  }
+
   @Test func `a repair of many faults works in short writes`() throws {
     let store = try Self.makeStore()
     let notes = store.namespace("notes")

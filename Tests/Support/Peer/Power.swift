@@ -45,6 +45,7 @@ extension Peer {
           Peer.say("\(isWriting ? "dropped" : "failed") \(error)")
         }
         let last = Result { try PowerWork.number(in: store) }
+        if case .failure(let error) = last { Peer.say("failed \(error)") }
         // A close also saves counts of reads, so it may write to the store. The test must know when the close begins.
         Peer.say("closing")
         do {

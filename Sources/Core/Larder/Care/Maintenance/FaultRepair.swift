@@ -28,7 +28,8 @@ extension Store {
         .invalidArgument, "the faults are those of another store than \(engine.environment.path)",
         hint: "pass the result of verify() of this store")
     }
-    var repair = FaultRepair(engine: engine, shouldContinue: shouldContinue)
+    var repair = FaultRepair(
+      engine: engine, nextVersions: found.nextVersions, shouldContinue: shouldContinue)
     return try repair.run(found.faults)
   }
 }
@@ -37,6 +38,7 @@ extension Store {
 struct FaultRepair {
   static let perCommit = 500
   let engine: StoreEngine
+  let nextVersions: [NamespaceID: UInt64]
   let shouldContinue: (_ done: Int) -> Bool
   var done = 0
 
@@ -95,14 +97,26 @@ struct FaultRepair {
     let id = namespaced.count < 4 ? NamespaceID.store : namespaced.span.namespaceID
     let repair = NamespaceRepair(id: id, indexes: engine.indexes)
     if part != .entries {
-      // A version names only one value. So a chunk for which the check found no value will never belong to one, and is removed.
-      try repair.drop([key], part, NamespaceRepair.ChunkOwners(next: .max), &session)
+      try repair.drop([key], part, owners(ofChunk: key, in: id, &session), &session)
     } else if key.count > 4 {
       try repair.mendEntry(key, &session)
     } else {
       try session.transaction.remove(key, from: .entries)
     }
     if id != .store { try RepairMark.note(id, &session.transaction) }
+  }
+
+  /// A version names only one value. So a chunk without a value at the check belongs to no value now, unless a write after the
+  /// check has used the version of the chunk.
+  private func owners(
+    ofChunk key: [UInt8], in id: NamespaceID, _ session: inout WriteSession
+  ) throws(LarderError) -> NamespaceRepair.ChunkOwners {
+    guard key.count == 16, try session.isLive(id) else {
+      return NamespaceRepair.ChunkOwners(next: .max)
+    }
+    let version = key.span.bigEndian(at: 4) as UInt64
+    let isUsed = try version < session.counters(of: id).next
+    return NamespaceRepair.ChunkOwners(next: isUsed ? nextVersions[id] ?? 0 : .max)
   }
 
   private func mendMetadata(
@@ -112,9 +126,11 @@ struct FaultRepair {
     // After the check, another write may have created or removed a namespace with the id, so each case looks the id up again.
     case .orphanedEntries(let id, _), .orphanedCounters(let id):
       if try session.name(of: id) == nil { try session.listAsCleared(id) }
-    case .clearedInUse(let id, _):
-      if try session.name(of: id) == nil { return }
+    case .clearedInUse(let id, let name):
+      guard try session.namespace(name)?.id == id else { return }
       try session.transaction.remove(MetadataKey.garbage(id), from: .main)
+    case .damagedCountersKey(let key):
+      try session.transaction.remove(key, from: .main)
     case .damagedClearedRecord(let key):
       try session.transaction.remove(key, from: .main)
       guard let id = MetadataKey.id(of: key.span), try session.name(of: id) == nil else { return }

@@ -188,21 +188,24 @@ struct SalvageMetadata {
   private var seal: RecordSeal?
 
   init(_ file: borrowing SalvageFile) throws {
-    var records: [(key: [UInt8], value: [UInt8])] = []
-    _ = try file.forEachRecord { key, value in records.append((key.copied, value.copied)) }
-    for (key, value) in records where key == MetadataKey.format {
-      if let format = StoreFormat(value.span) { seal = RecordSeal(identity: format.identity) }
+    let formatKey = MetadataKey.format
+    _ = try file.forEachRecord { key, value in
+      if key.elementsEqual(formatKey.span), let format = StoreFormat(value) {
+        seal = RecordSeal(identity: format.identity)
+      }
     }
-    for (key, value) in records {
-      if key.starts(with: MetadataKey.namespaces) {
-        addNamespace(Array(key.dropFirst(MetadataKey.namespaces.count)), value.span)
-      } else if key.starts(with: MetadataKey.garbage) {
-        if let id = MetadataKey.id(of: key.span) { garbage.insert(id) }
-      } else if key.starts(with: MetadataKey.tombstones) {
-        let tombstone = seal.flatMap { Tombstone(value.span, at: key.span, seal: $0) }
-        tombstones.append(tombstone ?? .damaged)
-      } else if key == MetadataKey.settings, let seal,
-        let found = try? StoreSettings(value.span, seal: seal)
+    let settingsKey = MetadataKey.settings
+    let (namespaces, cleared) = (MetadataKey.namespaces, MetadataKey.garbage)
+    let tombstones = MetadataKey.tombstones
+    _ = try file.forEachRecord { key, value in
+      if key.starts(with: namespaces.span) {
+        addNamespace(key.extracting(namespaces.count..<key.count).copied, value)
+      } else if key.starts(with: cleared.span) {
+        if let id = MetadataKey.id(of: key) { garbage.insert(id) }
+      } else if key.starts(with: tombstones.span) {
+        self.tombstones.append(seal.flatMap { Tombstone(value, at: key, seal: $0) } ?? .damaged)
+      } else if key.elementsEqual(settingsKey.span), let seal,
+        let found = try? StoreSettings(value, seal: seal)
       {
         settings = found
       }

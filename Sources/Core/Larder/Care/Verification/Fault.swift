@@ -34,6 +34,7 @@ enum Fault: Hashable, Sendable, CustomStringConvertible {
   case damagedRecord(String)
   case orphanedEntries(of: NamespaceID, Int)
   case orphanedCounters(of: NamespaceID)
+  case damagedCountersKey(at: [UInt8])
   case sharedID(String, String)
   case clearedInUse(NamespaceID, String)
   case damagedClearedRecord(at: [UInt8])
@@ -76,8 +77,8 @@ enum Fault: Hashable, Sendable, CustomStringConvertible {
       .clearedCount, .invalidatedTagCount:
       .counters
     case .damagedRecord, .damaged(.entries, _), .dangling(.entries, _), .orphanedEntries,
-      .orphanedCounters, .sharedID, .clearedInUse, .damagedClearedRecord, .damagedInvalidatedTag,
-      .damagedState:
+      .orphanedCounters, .damagedCountersKey, .sharedID, .clearedInUse, .damagedClearedRecord,
+      .damagedInvalidatedTag, .damagedState:
       .metadata
     case .damagedPage, .uncommittedRecords: .pages
     }
@@ -128,6 +129,7 @@ enum Fault: Hashable, Sendable, CustomStringConvertible {
       "there are \(count) entries of namespace id \(id.rawValue), which does not exist"
     case .orphanedCounters(let id):
       "there are counters of namespace id \(id.rawValue), which does not exist"
+    case .damagedCountersKey: "the key of a record of counters is damaged"
     case .sharedID(let one, let other): "namespaces \(one) and \(other) have the same id"
     case .clearedInUse(_, let name): "namespace \(name) is in use and listed as cleared"
     case .damagedClearedRecord: "the record of a cleared namespace is damaged"

@@ -67,6 +67,8 @@ public struct Verification: Sendable {
   /// Rules that endanger data of the user, in the order of namespaces. A warning is no fault, so ``isSound`` ignores warnings.
   public var warnings: [Warning] = []
 
+  /// For each namespace, the version that the next value would have got during the check.
+  var nextVersions: [NamespaceID: UInt64] = [:]
   let store: [UInt8]
 
   /// Whether the check found no fault.

@@ -26,6 +26,7 @@ extension Verifier {
       do throws(LarderError) {
         let listed = try engine.metadata.listed(record, name: name, in: transaction)
         namespaces.append(listed)
+        result.nextVersions[record.id] = listed.counters.next
         recounted[record.id] = NamespaceCounters(recounting: listed.counters)
       } catch  where error.code == .damaged {
         report(.damagedCounters, in: name)
@@ -51,7 +52,9 @@ extension Verifier {
   mutating func checkCounterRecords(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     try transaction.forEach(in: .main, from: MetadataKey.allCounters) {
       key, _ throws(LMDBError) in
-      let id = MetadataKey.id(of: key) ?? .store
+      guard let id = MetadataKey.id(of: key) else {
+        return report(.damagedCountersKey(at: key.copied))
+      }
       if names[id] == nil, !garbage.contains(id) { report(.orphanedCounters(of: id)) }
     }
   }

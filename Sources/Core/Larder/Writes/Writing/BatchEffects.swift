@@ -33,7 +33,6 @@ struct BatchEffects {
   func rollBack(in engine: StoreEngine) {
     for (handle, counts) in reads { handle.revertMerge(of: counts) }
     if let removal { engine.removalTable.finish(removal) }
-    changes?.discard()
     engine.leftovers.expirations.queue.requeue(expirations[...])
     engine.leftovers.accesses.queue.requeue(accesses[...])
   }

@@ -88,6 +88,8 @@ extension StoreEngine {
     // The number of a transaction that only stored records of the write buffer, so that the next one runs `body`; or nil.
     var recordsID: UInt64?
     func end(_ newest: UInt64) -> Bool {
+      // This needs `lock.write`: later another process may prepare equal changes, and these must stay.
+      if let changes = effects.changes, newest < changes.transaction { changes.discard() }
       buffered.end(newest: newest, in: environment, keepsFrozen: recordsID != nil)
       guard recordsID == newest else { return false }
       effects.confirm(in: self)
