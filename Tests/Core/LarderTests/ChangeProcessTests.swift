@@ -16,13 +16,13 @@ import Testing
     }
     func stop(at milliseconds: Int64) { stopped.withLock { $0 = milliseconds } }
     var options: Store.Options {
-      var options = Store.Options()
-      options.hooks.machineClock = { [self] in
-        stopped.withLock { $0 }
-          ?? SystemClock().monotonic.roundedUpMilliseconds
-          + added.load(ordering: .sequentiallyConsistent)
+      with(Store.Options()) {
+        $0.hooks.machineClock = { [self] in
+          stopped.withLock { $0 }
+            ?? SystemClock().monotonic.roundedUpMilliseconds
+            + added.load(ordering: .sequentiallyConsistent)
+        }
       }
-      return options
     }
   }
 
@@ -69,8 +69,7 @@ import Testing
     let directory = TemporaryDirectory()
     var random = SeededRNG(seed: Int(TestSettings.seed))
     // A ring that grows with the store would forget older changes, so the ring has its final size from the start.
-    var options = Store.Options()
-    options.hooks.changeSlots = ChangeRing.mostSlots
+    let options = with(Store.Options()) { $0.hooks.changeSlots = ChangeRing.mostSlots }
     let store = try Store(at: directory.path + "/s", options: options)
     var watch = store.changes().makeAsyncIterator()
     var replay = Replay()

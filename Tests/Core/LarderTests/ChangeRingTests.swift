@@ -124,9 +124,7 @@ import Testing
   }
 
   @Test func `a subscription that a larger file has forgotten is told so`() async throws {
-    var options = Store.Options()
-    options.hooks.changeSlots = 64
-    let store = try Store.temporary(options: options)
+    let store = try Store.temporary(options: with(Store.Options()) { $0.hooks.changeSlots = 64 })
     var watch = store.changes().makeAsyncIterator()
     let feed = store.engine.changes
     // Removes the lease of the watch, as if the watch took the lease while a larger file replaced the file.
@@ -143,9 +141,7 @@ import Testing
   @Test func `a watcher that is overtaken while it reads sees nothing twice and nothing wrong`()
     async throws
   {
-    var options = Store.Options()
-    options.hooks.changeSlots = 64
-    let store = try Store.temporary(options: options)
+    let store = try Store.temporary(options: with(Store.Options()) { $0.hooks.changeSlots = 64 })
     let changes = store.changes()
     let total = 6000
     let watching = Task {

@@ -128,9 +128,7 @@ import Testing
   }
 
   @Test func `a watcher that was overtaken is told once, and what follows is whole`() async throws {
-    var options = Store.Options()
-    options.hooks.changeSlots = 64
-    let store = try Store.temporary(options: options)
+    let store = try Store.temporary(options: with(Store.Options()) { $0.hooks.changeSlots = 64 })
     let notes = store.namespace("notes")
     var watch = store.changes().makeAsyncIterator()
     for key in 0..<64 { try await notes.set("v", for: key) }
@@ -147,8 +145,7 @@ import Testing
   @Test func `a replay of all changes is the store`() async throws {
     for seed in TestSettings.seeds(corpus: 3) {
       let clock = ManualClock()
-      var options = Store.Options(clock: clock)
-      options.hooks.chunksAbove = 2000
+      let options = with(Store.Options(clock: clock)) { $0.hooks.chunksAbove = 2000 }
       let store = try Store.temporary(options: options)
       var writer = try RandomWriter(store: store, clock: clock, seed: seed)
       var watch = store.changes().makeAsyncIterator()

@@ -41,8 +41,7 @@ import Testing
   }
 
   @Test func `a compacted store holds the same, and everything agrees`() throws {
-    var options = Store.Options()
-    options.hooks.chunksAbove = 8000
+    let options = with(Store.Options()) { $0.hooks.chunksAbove = 8000 }
     var store = try Store(at: path + "/s", options: options)
     try fill(store)
     let (before, statistics) = (try contents(store), try store.statistics())
@@ -86,22 +85,17 @@ import Testing
   func `a compacted store, and a compact copy, keep their durability and outlast a power cut`(
     durability: Durability
   ) throws {
-    func options(_ boot: UInt64) -> Store.Options {
-      var options = Store.Options(durability: durability, checkpointInterval: .seconds(3600))
-      options.hooks.boot = BootIdentity(3, boot)
-      return options
-    }
     // The last checkpoint names commits of the old file. The new file has other pages, so it must open without this checkpoint.
-    var store = try Store(at: path + "/s", options: options(1))
+    var store = try Store(at: path + "/s", options: options(durability))
     try fill(store)
     try store.sync()
     try store.namespace("a").set("last", for: "last")
     #expect(try store.copyCompacted(to: path + "/copy") != nil)
     try store.close()
-    #expect(try Store.compact(at: path + "/s", options: options(1)) != nil)
+    #expect(try Store.compact(at: path + "/s", options: options(durability)) != nil)
     for name in ["s", "copy"] {
       for boot in UInt64(2)...3 {
-        store = try Store(at: path + "/" + name, options: options(boot))
+        store = try Store(at: path + "/" + name, options: options(durability, boot: boot))
         #expect(store.durability == durability)
         #expect(try store.namespace("a").text("last") == "last")
         #expect(try store.verify().faults == [])
@@ -113,9 +107,8 @@ import Testing
 
   @Test func `changes are seen across a compaction`() async throws {
     let path = directory.path + "/s"
-    var options = Store.Options()
     // A stopped clock keeps the lease of the watch valid. On a busy machine, the lease might end, and changes might be missed.
-    options.hooks.machineClock = { 1 }
+    let options = with(Store.Options()) { $0.hooks.machineClock = { 1 } }
     let store = try Store(at: path, options: options)
     var changes = store.changes().makeAsyncIterator()
     for number in 0..<100 { try await store.namespace("a").set("v", for: number) }

@@ -8,13 +8,6 @@ import Testing
 
 /// Batches of many small entries. The data file is so small that it has room for only a few copies of changed pages.
 struct DiskBatchTests {
-  private static func options(disk: Int) -> Store.Options {
-    var options = Store.Options()
-    options.flushes = false
-    options.limits = StoreLimits(disk: disk)
-    return options
-  }
-
   /// Stores small entries, one by one, until 1,000 of them are evicted for the disk limit.
   private func fill(_ notes: Store.Namespace, _ random: inout SeededRNG) throws {
     while try notes.removals[.evictedForDisk] < 1000 {
@@ -29,7 +22,7 @@ struct DiskBatchTests {
     ) throws
   {
     var random = SeededRNG()
-    try withStoreOnDisk(Self.options(disk: disk)) { store, notes in
+    try withStoreOnDisk(unflushed(disk: disk)) { store, notes in
       try fill(notes, &random)
       var failures = 0
       for _ in 0..<40 {
@@ -53,7 +46,7 @@ struct DiskBatchTests {
   }
 
   @Test func `room for earlier batches is at most half of a file whose limit was lowered`() throws {
-    try withStoreOnDisk(Self.options(disk: 4_000_000)) { store, notes in
+    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
       for index in 0..<3000 { try notes.set([UInt8](repeating: 1, count: 210), for: "\(index)") }
       store.engine.writes.pagesForBatches.store(1_000_000, ordering: .relaxed)
       try store.write { batch in try batch.set("v", for: "k", in: notes) }
@@ -62,7 +55,7 @@ struct DiskBatchTests {
   }
 
   @Test func `a batch that no eviction makes room for says so`() throws {
-    try withStoreOnDisk(Self.options(disk: 4_000_000)) { store, notes in
+    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
       for attempt in 0..<3 {
         let code = failure {
           try notes.fill((0..<20_000).map { "\($0)" }, with: [UInt8](repeating: 2, count: 210))

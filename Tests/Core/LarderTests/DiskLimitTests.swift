@@ -10,18 +10,11 @@ struct DiskLimitTests {
   private let directory = TemporaryDirectory()
   private var path: String { directory.path }
 
-  private static func options(disk: Int?) -> Store.Options {
-    var options = Store.Options()
-    options.flushes = false
-    options.limits = disk.map { StoreLimits(disk: $0) }
-    return options
-  }
-
   private func fileSize(_ store: Store) -> Int { store.engine.environment.fileSize }
 
   @Test func `the data file never grows beyond its limit`() throws {
     var random = SeededRNG()
-    try withStoreOnDisk(Self.options(disk: 4_000_000)) { store, notes in
+    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
       for _ in 0..<1500 {
         let sizes = [
           random.next(in: 0..<300), random.next(in: 0..<5000), random.next(in: 0..<60_000),
@@ -39,7 +32,7 @@ struct DiskLimitTests {
 
   @Test(arguments: [1, 4, 16])
   func `a large value evicts at most twice its bytes and a megabyte`(megabytes: Int) throws {
-    try withStoreOnDisk(Self.options(disk: 64_000_000)) { store, notes in
+    try withStoreOnDisk(unflushed(disk: 64_000_000)) { store, notes in
       for index in 0..<12_000 { try notes.set([UInt8](repeating: 1, count: 6000), for: index) }
       let before = try notes.info()!
       #expect(before.bytes > 35_000_000)
@@ -54,7 +47,7 @@ struct DiskLimitTests {
   }
 
   @Test func `a value that cannot fit is refused with both sizes and costs nothing`() throws {
-    try withStoreOnDisk(Self.options(disk: 4_000_000)) { _, notes in
+    try withStoreOnDisk(unflushed(disk: 4_000_000)) { _, notes in
       for index in 0..<100 { try notes.set([UInt8](repeating: 1, count: 10_000), for: "\(index)") }
       let error = #expect(throws: LarderError.self) {
         try notes.set([UInt8](repeating: 1, count: 4_000_000), for: "large")
@@ -68,7 +61,7 @@ struct DiskLimitTests {
   @Test func `a reader that does not end makes writes fail by its name, and nothing is evicted`()
     throws
   {
-    try withStoreOnDisk(Self.options(disk: 4_000_000)) { store, notes in
+    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
       for index in 0..<600 { try notes.set([UInt8](repeating: 1, count: 5000), for: "\(index)") }
       let peer = try PeerProcess("larder-hold", store.path, saying: "holding")
       var (error, written) = (LarderError?.none, 0)
@@ -100,7 +93,7 @@ struct DiskLimitTests {
   @Test func `a limit can be set below the file, raised and lifted, and binds other processes`()
     throws
   {
-    try withStoreOnDisk(Self.options(disk: nil)) { store, notes in
+    try withStoreOnDisk(unflushed()) { store, notes in
       for index in 0..<1000 { try notes.set([UInt8](repeating: 1, count: 8000), for: "\(index)") }
       try store.sync()
       let size = fileSize(store)

@@ -10,12 +10,6 @@ import Testing
   private let directory = TemporaryDirectory()
   private var path: String { directory.path }
 
-  private func options(_ durability: Durability?, boot: UInt64 = 1) -> Store.Options {
-    var options = Store.Options(durability: durability, checkpointInterval: .seconds(3600))
-    options.hooks.boot = BootIdentity(9, boot)
-    return options
-  }
-
   @Test func `a new store is checkpointed unless another durability is asked for`() throws {
     let store = try Store(at: path + "/s")
     #expect(store.durability == .checkpointed)
@@ -65,8 +59,7 @@ import Testing
       try FileManager.default.copyItem(
         atPath: store.path + "/" + file, toPath: path + "/cut/" + file)
     }
-    var reading = options(nil, boot: 2)
-    reading.readOnly = true
+    let reading = with(options(nil, boot: 2)) { $0.readOnly = true }
     #expect(failure { _ = try Store(at: path + "/cut", options: reading) } == .needsRecovery)
     let recovered = try Store(at: path + "/cut", options: options(nil, boot: 2))
     #expect(try recovered.namespace("notes").text("k") == nil)

@@ -49,8 +49,7 @@ import Testing
   }
 
   @Test func `verify reports a damaged page of chunks, and goes on`() throws {
-    var options = Store.Options()
-    options.hooks.chunksAbove = 2000
+    let options = with(Store.Options()) { $0.hooks.chunksAbove = 2000 }
     let store = try Store(at: path, options: options)
     let notes = store.namespace("notes")
     // Opening a store checks the root page. With 300 entries, the damaged page is another page, so the store opens.

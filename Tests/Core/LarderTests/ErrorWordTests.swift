@@ -12,11 +12,10 @@ import Testing
   init() throws { try Store.leave(at: path) }
 
   private var hasty: Store.Options {
-    var options = Store.Options(
-      lockTimeout: .milliseconds(100), checkpointInterval: .seconds(3600))
-    // Without a write buffer each write takes the locks, so a lock of another process makes the write fail.
-    options.writeBuffer = 0
-    return options
+    with(Store.Options(lockTimeout: .milliseconds(100), checkpointInterval: .seconds(3600))) {
+      // Without a write buffer each write takes the locks, so a lock of another process makes the write fail.
+      $0.writeBuffer = 0
+    }
   }
 
   private func words(_ body: () throws -> Void) -> String {

@@ -10,9 +10,7 @@ import Testing
 @Suite struct LimitModelTests {
   @Test func `after every commit nothing holds more than it may`() throws {
     let (seed, steps) = (Int(TestSettings.seed), 3_000 * TestSettings.trials)
-    var options = Store.Options()
-    options.flushes = false
-    try withStoreOnDisk(options) { store, _ in
+    try withStoreOnDisk(unflushed()) { store, _ in
       let peer = try PeerProcess("limits", store.path, ["\(seed)", "\(steps)"], saying: "open")
       var run = OwnerRun(store: store, clock: nil, seed: seed, ranges: .large)
       run.run(steps)

@@ -10,9 +10,7 @@ import Testing
   @Test func `no read finds a value older than a commit that ended before it began: 300,000 reads`()
     throws
   {
-    var options = Store.Options()
-    options.flushes = false
-    try withStoreOnDisk(options) { store, _ in
+    try withStoreOnDisk(unflushed()) { store, _ in
       try store.namespace("notes").set("0", for: 0)
       let mark = store.path + ".mark"
       try Data(Numbers.text(0).utf8).write(to: URL(fileURLWithPath: mark))

@@ -14,9 +14,7 @@ import Testing
   private var target: String { directory.path + "/new" }
 
   private var options: Store.Options {
-    var options = Store.Options(clock: clock, durability: .scratch)
-    options.hooks.chunksAbove = 9000
-    return options
+    with(Store.Options(clock: clock, durability: .scratch)) { $0.hooks.chunksAbove = 9000 }
   }
 
   private static func value(_ number: Int) -> [UInt8] {
@@ -27,9 +25,7 @@ import Testing
   @discardableResult
   private func makeStore(_ path: String) throws -> [UInt32] {
     let store = try Store(at: path, options: options)
-    var rules = Rules()
-    rules.expires = .after(.hours(5))
-    try store.declare(rules, for: "notes")
+    try store.declare(Rules(expires: .after(.hours(5))), for: "notes")
     try store.write { batch in
       for number in 0..<400 {
         let attributes = EntryAttributes.with(
@@ -145,8 +141,7 @@ import Testing
     try old.declare(rules, for: "notes")
     try old.close()
     // The disk of the new store has little free space. This must not change the declared limits.
-    var options = options
-    options.hooks.freeDisk = { _ in 1_000_000 }
+    let options = with(options) { $0.hooks.freeDisk = { _ in 1_000_000 } }
     let salvage = try Store.salvage(from: path, to: target, options: options)
     #expect(salvage.isComplete && salvage.entries == 200)
     let new = try Store(at: target, options: options)

@@ -149,9 +149,8 @@ import Testing
   /// Expects the right counts of reads since the last reset, at random times and at the end.
   private func mergeRandomly(_ path: String, seed: UInt64) throws {
     var random = SeededRNG(seed: seed)
-    var options = Store.Options()
     // Without a write buffer, each write makes a commit, which merges the counts.
-    options.writeBuffer = 0
+    let options = with(Store.Options()) { $0.writeBuffer = 0 }
     let store = try Store(at: path, options: options)
     let notes = store.namespace("notes")
     try notes.set("v", for: "k")

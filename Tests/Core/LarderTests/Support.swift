@@ -44,6 +44,21 @@ func withStoreOnDisk(
   }
 }
 
+/// Options with one checkpoint an hour. `boot` is the simulated number of starts of the machine.
+func options(_ durability: Durability?, boot: UInt64 = 1) -> Store.Options {
+  with(Store.Options(durability: durability, checkpointInterval: .seconds(3600))) {
+    $0.hooks.boot = BootIdentity(9, boot)
+  }
+}
+
+/// Options of a store without flushes, whose data file has at most `disk` bytes.
+func unflushed(disk: Int? = nil) -> Store.Options {
+  with(Store.Options()) {
+    $0.flushes = false
+    $0.limits = disk.map { StoreLimits(disk: $0) }
+  }
+}
+
 extension Store {
   /// Stores `text` under the key `k` of the namespace `notes`, and closes the store.
   static func leave(
@@ -111,24 +126,6 @@ extension StoreSuite {
 
 extension ExactString: ExpressibleByStringLiteral {
   public init(stringLiteral string: String) { self.init(string) }
-}
-
-extension EntryAttributes {
-  static func with(
-    codec: CodecID = .bytes, expires: Expiration? = nil, stale: Duration? = nil,
-    tags: [String] = [], owners: [Owner] = [], entityTag: [UInt8]? = nil,
-    lastModified: [UInt8]? = nil, metadata: [UInt8]? = nil, isPinned: Bool? = nil
-  ) -> EntryAttributes {
-    var attributes = EntryAttributes(codec: codec, expires: expires)
-    attributes.stale = stale
-    attributes.isPinned = isPinned
-    if !tags.isEmpty { attributes.tags = tags }
-    if !owners.isEmpty { attributes.owners = owners }
-    if let entityTag { attributes.entityTag = entityTag }
-    if let lastModified { attributes.lastModified = lastModified }
-    if let metadata { attributes.metadata = metadata }
-    return attributes
-  }
 }
 
 extension Store.Namespace {

@@ -17,10 +17,10 @@ import Testing
 
   private func options(_ transforms: [any ValueTransform], chunksAbove: Int? = nil) -> Store.Options
   {
-    var options = Store.Options(clock: ManualClock(), durability: .scratch)
-    options.transforms = transforms
-    options.hooks.chunksAbove = chunksAbove
-    return options
+    with(Store.Options(clock: ManualClock(), durability: .scratch)) {
+      $0.transforms = transforms
+      $0.hooks.chunksAbove = chunksAbove
+    }
   }
 
   @Test(arguments: [nil, 20])

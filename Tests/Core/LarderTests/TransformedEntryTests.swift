@@ -15,10 +15,10 @@ import Testing
   private static let entityTag = Array("\"etag\"".utf8)
 
   private static func options(_ transforms: any ValueTransform...) -> Store.Options {
-    var options = Store.Options(clock: ManualClock(), durability: .scratch)
-    options.transforms = transforms
-    options.hooks.chunksAbove = 20
-    return options
+    with(Store.Options(clock: ManualClock(), durability: .scratch)) {
+      $0.transforms = transforms
+      $0.hooks.chunksAbove = 20
+    }
   }
 
   private func write() throws {
@@ -37,9 +37,7 @@ import Testing
     _ transforms: any ValueTransform..., body: (Store.Namespace) throws -> Void
   ) throws {
     try write()
-    var options = Self.options()
-    options.transforms = transforms
-    let store = try Store(at: path, options: options)
+    let store = try Store(at: path, options: with(Self.options()) { $0.transforms = transforms })
     try body(store.namespace("notes"))
     try store.verifyAndClose()
     try expectWhole(at: path)
@@ -119,9 +117,10 @@ import Testing
     let short: [UInt8] = [1]
     try notes.set(short, for: "a")
     let version = try #require(try notes.entry(for: "a")).version
-    var imported = EntryAttributes.with(owners: [Owner(Key("o"), in: "owners")])
-    imported.awaitsOwners = true
-    try store.write { [imported] batch in
+    let imported = with(EntryAttributes.with(owners: [Owner(Key("o"), in: "owners")])) {
+      $0.awaitsOwners = true
+    }
+    try store.write { batch in
       let before = batch.session.mutations
       for attributes in [EntryAttributes(), imported] {
         #expect(throws: LarderError.self) {

@@ -74,8 +74,7 @@ import Testing
   }
 
   @Test func `the page names every metric, and no other`() throws {
-    var options = Store.Options()
-    options.writeBuffer = 256 << 10
+    let options = with(Store.Options()) { $0.writeBuffer = 256 << 10 }
     try withTemporaryStore(options: options) { store, _ in
       let reports = Reports()
       try store.declare(StoreLimits(entries: 10, bytes: 1000, disk: 1 << 30, memory: 1000))

@@ -82,9 +82,8 @@ import Testing
     try store.write { batch in
       for name in [one, two] {
         try copies.state.note(name, in: &batch)
-        var attributes = EntryAttributes()
-        attributes.tags = [name]
-        try batch.set(Array("old".utf8), for: "tagged", in: store.namespace(name), attributes)
+        try batch.set(
+          Array("old".utf8), for: "tagged", in: store.namespace(name), .with(tags: [name]))
         for key in ["a", "b"] { try batch.set("old", for: key, in: store.namespace(name)) }
       }
     }

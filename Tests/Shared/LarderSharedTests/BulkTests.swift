@@ -18,7 +18,7 @@ import Testing
     ) async throws -> [(String, Loaded<String>)] {
       let keys = missing.map { $0.key }
       state.withLock { $0.append(keys) }
-      _ = try await origin.load()
+      _ = try await origin.text()
       return keys.reversed().compactMap { key in
         if key.hasPrefix("none") { return nil }
         return (key, key.hasPrefix("bad") ? .failed(Origin.Refusal()) : .value("of " + key))

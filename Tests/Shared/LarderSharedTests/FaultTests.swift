@@ -83,17 +83,17 @@ import Testing
   @Test func aCallerThatIsCancelledWhileItWaitsForItsTurnLeavesNoGap() async throws {
     let limiter = LoadLimiter(1)
     let origin = Origin(isOpen: false)
-    let first = Task { try await limiter.run { try await origin.load() } }
+    let first = Task { try await limiter.run { try await origin.text() } }
     try await waitUntil { origin.loads == 1 }
-    let second = Task { try await limiter.run { try await origin.load() } }
-    let third = Task { try await limiter.run { try await origin.load() } }
+    let second = Task { try await limiter.run { try await origin.text() } }
+    let third = Task { try await limiter.run { try await origin.text() } }
     second.cancel()
     await #expect(throws: CancellationError.self) { try await second.value }
     origin.open()
     _ = try await first.value
     _ = try await third.value
     #expect(origin.loads == 2)
-    _ = try await limiter.run { try await origin.load() }
+    _ = try await limiter.run { try await origin.text() }
   }
 
   @Test func aSetThatTheTierRefusesChangesNothing() async throws {
@@ -131,7 +131,7 @@ import Testing
     let origin = Origin(isOpen: false)
     let read = Task {
       try await machines[0].cache.result(for: "a", options: .committed) {
-        try await origin.load()
+        try await origin.text()
       }
     }
     try await waitUntil { origin.loads == 1 }
@@ -231,7 +231,7 @@ import Testing
       for machine in machines {
         let result = try await machine.cache.currentResult(for: "\(key)", options: .committed) {
           _ in
-          .value(try await origin.load())
+          .value(try await origin.text())
         }
         values.insert(try #require(result).value)
       }

@@ -73,7 +73,7 @@ import Testing
     let holder = Task { try await machines[0].read(hung) }
     try await waitUntil { hung.loads == 1 }
     let read = Task {
-      try await machines[1].cache.result(for: "a") { try await origin.load() }
+      try await machines[1].cache.result(for: "a") { try await origin.text() }
     }
     try await whileTimePasses([machines[1]], by: .seconds(1)) { origin.loads == 1 }
     let result = try await read.value
@@ -94,7 +94,7 @@ import Testing
     origin.fail()
     let stale = LoadOptions(stale: Staleness(onError: .minutes(30)), waitsForCommit: true)
     let result = try await machines[0].cache.result(for: "a", options: stale) {
-      try await origin.load()
+      try await origin.text()
     }
     #expect(result.value == "load 2")
     #expect(result.isStale)
@@ -113,7 +113,7 @@ import Testing
     try await waitUntil { origin.loads == 2 }
     let options = LoadOptions(stale: Staleness(whileRevalidating: .minutes(30)))
     let result = try await machines[1].cache.result(for: "a", options: options) {
-      try await origin.load()
+      try await origin.text()
     }
     #expect(result.value == "load 1")
     #expect(result.isStale)

@@ -16,7 +16,7 @@ import Testing
     _ answer: @escaping @Sendable (CachedValue<String>?) -> Loaded<String>
   ) async throws -> CacheResult<String>? {
     try await machine.cache.result(for: "a", options: options) { stored in
-      _ = try await origin.load()
+      _ = try await origin.text()
       return answer(stored)
     }
   }
@@ -183,7 +183,7 @@ import Testing
     clock.advance(by: .seconds(3))
     #expect(try await ask(machines[0], origin) { _ in .absent }?.value == "set")
     let found = try await machines[0].cache.values(for: ["a", "b"], options: Self.kept) { _ in
-      _ = try await origin.load()
+      _ = try await origin.text()
       return []
     }
     #expect(found == ["set", nil] && origin.loads == 2)

@@ -131,7 +131,7 @@
       let server = try await Server()
       let cache = try server.cache(in: "n")
       let origin = Origin(isOpen: false)
-      let read = Task { try await cache.result(for: "a") { try await origin.load() } }
+      let read = Task { try await cache.result(for: "a") { try await origin.text() } }
       try await waitUntil { origin.loads == 1 }
       try await server.run("DEL", "shop:{shop}:l:1:n:a")
       origin.open()
@@ -139,7 +139,7 @@
       #expect(result.value == "load 2" && result.error == nil)
       #expect(cache.shared.statistics.overtaken == 1)
       #expect(
-        try await cache.currentResult(for: "a") { _ in .value(try await origin.load()) }?.value
+        try await cache.currentResult(for: "a") { _ in .value(try await origin.text()) }?.value
           == "load 2")
     }
   }

@@ -12,7 +12,7 @@ import Testing
     let (machines, tier, _) = try await startMachines(2)
     let origin = Origin()
     #expect(try await machines[0].read(origin) == "load 1")
-    let result = try await machines[1].cache.result(for: "a") { try await origin.load() }
+    let result = try await machines[1].cache.result(for: "a") { try await origin.text() }
     #expect(result.value == "load 1")
     #expect(result.source == .shared)
     #expect(origin.loads == 1)
@@ -47,7 +47,7 @@ import Testing
     try await late.follow(tier)
     #expect(try await late.read(origin) == "load 1")
     late.clock.advance(by: .milliseconds(59_000 * 9 / 10))
-    let early = try await late.cache.result(for: "a") { try await origin.load() }
+    let early = try await late.cache.result(for: "a") { try await origin.text() }
     #expect(early.source != .loaded)
     late.clock.advance(by: .minutes(1))
     server.advance(by: .minutes(1))
@@ -82,11 +82,11 @@ import Testing
   @Test func aCallAfterARemovalDoesNotJoinALoadBeforeIt() async throws {
     let machines = try await startMachines(1).machines
     let (machine, first, second) = (machines[0], Origin(isOpen: false), Origin())
-    async let old = machine.cache.value(for: "a") { "old " + (try await first.load()) }
+    async let old = machine.cache.value(for: "a") { "old " + (try await first.text()) }
     try await waitUntil { first.loads == 1 }
     try await machine.cache.remove("a")
     #expect(
-      try await machine.cache.value(for: "a") { "new " + (try await second.load()) }
+      try await machine.cache.value(for: "a") { "new " + (try await second.text()) }
         == "new load 1")
     first.open()
     #expect(try await old == "new load 1", "the value that was loaded before is stored nowhere")

@@ -1,6 +1,5 @@
 import Larder
 import LarderSharedTesting
-import Synchronization
 import TestSupport
 import Testing
 
@@ -39,7 +38,7 @@ final class Machine: Sendable {
   func read(
     _ key: String, options: LoadOptions = .committed, _ origin: Origin
   ) async throws -> String {
-    try await cache.result(for: key, options: options) { try await origin.load() }.value
+    try await cache.result(for: key, options: options) { try await origin.text() }.value
   }
 
   func read(options: LoadOptions = .committed, _ origin: Origin) async throws -> String {
@@ -87,7 +86,7 @@ final class Machine: Sendable {
   }
 
   func result(_ key: String, _ origin: Origin) async throws -> CacheResult<String> {
-    try await cache.result(for: key) { try await origin.load() }
+    try await cache.result(for: key) { try await origin.text() }
   }
 
   func result(_ origin: Origin) async throws -> CacheResult<String> {
@@ -96,7 +95,7 @@ final class Machine: Sendable {
 
   /// The value that the tier confirms. If the tier confirms no value, the result of a load.
   func current(_ origin: Origin) async throws -> CacheResult<String>? {
-    try await cache.currentResult(for: "a") { _ in .value(try await origin.load()) }
+    try await cache.currentResult(for: "a") { _ in .value(try await origin.text()) }
   }
 
   /// Whether this machine may store the fetched value of the key `a`.
@@ -130,49 +129,6 @@ enum SharedChange: CaseIterable {
     case .clear: try await cache.clear()
     case .invalidate: try await cache.invalidate(tag: "t")
     }
-  }
-}
-
-extension LoadOptions {
-  static let committed = LoadOptions(waitsForCommit: true)
-}
-
-/// An origin that counts its loads. While the origin is closed, its loads wait.
-final class Origin: Sendable {
-  struct Refusal: Error {}
-
-  private struct State {
-    var loads = 0
-    var isOpen = true
-    var fails = false
-    var mostAtOnce = 0
-    var running = 0
-  }
-  private let state: Mutex<State>
-
-  init(isOpen: Bool = true) { state = Mutex(State(isOpen: isOpen)) }
-
-  var loads: Int { state.withLock { $0.loads } }
-  var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
-
-  func open() { state.withLock { $0.isOpen = true } }
-  func close() { state.withLock { $0.isOpen = false } }
-  func fail(_ fails: Bool = true) { state.withLock { $0.fails = fails } }
-
-  func load() async throws -> String {
-    let number = state.withLock { state in
-      state.loads += 1
-      state.running += 1
-      state.mostAtOnce = max(state.mostAtOnce, state.running)
-      return state.loads
-    }
-    defer { state.withLock { $0.running -= 1 } }
-    try await waitUntil {
-      try Task.checkCancellation()
-      return state.withLock { $0.isOpen }
-    }
-    if state.withLock({ $0.fails }) { throw Refusal() }
-    return "load \(number)"
   }
 }
 

@@ -57,9 +57,8 @@ import Testing
 @Suite struct StoredResponseTests {
   private func shell(_ metadata: String) throws -> Shell {
     let shell = try Shell()
-    var attributes = EntryAttributes()
-    attributes.metadata = bytes(metadata)
-    try shell.store.namespace("http").set(bytes("{\"a\":1}"), for: "page", attributes)
+    try shell.store.namespace("http").set(
+      bytes("{\"a\":1}"), for: "page", .with(metadata: bytes(metadata)))
     return shell
   }
 

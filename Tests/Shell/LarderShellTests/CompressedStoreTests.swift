@@ -25,8 +25,7 @@ import Testing
 
   private func shell(_ mode: OutputMode) throws -> Shell {
     let path = TemporaryDirectory.unusedPath
-    var options = Store.Options()
-    options.transforms = [Tenth()]
+    let options = with(Store.Options()) { $0.transforms = [Tenth()] }
     let application = try Store(at: path, options: options)
     let (notes, others) = (application.namespace("notes"), application.namespace("others"))
     for number in 1...3 {

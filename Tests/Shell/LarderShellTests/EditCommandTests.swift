@@ -16,13 +16,11 @@ import Testing
   @Test func `an edit keeps everything but the value`() throws {
     let shell = try shell { $0.replacing("1", with: "2") + "\n" }
     let notes = shell.store.namespace("notes")
-    var attributes = EntryAttributes(codec: .json, expires: .after(.minutes(15)))
-    attributes.tags = ["a"]
-    attributes.isPinned = true
-    attributes.metadata = [1, 2]
-    attributes.entityTag = Array("\"e\"".utf8)
-    attributes.stale = .minutes(5)
-    try notes.set(Array("{\"n\":1}".utf8), for: "k", attributes)
+    try notes.set(
+      bytes("{\"n\":1}"), for: "k",
+      .with(
+        codec: .json, expires: .after(.minutes(15)), stale: .minutes(5), tags: ["a"],
+        entityTag: bytes("\"e\""), metadata: [1, 2], isPinned: true))
     let before = try #require(try notes.entry(for: "k"))
     shell.clock.advance(by: .minutes(5))
     #expect(try shell("edit @notes k") == "set notes \"k\" (7 B), expires in 10 min (22:28)\n")

@@ -28,14 +28,12 @@ struct Cipher: ValueTransform {
   /// A shell on a store that an application has written and closed.
   private func shell(_ mode: OutputMode = .plain) throws -> Shell {
     let path = TemporaryDirectory.unusedPath
-    var options = Store.Options()
-    options.transforms = [Cipher()]
+    let options = with(Store.Options()) { $0.transforms = [Cipher()] }
     let application = try Store(at: path, options: options)
     for number in 1...3 {
-      var attributes = EntryAttributes(codec: .json, expires: .after(.hours(number)))
-      attributes.tags = ["red"]
       try application.namespace("notes").set(
-        Array("{\"n\":\(number)}".utf8), for: "key/\(number)", attributes)
+        Array("{\"n\":\(number)}".utf8), for: "key/\(number)",
+        .with(codec: .json, expires: .after(.hours(number)), tags: ["red"]))
     }
     try application.close()
     return try Shell(mode, at: path)
@@ -141,11 +139,10 @@ struct Cipher: ValueTransform {
   private func export() throws -> [UInt8] {
     let shell = try Shell(.plain)
     for number in 1...2 {
-      var attributes = EntryAttributes(codec: .text, expires: .never)
-      attributes.metadata = Array("doctor \(number)".utf8)
-      attributes.tags = ["red"]
       try shell.store.namespace("notes").set(
-        Array("diagnosis \(number)".utf8), for: "\(number)", attributes)
+        bytes("diagnosis \(number)"), for: "\(number)",
+        .with(
+          codec: .text, expires: .never, tags: ["red"], metadata: bytes("doctor \(number)")))
     }
     return Array(try shell("export -").utf8)
   }
@@ -172,8 +169,7 @@ struct Cipher: ValueTransform {
 
   @Test func `without the keys it is said that what was imported is not encrypted`() throws {
     let path = TemporaryDirectory.unusedPath
-    var options = Store.Options()
-    options.transforms = [cipher]
+    let options = with(Store.Options()) { $0.transforms = [cipher] }
     var application = try Store(at: path, options: options)
     try application.namespace("notes").set("secret", for: "9")
     try application.close()

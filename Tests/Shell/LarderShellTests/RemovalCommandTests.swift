@@ -61,8 +61,7 @@ import Testing
 @Suite struct InvalidateCommandTests {
   @Test func `what is written after the question stays`() throws {
     let shell = try Shell(hasPerson: true)
-    var attributes = EntryAttributes()
-    attributes.tags = ["x"]
+    let attributes = EntryAttributes.with(tags: ["x"])
     for key in ["1", "2"] {
       try shell.store.namespace("a").set(Array("old".utf8), for: key, attributes)
     }
@@ -151,10 +150,11 @@ import Testing
   private func shell() throws -> Shell {
     let shell = try Shell(.plain)
     for number in 1...3 {
-      var attributes = EntryAttributes(codec: .json, expires: .after(.hours(number)))
-      attributes.tags = ["t\(number)"]
-      attributes.isPinned = number == 3
-      try shell.store.namespace("a").set(bytes("{\"n\":\(number)}"), for: "k\(number)", attributes)
+      try shell.store.namespace("a").set(
+        bytes("{\"n\":\(number)}"), for: "k\(number)",
+        .with(
+          codec: .json, expires: .after(.hours(number)), tags: ["t\(number)"],
+          isPinned: number == 3))
     }
     return shell
   }

@@ -21,11 +21,9 @@ import Testing
           expires: .after(.seconds(1)))
       }
       for number in 0..<Self.count {
-        var attributes = EntryAttributes(codec: .json, expires: .after(.hours(1 + number % 9)))
-        attributes.tags = ["all"]
         try batch.set(
           bytes("{\"n\":\(number % 100)}"), for: "k\(number)", in: shell.store.namespace("a"),
-          attributes)
+          .with(codec: .json, expires: .after(.hours(1 + number % 9)), tags: ["all"]))
       }
     }
     shell.clock.advance(by: .seconds(2))
@@ -164,9 +162,8 @@ import Testing
     let shell = try Shell(.plain)
     for name in ["a", "b"] {
       for key in ["k", "l"] {
-        var attributes = EntryAttributes(expires: .after(.hours(5)))
-        attributes.tags = ["red"]
-        try shell.store.namespace(name).set(bytes("{\"a\":1}"), for: key, attributes)
+        try shell.store.namespace(name).set(
+          bytes("{\"a\":1}"), for: key, .with(expires: .after(.hours(5)), tags: ["red"]))
       }
     }
     try shell.store.namespace("a").set("old", for: "gone", expires: .after(.seconds(1)))

@@ -119,8 +119,7 @@ import Testing
 
   /// A store with the sound entry `l` and three damaged entries. The damage of `long` shows only when its value is read.
   private func damagedStore(at place: String) throws {
-    var options = Store.Options()
-    options.hooks.chunksAbove = 9000
+    let options = with(Store.Options()) { $0.hooks.chunksAbove = 9000 }
     let store = try Store(at: place, options: options)
     let box = store.namespace("a")
     for key in ["j", "k"] { try box.set("a needle in the file", for: key) }

@@ -25,8 +25,7 @@ extension Peer {
 
   /// Makes a sync fail in the same way as ``failSync()``, during the close of a store with unsynced writes.
   func failSyncAtClosing() throws {
-    var options = Store.Options()
-    options.checkpointInterval = .seconds(3600)
+    let options = Store.Options(checkpointInterval: .seconds(3600))
     let opened = try Store(at: store, options: options)
     let notes = opened.namespace("notes")
     try notes.set("kept", for: "k")

@@ -7,8 +7,7 @@ extension Peer {
   ///
   /// Arguments: a number for the namespace, the size of the buffer, a seed.
   func writeBuffered() throws {
-    var options = Store.Options()
-    options.writeBuffer = argument(1)
+    let options = with(Store.Options()) { $0.writeBuffer = argument(1) }
     let opened = try Store(at: store, options: options)
     let numbers = opened.namespace("numbers-\(argument(0))")
     var random = SeededRNG(seed: UInt64(argument(2)))
@@ -29,9 +28,7 @@ extension Peer {
         try numbers.set(value, for: key)
       case 3:
         let others = opened.namespace("others-\(argument(0))")
-        var attributes = EntryAttributes()
-        attributes.tags = ["tag"]
-        try others.set(value, for: key, attributes)
+        try others.set(value, for: key, .with(tags: ["tag"]))
         try opened.invalidate(tag: "tag")
         try others.clear()
         try numbers.scan { _, _ in true }

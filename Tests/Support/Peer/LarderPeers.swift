@@ -98,8 +98,7 @@ extension Peer {
 
   /// Fills a store with small entries, with as few waits for the disk as possible. The argument is the number of entries.
   func fillLarge() throws {
-    var options = Store.Options()
-    options.flushes = false
+    let options = with(Store.Options()) { $0.flushes = false }
     let opened = try Store(at: store, options: options)
     let large = opened.namespace("large")
     let count = argument(0)

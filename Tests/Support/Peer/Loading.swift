@@ -9,8 +9,7 @@ extension Peer {
   static let machineTime: Int64 = 1_000_000
 
   private func cache() throws -> Cache<String> {
-    var options = Store.Options()
-    options.hooks.machineClock = { Self.machineTime }
+    let options = with(Store.Options()) { $0.hooks.machineClock = { Self.machineTime } }
     return try Store(at: store, options: options).cache(TextCodec(), in: "boards")
   }
 

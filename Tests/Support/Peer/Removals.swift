@@ -58,10 +58,9 @@ final class RemovalRun: Sendable {
   }
 
   private static func attributes(_ key: Int, _ random: inout SeededRNG) -> EntryAttributes {
-    var attributes = EntryAttributes(expires: .after(.milliseconds(random.next(in: 1..<20))))
-    attributes.stale = .milliseconds(random.next(in: 0..<20))
-    attributes.tags = key % 2 == 0 ? [tag] : []
-    return attributes
+    .with(
+      expires: .after(.milliseconds(random.next(in: 1..<20))),
+      stale: .milliseconds(random.next(in: 0..<20)), tags: key % 2 == 0 ? [tag] : [])
   }
 
   private func read(_ name: Int, _ key: Int, _ random: inout SeededRNG) async throws {

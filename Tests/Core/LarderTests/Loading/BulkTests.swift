@@ -139,9 +139,8 @@ import Testing
     async throws
   {
     origin.close()
-    var options = LoadOptions.committed
-    options.timeout = .seconds(1)
-    let hasty = Task { [options] in try await results(["a", "b"], options) }
+    let options = with(LoadOptions.committed) { $0.timeout = .seconds(1) }
+    let hasty = Task { try await results(["a", "b"], options) }
     try await origin.waitForLoads(1)
     let patient = Task { try await boards.value(for: "b") { try await origin.text() } }
     let loads = boards.namespace.engine.loads.running

@@ -4,65 +4,7 @@ import Testing
 
 @testable import Larder
 
-/// A simulated origin of values, which counts its loads. While a test has closed the origin, the loads wait.
-final class Origin: Sendable {
-  struct Refusal: Error, Equatable { var number: Int }
-
-  private struct State {
-    var loads = 0
-    var isOpen = true
-    var fails = false
-    var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
-    var cancelled: Set<Int> = []
-  }
-  private let state = Mutex(State())
-
-  var loads: Int { state.withLock { $0.loads } }
-  /// The number of loads that were cancelled because no caller waited for them any more.
-  var cancelled: Int { state.withLock { $0.cancelled.count } }
-
-  func close() { state.withLock { $0.isOpen = false } }
-
-  func open() {
-    let waiting = state.withLock { state in
-      state.isOpen = true
-      defer { state.waiting = [:] }
-      return state.waiting
-    }
-    for continuation in waiting.values { continuation.resume() }
-  }
-
-  func fail(_ fails: Bool = true) { state.withLock { $0.fails = fails } }
-
-  /// Loads once, and returns the number of the load.
-  func load() async throws -> Int {
-    let (number, fails) = state.withLock { state in
-      state.loads += 1
-      return (state.loads, state.fails)
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let shouldContinue = state.withLock { state in
-          let shouldContinue = state.isOpen || state.cancelled.contains(number)
-          if !shouldContinue { state.waiting[number] = continuation }
-          return shouldContinue
-        }
-        if shouldContinue { continuation.resume() }
-      }
-    } onCancel: {
-      let continuation = state.withLock { state in
-        state.cancelled.insert(number)
-        return state.waiting.removeValue(forKey: number)
-      }
-      continuation?.resume()
-    }
-    try Task.checkCancellation()
-    if fails { throw Refusal(number: number) }
-    return number
-  }
-
-  func text() async throws -> String { "load \(try await load())" }
-
+extension Origin {
   func ask(
     _ cache: Larder.Cache<String>, _ options: LoadOptions = .committed, for key: String = "thun"
   ) async throws -> CacheResult<String> {
@@ -85,8 +27,6 @@ final class Origin: Sendable {
     try await waitForLoads(next)
     return task
   }
-
-  func waitForLoads(_ count: Int) async throws { try await waitUntil { loads >= count } }
 }
 
 final class Shared<Value: Sendable>: Sendable {
@@ -100,11 +40,6 @@ final class Shared<Value: Sendable>: Sendable {
   {
     try stored.withLock { value in try body(&value) }
   }
-}
-
-extension LoadOptions {
-  /// The default options, except that a caller gets a value only after the commit of the value.
-  static let committed = LoadOptions(waitsForCommit: true)
 }
 
 extension StoreSuite {

@@ -36,8 +36,7 @@ extension RemovedDuringLoadTests {
     command: String
   ) async throws {
     let directory = TemporaryDirectory()
-    var storeOptions = Store.Options()
-    storeOptions.hooks.machineClock = { 1_000_000 }
+    let storeOptions = with(Store.Options()) { $0.hooks.machineClock = { 1_000_000 } }
     let store = try Store(at: directory.path + "/s", options: storeOptions)
     let boards = store.cache(TextCodec(), in: "boards")
     try await boards.set("other", for: "bern")

@@ -135,9 +135,8 @@ struct ExpectationTests {
       let page = try await pages.result(
         for: "a", options: LoadOptions(stale: Staleness(onError: .days(1)), waitsForCommit: true)
       ) { known in
-        var request = request()
-        request.headerFields = known?.conditionalFields ?? [:]
-        let answer = try await http.pass(request)
+        let answer = try await http.pass(
+          with(request()) { $0.headerFields = known?.conditionalFields ?? [:] })
         statuses.withLock { $0.append(answer.response.status.code) }
         if answer.response.status == .notModified { return .unchanged }
         let text = try await answer.body.text()

@@ -91,9 +91,8 @@ struct FlightTests {
         let new = StoredResponse(
           response: response(200, [("Cache-Control", "max-age=100")]), requested: now,
           received: now, bodySize: 3, vary: .empty)
-        var attributes = EntryAttributes()
-        attributes.metadata = new.encodedMetadata()
-        try namespace.set(Array("new".utf8), for: "https://example.com/a", attributes)
+        try namespace.set(
+          Array("new".utf8), for: "https://example.com/a", .with(metadata: new.encodedMetadata()))
       }
     }
     #expect(try await fixture.get().body == "new")

@@ -71,9 +71,8 @@ struct LongBodyFaultTests {
 
         """
       let fixture = try Fixture(.page("max-age=1"))
-      var attributes = EntryAttributes()
-      attributes.metadata = Array(head.utf8)
-      try await fixture.store.namespace("http").set([], for: "https://example.com/a", attributes)
+      try await fixture.store.namespace("http").set(
+        [], for: "https://example.com/a", .with(metadata: Array(head.utf8)))
       #expect(try await fixture.get().body == "body")
     }
   }

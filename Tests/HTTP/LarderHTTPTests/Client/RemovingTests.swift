@@ -95,9 +95,7 @@ struct RemovingTests {
     #expect(try await fixture.cache.removeAll(tag: "odd").entries == 2)
     #expect(try await isHit(fixture, "/list?cursor=2"))
     // An entry of another namespace also has the tag, so the invalidation in the store removes this entry, too.
-    var attributes = EntryAttributes()
-    attributes.tags = ["listing"]
-    try await fixture.store.namespace("decoded").set([1], for: "list", attributes)
+    try await fixture.store.namespace("decoded").set([1], for: "list", .with(tags: ["listing"]))
     #expect(try fixture.store.invalidate(tag: "listing").entries == 3)
     #expect(try await !isHit(fixture, "/list?cursor=2"))
     #expect(try await isHit(fixture))

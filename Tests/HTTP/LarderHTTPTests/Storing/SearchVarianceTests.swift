@@ -158,9 +158,7 @@ struct SearchVarianceTests {
     }
     let note = try #require(notes.first)
     for text in ["https://example.com/b?1", "https://example.org/a?1", "", "\u{FFFD}", "a#b c"] {
-      var attributes = EntryAttributes(expires: .never)
-      attributes.metadata = Array(text.utf8)
-      try await entries.set([], for: note.key, attributes)
+      try await entries.set([], for: note.key, .with(expires: .never, metadata: Array(text.utf8)))
       #expect(try await fixture.get("/a?2", [("Cache-Control", "no-store")]).body.hasPrefix("/a?2"))
       let found = try fixture.cache.responses.equivalents(
         of: #require(ResponseKey(request("GET", "/a?2"))), policy: HTTPCachePolicy())

@@ -65,9 +65,7 @@ extension DamageModel {
   static func build(
     at path: String, durability: Durability, halfway: () throws -> Void
   ) throws -> (DamageModel, Store) {
-    var options = Store.Options()
-    options.durability = durability
-    let store = try Store(at: path, options: options)
+    let store = try Store(at: path, options: Store.Options(durability: durability))
     var model = DamageModel()
     var random = SeededRNG(seed: 7)
     for round in 0..<6 {

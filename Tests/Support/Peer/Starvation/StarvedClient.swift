@@ -77,8 +77,7 @@ extension Peer {
     let notes = opened.namespace("notes")
     for number in 0..<60 {
       let value = [UInt8](repeating: UInt8(number), count: number * 1700 % 40_000)
-      var attributes = EntryAttributes(expires: .after(.hours(1)))
-      attributes.tags = ["t\(number % 3)"]
+      let attributes = EntryAttributes.with(expires: .after(.hours(1)), tags: ["t\(number % 3)"])
       if attempt({ try notes.set(value, for: number, attributes) }) != nil {
         Peer.say("ack \(number)")
       }
