@@ -1,6 +1,5 @@
 import Foundation
 import LarderSystem
-import Synchronization
 import TestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 import LMDB
 import LarderSystem
-import Synchronization
 import TestSupport
 import Testing
 

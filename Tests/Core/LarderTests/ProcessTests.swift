@@ -51,3 +51,79 @@ import Testing
     }
   }
 }
+
+@Suite struct MemoryProcessTests {
+  /// The other process counts from 1. For each number it writes one of eight keys, or clears or renames the namespace. After
+  /// each commit it writes the number to a file. A read that begins later must not find an older value.
+  @Test func `no read finds a value older than a commit that ended before it began: 300,000 reads`()
+    throws
+  {
+    try withStoreOnDisk(unflushed()) { store, _ in
+      try store.namespace("notes").set("0", for: 0)
+      let mark = store.path + ".mark"
+      try Data(Numbers.text(0).utf8).write(to: URL(fileURLWithPath: mark))
+      let peer = try PeerProcess("count", store.path, saying: "open")
+      let notes = store.cache(of: Int.self, in: "notes")
+      let (old, found, direct) = (Tally(), Tally(), Tally())
+      try inThreads(3) { thread in
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: mark))
+        for read in 0..<100_000 {
+          let key = (read / 16 + thread) % Numbers.keys
+          try file.seek(toOffset: 0)
+          let ended = Int(String(decoding: try file.read(upToCount: 8)!, as: UTF8.self))!
+          // The third thread reads without the memory tier.
+          let value =
+            try thread < 2 ? notes.value(for: key) : notes.namespace.text(key).flatMap { Int($0) }
+          guard let value else { continue }
+          found.add()
+          if thread == 2 { direct.add() }
+          if value < Numbers.least(key, ended) { old.add() }
+        }
+      }
+      peer.kill()
+      #expect(old.value == 0)
+      let memory = try #require(notes.memory?.statistics)
+      let figures = Comment(rawValue: "\(memory), \(found.value) found, \(direct.value) direct")
+      #expect(found.value > 50_000 && direct.value > 1000, figures)
+      #expect(memory.hits > 1000 && memory.revalidatedHits > 100 && memory.misses > 100, figures)
+    }
+  }
+
+  @Test func `a limit that another process sets is obeyed`() throws {
+    let clock = ManualClock()
+    try withStoreOnDisk(Store.Options(clock: clock)) { store, _ in
+      let notes = store.cache(TextCodec(), in: "notes")
+      for key in 0..<10 { try notes.set(String(repeating: "x", count: 100), for: key) }
+      #expect(store.memory.usage.cost == 1000)
+      let peer = try PeerProcess("commands", store.path, ["manual"], saying: "open")
+      #expect(try peer.ask("limit 350") == "done")
+      notes.memory?.removeAll()
+      for key in 0..<10 {
+        #expect(try notes.value(for: key)?.count == 100)
+        #expect(store.memory.usage.cost <= 350)
+      }
+      #expect(store.memory.capacity.cost == 350)
+    }
+  }
+}
+
+/// The work of the peer `count` for each number: it writes a key, clears or renames. The peer and the test use the same rules.
+enum Numbers {
+  static let keys = 8
+  static let roundsPerClear = 100
+
+  static func text(_ number: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+  }
+
+  static func isClear(_ number: Int) -> Bool { number % roundsPerClear == 0 }
+
+  /// The smallest number that a read of the key may find once all numbers up to `ended` are committed.
+  static func least(_ key: Int, _ ended: Int) -> Int {
+    let lastClear = ended - ended % roundsPerClear
+    var written = ended - (ended - key + keys) % keys
+    if written > 0, isClear(written) { written -= keys }
+    return max(written, lastClear)
+  }
+}

@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import LarderSystem
 import Synchronization
 import TestSupport
@@ -194,4 +195,43 @@ final class Tally: Sendable {
 
   func add(_ amount: Int = 1) { count.add(amount, ordering: .relaxed) }
   var value: Int { count.load(ordering: .relaxed) }
+}
+
+final class ManualTimer: Sendable {
+  private let waiting = Mutex<[(delay: Duration, body: @Sendable () -> Void)]>([])
+
+  var delays: [Duration] { waiting.withLock { $0.map(\.delay) } }
+
+  @Sendable func start(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {
+    waiting.withLock { $0.append((delay, body)) }
+  }
+
+  func runOut() {
+    let due = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+    for timer in due { timer.body() }
+  }
+}
+
+final class CountingCodec: Codec, Equatable {
+  struct NoText: Error {}
+  let id = CodecID(rawValue: 201)
+  let isLossless: Bool
+  private let count = Atomic(0)
+
+  init(isLossless: Bool = false) { self.isLossless = isLossless }
+
+  var decoded: Int { count.load(ordering: .relaxed) }
+
+  func encode(_ value: String) -> [UInt8] { Array(value.utf8) }
+
+  func decode(_ bytes: Span<UInt8>) throws -> String {
+    count.add(1, ordering: .relaxed)
+    guard let text = String(validating: bytes.copied, as: UTF8.self) else { throw NoText() }
+    return text
+  }
+
+  static func == (left: CountingCodec, right: CountingCodec) -> Bool { left === right }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Larder
 import TestSupport
 import Testing
 
@@ -27,5 +28,54 @@ private func run(_ trials: String, _ count: Int) throws -> (summary: String, lin
     let summary = try #require(lines.last)
     print("\(summary) (seed \(TestSettings.seed))")
     return (summary, lines.joined(separator: "\n"))
+  }
+}
+
+/// Four processes with four threads each make all kinds of calls. The test stops and continues the processes at random times.
+@Suite(.timeLimit(.minutes(30))) struct RaceTrialTests {
+  @Test func `four processes of four threads lose nothing and see no half of a change`() throws {
+    let directory = TemporaryDirectory()
+    var random = SeededRNG()
+    let rounds = 150 * TestSettings.trials
+    let path = directory.path + "/store"
+    let store = try Store(at: path)
+    let peers = try (0..<4).map {
+      try PeerProcess("race", path, ["\(random.seed)", "\(rounds)", "\($0)"])
+    }
+    for peer in peers { #expect(peer.line() == "open") }
+    var stops = 0
+    while peers.contains(where: \.isRunning) {
+      let peer = peers.randomElement(using: &random)!
+      if peer.isRunning {
+        kill(pid_t(peer.identifier), SIGSTOP)
+        usleep(UInt32(random.next(in: 100..<20_000)))
+        kill(pid_t(peer.identifier), SIGCONT)
+        stops += 1
+      }
+      usleep(UInt32(random.next(in: 100..<10_000)))
+    }
+    var (sum, claims) = (0, 0)
+    for peer in peers {
+      let lines = peer.lines()
+      for line in lines {
+        #expect(!line.hasPrefix("WRONG"), "LARDER_SEED=\(random.seed): \(line)")
+        if line.hasPrefix("sum ") { sum += Int(line.dropFirst(4))! }
+        if line.hasPrefix("claims ") { claims += Int(line.dropFirst(7))! }
+      }
+      #expect(lines.last == "end", "LARDER_SEED=\(random.seed)")
+    }
+    var stored = 0
+    for key in 0..<4 {
+      let text: String? = try store.namespace("sums").value(for: key)
+      stored += text.flatMap { Int($0) } ?? 0
+    }
+    let claimed = try store.namespace("claims").count()
+    #expect(stored == sum, "LARDER_SEED=\(random.seed)")
+    #expect(claimed == claims, "LARDER_SEED=\(random.seed)")
+    try store.verifyAndClose("LARDER_SEED=\(random.seed)")
+    print(
+      "races: 16 threads in 4 processes, \(rounds * 16) calls, \(stops) stops; "
+        + "\(sum) increments and \(claims) claims, \(sum - stored) lost (seed \(random.seed))"
+    )
   }
 }

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Larder
 import Synchronization
 import TestSupport

@@ -1,6 +1,5 @@
 import HTTPTypes
 import Larder
-import Synchronization
 import TestSupport
 import Testing
 
