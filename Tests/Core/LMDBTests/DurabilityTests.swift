@@ -12,9 +12,7 @@ import Testing
   let directory = TemporaryDirectory()
 
   private func readOnly(_ options: EnvironmentOptions) -> EnvironmentOptions {
-    var options = options
-    options.readOnly = true
-    return options
+    with(options) { $0.readOnly = true }
   }
 
   /// Copies the store and returns the path of the copy. The copy also has the data that only the system's file cache has.

@@ -41,9 +41,7 @@ import Testing
     }
 
     private func options(_ level: DurabilityLevel? = nil) -> EnvironmentOptions {
-      var options = Fixture.options(durability: level)
-      options.checkpointInterval = .seconds(3600)
-      return options
+      with(Fixture.options(durability: level)) { $0.checkpointInterval = .seconds(3600) }
     }
 
     /// The value of key 5 after an opening while no other process has the store open. Nil if the value is lost.

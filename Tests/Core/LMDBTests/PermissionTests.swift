@@ -30,9 +30,7 @@ struct `Without permission to write` {
   }
 
   private func rootOptions(lockTimeout: Duration = .seconds(10)) -> EnvironmentOptions {
-    var options = Fixture.options(lockTimeout: lockTimeout)
-    options.foreignOwner = true
-    return options
+    with(Fixture.options(lockTimeout: lockTimeout)) { $0.foreignOwner = true }
   }
 
   @Test func `a directory without write permission is read, and nothing in it changes`() throws {

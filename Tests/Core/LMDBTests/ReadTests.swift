@@ -10,14 +10,10 @@ import Testing
 
   init() throws { environment = try Fixture.open(directory.store) }
 
-  private var myReaders: [ReaderTable.Reader] {
-    get throws { try environment.readerTable.readers().filter { $0.process == Int(getpid()) } }
-  }
-
   @Test func `more reads at once than the pool has, on one thread, each with its own view`() throws
   {
     try nest(40)
-    #expect(try myReaders.count <= 16)
+    #expect(try environment.ownReaders().count <= 16)
   }
 
   private func nest(_ depth: Int) throws {
@@ -38,7 +34,7 @@ import Testing
       #expect(barrier.wait(timeout: .now() + 30) == .success)
       #expect(try read.copy(Fixture.signature) == [1])
     }
-    #expect(try myReaders.count <= 16)
+    #expect(try environment.ownReaders().count <= 16)
   }
 
   @Test func `a hundred thousand reads leave no slot behind`() throws {
@@ -55,7 +51,7 @@ import Testing
     try inThreads(8, reads)
     #expect(used <= 24)
     #expect(environment.info.readersUsed <= 24)
-    let readers = try myReaders
+    let readers = try environment.ownReaders()
     #expect(readers.count <= 16)
     #expect(readers.allSatisfy { $0.transaction == nil })
   }
@@ -64,7 +60,7 @@ import Testing
     let peer = try PeerProcess("read", directory.store, ["3"], saying: "reading")
     try environment.set([5], [1])
     let read = try environment.beginRead()
-    #expect(try myReaders.filter { $0.transaction == read.id }.count == 1)
+    #expect(try environment.ownReaders().filter { $0.transaction == read.id }.count == 1)
     let others = try environment.readerTable.readers().filter { $0.process == peer.identifier }
     #expect(others.count == 3)
     #expect(others.allSatisfy { $0.transaction == read.id - 1 })
@@ -93,20 +89,16 @@ import Testing
     try environment.set([5], [6])
   }
 
-  private func ownSlots() throws -> Int {
-    try environment.readerTable.readers().filter { $0.process == Int(getpid()) }.count
-  }
-
   @Test func `a slot that was not used between two sweeps is released, and reading goes on`() throws
   {
     _ = try environment.value([5])
-    #expect(try ownSlots() == 1)
+    #expect(try environment.ownReaders().count == 1)
     // The test lists no readers between the two sweeps, because a listing itself uses a slot.
     environment.readerTable.releaseIdle()
     environment.readerTable.releaseIdle()
-    #expect(try ownSlots() == 0)
+    #expect(try environment.ownReaders().count == 0)
     #expect(try environment.value([5]) == [6])
-    #expect(try ownSlots() == 1)
+    #expect(try environment.ownReaders().count == 1)
   }
 
   @Test func `a slot that is used between two sweeps is kept`() throws {
@@ -114,7 +106,7 @@ import Testing
       _ = try environment.value([5])
       environment.readerTable.releaseIdle()
     }
-    #expect(try ownSlots() >= 1)
+    #expect(try environment.ownReaders().count >= 1)
   }
 
   @Test func `a snapshot that is in use is never released`() throws {

@@ -26,8 +26,7 @@ import Testing
   }
 
   @Test func `no store where none is to be made`() throws {
-    var options = Fixture.options()
-    options.create = false
+    let options = with(Fixture.options()) { $0.create = false }
     #expect(refusal(store, options) == .absent)
     #expect(!FileManager.default.fileExists(atPath: store))
     try makePrivateDirectory(store)
@@ -62,8 +61,7 @@ import Testing
   }
 
   @Test func `an LMDB file of another program`() throws {
-    var options = EnvironmentOptions()
-    options.databases = ["second"]
+    let options = with(EnvironmentOptions()) { $0.databases = ["second"] }
     let foreign = try Environment.open(at: store + ".foreign", options: options) { _ in }
     foreign.close()
     try makePrivateDirectory(store)
@@ -148,8 +146,7 @@ import Testing
     try makeStore()
     #expect(Process.succeeds(["chown", "-R", "65534:65534", store]))
     try expectRefusal(.foreignOwner)
-    var options = Fixture.options()
-    options.foreignOwner = true
+    let options = with(Fixture.options()) { $0.foreignOwner = true }
     #expect(try Fixture.open(store, options).value([5]) == [6])
   }
 

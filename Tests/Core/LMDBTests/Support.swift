@@ -52,10 +52,17 @@ func eventually(within limit: Duration = .seconds(120), _ condition: () throws -
 func options(
   _ level: DurabilityLevel?, boot: UInt64 = 1, interval: Duration = .seconds(3600)
 ) -> EnvironmentOptions {
-  var options = Fixture.options(durability: level)
-  options.boot = BootIdentity(7, boot)
-  options.checkpointInterval = interval
-  return options
+  with(Fixture.options(durability: level)) {
+    $0.boot = BootIdentity(7, boot)
+    $0.checkpointInterval = interval
+  }
+}
+
+extension Environment {
+  /// The readers of this process.
+  func ownReaders() throws -> [ReaderTable.Reader] {
+    try readerTable.readers().filter { $0.process == Int(getpid()) }
+  }
 }
 
 extension WriteTransaction {

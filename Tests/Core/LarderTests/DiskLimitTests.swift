@@ -1,6 +1,7 @@
 import Foundation
 import LMDB
 import LarderSystem
+import Synchronization
 import TestSupport
 import Testing
 
@@ -183,5 +184,67 @@ struct DiskLimitTests {
     }
     #expect(try notes.count() == 2)
     try store.close()
+  }
+}
+
+/// Batches of many small entries. The data file is so small that it has room for only a few copies of changed pages.
+struct DiskBatchTests {
+  /// Stores small entries, one by one, until 1,000 of them are evicted for the disk limit.
+  private func fill(_ notes: Store.Namespace, _ random: inout SeededRNG) throws {
+    while try notes.removals[.evictedForDisk] < 1000 {
+      try notes.set([UInt8](repeating: 1, count: 210), for: "\(random.next(in: 0..<1_000_000))")
+    }
+  }
+
+  @Test(arguments: [5_000_000, 8_000_000])
+  func
+    `a batch that is too large for the free pages succeeds when it is repeated, and so do later ones`(
+      disk: Int
+    ) throws
+  {
+    var random = SeededRNG()
+    try withStoreOnDisk(unflushed(disk: disk)) { store, notes in
+      try fill(notes, &random)
+      var failures = 0
+      for _ in 0..<40 {
+        let keys = (0..<400).map { _ in "\(random.next(in: 0..<1_000_000))" }
+        func write() throws {
+          try notes.fill(keys, with: [UInt8](repeating: 2, count: 210))
+        }
+        do {
+          try write()
+        } catch let error as LarderError where error.code == .full {
+          #expect(error.hint?.hasPrefix("repeat it") == true, "\(error) LARDER_SEED=\(random.seed)")
+          failures += 1
+          try write()
+        }
+        #expect(try notes.bytes(keys.last!) != nil, "LARDER_SEED=\(random.seed)")
+      }
+      #expect(failures <= 1, "LARDER_SEED=\(random.seed)")
+      #expect(try notes.count() > 400, "LARDER_SEED=\(random.seed)")
+      #expect(store.engine.environment.fileSize <= disk)
+    }
+  }
+
+  @Test func `room for earlier batches is at most half of a file whose limit was lowered`() throws {
+    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
+      for index in 0..<3000 { try notes.set([UInt8](repeating: 1, count: 210), for: "\(index)") }
+      store.engine.writes.pagesForBatches.store(1_000_000, ordering: .relaxed)
+      try store.write { batch in try batch.set("v", for: "k", in: notes) }
+      #expect(try notes.count() > 1000)
+    }
+  }
+
+  @Test func `a batch that no eviction makes room for says so`() throws {
+    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
+      for attempt in 0..<3 {
+        let code = failure {
+          try notes.fill((0..<20_000).map { "\($0)" }, with: [UInt8](repeating: 2, count: 210))
+        }
+        #expect(code == .full, "attempt \(attempt)")
+      }
+      try notes.set("small", for: "after")
+      #expect(try notes.bytes("after") == Array("small".utf8))
+    }
   }
 }

@@ -107,10 +107,6 @@ import Testing
       #expect(cache.entries == 10 && cache.holds(99))
     }
   }
-}
-
-@Suite struct GuaranteeTests: StoreSuite {
-  let fixture = StoreFixture()
 
   private func flood(_ store: Store, into name: String, entries: Int, of size: Int) throws {
     let space = store.namespace(name)

@@ -76,10 +76,6 @@ import Testing
     let (few, many) = (try best("few"), try best("many"))
     #expect(many < few * 10, "\(few) among 100, \(many) among 20,000")
   }
-}
-
-struct PieceTests {
-  private let seed = TestSettings.seed
 
   @Test(arguments: [nil, 3_000])
   func `pieces are the bytes of the value, in one record or in chunks`(chunksAbove: Int?) throws {
@@ -87,12 +83,12 @@ struct PieceTests {
       let namespace = store.namespace("a")
       let value = (0..<100_003).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
       try namespace.set(value, for: "k")
-      var random = SeededRNG(seed: seed)
+      var random = SeededRNG(seed: TestSettings.seed)
       for _ in 0..<200 {
         let start = Int.random(in: 0...value.count, using: &random)
         let end = Int.random(in: start...value.count, using: &random)
         let piece = try namespace.piece(of: "k", start..<end, as: .next) { _ in true }
-        #expect(piece == Array(value[start..<end]), "\(start)..<\(end), seed \(seed)")
+        #expect(piece == Array(value[start..<end]), "\(start)..<\(end), seed \(TestSettings.seed)")
       }
       let beyond = try namespace.piece(of: "k", 100_000..<200_000, as: .next) { _ in true }
       #expect(beyond == Array(value[100_000...]))
@@ -102,7 +98,7 @@ struct PieceTests {
   }
 
   @Test func `a checksum in pieces is that of the whole`() {
-    var random = SeededRNG(seed: seed)
+    var random = SeededRNG(seed: TestSettings.seed)
     for count in Array(0...200) + [4096, 10_007] {
       let bytes = random.bytes(count)
       var stream = Checksum.Stream(seed: 3)
@@ -112,7 +108,9 @@ struct PieceTests {
         stream.append(Array(bytes[offset..<end]).span)
         offset = end
       }
-      #expect(stream.result == Checksum.of(bytes.span, seed: 3), "\(count) bytes, seed \(seed)")
+      #expect(
+        stream.result == Checksum.of(bytes.span, seed: 3),
+        "\(count) bytes, seed \(TestSettings.seed)")
     }
   }
 }

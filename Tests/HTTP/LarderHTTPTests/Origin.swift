@@ -138,6 +138,13 @@ final class Fixture: Sendable {
     return (result, try await result.body.text())
   }
 
+  /// Whether the cache answers a request from the store. Reads the whole body.
+  func isHit(_ request: HTTPRequest) async throws -> Bool {
+    let result = try await cache.send(request)
+    _ = try await result.body.bytes()
+    return result.isHit
+  }
+
   /// Waits until `number` requests wait for the responses to other requests.
   func waiting(for number: Int) async throws {
     try await waitUntil { cache.flights.callers() >= number }

@@ -73,8 +73,7 @@ extension LineEditorTests {
     @Test func `nobody else can read the file`() throws {
       let session = try TerminalSession(home: home)
       try session.type("one\r").expect(["probe> one", "=one", "probe>"])
-      let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
-      #expect(mode as? Int == 0o600)
+      #expect(try permissions(of: file) == 0o600)
     }
   }
 }
@@ -106,8 +105,7 @@ extension LineEditorTests {
     #expect(try before.readToEnd()?.split(separator: UInt8(ascii: "\n")).count == 2 * limit + 1)
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == "history")
     #expect(try FileManager.default.contentsOfDirectory(atPath: home.path).count == 2)
-    let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
-    #expect(mode as? Int == 0o600)
+    #expect(try permissions(of: file.path) == 0o600)
     let text = try String(contentsOfFile: file.path, encoding: .utf8)
     #expect(text == newest.map { $0 + "\n" }.joined())
   }
@@ -122,7 +120,7 @@ extension LineEditorTests {
   @Test(.timeLimit(.minutes(20)))
   func `a pipe or a device in its place is an error that names it`() throws {
     let file = LineEditor.HistoryFile(at: home.path + "/history")
-    let mode = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.posixPermissions]
+    let mode = try permissions(of: "/dev/null")
     try home.write("", to: "other")
     let error = "\(file.path): not a regular file"
     let made = unsafe mkfifo(file.path, 0o600)
@@ -132,8 +130,7 @@ extension LineEditorTests {
     try FileManager.default.removeItem(atPath: file.path)
     try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "/dev/null")
     #expect(#expect(throws: TerminalError.self) { try file.load() }?.description == error)
-    let after = try FileManager.default.attributesOfItem(atPath: "/dev/null")[.posixPermissions]
-    #expect(after as? Int == mode as? Int)
+    #expect(try permissions(of: "/dev/null") == mode)
   }
 
   @Test(.timeLimit(.minutes(20))) func `a lock that is never released is not waited for`() throws {

@@ -14,14 +14,6 @@ import Testing
 
   init() throws { text = try String(contentsOf: Self.url, encoding: .utf8) }
 
-  private func expect(_ expected: String) throws {
-    if ProcessInfo.processInfo.environment["RECORD"] != nil {
-      try expected.write(to: Self.url, atomically: true, encoding: .utf8)
-    } else {
-      #expect(text == expected)
-    }
-  }
-
   @Test func `the tables are those of the commands and the exit codes`() throws {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     let tables = [("commands", Self.commands), ("exit codes", Self.exitCodes)]
@@ -30,7 +22,7 @@ import Testing
       let end = try #require(lines[start...].firstIndex(of: "<!-- end -->"))
       lines.replaceSubrange(start + 1..<end, with: table)
     }
-    try expect(lines.joined(separator: "\n"))
+    try expect(lines.joined(separator: "\n"), recordedIn: Self.url)
   }
 
   private static var commands: [String] {
@@ -80,7 +72,7 @@ import Testing
         result.append(line)
       }
     }
-    try expect(result.joined(separator: "\n"))
+    try expect(result.joined(separator: "\n"), recordedIn: Self.url)
   }
 }
 

@@ -19,13 +19,11 @@ import Testing
     let shell = try Shell(.plain)
     let box = shell.store.namespace("box")
     for number in 0..<200 {
-      var attributes = EntryAttributes(
-        expires: number % 3 == 0 ? .after(.seconds(number % 5 + 1)) : .never)
-      attributes.tags = number % 7 == 0 ? ["seven"] : []
-      if number % 2 == 0 { attributes.tags += ["odd one"] }
       try box.set(
         bytes("x"), for: number == 14 ? String(repeating: "k", count: 400) : "k\(number)",
-        attributes)
+        .with(
+          expires: number % 3 == 0 ? .after(.seconds(number % 5 + 1)) : .never,
+          tags: (number % 7 == 0 ? ["seven"] : []) + (number % 2 == 0 ? ["odd one"] : [])))
     }
     shell.clock.advance(by: .seconds(3))
     for (fast, slow) in [

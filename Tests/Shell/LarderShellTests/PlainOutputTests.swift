@@ -6,6 +6,20 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
+extension Shell {
+  /// Stores an object with a number under a key with the number.
+  fileprivate func fill(_ namespace: String, _ number: Int, expires: Expiration) throws {
+    try store.namespace(namespace).set(
+      bytes("{\"n\":\(number),\"v\":true}"), for: "k\(number)",
+      .with(codec: .json, expires: expires, tags: ["red"]))
+  }
+}
+
+/// Removes what the commands have written to a file, and the store beside the file.
+private func removeOutput(_ file: String) {
+  for path in [file, "\(file).larder"] { try? FileManager.default.removeItem(atPath: path) }
+}
+
 /// The fields of plain output must be the fields that the help and the document list.
 @Suite struct PlainOutputTests {
   @Test func `a terminal sees no control of a key in raw output either`() throws {
@@ -64,10 +78,7 @@ import Testing
     let shell = try Shell(.plain)
     for (namespace, count) in [("a", 3), ("b", 2)] {
       for number in 1...count {
-        var attributes = EntryAttributes(codec: .json, expires: .after(.hours(number)))
-        attributes.tags = ["red"]
-        try shell.store.namespace(namespace).set(
-          bytes("{\"n\":\(number),\"v\":true}"), for: "k\(number)", attributes)
+        try shell.fill(namespace, number, expires: .after(.hours(number)))
       }
     }
     try shell.store.declare(Rules(limits: Limits(entries: 5)), for: "c")
@@ -86,11 +97,7 @@ import Testing
   }
 
   @Test func `a line has the fields that the table names`() throws {
-    defer {
-      for path in [Self.file, "\(Self.file).larder"] {
-        try? FileManager.default.removeItem(atPath: path)
-      }
-    }
+    defer { removeOutput(Self.file) }
     for form in Self.forms {
       let shell = try shell()
       if form.words == "import" { shell.input = try shell.bytes("export - @a") }
@@ -171,11 +178,8 @@ import Testing
     let shell = try Shell(mode)
     for (namespace, count) in [("a", 2), ("b", 1)] {
       for number in 1...count {
-        var attributes = EntryAttributes(
-          codec: .json, expires: number == 1 ? .after(.milliseconds(3_600_500)) : .never)
-        attributes.tags = ["red"]
-        try shell.store.namespace(namespace).set(
-          bytes("{\"n\":\(number),\"v\":true}"), for: "k\(number)", attributes)
+        try shell.fill(
+          namespace, number, expires: number == 1 ? .after(.milliseconds(3_600_500)) : .never)
       }
     }
     shell.input = try shell.bytes("export - @a")
@@ -183,11 +187,7 @@ import Testing
   }
 
   private func answer(to line: String, as mode: OutputMode) throws -> String {
-    defer {
-      for path in [Self.file, "\(Self.file).larder"] {
-        try? FileManager.default.removeItem(atPath: path)
-      }
-    }
+    defer { removeOutput(Self.file) }
     return try shell(mode)(line)
   }
 

@@ -55,6 +55,17 @@ extension Argument {
   var namespace: String? { if case .namespace(let name) = self { name.text } else { nil } }
 }
 
+/// Compares a text with a file. With `RECORD` set, writes the text to the file instead.
+func expect(
+  _ text: String, recordedIn file: URL, sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+  if ProcessInfo.processInfo.environment["RECORD"] != nil {
+    try text.write(to: file, atomically: true, encoding: .utf8)
+  } else {
+    #expect(try String(contentsOf: file, encoding: .utf8) == text, sourceLocation: sourceLocation)
+  }
+}
+
 func error(_ body: () throws -> Void) throws -> ShellError {
   try #require(throws: ShellError.self, performing: body)
 }

@@ -59,13 +59,7 @@ import Testing
       answer = answer.replacing("\u{1B}", with: "\\e")
       text += answer + shell.takeAside().map { "? \($0)\n" }.joined() + "\n"
     }
-    if ProcessInfo.processInfo.environment["RECORD"] != nil {
-      try FileManager.default.createDirectory(
-        at: Self.file(width).deletingLastPathComponent(), withIntermediateDirectories: true)
-      try Data(text.utf8).write(to: Self.file(width))
-    } else {
-      #expect(try String(contentsOf: Self.file(width), encoding: .utf8) == text)
-    }
+    try expect(text, recordedIn: Self.file(width))
   }
 }
 

@@ -30,3 +30,33 @@ extension Process {
   /// Runs a command to its end and drops its output. Returns whether the command succeeded.
   package static func succeeds(_ words: [String]) -> Bool { (try? output(of: words))?.status == 0 }
 }
+
+/// The processor time that the calling thread spends in `body`.
+///
+/// Other work of the machine changes elapsed time, but hardly changes this time. So a test can distinguish linear from
+/// quadratic cost.
+package func processorTime(_ body: () throws -> Void) rethrows -> Duration {
+  let start = processorTime
+  try body()
+  return processorTime - start
+}
+
+private var processorTime: Duration {
+  var time = timespec()
+  let result = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+  precondition(result == 0, "every system has a clock for each thread")
+  return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+}
+
+/// The library that records what a process does to the files of a store, and lets syncs fail. Linux only.
+package enum PowerRecorder {
+  struct NotBuilt: Error {}
+
+  /// The path of the library. A script builds the library if its source is newer than the last build.
+  package static let library = Result<String, any Error> {
+    let script = Repository.root.appending(path: "Scripts/power-recorder").path
+    let (status, text) = try Process.output(of: [script], errors: .standardError)
+    guard status == 0 else { throw NotBuilt() }
+    return String(text.dropLast())
+  }
+}

@@ -14,9 +14,7 @@ struct RemovingTests {
   private func isHit(
     _ fixture: Fixture, _ path: String = "/a", _ fields: Pairs = [], host: String = "example.com"
   ) async throws -> Bool {
-    let result = try await fixture.cache.send(request("GET", path, fields, host: host))
-    _ = try await result.body.bytes()
-    return result.isHit
+    try await fixture.isHit(request("GET", path, fields, host: host))
   }
 
   @Test func `one call ends all of a host, and nothing of another`() async throws {

@@ -27,17 +27,11 @@ struct EndingTests {
     return try Fixture(origin, policy: HTTPCachePolicy(kind: kind))
   }
 
-  private func ask(_ fixture: Fixture, _ request: HTTPRequest) async throws -> Bool {
-    let result = try await fixture.cache.send(request)
-    _ = try await result.body.bytes()
-    return result.isHit
-  }
-
   /// Sends a request whose answer invalidates these groups.
   private func end(
     _ groups: String, of fixture: Fixture, by method: String = "POST"
   ) async throws {
-    _ = try await ask(fixture, request(method, "/end", [("Cache-Group-Invalidation", groups)]))
+    _ = try await fixture.isHit(request(method, "/end", [("Cache-Group-Invalidation", groups)]))
   }
 
   /// Requests each path of each origin, and returns the paths whose response was already stored.
@@ -49,7 +43,8 @@ struct EndingTests {
     for origin in origins {
       let parts = origin.split(separator: "://").map(String.init)
       for path in paths
-      where try await ask(fixture, request("GET", path, fields, host: parts[1], scheme: parts[0])) {
+      where try await fixture.isHit(request("GET", path, fields, host: parts[1], scheme: parts[0]))
+      {
         stored.insert(origins.count == 1 ? path : origin + path)
       }
     }
@@ -136,7 +131,7 @@ struct EndingTests {
     let fixture = try fixture(["/a": ["\"one\""], "/b": ["\"one\", \"two\""], "/c": ["\"two\""]])
     let paths = ["/a", "/b", "/c"]
     _ = try await stored(fixture, paths)
-    _ = try await ask(fixture, request("POST", "/a"))
+    _ = try await fixture.isHit(request("POST", "/a"))
     #expect(try await stored(fixture, paths) == ["/c"])
     try await fixture.cache.removeAll(for: request())
     #expect(try await stored(fixture, paths) == ["/b", "/c"], "an application ends one URI alone")
@@ -179,7 +174,7 @@ struct EndingTests {
     ]
     let paths = ["/", "/a", "/a?b=1", "/" + String(repeating: "c", count: 300)]
     _ = try await stored(fixture, paths, at: origins)
-    _ = try await ask(fixture, request("GET", "/end", [("Clear-Site-Data", field)]))
+    _ = try await fixture.isHit(request("GET", "/end", [("Clear-Site-Data", field)]))
     let expected = origins.dropFirst().flatMap { origin in paths.map { origin + $0 } }
     #expect(try await stored(fixture, paths, at: origins) == Set(expected))
   }
@@ -190,20 +185,20 @@ struct EndingTests {
   func `Clear Site Data, 3.1: other values end nothing`(field: String) async throws {
     let fixture = try fixture([:])
     _ = try await stored(fixture, ["/a"])
-    _ = try await ask(fixture, request("GET", "/end", [("Clear-Site-Data", field)]))
+    _ = try await fixture.isHit(request("GET", "/end", [("Clear-Site-Data", field)]))
     #expect(try await stored(fixture, ["/a"]) == ["/a"])
   }
 
   @Test func `Clear Site Data: a shared cache and an insecure origin end nothing`() async throws {
     let shared = try fixture([:], kind: .shared)
     _ = try await stored(shared, ["/a"])
-    _ = try await ask(shared, request("GET", "/end", [("Clear-Site-Data", "\"cache\"")]))
+    _ = try await shared.isHit(request("GET", "/end", [("Clear-Site-Data", "\"cache\"")]))
     #expect(try await stored(shared, ["/a"]) == ["/a"])
     let fixture = try fixture([:])
     let origins = ["http://example.com", "https://example.com"]
     _ = try await stored(fixture, ["/a"], at: origins)
-    _ = try await ask(
-      fixture, request("GET", "/end", [("Clear-Site-Data", "\"cache\"")], scheme: "http"))
+    _ = try await fixture.isHit(
+      request("GET", "/end", [("Clear-Site-Data", "\"cache\"")], scheme: "http"))
     #expect(try await stored(fixture, ["/a"], at: origins).count == 2)
   }
 
@@ -213,13 +208,13 @@ struct EndingTests {
     let fixture = try fixture([:])
     let users: [Pairs] = [[], [("Authorization", "1")], [("Authorization", "2")]]
     for user in users { _ = try await stored(fixture, ["/a", "/b"], user) }
-    _ = try await ask(
-      fixture, request("POST", "/end", [("Clear-Site-Data", "\"*\""), ("Authorization", "1")]))
+    _ = try await fixture.isHit(
+      request("POST", "/end", [("Clear-Site-Data", "\"*\""), ("Authorization", "1")]))
     for (user, count) in zip(users, [0, 0, 2]) {
       #expect(try await stored(fixture, ["/a", "/b"], user).count == count)
     }
     // A request without a user may come from any user, so its answer removes the responses of all users.
-    _ = try await ask(fixture, request("POST", "/end", [("Clear-Site-Data", "\"*\"")]))
+    _ = try await fixture.isHit(request("POST", "/end", [("Clear-Site-Data", "\"*\"")]))
     for user in users { #expect(try await stored(fixture, ["/a"], user) == []) }
   }
 }
