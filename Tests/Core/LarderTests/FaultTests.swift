@@ -93,7 +93,7 @@ import Testing
   @Test func `a chunk that a value has got since the walk stays`() throws {
     let store = try Self.makeStore()
     let notes = store.namespace("notes")
-    let (id, next) = (try notes.id, try #require(try notes.entry(for: "o")?.version) + 1)
+    let (id, next) = (try notes.id, try #require(try notes.entry(for: "owned")?.version) + 1)
     try store.tamper { transaction, indexes in
       for version in next..<next + 4 {
         for number in 0..<2 as Range<UInt32> {
@@ -118,7 +118,7 @@ import Testing
       let key = MetadataKey.garbage(id)
       try transaction.put(store.engine.seal.seal([], for: key), for: key, in: .main)
     }
-    let left = try Store(at: store.path).repair(store.verify())
+    let left = try store.repair(store.verify())
     #expect(left.count == 1 && left.allSatisfy { !$0.fault.isMendable })
     #expect(try store.namespace("notes").text("k") != nil)
   }

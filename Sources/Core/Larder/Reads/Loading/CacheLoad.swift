@@ -65,13 +65,11 @@ struct CacheLoad<Value: Sendable>: Sendable {
     running.complete(result)
     guard case .success(let loaded) = result else { return }
     guard let write = loaded.write else { return remove() }
-    write.whenFinished { outcome in
-      guard case .failure(let error) = outcome else { return remove() }
-      // Code of the user must not run on the thread that commits.
-      Task {
-        options.onBackgroundError?(error)
-        remove()
-      }
+    // A task, because the thread that commits must not run code of the user: neither the handler of errors, nor the deinitializers
+    // of the objects that the load's closure and value release.
+    Task {
+      do { try await write.value() } catch { options.onBackgroundError?(error) }
+      remove()
     }
   }
 

@@ -98,8 +98,6 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
       await withTaskGroup(of: [(Key, Step.Outcome)].self) { group in
         var rest = keys[...]
         var running = 0
-        // The time at which the next load begins; nil if the load begins immediately.
-        var start: Duration?
         var summary = Summary()
         summary.remaining = keys.count
         while true {
@@ -107,8 +105,7 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
             let next = Array(rest.prefix(batch))
             rest.removeFirst(next.count)
             running += 1
-            group.addTask { [start] in
-              if let start, (try? await clock.sleep(until: start)) == nil { return [] }
+            group.addTask {
               if Task.isCancelled { return [] }
               do { return Array(zip(next, try await load(next))) } catch {
                 return next.map { ($0, .failed(error)) }
@@ -117,7 +114,6 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
           }
           guard let finished = await group.next() else { break }
           running -= 1
-          start = nil
           let present = summary.present
           for (key, outcome) in finished {
             summary.count(outcome)
@@ -126,7 +122,14 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
           }
           if summary.present - present == finished.count { continue }
           let pause = pause(keys.count - summary.remaining)
-          if pause > .zero { start = clock.monotonic + pause.bounded }
+          guard pause > .zero, !rest.isEmpty else { continue }
+          // The pause takes the place of a load, so the loads begin in the order of the keys.
+          running += 1
+          let end = clock.monotonic + pause.bounded
+          group.addTask {
+            try? await clock.sleep(until: end)
+            return []
+          }
         }
         continuation.finish()
         return summary

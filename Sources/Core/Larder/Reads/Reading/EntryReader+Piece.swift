@@ -133,15 +133,16 @@ extension EntryReader {
     if range.isEmpty { return true }
     let (first, last) = (range.lowerBound / chunkSize, (range.upperBound - 1) / chunkSize)
     do throws(LMDBError) {
+      let chunks = IndexKey.chunks(of: found.header.version, in: found.id)
       let firstKey = IndexKey.chunk(UInt32(first), of: found.header.version, in: found.id)
       var cursor = try transaction.cursor(in: indexes.chunks)
       var record = try cursor.seek(firstKey.span)
       for number in first...last {
         let start = number * chunkSize
         let bytes = start..<min(start + chunkSize, size)
-        let key = IndexKey.chunk(UInt32(number), of: found.header.version, in: found.id)
-        guard let chunk = record, chunk.key.elementsEqual(key.span),
-          chunk.value.count == bytes.count
+        guard let chunk = record, chunk.key.count == firstKey.count,
+          chunk.key.starts(with: chunks.span),
+          chunk.key.bigEndian(at: chunks.count) == UInt32(number), chunk.value.count == bytes.count
         else { return false }
         let part = range.clamped(to: bytes)
         visit(chunk.value.extracting(part.lowerBound - start..<part.upperBound - start))
