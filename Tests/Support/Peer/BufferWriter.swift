@@ -40,15 +40,13 @@ extension Peer {
       Peer.say("\(number)")
     }
   }
-}
 
-extension Peer {
   /// Puts an entry into the write buffer. After a line of input, pops the entry in a transaction, which also commits its record.
   func popBuffered() throws {
-    var options = Store.Options()
-    options.writeBuffer = 256 << 10
     // With this interval, the timer does not commit the record before the pop.
-    options.checkpointInterval = .seconds(3600)
+    let options = with(Store.Options(checkpointInterval: .seconds(3600))) {
+      $0.writeBuffer = 256 << 10
+    }
     let opened = try Store(at: store, options: options)
     let notes = opened.namespace("notes")
     for _ in 0..<2 { try notes.set("data", for: "popped") }

@@ -29,9 +29,7 @@ extension Peer {
     try opened.close()
     Peer.say("closed")
   }
-}
 
-extension Peer {
   /// Sends requests for a stored response of 1 KB and reads the bodies. The argument is the number of requests. The difference
   /// of two runs of `valgrind --tool=callgrind` with different numbers gives the instructions of one request.
   func hitHTTP() throws {
