@@ -39,6 +39,26 @@ import Testing
     #expect(try await boards.result(for: "thun") { "other" }.isCommitted)
   }
 
+  private final class Closing: Sendable {
+    let store: Store
+    init(_ store: Store) { self.store = store }
+    func load() async -> String { "loaded" }
+    deinit { try? store.close() }
+  }
+
+  /// A load's closure may be the last owner of any object, for example of an object that closes the store.
+  @Test func `the thread that commits runs no deinitializer of a load's objects`() async throws {
+    let store = try Store.temporary()
+    let boards = store.cache(TextCodec(), in: "boards")
+    let writer = await LockHolder(store)
+    func load(_ owner: Closing) async throws {
+      _ = try await boards.value(for: "thun") { await owner.load() }
+    }
+    try await load(Closing(store))
+    writer.letGo()
+    try await waitUntil { failure { _ = try store.namespaces() } == .closed }
+  }
+
   @Test func `a value is returned while another process holds the lock`() async throws {
     let store = try Store.temporary()
     let boards = store.cache(TextCodec(), in: "boards")
