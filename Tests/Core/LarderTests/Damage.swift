@@ -51,6 +51,10 @@ extension Store {
     } catch is Stop {}
   }
 
+  func keys(in database: (Indexes) -> Database) throws -> [[UInt8]] {
+    try engine.beginRead().keys(in: database(engine.indexes))
+  }
+
   var faults: Set<Verification.Inconsistency.Kind> {
     get throws { Set(try verify().faults.map(\.kind)) }
   }
@@ -120,11 +124,5 @@ extension ReadTransaction {
     var cursor = try cursor(in: database)
     while let record = try cursor.next() { keys.append(record.key.copied) }
     return keys
-  }
-}
-
-extension Store {
-  func keys(in database: (Indexes) -> Database) throws -> [[UInt8]] {
-    try engine.beginRead().keys(in: database(engine.indexes))
   }
 }

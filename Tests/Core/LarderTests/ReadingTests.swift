@@ -113,9 +113,7 @@ import Testing
         "\(count) bytes, seed \(TestSettings.seed)")
     }
   }
-}
 
-@Suite struct EntryReadingTests {
   private func read(_ notes: Store.Namespace, _ key: String) throws -> [UInt8]? {
     try notes.withEntry(for: key) { entry, value in
       #expect(entry.key == Key(key) && entry.size == value.count)

@@ -124,9 +124,7 @@ import Testing
     try notes.set([1], for: String(repeating: "k", count: 1000), longest)
     #expect(try store.verify().faults == [])
   }
-}
 
-struct MetadataTests {
   @Test(arguments: [1, 5_000, 30_000], [nil, 1_000])
   func `what is kept beside a value changes without it being written anew`(
     size: Int, chunksAbove: Int?

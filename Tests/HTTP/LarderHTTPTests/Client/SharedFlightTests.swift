@@ -6,7 +6,8 @@ import Testing
 
 @testable import LarderHTTP
 
-/// A client may share another client's request to the origin, but must not depend on that client.
+/// If many equal requests come at the same time, the cache sends only one of them to the origin. A client may share another
+/// client's request, but must not depend on that client.
 struct SharedFlightTests {
   private static let fresh: Pairs = [("Cache-Control", "max-age=100")]
 
@@ -160,10 +161,7 @@ struct SharedFlightTests {
     }
     #expect(fixture.origin.count == 3)
   }
-}
 
-/// If many equal requests come at the same time, the cache sends only one of them to the origin.
-struct FlightTests {
   @Test func `many that ask the same at once make one request`() async throws {
     let gate = Gate()
     let fixture = try Fixture(.behind(gate, .page("max-age=100")))

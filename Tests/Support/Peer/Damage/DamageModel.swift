@@ -57,9 +57,7 @@ struct DamageModel {
     guard let value else { return true }
     return (possible[key] ?? []).contains { $0 > 0 && Self.value(of: key, version: $0) == value }
   }
-}
 
-extension DamageModel {
   /// Makes a store with random changes: sets with tags or expiries, overwrites and removals. Calls `halfway` after half of the
   /// changes. At that time, the pages of the file are older versions of the final pages.
   static func build(
