@@ -171,7 +171,9 @@ import Testing
         try batch.set("v", for: "ka\(number)", in: shell.store.namespace("b"))
       }
       for key in ["k", "kb", "x"] { try batch.set("v", for: key, in: shell.store.namespace("c")) }
+      try batch.set("v", for: "kax", in: shell.store.namespace("d"), expires: .after(.seconds(1)))
     }
+    shell.clock.advance(by: .seconds(2))
     let source = CompletionSource(shell.session)
     let found = source.found(.keys(.all, prefix: bytes("ka")))
     #expect(found.isCut && found.names.allSatisfy { $0.starts(with: bytes("ka1")) })

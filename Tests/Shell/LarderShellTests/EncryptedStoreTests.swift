@@ -103,8 +103,12 @@ struct Cipher: ValueTransform {
           "note: the value of \"key/\($0)\", 7 B, is encrypted (AES-GCM)"
         })
     #expect(try shell("get @notes c*") == "c\tplain\n")
-    #expect(try shell.error("get @notes key/1 nope").code == .noSuchKey)
+    // The encrypted values of `key/1` and `key/3` do not matter for `key`, which is absent.
+    #expect(try shell.error("get @notes key/1 key").code == .noSuchKey)
     #expect(shell.takeAside().count == 1)
+    shell.input = bytes("key/1\n")
+    #expect(try shell("get @notes --stdin --larger 1MB") == "")
+    #expect(shell.takeAside() == [])
   }
 
   @Test func `a list without a readable value is not called empty`() throws {
