@@ -31,8 +31,6 @@ import Testing
       ("reset", { try store.resetStatistics() }),
       ("maintenance", { try Maintenance(of: store).runOnce() }),
       ("write", { try store.write { _ in } }),
-      ("sync", { try store.sync() }),
-      ("close", { try store.close() }),
     ]
     for (name, call) in calls {
       try store.write { batch in
