@@ -20,13 +20,18 @@ extension Store.Namespace {
     var result: Result?
     var passed = 0
     func noteDamage() { passed += 1 }
-    try scanEntries(
-      prefix: key, includingExpired: true, readsValues: true, damaged: noteDamage
-    ) { entry, value in
-      // A store keeps the beginning and a hash of a very long key, so other keys with the same beginning may come first.
-      guard entry.key.bytes == key else { return key.count > Self.sortedLength }
-      result = try body(entry, value)
-      return false
+    do {
+      try scanEntries(
+        prefix: key, includingExpired: true, readsValues: true, damaged: noteDamage
+      ) { entry, value in
+        // A store keeps the beginning and a hash of a very long key, so other keys with the same beginning may come first.
+        guard entry.key.bytes == key else { return key.count > Self.sortedLength }
+        result = try body(entry, value)
+        return false
+      }
+    } catch let error as LarderError where error.code == .unreadable {
+      // If `key` is absent, the scan has reached the value of a longer key, which the caller did not ask for.
+      guard try entry(for: key) == nil else { throw error }
     }
     if result == nil, passed > 0 { damaged += 1 }
     return result

@@ -24,7 +24,7 @@ struct SelectionWalk {
   private var namespacesDone = 0
   private var ranges: ArraySlice<KeyRange>?
   private var last: [UInt8]?
-  /// A key from standard input that was found, and the namespaces in which the key is still to be read. Nil between two keys.
+  /// A key from standard input, and the namespaces that have the key and are still to be read. Nil between two keys.
   private var pending: (key: [UInt8], namespaces: ArraySlice<Store.Namespace>)?
   private(set) var piped = PipedKeys()
   private(set) var damaged = 0
@@ -82,18 +82,11 @@ struct SelectionWalk {
       if try !visit(range, of: namespace, readingValues, take) { return }
     }
     while let (key, namespaces) = try pending ?? nextFromInput() {
-      var isFound = pending != nil
       pending = nil
       for (index, namespace) in namespaces.enumerated() {
-        guard let wantsMore = try visit(key, of: namespace, readingValues, take) else { continue }
-        isFound = true
-        guard wantsMore else {
-          pending = (key, namespaces.dropFirst(index + 1))
-          return
-        }
-      }
-      if !isFound, try namespaces.allSatisfy({ try !$0.holds(key, seesExpired) }) {
-        piped.absent += 1
+        guard try visit(key, of: namespace, readingValues, take) == false else { continue }
+        pending = (key, namespaces.dropFirst(index + 1))
+        return
       }
     }
   }
@@ -228,8 +221,8 @@ struct SelectionWalk {
       else { return nil }
       return try take(entry, Span())
     }
-    if let unreadable = test.unreadable, let entry = try namespace.entry(for: key),
-      entry.state != .expired || seesExpired, try unreadable.take(entry)
+    if test.unreadable != nil, let entry = try namespace.entry(for: key),
+      entry.state != .expired || seesExpired, try !test.passesFacts(entry)
     {
       return nil
     }
@@ -246,12 +239,18 @@ struct SelectionWalk {
     key: [UInt8], namespaces: ArraySlice<Store.Namespace>
   )? {
     while let item = try input?.next() {
+      try checkInterruption()
       piped.count += 1
       // A pattern of the command already finds this key, so the key from standard input is skipped.
       if selection.patterns.contains(where: { $0.matches(item.key) }), isBehindStart(item.key) {
         continue
       }
-      return (item.key, namespaces.filter { item.namespace.map($0.name.isExactly) ?? true }[...])
+      // A lookup of an absent key would count a damaged value under a longer key.
+      let holders = try namespaces.filter {
+        try item.namespace.map($0.name.isExactly) ?? true && $0.holds(item.key, seesExpired)
+      }
+      guard holders.isEmpty else { return (item.key, holders[...]) }
+      piped.absent += 1
     }
     return nil
   }

@@ -47,7 +47,9 @@ package final class CompletionSource {
       // With the first and the last key of each namespace, the found keys have the same common prefix as all keys.
       for namespace in namespaces {
         let last = try namespace.lastKeys(prefix: prefix, before: nil, atMost: Self.mostFound)
-        let living = try last.first { try namespace.holds($0, false) } ?? last.first
+        // A search beyond these keys could take long. If all of them have expired, the last key stands for the living keys.
+        let substitute = last.count < Self.mostFound ? nil : last.first
+        let living = try last.first { try namespace.holds($0, false) } ?? substitute
         if let living { keys.insert(living) }
         keys.formUnion(try namespace.page(limit: 1, prefix: prefix).items.map(\.key.bytes))
       }

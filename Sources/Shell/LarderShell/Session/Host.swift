@@ -1,6 +1,7 @@
 package import ShellLanguage
 
-/// The services that the program gives to a session. A service that fails throws a `ShellError` with the name of the file.
+/// The services that the program gives to a session. If `read`, `make`, `redirect` or `directory` fails, the service throws a
+/// `ShellError` that names the file, or an `Interruption`.
 package struct Host {
   package struct Window: Sendable, Hashable {
     package let columns: Int

@@ -79,7 +79,8 @@ struct StoreContent {
   ) throws -> [Change] {
     let ids = try Set(facts.keys).union(later.facts.keys).sorted(pausing: pause) { a, b in
       a.namespace == b.namespace
-        ? a.key.lexicographicallyPrecedes(b.key) : Key(a.namespace.string) < Key(b.namespace.string)
+        ? a.key.lexicographicallyPrecedes(b.key)
+        : a.namespace.string.utf8.lexicographicallyPrecedes(b.namespace.string.utf8)
     }
     return ids.compactMap { id in
       let (before, after) = (facts[id], later.facts[id])
