@@ -32,13 +32,8 @@ import Testing
 
   @Test(.enabled(if: geteuid() != 0 || canChangeUser, "setpriv is missing"))
   func `a process that can create no thread makes its checkpoints in its writes`() throws {
-    var prefix: [String] = []
-    if geteuid() == 0 {
-      #expect(Process.succeeds(["chown", "-R", "65534:65534", directory.path]))
-      prefix = asOtherUser
-    }
     let peer = try PeerProcess(
-      "write-and-stay", directory.store, under: prefix + ["prlimit", "--nproc=1"])
+      "write-and-stay", directory.store, under: directory.giveAway() + ["prlimit", "--nproc=1"])
     let written = try #require(peer.line())
     let transaction = try #require(UInt64(written.split(separator: " ").last ?? ""), "\(written)")
     let recovery = try RecoveryFile(opening: directory.store + "/recovery")

@@ -108,6 +108,16 @@ func refusal(
   openError { () throws(OpenError) in try Fixture.open(path, options).close() }?.kind
 }
 
+extension TemporaryDirectory {
+  /// If this user is root, gives the directory to another user, because file permissions and limits do not restrict root. Returns
+  /// the words before a command that run it as a user with restrictions.
+  func giveAway() -> [String] {
+    guard geteuid() == 0 else { return [] }
+    #expect(Process.succeeds(["chown", "-R", "65534:65534", path]))
+    return asOtherUser
+  }
+}
+
 let asOtherUser = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 let canChangeUser = geteuid() == 0 && Process.succeeds(["setpriv", "--version"])

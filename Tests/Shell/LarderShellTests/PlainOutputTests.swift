@@ -10,7 +10,7 @@ extension Shell {
   /// Stores an object with a number under a key with the number.
   fileprivate func fill(_ namespace: String, _ number: Int, expires: Expiration) throws {
     try store.namespace(namespace).set(
-      bytes("{\"n\":\(number),\"v\":true}"), for: "k\(number)",
+      Array("{\"n\":\(number),\"v\":true}".utf8), for: "k\(number)",
       .with(codec: .json, expires: expires, tags: ["red"]))
   }
 }

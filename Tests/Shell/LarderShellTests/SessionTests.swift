@@ -110,3 +110,149 @@ import Testing
     return lines
   }
 }
+
+/// Tests of parts of a session that keep a state. Each part is tested alone.
+struct SessionPartTests {
+  /// A writer, and a record of the bytes that it has written.
+  private final class Output {
+    var text = ""
+    var redirected = ""
+    var isComplete: Bool?
+    var notes: [String] = []
+
+    func writer() -> AnswerWriter {
+      var settings = Settings()
+      settings.mode = .table
+      settings.isTerminal = true
+      var host = LarderShell.Host(
+        write: { [unowned self] in text += String(decoding: $0, as: UTF8.self) },
+        read: { _ in throw ShellError.declined }, make: { _, _ in throw ShellError.declined })
+      host.notify = { [unowned self] in notes.append($0.description) }
+      host.redirect = { [unowned self] _ in
+        LarderShell.Host.Sink(
+          write: { [unowned self] in redirected += String(decoding: $0, as: UTF8.self) },
+          finish: { [unowned self] in
+            isComplete = $0
+            return $0 ? "done" : nil
+          })
+      }
+      host.window = { .init(columns: 80, rows: 24) }
+      return AnswerWriter(to: host, settings: settings, clock: ManualClock())
+    }
+  }
+
+  @Test func `the form and the separator of redirected output are its own`() throws {
+    let output = Output()
+    let writer = output.writer()
+    let target = Redirection.file(Word(bytes("f"), isBare: true, at: 0..<1), appends: false)
+    try writer.writeValue { try $0(bytes("x")) }
+    #expect(writer.presentation.isTerminal)
+    let outcome = try writer.redirecting(to: target) {
+      #expect(!writer.presentation.isTerminal)
+      try writer.writeValue { try $0(bytes("y")) }
+      return .done
+    }
+    #expect(outcome == .done && output.redirected == "y" && output.isComplete == true)
+    #expect(output.notes == ["done"])
+    try writer.write(bytes("z\n"))
+    #expect(output.text == "x\nz\n")
+    struct Stopped: Error {}
+    #expect(throws: Stopped.self) { try writer.redirecting(to: target) { throw Stopped() } }
+    #expect(output.isComplete == false && writer.presentation.isTerminal)
+  }
+
+  @Test func `a list has the rows that its reader wants`() {
+    let output = Output()
+    let writer = output.writer()
+    #expect(writer.page(nil) == 21 && writer.page(.unbounded) == nil && writer.page(.count(3)) == 3)
+    writer.settings.rowLimit = 7
+    #expect(writer.page(nil) == 7)
+    writer.form = .plain
+    #expect(writer.page(nil) == nil && writer.page(.count(3)) == nil && !writer.isTable)
+  }
+
+  @Test func `what Tab offers is in the store, and a field is found once`() throws {
+    let shell = try Shell()
+    let notes = shell.store.namespace("notes")
+    try notes.set("{\"title\":\"x\"}", for: "a1")
+    try notes.set("y", for: "b1")
+    let names = CompletionSource(shell.session)
+    #expect(names.found(.namespaces(prefix: bytes("no"))).names == [bytes("notes")])
+    #expect(names.found(.keys(.all, prefix: bytes("a"))).names == [bytes("a1")])
+    #expect(names.found(.fields(.all)).names == [bytes("title")])
+    try notes.set("{\"later\":1}", for: "c1")
+    #expect(names.found(.fields(.all)).names == [bytes("title")])
+    #expect(CompletionSource(shell.session).found(.fields(.all)).names.count == 2)
+    let absent = NamespaceChoice.named([try NamespaceName("nope")])
+    #expect(names.found(.keys(absent, prefix: [])).names.isEmpty)
+  }
+}
+
+/// Commands during which a session closes its store and opens the store again.
+@Suite struct SessionFileTests {
+  @Test func `a store shrinks, and the session goes on`() throws {
+    let shell = try Shell()
+    let a = shell.store.namespace("a")
+    for number in 0..<300 { try a.set([UInt8](repeating: 1, count: 3000), for: number) }
+    try shell.store.sync()
+    for number in 0..<290 { try a.remove(number) }
+    try shell("keys --limit 3")
+    let answer = try shell("compact")
+    #expect(answer.contains(" \u{2192} ") && answer.contains("MB") && answer.hasSuffix("kB\n"))
+    #expect(try shell("count") == "10 entries, 30 kB\n")
+    try shell("set new value", "verify")
+    #expect(shell.outcome == .done)
+  }
+
+  @Test func `the first error stays when the store cannot be opened again`() throws {
+    struct Failure: Error {}
+    for isKnown in [true, false] {
+      let shell = try Shell()
+      try shell.store.close()
+      let failing = { (path: String, _: Store.Options) throws in
+        try FileManager.default.removeItem(atPath: path)
+        if isKnown { throw ShellError(.io, "the disk failed", hint: nil) }
+        throw Failure()
+      }
+      if isKnown {
+        let error = try error { try shell.session.whileClosed(failing) }
+        #expect(error.code == .io)
+        let message = error.message.description
+        #expect(message.hasPrefix("the disk failed; the store cannot be opened again: "))
+      } else {
+        #expect(throws: Failure.self) { try shell.session.whileClosed(failing) }
+        #expect(shell.notices.first?.hasPrefix("note: the store cannot be opened again: ") == true)
+      }
+    }
+  }
+
+  @Test func `a report of a namespace that is gone is an error`() throws {
+    let shell = try Shell()
+    let error = try error { _ = try StoreReport(of: shell.session, only: "gone") }
+    #expect(error.code == .noSuchNamespace)
+  }
+}
+
+@Suite struct DemoStoreTests {
+  @Test func `the demo has entries of every kind and its commands find some`() throws {
+    let path = TemporaryDirectory.unusedPath
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try DemoStore.create(at: path)
+    let store = try Store(at: path)
+    let namespaces = try store.namespaces()
+    #expect(namespaces.map(\.name) == ["images", "sets", "web"])
+    #expect(namespaces.map(\.entries).reduce(0, +) == 400)
+    #expect(namespaces.map(\.bytes).reduce(0, +) < 500_000)
+    #expect(try store.verify().faults.isEmpty)
+    try store.close()
+
+    let shell = try Shell(.plain, at: path)
+    for line in DemoStore.suggestions { #expect(try !shell(line).isEmpty, "\(line)") }
+    #expect(try shell("count @sets --expired").hasPrefix("20\t"))
+    #expect(try shell("count @web --where 'status = 404'").hasPrefix("8\t"))
+    #expect(try shell("count @* --permanent") != "0\t0\t0\n")
+    #expect(try shell("count @* --expiring 20m") != "0\t0\t0\n")
+    let again = try #require(throws: LarderError.self) { try DemoStore.create(at: path) }
+    #expect(again.code == .exists)
+  }
+}

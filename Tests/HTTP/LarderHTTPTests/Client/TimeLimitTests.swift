@@ -7,7 +7,7 @@ import Testing
 
 struct TimeLimitTests {
   /// A cache with a stale response whose lifetime was 10 seconds.
-  private func stale(_ directive: String) async throws -> Fixture {
+  private func expired(_ directive: String) async throws -> Fixture {
     let fixture = try Fixture(.page("max-age=10, \(directive)"))
     _ = try await fixture.get()
     fixture.clock.advance(by: .seconds(11))
@@ -15,7 +15,7 @@ struct TimeLimitTests {
   }
 
   @Test func `an origin that takes too long is one that cannot be reached`() async throws {
-    let fixture = try await stale("stale-if-error=60")
+    let fixture = try await expired("stale-if-error=60")
     fixture.origin.become { _, _ in
       try await Task.sleep(for: .seconds(1000))
       throw Origin.Down()
@@ -82,7 +82,7 @@ struct TimeLimitTests {
   func `a body that never begins is one of an origin that cannot be reached`(directive: String)
     async throws
   {
-    let fixture = try await stale(directive)
+    let fixture = try await expired(directive)
     let stalled = Gate()
     fixture.origin.become(.giving(Self.fresh) { .steps([{ try await stalled.openAndStall() }]) })
     let passing = pass(fixture.clock, after: stalled)
@@ -98,7 +98,7 @@ struct TimeLimitTests {
   @Test func `a body that breaks off before it begins is replaced by what may be served stale`()
     async throws
   {
-    let fixture = try await stale("stale-if-error=60")
+    let fixture = try await expired("stale-if-error=60")
     fixture.origin.become(.giving(Self.fresh) { .steps([{ throw Origin.Down() }]) })
     #expect(try await fixture.get().result.reason == .staleDisconnected)
     fixture.origin.become { _, _ in (response(200, Self.fresh), .pieces) }
