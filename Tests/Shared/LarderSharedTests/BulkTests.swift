@@ -19,7 +19,7 @@ import Testing
       let keys = missing.map { $0.key }
       state.withLock { $0.append(keys) }
       _ = try await origin.text()
-      return keys.reversed().compactMap { key in
+      return keys.reversed().compactMap { key -> (String, Loaded<String>)? in
         if key.hasPrefix("none") { return nil }
         return (key, key.hasPrefix("bad") ? .failed(Origin.Refusal()) : .value("of " + key))
       }
