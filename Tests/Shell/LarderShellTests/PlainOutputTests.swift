@@ -8,7 +8,7 @@ import Testing
 
 extension Shell {
   /// Stores an object with a number under a key with the number.
-  fileprivate func fill(_ namespace: String, _ number: Int, expires: Expiration) throws {
+  fileprivate func setNumber(in namespace: String, _ number: Int, expires: Expiration) throws {
     try store.namespace(namespace).set(
       Array("{\"n\":\(number),\"v\":true}".utf8), for: "k\(number)",
       .with(codec: .json, expires: expires, tags: ["red"]))
@@ -78,7 +78,7 @@ private func removeOutput(_ file: String) {
     let shell = try Shell(.plain)
     for (namespace, count) in [("a", 3), ("b", 2)] {
       for number in 1...count {
-        try shell.fill(namespace, number, expires: .after(.hours(number)))
+        try shell.setNumber(in: namespace, number, expires: .after(.hours(number)))
       }
     }
     try shell.store.declare(Rules(limits: Limits(entries: 5)), for: "c")
@@ -178,8 +178,8 @@ private func removeOutput(_ file: String) {
     let shell = try Shell(mode)
     for (namespace, count) in [("a", 2), ("b", 1)] {
       for number in 1...count {
-        try shell.fill(
-          namespace, number, expires: number == 1 ? .after(.milliseconds(3_600_500)) : .never)
+        try shell.setNumber(
+          in: namespace, number, expires: number == 1 ? .after(.milliseconds(3_600_500)) : .never)
       }
     }
     shell.input = try shell.bytes("export - @a")
