@@ -21,6 +21,7 @@
 #include <sys/mount.h>
 #include <sys/sysctl.h>
 #else
+#include <sys/prctl.h>
 #include <sys/vfs.h>
 #endif
 
@@ -192,11 +193,13 @@ static inline int larder_start_thread(void *(*run)(void *), void *context) {
 }
 
 // From now on, a wakeup of the calling thread does not interrupt a thread that runs. The share of processor time stays the same.
-// The headers declare SCHED_BATCH, which is 3, only with _GNU_SOURCE. If the system refuses, nothing changes.
+// The headers declare SCHED_BATCH, which is 3, only with _GNU_SOURCE. If the system refuses, nothing changes. A process with a
+// filter of system calls (seccomp) changes nothing, because the filter may end the process.
 static inline void larder_schedule_as_batch(void) {
 #ifdef __linux__
   struct sched_param parameters;
   int policy;
+  if (prctl(PR_GET_SECCOMP) != 0) return;
   if (pthread_getschedparam(pthread_self(), &policy, &parameters) != 0 || policy != SCHED_OTHER) return;
   pthread_setschedparam(pthread_self(), 3, &parameters);
 #endif

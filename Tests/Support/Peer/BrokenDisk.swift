@@ -162,6 +162,12 @@ extension Peer {
       }
       let after = try Data(contentsOf: URL(fileURLWithPath: file))
       precondition(after == damaged, "opening changed the file")
+      // The change of the level writes to the damaged file, or refuses the file.
+      var changing = Fixture.options(durability: .scratch)
+      changing.changesDurability = true
+      do throws(OpenError) { try Fixture.open(directory, changing).close() } catch {
+        Peer.say("kept its level: \(error.kind)")
+      }
     }
     try FileManager.default.removeItem(atPath: directory)
     Peer.say("survived")

@@ -71,8 +71,10 @@ extension Opening {
   /// First all data is synced, and the record in `recovery` is set so that no recovery is necessary. So if the change is
   /// interrupted at any point, neither level has anything to restore. The record in the data file says which level is valid.
   func changeLevel(to level: DurabilityLevel) throws(OpenError) {
-    let former = try QuickCheck(path: files.data).durability()
+    let check = try QuickCheck(path: files.data)
+    let former = try check.durability()
     if former == level { return }
+    try check.checkWriteOfLevel()
     try system { () throws(LMDBError) in
       let file = try UnlockedFile(
         files.data, databases: options.databases.count,

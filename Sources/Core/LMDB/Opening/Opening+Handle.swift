@@ -95,7 +95,7 @@ extension Opening {
     guard let region = found?.region else { return .durable }
     let bytes = unsafe Span<UInt8>(region)
     guard bytes.count == 1, let level = DurabilityLevel(rawValue: bytes[0]) else {
-      throw LMDBError(code: MDB_INVALID)
+      throw .damagedPage
     }
     return level
   }

@@ -93,7 +93,6 @@ struct QuickCheck {
     try checkRoot(pages.free, numberKeys: true, name: "the free list")
     if !signature.isEmpty, try find(signature) == nil { throw finding(.foreign) }
     if filePages <= pages.lastPage { try checkMissingPages() }
-    // LMDB reads this record before a `PageReader` can check pages. So the pages on the path to the record are checked here.
     _ = try find(DurabilityLevel.record)
     for name in databases {
       guard let node = try find(Array(name.utf8)) else {
@@ -144,11 +143,25 @@ struct QuickCheck {
   /// The durability level in the newest commit; the level `durable` if there is no record of the level.
   func durability() throws(OpenError) -> DurabilityLevel {
     guard let node = try find(DurabilityLevel.record) else { return .durable }
-    let value = unsafe node.value.load(as: UInt8.self)
-    guard node.valueCount == 1, let level = DurabilityLevel(rawValue: value) else {
-      throw finding(.damaged, "the record of its durability is not one")
-    }
+    guard node.flags == 0, node.valueCount == 1,
+      let level = DurabilityLevel(rawValue: unsafe node.value.load(as: UInt8.self))
+    else { throw finding(.damaged, "the record of its durability is not one") }
     return level
+  }
+
+  /// Checks the pages that a write of the level changes, and the free lists, because LMDB writes to the pages in these lists.
+  func checkWriteOfLevel() throws(OpenError) {
+    let writeGuard = WriteGuard(names: [])
+    do throws(PageDamage) {
+      try writeGuard.begin(pages)
+      try unsafe DurabilityLevel.record.withUnsafeBufferPointer { (bytes) throws(PageDamage) in
+        let key = unsafe PageCheck.Key(
+          start: UnsafeRawPointer(bytes.baseAddress!), count: bytes.count)
+        try writeGuard.willStore(key, count: 1, in: .main)
+      }
+    } catch {
+      throw failure(error)
+    }
   }
 
   private func find(_ key: [UInt8]) throws(OpenError) -> TreePage.Node? {

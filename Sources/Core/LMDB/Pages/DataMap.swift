@@ -44,6 +44,8 @@ import Synchronization
   }
 
   private static func map(_ descriptor: Int32, size: Int) throws(LMDBError) -> Mapping {
+    // No system maps as much, and twice the size must not overflow.
+    guard size <= 1 << 46 else { throw LMDBError(code: ENOMEM) }
     let unit = 1 << 24
     let needed = (size + unit - 1) / unit * unit
     for length in [max((size * 2 + unit - 1) / unit * unit, unit * 4), needed] {
