@@ -74,7 +74,7 @@ extension Opening {
     let check = try QuickCheck(path: files.data)
     let former = try check.durability()
     if former == level { return }
-    try check.checkWriteOfLevel()
+    try check.checkWriteOfLevel(databases: options.databases)
     try system { () throws(LMDBError) in
       let file = try UnlockedFile(
         files.data, databases: options.databases.count,

@@ -150,8 +150,8 @@ struct QuickCheck {
   }
 
   /// Checks the pages that a write of the level changes, and the free lists, because LMDB writes to the pages in these lists.
-  func checkWriteOfLevel() throws(OpenError) {
-    let writeGuard = WriteGuard(names: [])
+  func checkWriteOfLevel(databases: [String]) throws(OpenError) {
+    let writeGuard = WriteGuard(names: databases)
     do throws(PageDamage) {
       try writeGuard.begin(pages)
       try unsafe DurabilityLevel.record.withUnsafeBufferPointer { (bytes) throws(PageDamage) in
