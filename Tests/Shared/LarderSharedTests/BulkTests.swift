@@ -21,7 +21,9 @@ import Testing
       _ = try await origin.text()
       return keys.reversed().compactMap { key -> (String, Loaded<String>)? in
         if key.hasPrefix("none") { return nil }
-        return (key, key.hasPrefix("bad") ? .failed(Origin.Refusal(number: 1)) : .value("of " + key))
+        return (
+          key, key.hasPrefix("bad") ? .failed(Origin.Refusal(number: 1)) : .value("of " + key)
+        )
       }
     }
   }
