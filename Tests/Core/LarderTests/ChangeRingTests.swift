@@ -127,7 +127,7 @@ import Testing
     let store = try Store.temporary(options: with(Store.Options()) { $0.hooks.changeSlots = 64 })
     var watch = store.changes().makeAsyncIterator()
     let feed = store.engine.changes
-    // Removes the lease of the watch, as if the watch took the lease while a larger file replaced the file.
+    // Removes the lease of the watch. A change to a larger file can lose a lease taken at the same moment.
     #expect(feed.ring.exchangeWatched(feed.ring.watchedUntil, for: 0))
     try await store.namespace("notes").set("v", for: "unseen")
     #expect(feed.poll(after: feed.ring.position) != nil)

@@ -187,7 +187,7 @@ struct Connection: Sendable {
       var count = 0
       while count < 1 << 20, let more = try await read() { count += more.readableBytes }
     } catch {
-      // The other side is gone, or its time has passed.
+      // The other side is gone, or the deadline has passed.
     }
   }
 }

@@ -5,7 +5,7 @@ import Synchronization
 
 extension Environment {
   /// Ends this process's use of the environment: waits for the running write, flushes what the durability level requires, waits
-  /// for the running reads, and then releases everything once.
+  /// for the running reads, and releases everything, but never twice.
   ///
   /// Every later call throws ``LMDBError/closed``. In a forked child, does nothing, because the parent owns the environment.
   ///

@@ -67,7 +67,7 @@
 
   /// Invalidation of stored responses and of requests under way, in all processes.
   ///
-  /// A request under way is still answered, but its response is not stored. Exception: ``removeAll(where:)``.
+  /// A request under way is still answered, but its response is not stored, except after ``removeAll(where:)``.
   extension HTTPCache {
     /// Removes every response of a host, for all users.
     ///

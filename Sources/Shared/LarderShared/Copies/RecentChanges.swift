@@ -4,7 +4,7 @@ import LarderSystem
 /// The file `shared` of a store: what all processes know about the tier, readable without locks and lookups. If the file is lost,
 /// no value of the tier is kept, and no copy is confirmed.
 struct RecentChanges: Sendable {
-  /// The words of the file before the slots. A slot has the newest position of a change of some names.
+  /// The words of the file before the slots. Each slot has the position of the newest change of its names.
   private enum Word: Int {
     /// The end of the lease of the process that reads the log, in milliseconds of the machine's monotonic clock.
     case readerUntil

@@ -2,7 +2,7 @@ import Larder
 import LarderSystem
 
 extension Store.Namespace {
-  /// A key up to this length comes before all longer keys that begin with it, so a lookup can stop at the first entry.
+  /// A key up to this length comes before all longer keys that begin with this key, so a lookup scans one entry.
   private static let sortedLength = 200
 
   /// Passes to `body` the entry under exactly this key, even if it has expired. Does not count as a read, and removes nothing.

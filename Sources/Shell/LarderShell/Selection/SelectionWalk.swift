@@ -131,7 +131,7 @@ struct SelectionWalk {
       } else if condition == .isExpired {
         keys = try namespace.keys(endingBy: now, atMost: Self.mostIndexed)
       } else if condition.needsExpiry {
-        // A deadline in the index may be the end of a stale window, which is after the tested expiry. So any deadline is read.
+        // A deadline in the index may be the end of a stale window, after the tested expiry. So all deadlines are read.
         let end = Timestamp(milliseconds: .max)
         keys = try namespace.keys(endingBy: end, atMost: Self.mostIndexed)
       }

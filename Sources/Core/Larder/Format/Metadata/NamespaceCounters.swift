@@ -113,7 +113,7 @@ public enum RemovalReason: Int, CaseIterable, Sendable {
   }
 }
 
-/// Removed entries and the bytes of their values, by reason, from the last reset of the statistics on.
+/// Removed entries and the bytes of their values, by reason, since the last reset of the statistics.
 public struct RemovalCounters: Sendable, Equatable {
   // These are vectors, because arrays would need allocations.
   private var counts = SIMD16<UInt64>()
@@ -157,7 +157,7 @@ public struct RemovalCounters: Sendable, Equatable {
   }
 }
 
-/// Reads by their result, from the last reset of the statistics on.
+/// Reads by their result, since the last reset of the statistics.
 public struct ReadCounters: Sendable, Equatable {
   // The record of the counters has the cases in this order. The vector of counts has no room for a ninth case.
   enum Kind: Int, CaseIterable {

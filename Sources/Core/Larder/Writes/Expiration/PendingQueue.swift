@@ -71,7 +71,7 @@ final class PendingQueue<Item: Sendable>: Sendable {
   }
 }
 
-/// Expired entries that reads have found, for the next commits of this process. Counting, statistics and closing first remove
+/// Expired entries, found by reads, that the next commits of this process remove. Counting, statistics and closing first remove
 /// these entries. If the queue is full, an entry is left to the next purge.
 final class PendingExpirations: Sendable {
   static let capacity = 4096

@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension WriteBatch {
-  /// The owners in the form that entries store. Throws ``LarderError/Code/noSuchOwner`` if a missing owner is not allowed.
+  /// The owners in their stored form. Throws ``LarderError/Code/noSuchOwner`` if an owner is missing, unless `mayBeAbsent`.
   mutating func resolve(
     _ owners: [Owner], mayBeAbsent: Bool = false
   ) throws(LarderError) -> [StoredOwner] {
