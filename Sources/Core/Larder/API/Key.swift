@@ -7,7 +7,7 @@ import LarderSystem
   public import Foundation
 #endif
 
-/// A type whose values can be keys: 1 to 65,536 bytes, which Larder compares byte by byte and never normalises.
+/// A type whose values can be keys. A key has 1 to 65,536 bytes, which Larder compares byte by byte and never normalises.
 ///
 /// | type | bytes |
 /// | --- | --- |

@@ -72,7 +72,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
   /// A remedy for the user, or nil.
   public let hint: String?
 
-  /// Makes an error. Of a message, at most the first 10,000 Unicode scalars are kept.
+  /// Makes an error. Keeps at most the first 10,000 Unicode scalars of the message.
   public init(_ code: Code, _ message: String, hint: String? = nil) {
     self.code = code
     self.message =
@@ -82,7 +82,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     self.hint = hint
   }
 
-  /// The most Unicode scalars of a message. A message may quote a long argument, so the rest is cut. All paths are shorter.
+  /// The most Unicode scalars of a message. A message may quote a long argument, so a longer message is cut.
   private static let longestMessage = 10_000
 
   /// The message, and the remedy in parentheses.

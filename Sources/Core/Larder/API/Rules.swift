@@ -80,7 +80,7 @@ public struct Rules: Hashable, Sendable, Codable {
     if version != 0 { try container.encode(version, forKey: .version) }
   }
 
-  /// The rules with times in milliseconds, as in the store, so that rules of code can be compared with stored rules.
+  /// The rules with times rounded up to milliseconds, as stored, so that rules of code can be compared with stored rules.
   var inMilliseconds: Rules {
     var rules = self
     rules.expires = expires.inMilliseconds

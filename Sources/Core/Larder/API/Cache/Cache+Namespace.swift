@@ -7,7 +7,7 @@ extension Cache {
     try namespace.contains(key)
   }
 
-  /// The entry under `key`, even if it has expired; nil if the key has no entry. Decodes nothing, and does not count as a read.
+  /// The entry under `key`, even an expired entry; nil if the key has no entry. Decodes nothing, and does not count as a read.
   public func entry(for key: some StoreKey) throws(LarderError) -> Store.Entry? {
     try namespace.entry(for: key)
   }
@@ -40,8 +40,8 @@ extension Cache {
   ///     try colors.entries().visit { key, color in print(key, color.name) }
   ///
   /// An entry that exists during the whole iteration is visited once. Each batch comes from a snapshot of its own. The
-  /// iteration skips values that the codec cannot decode, counts neither as read nor as access, and does not fill the memory
-  /// tier.
+  /// iteration skips values that the codec cannot decode, counts neither as a read nor as an access, and does not fill the
+  /// memory tier.
   public func entries(prefix: some StoreKey = [UInt8]()) -> CacheEntries<Value> {
     CacheEntries(cache: self, prefix: prefix.copied)
   }
@@ -69,11 +69,11 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
   /// Makes the iterator of `for try await (key, value) in cache.entries() { ... }`.
   public func makeAsyncIterator() -> Iterator { Iterator(cache: cache, prefix: prefix) }
 
-  /// Reads entries in batches, each from one snapshot. A batch has at most 256 entries, and ends when it has 1 MB or more.
+  /// Reads entries in batches, each from one snapshot. A batch ends after 256 entries, or when its entries have 1 MB or more.
   public struct Iterator: AsyncIteratorProtocol {
     private let cache: Cache<Value>
     private let prefix: [UInt8]
-    /// The keys and encoded values of a batch. Without specialization, an array of decoded values would be slow.
+    /// The keys and encoded values of a batch. Not an array of decoded values, which would be slow in unspecialized code.
     private var bytes: [UInt8] = []
     private var pairs: [(key: Range<Int>, value: Range<Int>)] = []
     private var next = 0

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Reads. A value that the codec cannot decode is a miss and counts as undecodable: `strictValue` throws, other reads give nil.
+/// Reads. A value that the codec cannot decode counts as undecodable: `strictValue` throws, and the other reads give nil.
 extension Cache {
   /// The fresh value under `key`, or nil.
   ///

@@ -5,8 +5,8 @@ import LarderSystem
 struct Stored: Sendable {
   var id: NamespaceID
   var header: EntryHeader
-  /// The state of the store that was read. After a write, the state before the write, because in the state after the commit
-  /// another write may have replaced the value.
+  /// The state of the store at the lookup. For a written value, this is the state before the write, because another write may
+  /// have replaced the value in the state after the commit.
   var moment: UInt64
 }
 

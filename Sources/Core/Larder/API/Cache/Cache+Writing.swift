@@ -30,7 +30,7 @@ extension Cache {
   }
 
   /// Passes the fresh value under `key`, or nil, to `change`. Stores and returns the result. A nil result removes the entry. No
-  /// other write can come between read and write. `change` must not write, and may run more than once and on any thread.
+  /// other write comes between the read and the write. `change` must not write, and may run several times, on any thread.
   @discardableResult
   public func update(
     _ key: some StoreKey, expires: Expiration? = nil,
@@ -59,7 +59,7 @@ extension Cache {
     try namespace.touch(key, expires: expires)
   }
 
-  /// Whether a write need not declare rules: the cache has no rules, or this opening has declared the rules.
+  /// Whether no rules are left to declare, because the cache has no rules or because this opening has declared the rules.
   var hasDeclaredRules: Bool { rules.map { namespace.handle.hasDeclared($0) } ?? true }
 
   /// Stores a value in the write buffer. Returns nil if only a transaction can store the value.
@@ -76,9 +76,9 @@ extension Cache {
 }
 
 extension Cache where Value: FixedWidthInteger {
-  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write can come between read and
-  /// write. An existing entry keeps its attributes. `expires` is the lifetime of a new entry; nil means the namespace's rule.
-  /// Throws ``LarderError/Code/invalidArgument`` if the sum does not fit.
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write can come between the read and
+  /// the write. An existing entry keeps its attributes. `expires` is the lifetime of a new entry; nil means the namespace's
+  /// rule. Throws ``LarderError/Code/invalidArgument`` if the sum does not fit into the type.
   @discardableResult
   public func increment(
     _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil

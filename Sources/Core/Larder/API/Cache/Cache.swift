@@ -9,12 +9,12 @@ import LarderSystem
 
 /// A typed view of a namespace. All its values have one type, and a codec encodes and decodes the values.
 ///
-/// Decoded values stay in memory, within ``MemoryLimits``. A read returns no value older than the last write of any process.
+/// Decoded values stay in memory, within ``MemoryLimits``. A read returns no value that a process has replaced.
 public struct Cache<Value: Sendable>: Sendable {
-  /// The namespace, which gives the same entries as bytes.
+  /// The namespace, which gives the entries of this cache as bytes.
   public let namespace: Store.Namespace
-  /// The rules that code declares. Each opening of the store declares rules once, when a cache with these rules writes its
-  /// first value. Nil does not change the store's rules.
+  /// The rules that this cache declares; nil leaves the store's rules unchanged. Each opening of the store declares these rules
+  /// once, when a cache with the rules writes its first value.
   public let rules: Rules?
   /// The decoded values in memory; nil if the cache keeps no values in memory.
   public let memory: CacheMemory?
@@ -93,9 +93,9 @@ extension Store {
   /// - Parameters:
   ///   - rules: the rules that this opening declares once; nil does not change the store's rules.
   ///   - memory: the limits of the decoded values in memory. ``MemoryLimits/off`` turns the memory tier off for this cache. Nil
-  ///     keeps the limits of the caches with which this cache shares its values. Without such a cache, nil means
-  ///     ``MemoryLimits/default``. If these caches set different limits, the newest limits hold. But a repetition of earlier
-  ///     limits changes nothing.
+  ///     keeps the limits of the caches with which this cache shares its values. If no such cache exists, nil means
+  ///     ``MemoryLimits/default``. If caches that share values set different limits, the newest limits hold. But limits that
+  ///     one of these caches has set before change nothing.
   ///   - cost: the cost of a value in memory; nil counts the bytes of its encoded form.
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,

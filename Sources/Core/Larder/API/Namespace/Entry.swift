@@ -27,14 +27,14 @@ extension Store {
     public var expires: Timestamp?
     /// The end of the stale window; nil if the entry has no stale window.
     public var staleUntil: Timestamp?
-    /// The time to idle: the entry stays fresh for at least this time after its last access. Nil if the entry has no such time.
+    /// The time to idle: the entry stays fresh for at least this time after its last access. Nil if no time is set.
     public var timeToIdle: Duration?
     /// Whether the entry is fresh, stale or expired, by the store's clock.
     public var state: State
     /// The codec that the writer named.
     public var codec: CodecID
-    /// A number that rises with each write of the value and is never used again, also after a removal. Exception: after a power
-    /// failure, the numbers of lost values may be used again.
+    /// A number that rises with each write of the value. No number is used twice, not even after the entry is removed. But
+    /// after a power failure, new values may get the numbers of lost values.
     public var version: UInt64
     /// Whether the entry is protected from eviction; see `pin(_:)` of ``Store/Namespace``.
     public var isPinned: Bool
@@ -50,7 +50,7 @@ extension Store {
     public var lastModified: [UInt8]?
     /// Bytes that the writer stored beside the value, such as response fields.
     ///
-    /// ``entityTag``, ``lastModified`` and these bytes are nil if they are encrypted and the store was opened without the key.
+    /// ``entityTag``, ``lastModified`` and these bytes are nil if the store was opened without the key that decrypts them.
     public var metadata: [UInt8]?
     /// The transforms that changed the value, in the order in which they were applied.
     public var transforms: [TransformID]

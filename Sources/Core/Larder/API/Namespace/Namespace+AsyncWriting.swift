@@ -1,8 +1,8 @@
 import LarderSystem
 
-/// Writes for tasks. A write that needs a transaction suspends the task until its commit.
+/// Writes for tasks. A write that needs a transaction suspends the task until the transaction commits.
 ///
-/// If a task is cancelled before that commit begins, the write throws a `CancellationError` and changes nothing. All other
+/// If a task is cancelled before the commit begins, the write throws a `CancellationError` and changes nothing. All other
 /// errors are of type ``LarderError``, except the errors of the caller's own closures.
 extension Store.Namespace {
   /// Stores `value` under `key` in place of any other value; see the blocking form.

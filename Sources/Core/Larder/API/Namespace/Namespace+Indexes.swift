@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Lists of keys. The caller looks each key up again, because its entry may change after the list was made.
+/// Lists of keys. The caller looks each key up again, because an entry may change after the list was made.
 extension Store.Namespace {
   /// The keys of the entries that carry `tag`; nil if the index has more than `most` such entries.
   package func keys(taggedWith tag: [UInt8], atMost most: Int) throws(LarderError) -> [[UInt8]]? {
@@ -21,7 +21,7 @@ extension Store.Namespace {
     }
   }
 
-  /// The keys of the entries whose deadline is `end` or earlier. Nil if the index is damaged or has more than `most` such keys.
+  /// The keys of entries whose deadline is `end` or earlier. Nil if the index is damaged, or for more than `most` keys.
   package func keys(endingBy end: Timestamp, atMost most: Int) throws(LarderError) -> [[UInt8]]? {
     try inSnapshot { id, transaction throws(LMDBError) in
       let prefix = id.prefix

@@ -39,7 +39,7 @@ public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
   func entryKey(store: [UInt8], id: NamespaceID, namespace: String) throws(LarderError) -> [UInt8] {
     let padding = String(repeating: "=", count: (4 - description.utf8.count % 4) % 4)
     let text = description.replacing("-", with: "+").replacing("_", with: "/") + padding
-    // Base64 ignores some bits of the last letter, so several texts have the same bytes. Accepts only the text of `text(of:)`.
+    // Base64 ignores some bits of the last letter, so several texts give equal bytes. Only the text of `text(of:)` is valid.
     guard let bytes = Data(base64Encoded: text).map({ Array($0) }), bytes.count >= 19,
       Self.text(of: bytes) == description, bytes[0] == Self.layout,
       bytes.u32(bytes.count - 4) == Self.checksum(of: Array(bytes.dropLast(4)))

@@ -1,9 +1,9 @@
 import LMDB
 import LarderSystem
 
-/// Each function makes a write of one entry that can share a commit with other writes. The public methods run these writes.
+/// Each function returns a write of one entry, which can share a commit with other writes. The public methods run the write.
 extension Store.Namespace {
-  /// The result of the write is false if the condition was false, so that nothing was stored.
+  /// The write returns whether `condition` was true; if not, the write stored nothing.
   func putting(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
     if condition: WriteCondition = .always
@@ -33,7 +33,7 @@ extension Store.Namespace {
   ) throws -> SharedWrite<Bool> {
     let over = version.map { WriteCondition.over($0) } ?? .always
     let put = try putting(value, for: key, attributes, if: over).body
-    // Not in the write buffer, because the condition must be true in the transaction.
+    // Does not use the write buffer, because the condition must be true in the transaction.
     return SharedWrite(size: value.count) { batch in
       guard condition() else { return false }
       return try put(&batch)

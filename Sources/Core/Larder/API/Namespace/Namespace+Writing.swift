@@ -46,7 +46,7 @@ extension Store.Namespace {
 
   /// Passes the fresh value under `key`, or nil, to `change`. Stores and returns the result. A nil result removes the entry.
   ///
-  /// No other write can change the entry in between. `change` must make no writes, and may run several times, on any thread.
+  /// No other write comes between the read and the write. `change` must not write, and may run several times, on any thread.
   @discardableResult
   public func update(
     _ key: some StoreKey, _ attributes: EntryAttributes = EntryAttributes(),
@@ -62,7 +62,7 @@ extension Store.Namespace {
   /// Removes the entry under `key` and returns its fresh value, or nil. Only one of several concurrent callers gets the value.
   public func pop(_ key: some StoreKey) throws(LarderError) -> [UInt8]? { try write(popping(key)) }
 
-  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write can happen in between.
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No write comes between read and write.
   ///
   /// The number is stored as decimal text. An existing entry keeps its attributes. Throws ``LarderError/Code/undecodable`` if
   /// the value is not a number, and ``LarderError/Code/invalidArgument`` if the sum does not fit into an `Int`.

@@ -116,7 +116,7 @@ extension Store.Namespace {
     return try engine.reader.lookUp(key, of: handle, in: transaction).outcome == .fresh
   }
 
-  /// The entry under `key`, even if it has expired; nil if the key has no entry. Does not count as a read.
+  /// The entry under `key`, even an expired entry; nil if the key has no entry. Does not count as a read.
   public func entry(for key: some StoreKey) throws(LarderError) -> Store.Entry? {
     try key.withKeyBytes { key throws(LarderError) in
       let transaction = try engine.reader.beginLookup(key, of: handle)

@@ -125,7 +125,7 @@ final class NamespaceHandle: Sendable {
 
   var hasUnmerged: Bool { unmerged() != ReadCounters() }
 
-  /// Whether the handle must not be released, because it has unmerged counts or the rules that this opening has declared.
+  /// Whether the handle must stay in memory, because it has unmerged counts or the rules that this opening has declared.
   var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
 
   /// Drops the unmerged counts if the store's counters were reset by commit `epoch`, as read in commit `moment`. A reset

@@ -7,7 +7,7 @@ struct NamespaceHandles {
 
   private let counted: CountedHandles
   private var byName: [ExactString: NamespaceHandle] = [:]
-  /// At this number of handles, unused handles are released. The number becomes twice the rest: O(1) for each handle.
+  /// At this number of handles, unused handles are released. The limit then becomes twice the number of handles that are left.
   private var most = Self.fewest
 
   init(listedIn counted: CountedHandles) { self.counted = counted }
@@ -63,7 +63,7 @@ final class CountedHandles: Sendable {
         let hasUnmerged = handle.hasUnmerged
         if hasUnmerged { found.append(handle) }
         guard hasUnmerged || handle.hasMemory else { return true }
-        // True if a read has added the handle again in the meantime: then the list has the handle at another place.
+        // True if a read has added the handle again in the meantime. The handle is then in the list twice, so this place goes.
         return handle.isListed.exchange(true, ordering: .relaxed)
       }
       return found

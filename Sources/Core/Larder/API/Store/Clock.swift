@@ -5,13 +5,13 @@ import Synchronization
 /// The time source of a store.
 ///
 /// All processes of a store should have the same wall clock. If the wall clock jumps, a comparison with the monotonic clock
-/// shows whether so much time has passed or somebody has set the wall clock.
+/// shows whether that time has really passed or somebody has set the wall clock.
 public protocol LarderClock: Sendable {
   /// The wall clock, exact to the millisecond.
   var now: Timestamp { get }
   /// The time since an arbitrary moment; never decreases.
   var monotonic: Duration { get }
-  /// Waits until ``monotonic`` reaches `moment`; throws a `CancellationError` if the task is cancelled earlier.
+  /// Waits until ``monotonic`` reaches `moment`; throws a `CancellationError` if the task is cancelled before `moment`.
   func sleep(until moment: Duration) async throws
 }
 
@@ -125,7 +125,7 @@ struct StoreClock: LarderClock {
     )
   }
 
-  /// The state of the entry at the coarse time `coarse`. From 10 ms before its expiry on, the system's exact clock decides.
+  /// The state of the entry at the coarse time `coarse`. If the expiry is past or at most 10 ms away, the exact clock decides.
   @inline(__always)
   func state(of header: EntryHeader, at coarse: Int64) -> Store.Entry.State {
     if header.expires == EntryHeader.never { return .fresh }

@@ -88,7 +88,7 @@ extension Store {
 }
 
 extension StoreEngine {
-  /// The error if processes have the store open. Names the other processes that have a reader slot of the store.
+  /// The error for a store that is open. Names the other processes that have a reader slot of the store.
   fileprivate static func occupied(_ environment: Environment) throws(LarderError) -> LarderError {
     do throws(LMDBError) {
       try environment.readerTable.clearDead()
@@ -118,7 +118,7 @@ public enum StoreHealth: Sendable, Hashable {
   case missing
   /// Another store is at the path. Reads still use the old files, and writes throw. Close and reopen the store.
   case replaced
-  /// The process may no longer write the directory or a file of the store, for this reason. Reads are not affected.
+  /// The process may no longer write the directory or a file of the store. The text is the reason. Reads still work.
   case unwritable(String)
 
   init(of environment: Environment, needsWriting: Bool) {

@@ -91,7 +91,7 @@ extension Store {
     engine.memory.removeAll(of: old)
   }
 
-  /// The time at which the next entry of each namespace stops being fresh; nothing for a namespace without such an entry.
+  /// The time at which the next entry of each namespace stops being fresh. Omits namespaces without such an entry.
   ///
   /// The index is in the order of the ends of stale windows, so a later record may have an earlier expiry. The search reads
   /// about 10,000 entries, or more until it finds a fresh entry. Without stale windows the first fresh entry is enough.

@@ -51,7 +51,7 @@ public struct Store: Sendable {
     /// store in a process need equal transforms.
     public var transforms: [any ValueTransform] = []
     /// Whether the memory tier drops decoded values if the system is short of memory: half at a warning, nine tenths if memory
-    /// is critical. Larder asks the system at most once a second, when a value is kept. The first opening in a process decides.
+    /// is critical. Larder asks at most once a second, when a value is kept. A store's first opening in a process decides.
     public var trimsMemory = true
     /// Bytes of the write buffer that all processes of the store share, 256 KB to 64 MB; 0 for no buffer.
     ///
@@ -67,7 +67,7 @@ public struct Store: Sendable {
     package var flushes = true
     package var hooks = TestHooks()
 
-    /// Options. An option without a value has the default of its property.
+    /// Makes options. An omitted option has the default of its property.
     public init(
       create: Bool = true, readOnly: Bool = false, clock: any LarderClock = SystemClock(),
       lockTimeout: Duration = .seconds(10), limits: StoreLimits? = nil,
@@ -103,13 +103,13 @@ public struct Store: Sendable {
     }
   }
 
-  /// A new store in the system's temporary directory. Commits are not flushed to the disk. The last handle removes the files.
+  /// A new store in the system's temporary directory, without flushes to the disk. The last handle's release removes the files.
   public static func temporary(options: Options = Options()) throws(LarderError) -> Store {
     try temporary(in: FileManager.default.temporaryDirectory.path, options)
   }
 
-  /// A new store in `/dev/shm`, the file system that Linux keeps in memory. The last handle removes the files. On a system
-  /// without `/dev/shm`, the same as ``temporary(options:)``.
+  /// A new store in `/dev/shm`, the file system that Linux keeps in memory. The release of the last handle removes the files.
+  /// On a system without `/dev/shm`, the same as ``temporary(options:)``.
   public static func inMemory(options: Options = Options()) throws(LarderError) -> Store {
     let memory = "/dev/shm"
     guard FileManager.default.isWritableFile(atPath: memory) else {

@@ -67,7 +67,7 @@ extension StoreEngine {
     try reportClosingFailure()
   }
 
-  /// Throws, once, if a power failure would lose the last writes.
+  /// Throws if a power failure would lose the last writes. Throws this error only once.
   private func reportClosingFailure() throws(LarderError) {
     guard let failure = environment.takeClosingFailure() else { return }
     let cause = error(failure)
