@@ -1,6 +1,6 @@
 extension CommandTable {
-  /// The dim text behind the cursor, with the arguments that can follow. Nil if the line names no known command, or if the line
-  /// does not end with a space.
+  /// The dim text behind the cursor, which shows the arguments that can follow. Nil if the line names no known command, or if
+  /// the line does not end with a space.
   package func hint(behind line: [UInt8]) -> String? {
     guard line.last == .space || line.last == .tab else { return nil }
     var lexer = Lexer()
@@ -28,7 +28,7 @@ struct ArgumentState {
   /// The parameter that the next word fills. Nil if the next word belongs to the selection, or if the command takes no further
   /// word.
   private(set) var parameter: Parameter?
-  /// The number of words before the cursor that can fill parameters.
+  /// How many of the words before the cursor can fill parameters.
   private(set) var filled = 0
   private(set) var given: Set<String> = []
   private(set) var optionsEnded = false
@@ -43,7 +43,7 @@ struct ArgumentState {
       } else if let argument = try? Argument(optionsEnded ? word.quoted : word) {
         consume(argument, command)
       } else {
-        // The shell reports a wrong word when the line runs. Here a wrong word only counts as a word.
+        // The shell reports a wrong word when the line runs, so this code only counts the wrong word.
         filled += 1
       }
     }

@@ -1,11 +1,11 @@
-/// The candidates for the Tab key, from the command table. A closure supplies the names of the store and of files.
+/// Finds the candidates for the Tab key. The command table has commands and options. A closure finds other names, such as keys.
 package struct Completer: Sendable {
   package enum Request: Sendable, Hashable {
     case namespaces(prefix: [UInt8])
-    /// Keys with a prefix in these namespaces. If the line names no namespace, keys in the namespace that `use` chose.
+    /// Keys with a prefix in the namespaces of the line. If the line names no namespace, in the namespace that `use` chose.
     case keys(NamespaceChoice, prefix: [UInt8])
     case files(prefix: [UInt8])
-    /// The names of fields in values of these namespaces, such as `a` and `a.b`.
+    /// The names of fields, such as `a` and `a.b`, in the values of the namespaces of the line.
     case fields(NamespaceChoice)
   }
 
@@ -60,7 +60,7 @@ package struct Completer: Sendable {
       return names(word, find(.namespaces(prefix: Array(word.bytes.dropFirst()))), mark: "@")
     }
     if let parameter = state.parameter { return complete(word, parameter.kind, state, find) }
-    // In `get KEY .path`, this word is the path of a field.
+    // In `get KEY .path`, the last word is the path of a field, so completes the names of fields.
     if command.trailing.first?.kind == .path, state.filled > 0, word.leads(with: ".") {
       return completeOperand(word, .path, state, find)
     }
@@ -133,7 +133,7 @@ package struct Completer: Sendable {
     let tail = word.bytes.dropFirst(before.map { $0 + 1 } ?? 0)
     let end = word.range.upperBound
     let isOpen = !word.isBare
-    // An escape has more characters in the line than in `bytes`, so the range below would be wrong for a word with an escape.
+    // An escape has more characters in the line than in `bytes`, so a word with an escape would get a wrong range below.
     guard isOpen || word.bytes.count == word.range.count else { return .none(at: end) }
     let range = end - tail.count..<end
     let text = String(decoding: tail, as: UTF8.self)

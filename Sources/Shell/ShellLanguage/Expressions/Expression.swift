@@ -9,7 +9,7 @@ package indirect enum Expression: Sendable, Equatable {
   /// `~`: a string contains a match of the regular expression.
   case matches(QueryOperand, RegularExpression)
   case isOneOf(QueryOperand, [QueryOperand])
-  /// `in` before an operand that is an array.
+  /// `in` before an operand: the first operand is an element of the second operand, such as an array.
   case isElement(QueryOperand, QueryOperand)
   case isType(QueryOperand, QueryType)
   case keyMatches(Glob)
@@ -38,7 +38,7 @@ package indirect enum Expression: Sendable, Equatable {
     }
   }
 
-  /// The conditions that `and` joins. For another expression, the expression itself is the only condition.
+  /// The conditions that `and` joins. For an expression of another kind, the list has only this expression.
   package var conjuncts: [Expression] {
     if case .all(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
   }
@@ -90,7 +90,7 @@ package enum QueryName: String, Sendable, Hashable, CaseIterable {
   case ttl, age, idle
   case tags, pinned, negative, value
 
-  /// Whether a quoted time beside the fact means a future time; nil for a fact that is not a time.
+  /// Whether a time in quotes that is compared with the fact is a future time; nil for a fact that is not a time.
   var isFuture: Bool? {
     switch self {
     case .written, .used, .lastModified: false

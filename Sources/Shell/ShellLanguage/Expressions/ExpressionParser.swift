@@ -102,7 +102,7 @@ struct ExpressionParser {
     return .compare(a, comparison, b)
   }
 
-  /// If a fact is a time, turns a string beside the fact into a time. Throws for an operand that cannot be a time.
+  /// Turns a string into a time if it is compared with a fact that is a time. Throws for an operand that cannot be a time.
   private func asTime(
     _ operand: QueryOperand, beside other: QueryOperand, at position: Int
   ) throws(ShellError) -> QueryOperand {
@@ -185,7 +185,7 @@ struct ExpressionParser {
     guard take(.sign(sign)) else { throw failure("expected \"\(sign)\"", "`help where`") }
   }
 
-  /// Operators of other query languages that search in a text. For such a word, the error names the operator of this language.
+  /// Operators that search in a text in other query languages. The error for such a word names the operator of this language.
   private static let searches: Set = ["contains", "like", "matches", "startswith", "begins"]
 
   func expectEnd() throws(ShellError) {

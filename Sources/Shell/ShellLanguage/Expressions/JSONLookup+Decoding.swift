@@ -13,11 +13,11 @@ extension JSONLookup {
     }
   }
 
-  /// A number. Integers of up to 128 bits are exact. Other numbers are doubles, or `outsized` beyond the range of double.
+  /// A number: exact for an integer of up to 128 bits, else a double, or `outsized` for a number outside the range of double.
   private static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> QueryValue {
     let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
     let digits = range.dropFirst(isNegative ? 1 : 0)
-    // Most numbers are short, so this fast path makes no string for them.
+    // Most numbers are short integers, so this fast path reads a short integer without a string.
     if digits.count < 19, digits.allSatisfy({ bytes[$0].isDigit }) {
       let value = digits.reduce(0) { $0 * 10 + Int(bytes[$1] - UInt8(ascii: "0")) }
       return .integer(Int128(isNegative ? -value : value))
@@ -86,7 +86,7 @@ extension JSONLookup {
 
   // MARK: Comparable text
 
-  /// The JSON text without space, with sorted fields and decoded strings, so that equal content gives equal text.
+  /// The JSON text without spaces, with sorted fields and decoded strings, so that JSON texts with equal content become equal.
   private static func canonical(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
     var index = range.lowerBound
     return Array(((try? canonicalText(bytes, &index, depth: 0)) ?? "").utf8)

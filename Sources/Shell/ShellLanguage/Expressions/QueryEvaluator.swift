@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// Evaluates expressions and operands. Compiled expressions and counts stay valid for all entries of one walk.
+/// Evaluates expressions and operands for one walk. Each expression is compiled once, and the counts are for the whole walk.
 package struct QueryEvaluator {
   private let now: UnixTime
   private let pause: () throws -> Void
@@ -9,7 +9,7 @@ package struct QueryEvaluator {
   /// The number of values in which a path was looked up.
   package private(set) var values = 0
   package private(set) var valuesNotJSON = 0
-  /// The number of `values` that were too deep to parse. Such a value may be JSON.
+  /// The number of `values` that were nested too deep to parse. Such a value may be JSON.
   package private(set) var valuesTooDeep = 0
   private var isCounted = false
   /// For a suggestion: the names of fields in values that lack a path, and for each path whether a value has this path.
@@ -44,7 +44,7 @@ package struct QueryEvaluator {
     case .exists(let path): return !all(.path(path), input, value, missing: nil).isEmpty
     case .holds(let operand): return all(operand, input, value).contains(where: \.isTrue)
     case .compare(.name(let name), let comparison, .constant(let constant)):
-      // Most filters have this form. This fast path makes no list of values for them.
+      // Most filters compare a fact with a constant. For such a filter, this fast path makes no list of values.
       return Self.compares(input.value(name, of: value, at: now), comparison, constant)
     case .compare(let left, let comparison, let right):
       let rights = all(right, input, value)

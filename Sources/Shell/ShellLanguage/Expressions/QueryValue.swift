@@ -42,7 +42,7 @@ package enum QueryValue: Sendable, Hashable {
     }
   }
 
-  /// Equality as `=` tests it: values of different types differ.
+  /// Whether the operator `=` is true. Values of different types are not equal.
   package func isEqual(to other: QueryValue) -> Bool {
     if case (.list(let a), .list(let b)) = (self, other) {
       return a.elementsEqual(b) { $0.isEqual(to: $1) }
@@ -50,7 +50,7 @@ package enum QueryValue: Sendable, Hashable {
     return numericOrder(to: other).map { $0 == 0 } ?? (self == other)
   }
 
-  /// The order as `<` tests it; nil if the values cannot be compared.
+  /// The order for operators such as `<`: negative, zero or positive; nil if the values cannot be compared.
   package func compare(to other: QueryValue) -> Int? {
     switch (self, other) {
     case (.string(let a), .string(let b)): a == b ? 0 : a.lexicographicallyPrecedes(b) ? -1 : 1
@@ -159,7 +159,7 @@ package enum QueryType: String, Sendable, Hashable, CaseIterable {
 }
 
 extension QueryInput {
-  /// The fact with this name.
+  /// The fact `name` of the entry that has this value.
   func value(_ name: QueryName, of value: Span<UInt8>, at now: UnixTime) -> QueryValue {
     func text(_ bytes: [UInt8]?) -> QueryValue {
       guard let bytes, String(validating: bytes, as: UTF8.self) != nil else { return .null }

@@ -12,7 +12,7 @@ extension ArgumentReader {
     words.remove(at: command.parameters.count)
   }
 
-  /// The namespaces with an at sign. For a command whose parameters are namespaces, adds them to the words instead.
+  /// The namespaces with an at sign. If namespaces are the parameters of the command, adds these namespaces to the words.
   mutating func namespaceChoice(behind name: Range<Int>) throws(ShellError) -> NamespaceChoice {
     if command.parameters.contains(where: { $0.kind == .namespace }) {
       for namespace in namespaces {

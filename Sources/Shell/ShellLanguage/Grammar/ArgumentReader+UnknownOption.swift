@@ -27,7 +27,7 @@ extension ArgumentReader {
     if option.spelling == "--json" { return "use `-o json` before the command, or `output json`" }
     let own = command.ownOptions.map(\.name)
     if option.isShort {
-      // Other tools use this letter for the long option: `-l` for `--long`, `-f` for `--yes`.
+      // Other tools have short options such as `-l` for `--long` and `-f` for `--yes`, so the hint names the long option.
       let long =
         own.first { $0.hasPrefix("--\(option.name)") }
         ?? own.first { option.name == "f" && $0 == "--yes" }
@@ -40,7 +40,7 @@ extension ArgumentReader {
       : "it has \(own.joined(separator: " ")); quote a key that begins with -"
   }
 
-  /// The line with the words at `moved` in their right place: `larder S -o json keys @a` becomes `larder S keys @a -o json`.
+  /// The line with the words at `moved` before the command: `keys @a -o json` becomes `larder STORE -o json keys @a`.
   private func reordered(_ moved: [Range<Int>]) -> String {
     func text(_ ranges: [Range<Int>]) -> String {
       ranges.map { String(decoding: line.text[$0], as: UTF8.self).shellWord }.joined(separator: " ")

@@ -32,7 +32,7 @@ struct ArgumentReader {
   var ignoresCase = false
 
   mutating func sort(_ arguments: ArraySlice<Argument>) throws(ShellError) {
-    // `-i` also applies to the values before `-i`, so this option is searched before any value is read.
+    // `-i` also applies to the values before `-i`, so the reader looks for `-i` before it reads the first value.
     ignoresCase = arguments.contains {
       if case .option(let option) = $0 { option.spelling == "-i" } else { false }
     }
@@ -73,7 +73,7 @@ struct ArgumentReader {
       try kind.value(of: value, clock, ignoresCase: ignoresCase, variables: line.variables))
   }
 
-  /// Assigns the words. The first and last words go to the parameters, the words between them to the selection.
+  /// Assigns the first and the last words to the parameters, and the words between them to the selection.
   mutating func invocation(behind name: Range<Int>) throws(ShellError) -> Invocation {
     takeWordAsNamespace()
     let choice = try namespaceChoice(behind: name)
@@ -108,7 +108,7 @@ struct ArgumentReader {
       ranges: places)
   }
 
-  /// The number of words after the selection: 1 for a path, which begins with an unquoted dot and needs a key before the path.
+  /// The number of words after the selection. The last word is a path if it begins with an unquoted dot and follows a key.
   private func trailingCount(_ words: ArraySlice<Word>) -> Int {
     guard command.trailing.first?.kind == .path else { return command.trailing.count }
     return words.count > 1 && words.last?.leads(with: ".") == true ? 1 : 0

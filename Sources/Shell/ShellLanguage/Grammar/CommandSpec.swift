@@ -24,7 +24,7 @@ package struct CommandSpec: Sendable {
   /// Whether a command without a selection applies to every entry (`optional`) or is an error (`required`).
   package enum SelectionUse: Sendable, Hashable { case optional, required }
 
-  /// A condition on words and options. Their names are the names of the usage line.
+  /// A condition on the arguments of a command. A rule names an argument as the usage line names the argument.
   package enum Rule: Sendable, Hashable {
     case atMostOne([String])
     case exactlyOne([String])
@@ -49,14 +49,14 @@ package struct CommandSpec: Sendable {
   package let summary: String
   package let examples: [Example]
   package let namespaces: NamespaceUse
-  /// The words before the selection. If the command takes no selection, these are all words.
+  /// The parameters before the selection. If the command takes no selection, these are all parameters.
   package let parameters: [Parameter]
   package let selection: SelectionUse?
   package let trailing: [Parameter]
   /// The command's own options, without the options of the selection.
   package let ownOptions: [OptionSpec]
   package let rules: [Rule]
-  /// Each form of the command with the fields of its lines in plain output. A field in brackets may be absent.
+  /// The fields of a line in plain output, for each form of the command. A field in brackets may be absent.
   package let plain: KeyValuePairs<String, String>
 
   package init(
@@ -170,7 +170,7 @@ package struct Parameter: Sendable, Hashable {
   }
 
   package var usage: String {
-    // The list of choices tells a person more than the name.
+    // The list of choices tells a person more than the name, so the usage shows the choices.
     let shown = if case .choice = kind { kind.placeholder } else { name }
     let words = isRepeated ? "\(shown)..." : shown
     return isRequired ? words : "[\(words)]"

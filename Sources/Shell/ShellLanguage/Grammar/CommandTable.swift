@@ -54,7 +54,7 @@ package enum CommandSynonyms {
   ) -> SafeText? {
     let word = word.lowercased()
     guard var command = equivalents[word] else { return nil }
-    // `select * from t` in SQL asks for rows, so the hint is `keys`. `select 1` in Redis chooses a database.
+    // In SQL, `select * from t` asks for rows: the hint is `keys`. In Redis, `select 1` chooses a database: the hint is `use`.
     if word == "select", arguments.count > 1 { command = "keys" }
     return "the equivalent command is `\(command)`"
   }

@@ -1,5 +1,5 @@
-/// A command with its arguments as values. The names of the arguments are those of the usage line, such as `KEY` and `--ttl`. A
-/// request for a name that the command does not have is a programming error and traps.
+/// A command with its arguments as values. An argument has its name in the usage line, such as `KEY` or `--ttl`. A request for
+/// a name that the command does not have is a programming error and traps.
 package struct Invocation: Sendable {
   package let command: CommandSpec
   package let line: CommandLine

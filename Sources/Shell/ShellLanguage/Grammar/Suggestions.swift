@@ -11,7 +11,7 @@ package enum Suggestions {
       let distance = distance(word, name.lowercased())
       if distance <= 1, word.count > 1 { return (0, name) }
       if word.count > 1, name.lowercased().hasPrefix(word) { return (1, name) }
-      // Two edits can turn a short word into almost any other word, so a short word gets no such suggestion.
+      // Two edits can turn a short word into almost any other word, so names that are two edits away are not for short words.
       let isAlike = word.count > 4 && (word.count > 6 || word.first == name.lowercased().first)
       return distance == 2 && isAlike ? (2, name) : nil
     }

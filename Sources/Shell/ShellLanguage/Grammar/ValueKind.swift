@@ -19,10 +19,10 @@ package enum ValueKind: Sendable, Hashable {
   case number(ClosedRange<Int>)
   case limit, countOrNone, sizeOrNone
   case choice([String])
-  /// Some of these words, with commas between them.
+  /// One or more words of this list, with commas between the words.
   case choices([String])
   case expression, columns, operand
-  /// A key of `--sort`: a fact or an operand.
+  /// A sort key of `--sort`: a fact or an operand.
   case order
   case path, subject
 
@@ -98,7 +98,7 @@ package enum Limit: Sendable, Hashable {
 }
 
 extension Word {
-  /// The text in lower case. A quoted value of an option has the same meaning as an unquoted value.
+  /// The text in lower case. Quotes are ignored, because quotes do not change the value of an option.
   fileprivate var text: String? { String(validating: bytes, as: UTF8.self)?.lowercased() }
 
   fileprivate func count(within bounds: ClosedRange<Int>) throws(ShellError) -> Int {
@@ -115,7 +115,7 @@ extension Word {
     throw misuse("\(bytes) is out of range", hint)
   }
 
-  /// The word as a key of `--sort`: the name of a fact, or an operand.
+  /// The word as a sort key of `--sort`: the name of a fact, or an operand.
   fileprivate func order(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> Selection.Sort {

@@ -1,4 +1,4 @@
-/// The number of bytes that are compared between two calls of `pause`. Such a comparison takes less than a millisecond.
+/// The number of bytes that are compared between two calls of `pause`. So many comparisons take less than a millisecond.
 private let piece = 1 << 18
 
 extension Span<UInt8> {

@@ -51,7 +51,7 @@ package enum Source: Sendable, Hashable {
   case input
   case command
 
-  /// The name of the source in errors. Nil for the prompt, because the line is still visible there.
+  /// The name of the source in errors. Nil for the prompt, because a person still sees the line at the prompt.
   package var name: String? {
     switch self {
     case .prompt: nil

@@ -133,7 +133,7 @@ package struct CommandReader: Sendable {
     return line
   }
 
-  /// A command about one namespace that this program makes. The namespace and the words of `data` are read like quoted words.
+  /// A command that this program makes, about one namespace. The namespace and the words of `data` are read like quoted words.
   package static func command(
     _ verb: String, in namespace: String, options: [String] = [], data: [[UInt8]]
   ) throws(ShellError) -> CommandLine {

@@ -1,4 +1,4 @@
-/// Text forms of bytes. The lexer reads most of these forms back as the same bytes.
+/// Text forms of bytes. The lexer can read most of these forms, and then gives the same bytes.
 package enum Quoting {
   /// The form in tables and messages: in double quotes, with escapes for controls, hidden characters and invalid bytes.
   package static func quoted(_ bytes: [UInt8]) -> String {

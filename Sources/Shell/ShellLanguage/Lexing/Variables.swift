@@ -54,7 +54,7 @@ package struct Variables: Sendable, Hashable {
     return word.replacing(from: start, with: value.bytes)
   }
 
-  /// `[A-Za-z_][A-Za-z0-9_]*`
+  /// Whether the bytes are a valid name: `[A-Za-z_][A-Za-z0-9_]*`.
   package static func isName(_ bytes: ArraySlice<UInt8>) -> Bool {
     bytes.first?.isDigit == false
       && bytes.allSatisfy { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_") }

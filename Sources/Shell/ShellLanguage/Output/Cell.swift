@@ -1,17 +1,17 @@
 /// A field of a reply, with a type, so that each output mode can write the field in its own form.
 package enum Cell: Sendable, Hashable {
-  /// Bytes from a store, such as a key: quoted in a table; base64 in JSON if they are not UTF-8.
+  /// Bytes from a store, such as a key: quoted in a table; in JSON base64 if the bytes are not UTF-8.
   case bytes([UInt8])
   /// Bytes that are base64 in JSON and CSV, even if they are UTF-8.
   case base64([UInt8])
   case text(String)
-  /// Words of an explanation. A narrow table wraps these words; other texts are cut.
+  /// Words of an explanation. A narrow table wraps these words, but cuts texts of other cells.
   case prose(String)
   case number(Int)
   case size(Int)
   /// A time. A person sees how far the time is from now.
   case time(UnixTime)
-  /// The time at which something expires; nil if it never expires.
+  /// The time at which something expires; nil for never.
   case expiry(UnixTime?)
   /// An expiry that a person sees with its time of day; nil for never.
   case deadline(UnixTime?)
@@ -29,7 +29,7 @@ package enum Cell: Sendable, Hashable {
   /// A value of an expression. `text` is for people and for plain lines, `json` for programs.
   case value(text: String, json: JSON, isNumber: Bool)
   case json(JSON)
-  /// A value that is unknown, or has no meaning here.
+  /// A value that is unknown, or that has no meaning in this row.
   case null
   /// An empty cell. A JSON object has no field for a blank cell.
   case blank

@@ -1,4 +1,4 @@
-/// The meanings that colors show. Only basic colors are used, because a person can change these in the terminal.
+/// The meanings that colors show. Only basic colors are used, because a person can set the basic colors of the terminal.
 package enum Color: String, Sendable, Hashable {
   case command = "1"
   case wrong = "31"

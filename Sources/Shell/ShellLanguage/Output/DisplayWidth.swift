@@ -13,7 +13,7 @@ package enum DisplayWidth {
     case .format where value != 0xAD: return 0
     default: break
     }
-    // A terminal draws a vowel or a final consonant of Hangul into the syllable before it, so the width is 0.
+    // A terminal draws a vowel or a final consonant of Hangul into the syllable before it, so such a letter has the width 0.
     if (0x1160...0x11FF).contains(value) { return 0 }
     return scalar.properties.isEmojiPresentation && !(0x1F1E6...0x1F1FF).contains(value)
       || wide.contains(where: { $0.contains(value) }) ? 2 : 1
@@ -28,14 +28,14 @@ package enum DisplayWidth {
     0x1F3FB...0x1F3FF, 0x20000...0x2FFFD, 0x30000...0x3FFFD,
   ]
 
-  /// The text, or else the longest beginning that fits together with `mark`.
+  /// The text if it fits. Otherwise the longest beginning that fits together with `mark`.
   package static func fit(_ text: String, to width: Int, mark: String) -> String {
     guard of(text) > width else { return text }
     return prefix(of: text, columns: width - of(mark)) + (of(mark) <= width ? mark : "")
   }
 
-  /// The text, without its middle if the text does not fit: `lego.pa...olors`. So names that differ only at the end stay
-  /// distinct.
+  /// The text, without its middle if the text does not fit: `lego.pa...olors`. Names that differ only at the end stay distinct,
+  /// because a name keeps its end.
   package static func fitEnds(_ text: String, to width: Int, mark: String) -> String {
     guard of(text) > width, width > 4 else { return fit(text, to: width, mark: mark) }
     let room = width - of(mark)
@@ -123,7 +123,7 @@ package enum DisplayWidth {
     }.joined(separator: "\n")
   }
 
-  /// The lines of a text. A paragraph that does not fit becomes one line, because its newlines are meant for wider windows.
+  /// The lines of a text. A paragraph that does not fit becomes one line, because its line breaks are for wider windows.
   private static func joinParagraphs(_ text: String, widerThan columns: Int) -> [String] {
     func isProse(_ line: Substring) -> Bool {
       !line.isEmpty && line.first != " " && !line.contains("  ")

@@ -19,7 +19,7 @@ package enum JSON: Sendable, Hashable {
     }
   }
 
-  /// The value on one line. Hidden characters are escaped, because a terminal might act on them, except in verbatim text.
+  /// The value on one line. Except in verbatim text, hidden characters are escaped, because a terminal might act on them.
   package var text: String {
     var result = ""
     write(to: &result)
@@ -79,7 +79,7 @@ package enum JSON: Sendable, Hashable {
     }
   }
 
-  /// Appends a scalar. A control or hidden character becomes an escape such as `\u202e`, or two escapes beyond U+FFFF.
+  /// Appends a scalar. A control or hidden character becomes an escape such as `\u202e`; beyond U+FFFF, it becomes two escapes.
   static func append(_ scalar: Unicode.Scalar, to result: inout String) {
     guard scalar.isControl || scalar.isHidden else { return result.unicodeScalars.append(scalar) }
     for unit in String(scalar).utf16 {

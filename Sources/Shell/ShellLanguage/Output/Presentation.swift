@@ -39,7 +39,7 @@ package struct Presentation: Sendable {
       if mode.isForPerson, own == nil, !reply.sentences.isEmpty {
         return lines(reply.sentences + reply.notes)
       }
-      // Only a table has a place for notes, so the other modes omit them.
+      // Only a table has a place for notes, so the other modes omit the notes.
       return bytes(of: body, isLong: reply.isLong) + (mode == .table ? lines(reply.notes) : [])
     }
   }

@@ -14,13 +14,13 @@ package struct Reply: Sendable, Hashable {
   }
 
   package let body: Body
-  /// The modes that need another body: for example, scripts read lines of plain output, and people read tables.
+  /// The bodies for modes that do not use `body`: for example, plain output may have fewer facts than a table.
   package let others: [OutputMode: Body]
   /// Sentences that a person sees instead of the body. If empty, a person sees the body as a table.
   package let sentences: [SafeText]
   /// Notes that a person sees below the answer, such as how to see the rest of a list.
   package let notes: [SafeText]
-  /// Whether plain output has all data columns, and a table has more columns.
+  /// Whether plain output has all data columns, and a table has its columns for `--long`.
   package let isLong: Bool
 
   package init(

@@ -1,4 +1,4 @@
-/// Writes rows in batches, so that a long list needs little memory. A batch keeps the column widths of the batches before it.
+/// Writes rows in batches, so that a long list needs little memory. A batch keeps the column widths of the previous batches.
 package struct RowWriter: Sendable {
   private let presentation: Presentation
   private let columns: [Column]

@@ -10,7 +10,7 @@ package struct SafeText: Sendable, Hashable, ExpressibleByStringInterpolation,
 
   package init(_ text: String) { self.init(stringLiteral: text) }
 
-  /// The quoted bytes, which a person can type back. Of long bytes, only the beginning and the number are shown.
+  /// The quoted bytes, which a person can type back. For many bytes, only the first bytes and the number of bytes are shown.
   package init(quoting bytes: [UInt8]) { description = Quoting.brief(bytes) }
 
   package struct StringInterpolation: StringInterpolationProtocol {

@@ -31,7 +31,7 @@ package struct ShellError: Error, Sendable, Hashable {
   package let code: Code
   package let message: SafeText
   package let hint: SafeText?
-  /// The wrong range of the command's text. `CommandLine.locate` turns the range into a place.
+  /// The range of the wrong part in the text of the command. `CommandLine.locate` turns the range into a place.
   package private(set) var range: Range<Int>?
   package internal(set) var place: Place?
 
@@ -101,7 +101,7 @@ package struct ShellError: Error, Sendable, Hashable {
     let before = text.prefix(place.column - 1)
     let width = max(DisplayWidth.of(text.dropFirst(place.column - 1).prefix(place.width)), 1)
     let margin = DisplayWidth.of(before)
-    // The carets fit only below the last line of the command, if this line did not wrap. Other lines are shown again.
+    // The carets fit only below the last line of the command, if this line did not wrap. Otherwise the line is shown again.
     let isAbove =
       place.isLastLine && columns.map { promptWidth + DisplayWidth.of(text) <= $0 } ?? true
     if isAbove { return Self.carets(width, behind: promptWidth + margin) }

@@ -121,7 +121,7 @@ struct TableFit {
   /// Narrows columns, the widest columns first, until the table fits or each column has its least width.
   private mutating func yield(to limit: Int, _ least: Int, _ isNarrowable: (TableColumn) -> Bool) {
     let candidates = all.indices.filter { isNarrowable(all[$0]) }
-    // A cell may be very wide, so a column first becomes as narrow as the window.
+    // A cell may be very wide, and the loop below narrows by one at a time. So a column first becomes as narrow as the window.
     for index in candidates { all[index].width = min(all[index].width, max(limit, least)) }
     while surplus(limit) > 0,
       let widest = candidates.max(by: { all[$0].width < all[$1].width }), all[widest].width > least

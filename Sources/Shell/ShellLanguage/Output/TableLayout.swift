@@ -147,7 +147,7 @@ package struct TableLayout: Sendable {
   }
 
   package static func markdownText(_ text: String) -> String {
-    // A Markdown page would read tags in a key or a value as HTML, so escapes the characters of tags.
+    // A Markdown page would read tags in a key or a value as HTML, so the characters of tags are escaped.
     text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
       .replacing("\\", with: "\\\\").replacing("|", with: "\\|").replacing("\n", with: " ")
   }

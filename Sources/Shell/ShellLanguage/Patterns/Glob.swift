@@ -1,6 +1,6 @@
 /// A key pattern: `*` is any text, `?` one character, `[a-z]` and `[!a-z]` a character of a set, `{a,b}` one of several texts.
 ///
-/// A pattern must match the whole key. A test allocates no memory: the bits of one number are the steps that were reached.
+/// A pattern must match the whole key. A test allocates no memory: each bit of a number says whether the test reached a step.
 package struct Glob: Sendable {
   /// A set of steps: a bit for each step that takes a character, and a bit for the end.
   private typealias Steps = UInt128
@@ -67,7 +67,7 @@ package struct Glob: Sendable {
     get throws(ShellError) { try Glob(word, ignoresCase: true) }
   }
 
-  /// The longest part of the pattern without special characters. A search for values uses this text.
+  /// The longest part of the pattern without special characters. For a suggestion, the shell looks for values with this text.
   package var longestLiteral: [UInt8] {
     let parts = text.split { "*?[]{},".utf8.contains($0) }
     return parts.max { $0.count < $1.count }.map(Array.init) ?? []

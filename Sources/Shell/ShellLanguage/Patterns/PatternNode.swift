@@ -1,4 +1,4 @@
-/// A part of a pattern. Globs and regular expressions are translated into such parts.
+/// A part of a glob or of a regular expression. Both parsers make trees of such parts.
 indirect enum PatternNode: Sendable, Hashable {
   case character(Character32, ignoresCase: Bool)
   case set(CharacterSet32)

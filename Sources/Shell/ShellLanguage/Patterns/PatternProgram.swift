@@ -102,7 +102,7 @@ struct PatternProgram: Sendable {
     return steps.count - 1
   }
 
-  /// The steps that are reached from `start` without a character, also through assertions.
+  /// The steps that are reached from `start` without a character. Each assertion on the way counts as true.
   func opened(from start: Int) -> [Int] {
     var opened: [Int] = []
     var seen: Set<Int> = []

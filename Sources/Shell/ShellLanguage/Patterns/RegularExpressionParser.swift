@@ -26,13 +26,13 @@ struct RegularExpressionParser {
 
   mutating func parse() throws(ShellError) -> PatternNode {
     let node = try alternatives()
-    // `alternatives` stops at the end of the text or before a closing parenthesis. Such a parenthesis closes no group.
+    // `alternatives` stops at the end of the text, or before a parenthesis that closes no group, which is an error.
     guard index == source.count else { throw failure("unmatched \")\"") }
     return node
   }
 
   private mutating func alternatives() throws(ShellError) -> PatternNode {
-    // A flag is valid up to the end of its group. After this group, the flags of the outer group are valid again.
+    // A flag is valid only up to the end of its group, so the end of a group restores the flags of the outer group.
     let outer = flags
     defer { flags = outer }
     var parts = [try sequence()]

@@ -6,7 +6,7 @@ package enum NamespaceChoice: Sendable, Hashable {
   case named([NamespaceName])
   case all
 
-  /// The names without repetitions, in the order of the line. `current` is the namespace of `use`.
+  /// The names of the chosen namespaces, without repetitions, in the order of the line. `current` is the namespace of `use`.
   package func resolved(
     current: String?, existing: [String], remedy: SafeText = "`use NAME` first"
   ) throws(ShellError) -> [String] {

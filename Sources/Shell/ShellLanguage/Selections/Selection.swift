@@ -41,7 +41,7 @@ package struct Selection: Sendable, Equatable {
   package var namespaces: NamespaceChoice
   /// The patterns. A key must match at least one pattern. If there are no patterns, every key matches.
   package var patterns: [Pattern] = []
-  /// The conditions. An entry must meet all of them. Each filter option adds one condition.
+  /// The conditions. An entry must meet all conditions. Each filter option adds one condition.
   package var filters: [Expression] = []
   package var sort: Sort?
   package var isReversed = false
@@ -81,7 +81,7 @@ package struct Selection: Sendable, Equatable {
       case .glob(let glob): prefixes.append(glob.prefix)
       }
     }
-    // In this order, a prefix comes directly before the longer prefixes that begin with it, so one pass drops the longer ones.
+    // In this order, a prefix comes directly before the longer prefixes that begin with it, so one pass drops all of these.
     var apart: [[UInt8]] = []
     for prefix in prefixes.sorted(by: { $0.lexicographicallyPrecedes($1) })
     where !(apart.last.map(prefix.starts) ?? false) {

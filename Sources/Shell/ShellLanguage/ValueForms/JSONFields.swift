@@ -1,7 +1,7 @@
 package enum JSONFields {
   private static let deepest = 2
 
-  /// The paths of one or two fields without indexes and quotes, such as `a.b`. Empty if `value` is not an object.
+  /// The paths of fields: one or two names without indexes and quotes, such as `a.b`. Empty if `value` is not an object.
   package static func names(of value: [UInt8]) -> [String] {
     var names: [String] = []
     let failure = JSONGrammar.failure(of: value.span) { bytes, index throws(JSONError) in
@@ -56,7 +56,7 @@ package enum JSONFields {
     }
   }
 
-  /// A name that occurs twice in one object, with the range of the second one. Nil if there is none, or for invalid JSON.
+  /// A name that an object has twice, with the range of its second occurrence. Nil without such a name, or for invalid JSON.
   package static func repeated(in text: [UInt8]) -> (name: [UInt8], range: Range<Int>)? {
     var repeated: Range<Int>?
     let failure = JSONGrammar.failure(of: text.span) { bytes, index throws(JSONError) in

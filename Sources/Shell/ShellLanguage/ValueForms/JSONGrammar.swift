@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// RFC 8259 with at most 200 levels. Each function moves `index` to the end of the part that it reads, or to an error.
+/// RFC 8259 with at most 200 levels. Each function moves `index` to the end of the part that it reads, or to the wrong byte.
 enum JSONGrammar {
   private static let deepest = 200
 
@@ -41,7 +41,7 @@ enum JSONGrammar {
     index < bytes.count && (bytes[index] == UInt8(ascii: "{") || bytes[index] == UInt8(ascii: "["))
   }
 
-  /// Reads an array or an object. `read` reads each value inside, and gets the range of the name of the value.
+  /// Reads an array or an object. `read` reads each value inside, and gets the range of its name, or nil in an array.
   @inline(__always)
   static func parts(
     _ bytes: Span<UInt8>, _ index: inout Int, depth: Int,

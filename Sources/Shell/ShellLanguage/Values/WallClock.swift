@@ -12,8 +12,8 @@ package struct WallClock: Sendable {
 
   package func civil(_ time: UnixTime) -> CivilTime { CivilTime(time, offset: zone.offset(time)) }
 
-  /// The moments at which local clocks show a time, in order. When clocks go back, a time occurs twice, so there are two
-  /// moments. When clocks go forward over a time, the only moment is that of the change, as for entries that expire daily.
+  /// The moments at which local clocks show a time, in order: two if clocks go back and show the time twice. If clocks skip the
+  /// time, the only moment is the change of the clocks, by the rule for entries that expire daily.
   package func moments(of civil: CivilTime) -> [UnixTime] {
     let day = 86_400
     let before = zone.offset(civil.moment(offset: day))
@@ -61,7 +61,7 @@ package struct WallClock: Sendable {
     return "\(distance(to: time)) (\(clock(time)))"
   }
 
-  /// A date such as `Sat 21 Nov 00:00`. A year other than the present year is added.
+  /// A date such as `Sat 21 Nov 00:00`. The date has the year if the year is not the present year.
   package func date(_ time: UnixTime) -> String {
     let shown = civil(time)
     let year = shown.date.year == civil(now).date.year ? "" : " \(shown.date.year)"
