@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 import Testing
 
-/// Bars are as wide as the terminal allows, and never wider.
+/// The bars in an answer use the whole width of the terminal, and are never wider than the terminal.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct BarTests {
   private let home = TemporaryDirectory()
 
@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  /// The lines of a command at a terminal of this width. The lines begin with the first line of the answer.
+  /// The lines that a command prints at a terminal with `columns` columns, without the line of `echo done`.
   private func lines(of command: String, columns: Int, _ environment: [String: String] = [:]) throws
     -> [String]
   {

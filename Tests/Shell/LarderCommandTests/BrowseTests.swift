@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 import Testing
 
-/// Tests of the full-screen view in a terminal. The tests run one at a time, because each test waits for a certain screen.
+/// Tests of the full-screen view in a terminal, one at a time, because many terminals at the same time would answer slowly.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct BrowseTests {
   private let home = TemporaryDirectory()
   private func start(

@@ -11,7 +11,7 @@ import Testing
       .first { FileManager.default.isExecutableFile(atPath: $0) }
   }
 
-  /// A shell at a terminal with the completions loaded.
+  /// A shell at a terminal. The shell has already read the completion script.
   private func session(
     _ shell: String, _ arguments: [String], taking script: String
   ) throws -> TerminalSession {
@@ -24,7 +24,7 @@ import Testing
     return session
   }
 
-  /// Ignores sequences that the screen does not know, because these shells use such sequences.
+  /// Expects a screen. Allows escape sequences that `Screen` does not know, because the shells use such sequences.
   private func expect(_ wanted: Comment, _ session: TerminalSession, _ isAsAsked: (Screen) -> Bool)
   {
     let isThere = session.terminal.shows(within: .seconds(20), isAsAsked)
@@ -65,14 +65,14 @@ import Testing
   }
 }
 
-/// The page of `report` in a browser, if one is installed.
+/// Tests the page of `report` in a browser, if a browser is installed.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct ReportPageTests {
   static let browser = ["chromium", "chromium-browser", "google-chrome"]
     .compactMap(CompletionScriptTests.path).first
 
   private let fixture = ProgramFixture()
 
-  /// The console messages of the browser, and the bytes of its picture of a page.
+  /// Opens a page in the browser. Returns the browser's console messages and the bytes of a picture of the page.
   private func look(at page: String, width: Int = 1000) throws -> (console: [String], picture: Data)
   {
     let answer = try fixture.answer(
@@ -116,7 +116,7 @@ import Testing
         larder store --create -q -e 'set @\(name) "\(key)" v --ttl 1h' -e 'set @b k v' \
         -e 'limits @\(name) --bytes 10MB' -e 'report page.html' -e 'report one.html @\(name)'
         """)
-    // A script in a copy of the page reports each text that ends outside the window, and each text that is too long.
+    // A script in a copy of the page reports each text that ends outside the window or is wider than its element.
     let script = """
       <script>for (const e of document.querySelectorAll("h1, h2, p, dt, dd, dd span, th, td")) {
       if (e.getBoundingClientRect().right > innerWidth || e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0)

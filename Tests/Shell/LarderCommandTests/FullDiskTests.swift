@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 import Testing
 
-/// Commands that make a store on a full disk. A limit on the size of files simulates the full disk.
+/// Tests of commands that make a store on a full disk. A limit on the size of files simulates the full disk.
 @Suite struct FullDiskTests {
   private let home = TemporaryDirectory()
 

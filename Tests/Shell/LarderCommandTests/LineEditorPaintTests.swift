@@ -43,7 +43,7 @@ import Testing
 
 /// Keys move over whole visible characters and delete whole visible characters.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct LineEditorClusterTests {
-  /// A family of three, joined by U+200D, and an e with a combining accent.
+  /// `family`: an emoji of three persons, joined by U+200D. `accented`: an `e` with a combining accent.
   private static let family = "\u{1F469}\u{200D}\u{1F469}\u{200D}\u{1F466}"
   private static let accented = "e\u{301}"
 
@@ -103,7 +103,7 @@ import Testing
         text.remove(at: cursor)
       default:
         let character = characters.randomElement(using: &random)!
-        // Types all scalars of a character at once, because a mark alone would join the previous character.
+        // Types all scalars of a character in one call, because a combining mark alone would join the previous character.
         typed += String(character)
         text.insert(character, at: cursor)
         cursor += 1
@@ -118,7 +118,7 @@ import Testing
 }
 
 extension LineEditorTests {
-  /// In libedit 3.1-20221030, the rest of a wrapped line was missing on the screen. This test has found that fault.
+  /// In libedit 3.1-20221030, the rest of a wrapped line was missing on the screen. This test found that fault.
   @Test(arguments: ["xterm-256color", "screen-256color", "tmux-256color", "linux"])
   func `the screen shows a line that wraps as it is edited`(term: String) throws {
     var generator = SeededRNG()

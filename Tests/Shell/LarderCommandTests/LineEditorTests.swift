@@ -129,7 +129,7 @@ import Testing
     let length = 1_000_000
     let writer = Thread {
       let line = [UInt8](repeating: UInt8(ascii: "x"), count: length)
-      // This thread only prints an error. If the write fails, the check of the length below fails, too.
+      // A failed write also makes the check of the length below fail, so this thread only prints the error.
       do {
         try pipeline.write(line + Array("\ny\n".utf8))
         try pipeline.closeInput()

@@ -102,8 +102,8 @@ import Testing
       }
     }
     try session.type("\u{3}").expect("the count and the prompt") {
-      // If the screen has shown the first change late, the test has written more than once, so the count may exceed 1. The
-      // prompt may also report earlier writes below the count.
+      // If the screen shows the first change late, the loop above writes more than once, so the count may be more than 1. The
+      // count may also be less than `written`, because the prompt may report the first writes separately.
       let counted = $0.lines.compactMap { $0.prefixMatch(of: /\^C ([0-9]+) events? in/) }
       guard let found = counted.last, let count = Int(found.1) else { return false }
       return (1...written).contains(count) && $0.lines.last == "larder>"

@@ -137,7 +137,7 @@
     unsafe posix_spawn_file_actions_addopen(&actions, 0, device, O_RDWR, 0)
     unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
     unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
-    // Without this, the program would inherit pipes of other tests, and the readers of those pipes would never see an end.
+    // Closes other descriptors. Otherwise the program would keep pipes of other tests open, and no reader would see an end.
     #if canImport(Glibc)
       for descriptor: Int32 in 3..<1_024 {
         unsafe posix_spawn_file_actions_addclose(&actions, descriptor)

@@ -49,7 +49,7 @@ struct Screen {
   /// The row of the cursor.
   var line: String { row < lines.count ? lines[row] : "" }
 
-  /// The rendition with which the first occurrence of the text in a row was drawn, by default in the cursor's row.
+  /// The color and style of the first occurrence of the text in a row. By default, the row is the row of the cursor.
   func rendition(of text: String, in row: Int? = nil) -> String? {
     let cells = cells[row ?? self.row]
     return cells.indices.first { start in
@@ -110,7 +110,7 @@ struct Screen {
     }
   }
 
-  /// Acts on the pending bytes if they are complete. Returns whether they are complete.
+  /// Takes the pending bytes if they form a whole character or escape sequence. Returns whether the bytes were taken.
   private mutating func takePending() -> Bool {
     let first = pending[0]
     if first == 0x1B { return takeEscape() }

@@ -62,19 +62,19 @@ import class LarderSharedTesting.TierLink
     ("get api_token", false), ("keys; set secret x", true),
     ("set db.pwd x", true), ("set k v --arg BEARER", true), ("set passphrase x", true),
     ("set access/7 x", true),
-    // Names of secrets in any notation.
+    // Lines with the name of a secret in different spellings, and two lines whose words only contain such a name.
     ("set api-key x", true), ("set x-api-key x", true), ("set api.key x", true),
     ("set 'api key' x", true), ("set Pass-Word x", true), ("set private_key x", true),
     ("set jwt x", true), ("set my.otp x", true), ("set user/passcode x", true),
     ("set pin-7 x", true), ("set spinner x", false), ("set adopted x", false),
-    // Names of secrets with escapes or as bytes.
+    // Lines with the name of a secret in escapes, hex or Base64. The last hex text has an odd length, so it is no bytes.
     (#"set api\x6bey x"#, true), (#"set "to\u{6B}en" x"#, true),
     ("set hex:6170696B6579 x", true), ("set b64:cGFzc3dk x", true),
     (#"set @"to\x6ben" k x"#, true), ("set hex:6170696B657 x", false),
-    // In a mistyped command, no word is known to be the value, so the name of a secret counts anywhere.
+    // In a mistyped command, any word may be the name of a secret, because the shell cannot tell which word is the value.
     ("sett k token", true), ("'set' k token", true), ("API_TOKEN=x", true), ("kesy @a", false),
     ("set k token x", true), ("set k v w", false),
-    // Words for another program count, too.
+    // The words of another program are checked, too.
     ("! curl -H 'Authorization: Bearer x' example.org", true), ("keys | mail --password x", true),
     ("! ls", false), ("keys @tokens | wc -l", false),
   ])

@@ -3,7 +3,7 @@ import Larder
 import TestSupport
 import Testing
 
-/// A program at a terminal. The default program is the probe. The release of the session removes the home directory.
+/// A program at a terminal. The default program is the probe of the line editor. `deinit` removes the home directory.
 final class TerminalSession {
   let terminal: PseudoTerminal
 
@@ -11,7 +11,7 @@ final class TerminalSession {
   ///   - program: The path of the program.
   /// - prompt: The prompt to wait for. Nil means that the initializer does not wait.
   ///   - home: The home directory with the history and the settings.
-  ///   - environment: Variables besides `HOME`, `TERM` and `LANG`, or in their place.
+  ///   - environment: Variables that are added to `HOME`, `TERM` and `LANG`, or replace these variables.
   init(
     running program: String = probe, _ arguments: [String] = [], showing prompt: String? = "probe>",
     home: TemporaryDirectory = TemporaryDirectory(), environment: [String: String] = [:],

@@ -53,7 +53,7 @@ import Testing
   }
 }
 
-/// The HTTP cache writes stored responses, and separate code of the shell reads them. The two must follow one format.
+/// The HTTP cache writes stored responses, and separate code of the shell reads them, so both must use the same format.
 @Suite struct StoredResponseTests {
   private static let isBuilt = FileManager.default.isExecutableFile(
     atPath: ProgramFixture.programs + "/LarderPeer")

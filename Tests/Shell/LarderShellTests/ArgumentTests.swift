@@ -192,7 +192,7 @@ import Testing
     let shell = try Shell(.plain)
     let hint = try #require(try shell.error("set @x k \(word)").hint?.description)
     guard hint.hasPrefix("write ") else {
-      // No hint can show the word: its quote has no end, or a single quote in the word would end the quotes of the hint.
+      // A hint cannot show a word whose quote has no end, or whose single quote would end the quotes of the hint.
       return #expect(hint == "quote the whole word")
     }
     try shell("set @x k \(hint.dropFirst(6))")

@@ -183,7 +183,7 @@ extension Frame {
     let screen = Host.Screen(
       size: { Host.Window(columns: 80, rows: 24) },
       wait: { limit in
-        // A running command asks for a typed key with a limit of zero. In this test nobody types during a command.
+        // A running command looks for a key with a limit of zero. Nobody types during a command in this test, so no key comes.
         guard limit > .zero else { return .timeout }
         guard !left.isEmpty else { return .end }
         let keys = left.removeFirst()

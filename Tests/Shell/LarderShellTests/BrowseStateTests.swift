@@ -99,7 +99,7 @@ extension BrowseState {
       removed: [EntryID(browsed([1])[0])], at: .seconds(2))
     #expect(state.keys == ["00", "01", "02", "03", "04", "05"])
     #expect(state.rows.map(\.change) == [nil, .removed, nil, .changed, nil, nil])
-    // The selection moves to the next entry, because this entry exists.
+    // The selected entry was removed, so the selection moves to the next entry that exists.
     #expect(state.selected == 2 && state.wanted?.key == Key("02"))
     let result1 = state.fade(at: .seconds(3))
     #expect(!result1)

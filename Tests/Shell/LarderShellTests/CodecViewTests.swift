@@ -53,7 +53,7 @@ import Testing
 }
 
 /// Stored responses of an HTTP cache with long heads and bodies. The value is the body, and the metadata hold the head. The
-/// sessions `responses` test short heads and bodies.
+/// file `responses` in `Tests/Shell/Sessions` tests short heads and bodies.
 @Suite struct StoredResponseTests {
   private func shell(_ metadata: String) throws -> Shell {
     let shell = try Shell()

@@ -66,7 +66,7 @@ import Testing
 }
 
 @Suite struct SizesCommandTests {
-  /// The sums, computed in the simplest way: this looks at every entry and keeps every sum.
+  /// The expected sums, computed in the simplest way: the function looks at every entry and keeps every sum.
   private func expected(_ keys: [[UInt8]: Int], depth: Int) -> [[UInt8]: Int] {
     var sums: [[UInt8]: Int] = [:]
     for (key, size) in keys {

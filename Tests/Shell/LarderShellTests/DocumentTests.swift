@@ -30,7 +30,7 @@ import Testing
       let commands = CommandTable.standard.commands.filter { $0.group == group }
       return ["", "**\(group.rawValue)**", "", "| Command | Also | |", "| --- | --- | --- |"]
         + commands.map { command in
-          // The table has no options, because `help COMMAND` lists the options.
+          // The table in the document omits the options, because `help COMMAND` lists them.
           let words = [command.name] + command.argumentUsage.dropLast(command.ownOptions.count)
           let usage = words.joined(separator: " ").replacingOccurrences(of: "|", with: "\\|")
           let aliases = command.aliases.map { "`\($0)`" }.joined(separator: " ")
@@ -152,7 +152,7 @@ extension Shell {
     for command in Self.commands {
       text += "larder> \(command)\n"
       var answer = try shell.shown(command, promptWidth: 8, columns: width)
-      // Skips Markdown: its lines are for documents, and may be longer.
+      // Skips Markdown output, because its lines are for documents and may be longer than the terminal is wide.
       if !command.hasPrefix("output") {
         let isDocument = shell.session.settings.mode == .markdown
         for line in answer.split(separator: "\n") where !isDocument {

@@ -127,7 +127,7 @@ import Testing
 
 /// Random bytes as keys, values, tags and words of the commands, in every form of output, at a terminal.
 ///
-/// Half of the lines have the name of a command and the raw bytes, which may be no UTF-8.
+/// Half of the lines consist of the name of a command and the raw bytes, which may be invalid UTF-8.
 ///
 /// Each string is tried with two commands. In `make trials` each string is tried with all commands, and there are more strings.
 @Suite struct ByteFuzzTests {
@@ -138,7 +138,7 @@ import Testing
   /// lists and a long history would make the commands slow.
   private static let (storedAtOnce, inSession) = (8, 400)
 
-  /// The last two words are no names of commands, so they test the messages about unknown commands.
+  /// The last two words are no names of commands, so these two words test the messages about unknown commands.
   private static let commands = CommandTable.standard.commands.map(\.name) + ["", "kesy"]
   private static let modes = OutputMode.allCases.filter { $0 != .raw }
 

@@ -111,7 +111,7 @@ import Testing
     for _ in 0..<100 {
       let json = try JSONText(bytes(random.json(depth: 4)))
       for line in json.laidOut(width: 60).split(separator: "\n") where DisplayWidth.of(line) > 60 {
-        // A line may be wider only if it cannot be broken: it has only one value, with the name of the value.
+        // A line may be wider than 60 columns only if it has a single value, which cannot be broken.
         #expect(!line.contains(", "), "LARDER_SEED=\(random.seed): \(line)")
       }
     }

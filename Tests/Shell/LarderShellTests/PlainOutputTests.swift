@@ -15,7 +15,7 @@ extension Shell {
   }
 }
 
-/// Removes what the commands have written to a file, and the store beside the file.
+/// Removes the file that the commands have written, and the store beside that file.
 private func removeOutput(_ file: String) {
   for path in [file, "\(file).larder"] { try? FileManager.default.removeItem(atPath: path) }
 }
@@ -39,7 +39,7 @@ private func removeOutput(_ file: String) {
 
   private static let file = TemporaryDirectory.unusedPath
 
-  /// A command line for each form.
+  /// A command line for each form of answer.
   private static let lines: [String: String] = [
     "namespaces": "namespaces", "keys": "keys @a", "keys --long": "keys @a --long",
     "keys --show EXPR,...": "keys @* --show size", "count": "count @a",
@@ -112,7 +112,7 @@ private func removeOutput(_ file: String) {
       if form.words == "salvage" {
         try FileManager.default.removeItem(atPath: "\(Self.file).larder")
       }
-      // A line has the fields in brackets only if the command reads several namespaces, as the lines above do.
+      // All lines in `lines` read several namespaces, so each answer also has the fields that the table shows in brackets.
       #expect(plain.allSatisfy { $0.count == form.fields.count }, "\(form) \(plain)")
       if form.fields.first == "verb" {
         #expect(plain.first?.first == form.words.split(separator: " ").first)

@@ -232,7 +232,7 @@ import Testing
         }
       }
     }
-    // The file has 7 MB. The reserve takes a part of the limit, so a limit of 8 MB evicts entries, and 12 MB evicts nothing.
+    // The file has 7 MB. The reserve takes a part of the limit, so `--disk 8MB` evicts entries, and `--disk 12MB` does not.
     #expect(try shell("limits --disk 12MB --dry-run") == "would evict\t@*\t0\t0\n")
     #expect(try shell.error("limits --disk 8MB").code == .needsYes)
     #expect(try notes.count() == 600)

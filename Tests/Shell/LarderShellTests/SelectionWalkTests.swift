@@ -126,7 +126,7 @@ import Testing
       }
     }
 
-    /// The options that read this form.
+    /// The options with which a command reads keys in this form.
     var words: String {
       switch self {
       case .plain: "--stdin"

@@ -111,7 +111,7 @@ import Testing
   }
 }
 
-/// Tests of parts of a session that keep a state. Each part is tested alone.
+/// Tests of those parts of a session that keep a state. Each test uses one part without the rest of the session.
 struct SessionPartTests {
   /// A writer, and a record of the bytes that it has written.
   private final class Output {

@@ -9,7 +9,7 @@ import Testing
 /// A command on many entries must often look for ^C, and must stop at the first look after ^C has come.
 @Suite struct StopTests {
   private static let count = 1200
-  /// The largest number of entries that a command may read between two looks. To read so many takes less than a millisecond.
+  /// The largest number of entries that a command may read between two looks for ^C. These reads take less than a millisecond.
   private static let between = 600
 
   private func shell() throws -> Shell {
@@ -61,7 +61,7 @@ import Testing
     "limits @a --entries 10 --yes", "undo",
   ]
 
-  /// Commands that need no more time in a large store, or that wait for a person or a change. Waiting commands have own tests.
+  /// Commands that are as fast in a large store, or that wait for a person or a change. Other tests stop the waiting commands.
   private static let others = [
     "browse", "edit", "echo", "help", "history", "info", "option", "output", "quit",
     "rename", "set", "source", "sync", "use", "watch",
@@ -93,7 +93,7 @@ import Testing
     try shell(line)
     shell.whenLooking = {}
     #expect(looks >= least, "\(line): \(looks) looks")
-    // `diff` sorts the elements of a Set, so each run makes another number of comparisons, and so of looks.
+    // `diff` sorts the elements of a Set, so the number of comparisons, and thus of looks for ^C, differs from run to run.
     let last = looks - 1 - (line.hasPrefix("diff") ? looks / 20 : 0)
     for step in Set([0, 1, looks / 2, last]) where step < looks {
       for made in [".larder", ".copy"].map({ Self.file + $0 }) where line.hasSuffix(made) {
