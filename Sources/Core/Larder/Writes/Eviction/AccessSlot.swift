@@ -1,5 +1,5 @@
 struct AccessStats: Equatable {
-  /// The frequency of use, 0 to 15. ``AccessTable/sweep()`` halves this number from time to time.
+  /// The frequency of use, 0 to 15. ``AccessTable/sweep()`` halves the frequency, so that old uses count less.
   var frequency: UInt32 = 0
   /// The clock of an entry, 0 to 3. Each time that the policy's clock hand passes the entry, this number decreases by one.
   var clock: UInt32 = 0
@@ -35,7 +35,7 @@ struct AccessSlot: Equatable {
     max(1, UInt32(truncatingIfNeeded: hash) & 0x3FF)
   }
 
-  /// The same result as ``AccessStats/use()``, without decoding the slot. A use of a recent entry changes only the minute.
+  /// The slot after a use. The result agrees with ``AccessStats/use()``. A use of a recent entry changes only the minute.
   @inline(__always)
   func used(in minute: UInt32, isRecent: Bool = false) -> AccessSlot {
     var next = bits & ~0xFFFF | minute

@@ -3,11 +3,11 @@ import LarderSystem
 import Synchronization
 
 extension AccessTable {
-  /// The number of the layout. It increases when the meaning of a word or the hash of an entry changes.
+  /// The number of the layout. The number increases when the meaning of a word or the hash of an entry changes.
   private static let layout: UInt32 = 2
   static let fewestEntries = 4096
   private static let mostEntries = 1 << 28
-  /// When a table can be used, in minutes after its epoch. A slot has 16 bits for a minute; the clock may go back by one day.
+  /// The minutes after its epoch in which a table can be used. A clock may go back by one day; a slot has 16 bits for a minute.
   private static let minutes: ClosedRange<Int64> = -1440...60_000
   /// When a table is replaced, last uses that are older than this number of minutes become equally old.
   private static let keptMinutes: Int64 = 1 << 15
@@ -23,7 +23,7 @@ extension AccessTable {
 
   static func count(entries: Int) -> Int { wordsPerEntry * entries + recentWords }
 
-  /// Maps the table. If `writable` is set, maps the table for writing and makes a missing table.
+  /// Maps the file of the table. If `writable` is true, the file is mapped for writing, and a missing file is created.
   func open(writable: Bool, in minute: Int64) {
     guard writable else {
       words.openForReading()
@@ -92,8 +92,8 @@ extension SharedTable.View {
 extension StoreEngine {
   private static let smallestEntry = 64
 
-  /// After a write, grows the access table to the number of entries. If that fails, tries again in the next minute. The size of
-  /// the data file limits the number, because a damaged counter must not create a table of gigabytes.
+  /// After a write, grows the access table to the number of entries. If the table cannot grow, a write in the next minute tries
+  /// again. The size of the data file limits the number, because a damaged counter must not create a table of gigabytes.
   func fitAccess(to entries: UInt64) {
     let minute = clock.coarseMinute
     if access.fits(entries: Int(clamping: entries), in: minute) { return }

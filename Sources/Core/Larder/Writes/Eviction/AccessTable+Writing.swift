@@ -38,8 +38,8 @@ extension AccessTable {
     view[place + 2] = UInt32(truncatingIfNeeded: last)
   }
 
-  /// Notes that an entry was written. For an entry that existed before, the write counts as a use. A new entry gets clock 0,
-  /// but keeps other statistics that the policy has already given to it.
+  /// Notes that an entry was written. For an entry that existed before, the write counts as a use. A new entry gets frequency 1
+  /// and clock 0, except if the policy has already set its statistics.
   func written(
     _ hash: UInt64, isNew: Bool, sequence: UInt64, of id: NamespaceID, in minute: Int64
   ) {

@@ -46,7 +46,7 @@ struct AccessTable: Sendable {
 }
 
 extension SharedTable.View {
-  /// The bucket of an entry, which the processor loads while the entry is looked up. Nil if uses cannot be recorded.
+  /// The index of an entry's bucket. The processor loads the bucket in advance. Nil if uses cannot be recorded.
   @inline(__always)
   func fetchedBucket(of hash: UInt64) -> Int? {
     guard isWritable, count > 0 else { return nil }
@@ -55,7 +55,7 @@ extension SharedTable.View {
     return bucket
   }
 
-  /// Records a use of an entry, in a minute since 1970. Writes at most one word to memory, and none if the slot stays the same.
+  /// Records a use of an entry, in a minute since 1970. Writes one word to memory, or no word if the slot stays the same.
   @inline(__always)
   func touch(_ hash: UInt64, bucket: Int, in minute: Int64, isRecent: Bool) {
     let minute = self.minute(minute)
@@ -124,7 +124,7 @@ extension SharedTable.View {
     find(hash, in: bucket(of: hash))
   }
 
-  /// Gives a slot to an entry that has none: an empty slot of the bucket, otherwise a slot with clock 0, otherwise the slot
+  /// Gives a slot to an entry that has no slot: an empty slot of the bucket, otherwise a slot with clock 0, otherwise the slot
   /// with the oldest last use.
   @inline(never)
   func claim(_ hash: UInt64, _ slot: AccessSlot) {

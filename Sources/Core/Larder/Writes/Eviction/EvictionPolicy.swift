@@ -2,7 +2,7 @@ enum QueuePart: UInt8 {
   case window, main
 }
 
-/// The record of an evicted entry, which the policy remembers for some time.
+/// The record of an evicted entry. If the key of the entry is soon inserted again, the policy uses the record.
 struct Ghost: Equatable {
   var age: UInt64
   var part: QueuePart
@@ -12,7 +12,7 @@ struct Ghost: Equatable {
 /// The parts of a cache that the eviction policy uses: the order of the entries, and their access statistics.
 ///
 /// For a namespace, the order is in the store and the statistics are in the shared ``AccessTable``. For the decoded values of a
-/// `Cache`, both are in memory. The policy is an extension of this protocol, so the compiler specializes it for each cache.
+/// `Cache`, order and statistics are in memory. The policy is an extension, so the compiler specializes it for each cache.
 protocol EvictionQueue: ~Copyable {
   associatedtype Entry: Equatable
   /// A place in the order. The place stays valid after its entry is removed.
@@ -24,18 +24,18 @@ protocol EvictionQueue: ~Copyable {
   var entries: UInt64 { get }
   /// Whether a limit is exceeded and this cache must evict entries for that limit.
   var isOver: Bool { get }
-  /// The window's share of the capacity. The share counts entries or bytes, like the limit that is nearest.
+  /// The window's share of the capacity. The share counts entries or bytes, depending on which limit is nearest.
   var windowShare: Double { get }
 
   /// Moves the window's oldest entry to main, as the newest entry of main. Nil if no entry may move.
   mutating func promote() throws(Failure) -> Entry?
   /// The first entry of the window, but not `spared`.
   mutating func oldestInWindow(sparing spared: Entry?) throws(Failure) -> Entry?
-  /// The first entry of main at a position or after it, but not `spared`. If there is none, the oldest entry of main.
+  /// The first entry of main at a position or after it, but not `spared`. If no such entry exists, the oldest entry of main.
   mutating func main(from position: Position, sparing spared: Entry?) throws(Failure) -> Entry?
   func position(of entry: Entry) -> Position
   func position(after entry: Entry) -> Position
-  /// Removes an entry and its statistics. False if the entry must stay; the entry is not offered again, so each search ends.
+  /// Removes an entry and its statistics. False if the entry must stay. Later searches skip the entry, so each search ends.
   mutating func remove(_ entry: Entry) throws(Failure) -> Bool
 
   func stats(of entry: Entry) -> AccessStats
@@ -46,7 +46,7 @@ protocol EvictionQueue: ~Copyable {
   /// Keeps a ghost of an entry that was just removed. The cache had `entries` entries before the removal.
   mutating func putGhost(of hash: UInt64, from part: QueuePart, frequency: UInt32, entries: UInt64)
 
-  /// Whether the entry can no longer be read, so that it must be evicted before all other entries.
+  /// Whether the entry has expired and can no longer be read. If so, the policy evicts the entry before all others.
   func isExpired(_ entry: Entry) -> Bool
   /// Whether the policy evicts this entry of main rather than any newer entry.
   func yieldsToNewer(_ entry: Entry) -> Bool
@@ -154,8 +154,8 @@ extension EvictionQueue where Self: ~Copyable {
     clockHand = position(after: victim)
   }
 
-  /// The first entry of main, from the clock hand on, that was not used after the hand's last visit. If the next ``mostSteps``
-  /// entries were all used, the entry that the hand has reached.
+  /// Searches main from the clock hand for an entry that was not used after the hand's last visit. If the next ``mostSteps``
+  /// entries were all used, returns the entry that the hand has reached.
   private mutating func victim(sparing spared: Entry?) throws(Failure) -> Entry? {
     guard var found = try main(from: clockHand, sparing: spared) else { return nil }
     for _ in 0..<Self.mostSteps {

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Each namespace has a virtual time. An eviction advances this time by the removed share of the namespace's bytes. The
 /// namespace with the earliest time evicts next. A namespace that is new in this object starts at the current virtual time, so
-/// that it need not make up for earlier evictions. Every process has its own times.
+/// that earlier evictions do not count against the namespace. Every process has its own times.
 final class FairShare: Sendable {
   private struct Times {
     var generation: UInt64 = 0

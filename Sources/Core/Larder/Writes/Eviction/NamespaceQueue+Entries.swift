@@ -35,8 +35,8 @@ extension NamespaceQueue {
     }
   }
 
-  /// Removes an entry that the policy has chosen, or instead its stored owners, with which the entry is removed. False if an
-  /// owner must stay, or if another namespace would have less than its guaranteed bytes.
+  /// Removes an entry that the policy has chosen. If owners of the entry are stored, removes the owners, and the entry with
+  /// them. False if an owner must stay, or if another namespace would have less than its guaranteed bytes.
   mutating func evict(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) -> Bool {
     if entry.header.state(at: session.now.milliseconds) == .expired {
       try session.remove(entry, reason: .expired)
@@ -69,7 +69,7 @@ extension NamespaceQueue {
   // MARK: Guarantees
 
   /// Whether every namespace keeps its guaranteed bytes when the victims and their dependents are removed. Only the namespace
-  /// that needs the room may lose such bytes. O(removed entries) in a store with guarantees and owners.
+  /// that needs the room may lose guaranteed bytes. O(removed entries) in a store with guarantees and owners.
   mutating func keepsGuarantees(without victims: [StoredEntry]) throws(LarderError) -> Bool {
     guard session.state.dependents > 0 else { return true }
     var guaranteed = try session.guarantees()

@@ -6,7 +6,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   var session: WriteSession
   private(set) var request: RoomRequest
   private(set) var removal = RemovalResult()
-  /// The entry that was read last. The policy usually evicts this entry, and then its record need not be parsed again.
+  /// The entry that was read last. The policy usually evicts this entry, and then need not parse the record again.
   private var latest: StoredEntry?
 
   init(_ session: consuming WriteSession, _ request: RoomRequest) {
@@ -66,7 +66,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   }
 
   mutating func promote() throws(LarderError) -> Candidate? {
-    // The entry that is being overwritten does not move: it counts with its new size, but the queue still has its old size.
+    // The entry that is being overwritten stays in the window: its new size is counted, but the queue still has its old size.
     guard let found = try read(from: state.windowBoundary),
       found.entryKey != session.admission?.entryKey
     else { return nil }
@@ -147,7 +147,7 @@ extension Limits {
     return nil
   }
 
-  /// Whether a smaller share is left of the limit of bytes than of the limit of entries. Nil if there is no limit.
+  /// Whether the limit of bytes is nearer than the limit of entries: a smaller share is left. Nil if there is no limit.
   func countsBytes(_ usage: Usage) -> Bool? {
     switch (entries, bytes) {
     case (nil, nil): nil

@@ -2,8 +2,8 @@ import LarderSystem
 
 /// The order of a namespace's queue and the state of its eviction policy. Both are in the record of the namespace's counters.
 ///
-/// The queue holds every entry that may be evicted, in the order of the positions. The entries from `windowBoundary` on are the
-/// window; the older entries are main. No entry is moved in the database: only `windowBoundary` and `clockHand` change.
+/// The queue holds every entry that may be evicted, in the order of the positions. The window is the part from `windowBoundary`
+/// to the end; main is the part before. In the database no entry moves: only `windowBoundary` and `clockHand` change.
 struct QueueState: Equatable {
   var windowBoundary: UInt64 = 0
   var clockHand: UInt64 = 0
@@ -72,7 +72,7 @@ extension PolicyState {
     return Ghost(age: age, part: slot.part, frequency: slot.frequency)
   }
 
-  /// The shift changes only if the number of entries has changed a lot, because a change makes ages of ghosts wrong.
+  /// Keeps the shift while ghosts live for 64 to 512 steps with it, because a change makes the ages of ghosts wrong.
   private func shift(entries: UInt64) -> UInt64 {
     let log = UInt64(63 - max(1, entries).leadingZeroBitCount)
     return min(max(ageShift, log < 6 ? 0 : log - 6), log < 4 ? 0 : log - 4)
@@ -100,8 +100,8 @@ struct PolicyState: Equatable {
 
 /// The shares of inserted keys that were evicted before, as moving averages over about as many insertions as there are entries.
 ///
-/// If the cache is too small for a loop over its keys, most insertions are ghost hits. If then each inserted key replaced
-/// another key of the loop, every lookup would miss.
+/// If the cache is too small for a loop over its keys, most insertions are ghost hits. Without the test ``isLooping``, each
+/// inserted key would replace another key of the loop, and every lookup would miss.
 struct ReturnRates: Equatable {
   /// The share of ghost hits: insertions of a key that was evicted at most n/2 evictions ago in a cache of n entries.
   private(set) var ghostHits = 0.0
@@ -147,7 +147,7 @@ extension Double {
 /// shows that the window is too large. If one part evicts less than the other, a hit of this part has more weight.
 struct WindowTarget: Equatable {
   private(set) var share = first
-  /// The evictions from the window; `main` has the evictions from main. Older evictions have less weight than newer ones.
+  /// The evictions from the window; `main` has the evictions from main. Older evictions have less weight than newer evictions.
   private(set) var window = 0.0
   private(set) var main = 0.0
   /// The number of ghost hits in a row that belong to the same part, ``runPart``.
@@ -161,7 +161,7 @@ struct WindowTarget: Equatable {
   /// After this number of ghost hits of one part in a row, the step is doubled.
   private static let doubling = 8.0
   private static let mostBoost = 4.0
-  /// A new cache has few ghost hits, but the window's share must change a lot. So these bounds allow larger steps.
+  /// A new cache has few ghost hits, but the window's share must change a lot. So these two bounds allow larger steps.
   private static let mostYoungBoost = 64.0
   private static let leastYoungStep = 0.0001
 

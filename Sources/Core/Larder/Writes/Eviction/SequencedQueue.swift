@@ -6,7 +6,7 @@ struct Candidate: Equatable {
   var entryKey: [UInt8]
 }
 
-/// The queue of a namespace: in the order of the positions, with the statistics in the access table.
+/// The queue of a namespace. Positions give the order of the entries, and the access table has the statistics.
 protocol SequencedQueue: EvictionQueue, ~Copyable
 where Entry == Candidate, Position == UInt64, Failure == LarderError {
   var state: QueueState { get }
@@ -72,7 +72,7 @@ extension SequencedQueue where Self: ~Copyable {
     let newest = entry.sequence
     let recent = (max(1, state.windowEntries) - 1) / 4
     table.setRecent(from: newest &+ 1 &- min(newest, recent), through: newest, of: id)
-    // In a full cache an entry that moves to main must compete. That happens later, when the batch makes room.
+    // In a full cache an entry that moves to main must compete. So the window shrinks later, when the batch makes room.
     if !isNearlyFull { try shrinkWindow { _, _ throws(LarderError) in } }
   }
 

@@ -75,7 +75,7 @@ extension WriteSession {
       let request = RoomRequest(
         id: id, limits: member.rules.limits, reason: exceededLimit ?? .evictedForDisk,
         evictionsLeft: 1, guaranteed: guaranteed)
-      // Subscribers get the name of the namespace, which is then found without a search.
+      // Subscribers get the name of the namespace. With this assignment the name is found without a search.
       known[ExactString(member.name)] = member
       let removal =
         usage.entries == 0 || usage.bytes < guaranteed

@@ -16,7 +16,7 @@ public enum Expiration: Hashable, Sendable {
   /// expires when the clocks change. If the clocks show the time twice, the first time counts. A day that a zone skips does not
   /// count.
   indirect case daily(at: TimeOfDay, in: String)
-  /// The entry expires if it is not used for this duration (time to idle). It may expire up to a sixteenth of that later.
+  /// The entry expires if it is not used for this duration (time to idle). The expiry may be up to 1/16 of the duration late.
   ///
   /// A read of the value is a use. These are not uses: ``Store/Namespace/entry(for:)``, ``Store/Namespace/contains(_:)``,
   /// ``Store/Namespace/page(limit:after:prefix:)``, ``Store/Namespace/scan(prefix:after:includingExpired:_:)``, reads by the
@@ -36,7 +36,7 @@ public enum Expiration: Hashable, Sendable {
     }
   }
 
-  /// The interval between the last use and the expiry; nil if uses do not matter.
+  /// The interval between the last use and the expiry; nil if a use does not change the expiry.
   var timeToIdle: IdleInterval? {
     if case .afterAccess(let duration) = self { IdleInterval(duration) } else { nil }
   }

@@ -49,8 +49,8 @@ extension Expiration {
   }
 }
 
-/// A time to idle in milliseconds, more than zero. The expiry in the header of such an entry was computed at the last use that
-/// was written, and it is a sixteenth of the interval later than necessary. So a use within the first sixteenth of the interval
+/// A time to idle in milliseconds, more than zero. When a use of the entry is written, the header gets an expiry that is a
+/// sixteenth of the interval later than necessary. So further uses within a sixteenth of the interval after the written use
 /// need not be written.
 struct IdleInterval: Hashable, Sendable {
   let milliseconds: Int64
@@ -110,7 +110,7 @@ extension EntryHeader {
     return IdleInterval(milliseconds: Int64(bitPattern: record.word(at: range.lowerBound)))
   }
 
-  /// The header for the memory tier expires when a use must be written, so that the next read then looks up the entry.
+  /// The header for the memory tier. It expires when a use must be written, so that the next read looks up the stored entry.
   func remembered(_ idle: IdleInterval?) -> EntryHeader {
     guard let idle else { return self }
     var header = self

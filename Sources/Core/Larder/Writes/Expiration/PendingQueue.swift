@@ -58,7 +58,7 @@ final class PendingQueue<Item: Sendable>: Sendable {
     }
   }
 
-  /// Called if the transaction was not committed. Its items wait again, but not if a newer item of the same key was added.
+  /// After a rollback, makes the items of the transaction wait again, but not an item whose key has got a newer item.
   func requeue(_ taken: ArraySlice<(key: [UInt8], item: Item)>) {
     if taken.isEmpty { return }
     items.withLock { items in
@@ -71,13 +71,13 @@ final class PendingQueue<Item: Sendable>: Sendable {
   }
 }
 
-/// Expired entries, found by reads, that the next commits of this process remove. Counting, statistics and closing first remove
-/// these entries. If the queue is full, an entry is left to the next purge.
+/// Expired entries, found by reads, that the next commits of this process remove. Counting, statistics and the closing of the
+/// store first remove these entries. If the queue is full, an entry is left to the next purge.
 final class PendingExpirations: Sendable {
   static let capacity = 4096
 
   let queue = PendingQueue<Void>(capacity: capacity)
-  /// Hashes of the waiting keys; the last bits of a hash choose the place. If a reader finds the same expired entry again, it
+  /// Hashes of the waiting keys; the last bits of a hash choose the place. If a reader finds an expired entry again, the reader
   /// sees the hash here, and so neither copies the key nor takes the lock.
   private let places = AtomicWords(count: 1024)
 
@@ -88,7 +88,7 @@ final class PendingExpirations: Sendable {
     if queue.isFull { return }
     let place = Checksum.keyHash(of: key, in: id)
     if places[Self.index(place)] == place { return }
-    // Set before the key is added. A place that is set after a batch has taken the key would stay set and hide the key later.
+    // The place is set first. A place that is set after a batch has taken the key would stay set and hide the key later.
     places[Self.index(place)] = place
     _ = queue.add((), for: StoredKey.entry(key, in: id))
   }

@@ -96,8 +96,8 @@ package struct RemovalTable {
     if view.isWritable { view.release(number, to: Self.place(of: hash)) }
   }
 
-  /// Marks removals as finished, because the transactions of other writers have ended: the removals before `number`, or all
-  /// removals if `number` is nil. Returns the number of the last removal that has begun.
+  /// Marks removals as finished, after the transactions of other writers have ended: all removals if `number` is nil, otherwise
+  /// the removals before `number`. Returns the number of the last removal that has begun.
   @discardableResult
   func settle(before number: UInt64? = nil) -> UInt64 {
     let view = table.view

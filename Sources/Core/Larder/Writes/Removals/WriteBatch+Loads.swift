@@ -19,8 +19,8 @@ extension WriteBatch {
     session.recordRemoval(of: RemovalTable.hash(ofTag: Array(tag.utf8)))
   }
 
-  /// Whether it is certain that a load may store its value: after the load began, nothing of the value was removed, that is, the
-  /// whole store, its namespace, its key, one of its tags or owners, or a tag of the entry that it replaces. `key` is nil if the
+  /// Whether a load may certainly store its value. After the load began, none of these was removed: the whole store, the
+  /// namespace, the key, a tag or an owner of the value, and a tag of the entry that the value replaces. `key` is nil if the
   /// load itself has removed the former entry.
   package mutating func isNewest(
     _ moment: RemovalTable.Mark, _ key: [UInt8]?, in namespace: String,
