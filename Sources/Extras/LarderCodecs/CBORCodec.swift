@@ -1,15 +1,15 @@
 public import Larder
 
-/// Values as CBOR (RFC 8949): shorter than JSON, with exact numbers, and with `Data` as bytes.
+/// Encodes values as CBOR (RFC 8949). CBOR is shorter than JSON, keeps numbers exact, and holds `Data` as bytes.
 ///
 /// Properties are written in the order of their names, so equal values without a `Set` have equal bytes. Other programs can
 /// read these bytes: maps with text as keys, arrays, integers, floats, text, byte strings, true, false and null.
 public struct CBORCodec<Value: Codable & Sendable>: Codec, Equatable {
-  /// Whether every value is decoded as it was encoded; the initializer receives this property.
+  /// Whether every value is decoded as it was encoded. The caller of the initializer states this property.
   public let isLossless: Bool
 
-  /// - Parameter isLossless: whether every value is decoded as it was encoded. Pass true for types with synthesised coding
-  ///   that leaves out no property; dates and floats are exact.
+  /// - Parameter isLossless: whether every value is decoded as it was encoded. Pass true if the synthesised coding of the type
+  ///   includes every property; dates and floats are exact.
   public init(isLossless: Bool = false) { self.isLossless = isLossless }
 
   /// ``/Larder/CodecID/cbor``.
@@ -24,7 +24,7 @@ public struct CBORCodec<Value: Codable & Sendable>: Codec, Equatable {
     return bytes
   }
 
-  /// Throws a `DecodingError` for bytes that are not CBOR, or not of this type.
+  /// Throws a `DecodingError` for bytes that are not CBOR, or do not hold a `Value`.
   public func decode(_ bytes: Span<UInt8>) throws -> Value {
     try CBORValue(bytes).decode(Value.self)
   }

@@ -7,13 +7,13 @@ import LarderSystem
 #endif
 
 extension CBORValue {
-  /// The item as a value of a type; throws a `DecodingError` if the item is not such a value.
+  /// Decodes the item as a value of `type`. Throws a `DecodingError` if the item does not hold a value of this type.
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     try CBORDecoder(item: self, codingPath: []).decode(type)
   }
 }
 
-/// Decodes an item; is also the container of a single value.
+/// Decodes an item. This type is also the container of a single value.
 struct CBORDecoder: Decoder, SingleValueDecodingContainer {
   let item: CBORValue
   let codingPath: [any CodingKey]
@@ -39,7 +39,7 @@ struct CBORDecoder: Decoder, SingleValueDecodingContainer {
     return value
   }
 
-  /// The value of a type for which CBOR has a type, too; nil for a type that is decoded through containers.
+  /// The value of the item if CBOR has its own form for `type`; nil if `type` is decoded through containers.
   private func scalar(_ type: any Decodable.Type) throws -> Any? {
     if type == Bool.self {
       guard case .bool(let value) = item else { throw mismatch(type) }
@@ -64,7 +64,7 @@ struct CBORDecoder: Decoder, SingleValueDecodingContainer {
     return nil
   }
 
-  /// These integers are decoded as numbers of CBOR. Other integer types may have a `Codable` coding of their own.
+  /// The integer types that are decoded from the numbers of CBOR. Another integer type can have its own `Codable` coding.
   static let integers: Set<ObjectIdentifier> = [
     ObjectIdentifier(Int.self), ObjectIdentifier(Int8.self), ObjectIdentifier(Int16.self),
     ObjectIdentifier(Int32.self), ObjectIdentifier(Int64.self), ObjectIdentifier(UInt.self),
@@ -159,7 +159,7 @@ private struct CBORUnkeyedDecoder: UnkeyedDecodingContainer {
   var count: Int? { items.count }
   var isAtEnd: Bool { currentIndex >= items.count }
 
-  /// Decodes the present element. After a failed decoding, the element is still the present element.
+  /// Decodes the present element and moves to the next element. If the decoding fails, the container does not move.
   private mutating func next<Result>(
     _ type: Any.Type = Never.self, _ decode: (CBORDecoder) throws -> Result
   ) throws -> Result {

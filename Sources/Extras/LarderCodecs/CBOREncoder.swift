@@ -19,7 +19,7 @@ final class CBORNode {
   var elements: [CBORNode] = []
   var members: [String: CBORNode] = [:]
 
-  /// Appends the item. A value that has encoded nothing becomes an empty map, like a type without properties.
+  /// Appends the item. If the value has encoded nothing, appends an empty map, as for a type without properties.
   func append(to bytes: inout [UInt8]) {
     switch content {
     case .none: bytes.append(0xA0)
@@ -55,7 +55,7 @@ final class CBORNode {
 }
 
 extension CBORValue {
-  /// Appends a value that is neither an array nor a map, because nodes hold arrays and maps.
+  /// Appends a single value. Nodes hold arrays and maps, so no value here is an array or a map.
   fileprivate func append(to bytes: inout [UInt8]) {
     switch self {
     case .unsigned(let number): CBORNode.append(head: 0, number, to: &bytes)
@@ -84,7 +84,7 @@ extension CBORValue {
   }
 }
 
-/// The standard integers, each with a specialized conversion.
+/// An integer type of the standard library. Each type has a specialized conversion to CBOR.
 private protocol CBORInteger: FixedWidthInteger {
   var cbor: CBORValue { get }
 }
@@ -103,7 +103,7 @@ extension UInt16: CBORInteger {}
 extension UInt32: CBORInteger {}
 extension UInt64: CBORInteger {}
 
-/// Encodes one value into a node; is also the container of a single value.
+/// Encodes one value into a node. This type is also the container of a single value.
 struct CBOREncoder: Encoder, SingleValueEncodingContainer {
   let node: CBORNode
   let codingPath: [any CodingKey]

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// A data item of CBOR (RFC 8949) without tags: the kinds that `Codable` needs and that the shell shows.
+/// A data item of CBOR (RFC 8949) without its tags. `Codable` needs these kinds of items, and the shell shows them.
 package indirect enum CBORValue: Equatable, Sendable {
   case unsigned(UInt64)
   /// The value is -1 minus this number.
@@ -17,7 +17,7 @@ package indirect enum CBORValue: Equatable, Sendable {
   /// The deepest nesting of an item. Deeper items are refused, because reading or decoding them could exhaust the stack.
   package static let deepest = 512
 
-  /// Reads an item that fills `bytes` exactly, with memory in proportion to `bytes`, whatever lengths the bytes claim.
+  /// Reads an item that fills `bytes` exactly. The memory is in proportion to `bytes`, even if a length in `bytes` is wrong.
   package init(_ bytes: Span<UInt8>) throws(DecodingError) {
     var reader = CBORReader(bytes)
     self = try reader.item(depth: 0)
@@ -39,7 +39,7 @@ private struct CBORReader: ~Escapable {
     .dataCorrupted(.init(codingPath: [], debugDescription: "not CBOR at byte \(offset): \(reason)"))
   }
 
-  /// The next item. A tag (section 3.4) is skipped, because a reader needs only the content.
+  /// The next item. If a tag (section 3.4) precedes the item, the tag is skipped, because readers need only the content.
   mutating func item(depth: Int) throws(DecodingError) -> CBORValue {
     guard depth <= CBORValue.deepest else { throw flaw("nested too deeply") }
     let (major, info) = try initial()
@@ -75,7 +75,7 @@ private struct CBORReader: ~Escapable {
     return number
   }
 
-  /// The argument of an item (section 3).
+  /// The argument of an item: a number or a length (section 3).
   private mutating func argument(_ info: UInt8) throws(DecodingError) -> UInt64 {
     switch info {
     case 0..<24: return UInt64(info)
@@ -84,7 +84,7 @@ private struct CBORReader: ~Escapable {
     }
   }
 
-  /// The number of elements, each of which has at least one byte; nil for an indefinite number (section 3.2).
+  /// The number of elements, at most one for each byte that is left; nil for an indefinite number (section 3.2).
   private mutating func count(_ info: UInt8) throws(DecodingError) -> Int? {
     if info == 31 { return nil }
     let claimed = try argument(info)
@@ -157,7 +157,7 @@ private struct CBORReader: ~Escapable {
     }
   }
 
-  /// A number of binary16 (appendix D), converted by hand because Swift has no such type on some machines.
+  /// Converts a number of binary16 (appendix D) by hand, because Swift has no `Float16` on some machines.
   private static func half(_ bits: UInt16) -> Float {
     let exponent = Int(bits >> 10 & 31)
     let fraction = Float(bits & 1023)

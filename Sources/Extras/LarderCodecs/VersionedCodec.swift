@@ -15,8 +15,8 @@ import LarderSystem
 ///     }
 ///
 /// Each value is 7 bytes longer than without a version. A value without a version has version 0. Raw bytes that begin with 0xFF
-/// 0x01 look like a value with a version, so use a versioned codec for such values from the start. A program cannot decode a
-/// value of a higher version than its own: reads miss the value, which stays until the next write of its key.
+/// 0x01 look like a value with a version, so a cache of such bytes must use a versioned codec from the start. A program cannot
+/// decode a value of a higher version than its own. Reads miss this value, which stays stored until its key is written again.
 /// `Docs/Internals/FileFormat.md` has the bytes.
 public struct VersionedCodec<Base: Codec>: Codec {
   /// The values of the base codec.
@@ -29,8 +29,8 @@ public struct VersionedCodec<Base: Codec>: Codec {
   /// - Parameters:
   ///   - version: the version of the values that are written; 1 or more. Raise it with each change of the type after which
   ///     earlier values cannot be decoded.
-  ///   - migrate: converts a value of a lower version; if it throws, the read is a miss. It runs on any thread, at each read
-  ///     from disk until the value is written again.
+  ///   - migrate: converts a value of a lower version; if the closure throws, the read is a miss. The closure runs on any
+  ///     thread, at each read from disk until the value is written again.
   public init(
     _ base: Base, version: UInt32, migrate: @escaping @Sendable (OlderValue) throws -> Base.Value
   ) {
@@ -44,7 +44,7 @@ public struct VersionedCodec<Base: Codec>: Codec {
   /// Whether the base codec is lossless.
   public var isLossless: Bool { base.isLossless }
 
-  /// The version, then the value as the base encodes it.
+  /// Encodes the version, and then the value with the base codec.
   public func encode(_ value: Base.Value) throws -> [UInt8] {
     ValueEnvelope(codec: base.id, number: version).wrap(try base.encode(value))
   }

@@ -11,7 +11,7 @@
   ///     let store = try Store(at: path, options: options)
   ///
   /// A value that compression does not make shorter is stored uncompressed. A dictionary makes small values shorter: see
-  /// ``trainDictionary(for:size:)``. Give all stores of a process the same object, which keeps the dictionaries it has read.
+  /// ``trainDictionary(for:size:)``. Give all stores of a process the same object, because it keeps the dictionaries in memory.
   public final class ZstdCompression: ValueTransform {
     private let level: Int
     private let sizes: ClosedRange<Int>
@@ -26,7 +26,7 @@
     ///   - level: 1 to 19; a higher level takes longer to compress, but not to decompress.
     ///   - smallestValue: values of fewer bytes are stored uncompressed.
     ///   - largestValue: values of more bytes are stored uncompressed. A stored value that states a larger size counts as
-    ///     damaged. At most 1 GiB.
+    ///     damaged. The limit is at most 1 GiB.
     public init(level: Int = 3, smallestValue: Int = 64, largestValue: Int = .megabytes(64)) {
       self.level = min(max(level, 1), 19)
       let largest = min(max(largestValue, 1), Rules.largestPossibleValue)
@@ -36,7 +36,7 @@
     /// ``/Larder/TransformID/zstd``.
     public var id: TransformID { .zstd }
 
-    /// A frame must save more bytes than this number, because a compressed entry has so many bytes in addition to the frame.
+    /// A compressed entry has this number of bytes in addition to the frame, so the frame must save more bytes than this number.
     private static let overhead = 16
 
     /// The value as a frame; nil for metadata, for a size out of the limits, or if the frame does not save enough bytes.
@@ -91,21 +91,21 @@
     public struct Training: Sendable, Hashable {
       /// The number of values from which the dictionary was made.
       public var samples: Int
-      /// The bytes of these values without compression.
+      /// The size of the sampled values in bytes without compression.
       public var plain: Int
-      /// The bytes of these values without a dictionary: each value compressed, or plain if that is shorter.
+      /// The size of the sampled values in bytes, each compressed without a dictionary, or plain if that is shorter.
       public var compressed: Int
-      /// The bytes of these values with the new dictionary: each value compressed, or plain if that is shorter.
+      /// The size of the sampled values in bytes, each compressed with the new dictionary, or plain if that is shorter.
       public var withDictionary: Int
-      /// Whether later values use the dictionary, because it saves at least a twentieth of ``compressed``.
+      /// Whether later values use the dictionary: true if it saves at least a twentieth of ``compressed``.
       public var isUsed: Bool
     }
 
     /// Makes a dictionary from the values of a namespace, for later values of this namespace. Stored values do not change.
     ///
-    /// Call this method when the namespace has some hundred values, and again when the values have changed much. Reading stops
-    /// after 2,000 values, or after 100 times the size of the dictionary. The dictionaries are pinned entries of the namespace
-    /// `larder.transforms`. Do not remove a dictionary: the values that it compressed would be lost.
+    /// Call this method when the namespace has some hundreds of values, and again when the values have changed much. Reading
+    /// stops after 2,000 values, or after 100 times the size of the dictionary. The dictionaries are pinned entries of the
+    /// namespace `larder.transforms`. Do not remove a dictionary: the values that were compressed with it would be lost.
     ///
     /// - Parameter size: the largest size of the dictionary in bytes; a size outside 1 kB to 1 MB becomes the nearer limit.
     /// - Throws: ``/Larder/LarderError/Code/invalidArgument`` if the namespace has too few values.

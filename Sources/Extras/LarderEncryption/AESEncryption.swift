@@ -29,14 +29,14 @@
     private let currentKey: String
     private let key: @Sendable (String) throws -> SymmetricKey?
 
-    /// Throws ``/Larder/LarderError/Code/invalidArgument`` for an impossible name of an encryption key.
+    /// Throws ``/Larder/LarderError/Code/invalidArgument`` for an invalid name of an encryption key.
     ///
     /// - Parameters:
     ///   - currentKey: the name of the key that encrypts; 1 to 100 bytes. To rotate keys, name a new key, and let `key` return
-    ///     the earlier key while entries may need it. Encrypt at most 2^32 values with a key.
+    ///     the earlier key while entries may need it. Encrypt at most 2^32 values with one key.
     ///   - isRequired: whether reads miss entries that are not encrypted, so that an attacker cannot add such entries. Pass
     ///     false while a store still has such entries.
-    ///   - key: returns the key of a name, of 128, 192 or 256 bits; nil for a retired key, whose entries then count as damaged.
+    ///   - key: returns the key with a name, of 128, 192 or 256 bits; nil for a retired key: its entries then count as damaged.
     ///     Each write, and each read that memory does not answer, calls `key` and throws the errors of `key`.
     public init(
       currentKey: String, isRequired: Bool = true,
@@ -123,7 +123,7 @@
   public struct KeyedHash: Sendable {
     private let secret: SymmetricKey
 
-    /// - Parameter secret: must be equal wherever the keys are used. A hash with another secret finds no key.
+    /// - Parameter secret: use the same secret for all keys of a cache. The hash with another secret finds no entry.
     public init(secret: SymmetricKey) { self.secret = secret }
 
     /// The key to use in place of `key`.

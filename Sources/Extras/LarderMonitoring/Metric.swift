@@ -6,7 +6,7 @@ public struct Metric: Hashable, Sendable {
   public enum Kind: String, Hashable, Sendable {
     /// The value may rise and fall.
     case gauge
-    /// The value only rises. Exception: a reset of the statistics may set the value to 0.
+    /// The value only rises, but a reset of the statistics may set the value to 0.
     case counter
   }
 

@@ -34,12 +34,12 @@ struct Observation {
   var statistics: Statistics
   var health: StoreHealth
 
-  /// A resource counts as full from this part of its limit on. It is reported only at the first look that finds it full.
+  /// A resource is full if at least this part of its limit is used. Only the first look that finds a resource full reports it.
   static let fullAt = 0.95
-  /// A reader lags if its snapshot is at least this many commits old: LMDB cannot reuse the pages freed since then.
+  /// A reader lags if its snapshot is at least this many commits old. LMDB cannot reuse the pages that these commits have freed.
   static let laggingAfter: UInt64 = 10_000
 
-  /// The events since `before`. If `before` is nil, this is the first observation, and only present faults are reported.
+  /// The events since `before`. If `before` is nil, this is the first observation, so only present faults are reported.
   func events(since before: Observation?) -> [MonitoringEvent] {
     var events: [MonitoringEvent] = []
     if health != (before?.health ?? .healthy) { events.append(healthEvent) }

@@ -3,7 +3,7 @@
   import Synchronization
 
   extension StoreMonitor.Report {
-    /// Metrics as gauges and counters of swift-metrics. A counter begins at 0 at the first look, even if its metric does not.
+    /// Metrics as gauges and counters of swift-metrics. At the first look each counter begins at 0, even if its metric is higher.
     ///
     /// - Parameter factory: makes the gauges and counters; the default is the factory that the program has bootstrapped.
     public static func metrics(to factory: any MetricsFactory = MetricsSystem.factory) -> Self {
@@ -12,7 +12,7 @@
     }
   }
 
-  /// The gauges and counters by metric. Each counter has the last value of its metric.
+  /// Keeps the gauge or the counter of each metric. The last value of a metric is kept beside its counter.
   private final class Recorders: Sendable {
     private struct Name: Hashable {
       let name: String

@@ -4,8 +4,8 @@ import Synchronization
 /// Looks at a store at intervals and reports its metrics and events.
 ///
 /// Without a monitor Larder reports nothing. One monitor for each store is enough, in any process that has the store open,
-/// because a store counts for all its processes. Only the figures of memory and of the write buffer are those of the monitor's
-/// process. With the traits `Logging` and `Metrics` a monitor reports to swift-log and swift-metrics.
+/// because a store counts for all its processes. But the figures of memory and of the write buffer are only for the process of
+/// the monitor. With the traits `Logging` and `Metrics` a monitor reports to swift-log and swift-metrics.
 ///
 ///     let monitor = StoreMonitor(of: store, report: .init(metrics: { publish($0) }, event: { print($0.message) }))
 ///     monitor.start()
@@ -19,7 +19,7 @@ public final class StoreMonitor: Sendable {
     /// Gets each event since the previous look at the store.
     public var event: @Sendable (MonitoringEvent) -> Void
 
-    /// A report without a closure drops what the closure would receive.
+    /// Makes a report from two closures. The default closures do nothing.
     public init(
       metrics: @escaping @Sendable ([Metric]) -> Void = { _ in },
       event: @escaping @Sendable (MonitoringEvent) -> Void = { _ in }
@@ -39,7 +39,7 @@ public final class StoreMonitor: Sendable {
   private let interval: Duration
   private let report: Report
   private let task = Mutex<Task<Void, Never>?>(nil)
-  /// The last look at the store. It is locked during the next look, so that two looks do not report the same event.
+  /// The last look at the store. The lock is held during the next look, so that two looks do not report the same event.
   private let last = Mutex(Look())
 
   /// Makes a monitor that does nothing before ``start()`` or ``lookOnce()``.
@@ -84,7 +84,7 @@ public final class StoreMonitor: Sendable {
 
   /// Looks at the store once, and reports.
   ///
-  /// - Returns: whether the store is open. A closed store is not looked at.
+  /// - Returns: whether the store is open. If the store is closed, nothing is reported.
   @discardableResult
   public func lookOnce() -> Bool {
     last.withLock { last in
@@ -107,7 +107,7 @@ public final class StoreMonitor: Sendable {
 }
 
 extension StoreMonitor.Report {
-  /// A report to both receivers.
+  /// A report that calls the closures of this report and then the closures of `other`.
   public func and(_ other: Self) -> Self {
     Self(
       metrics: {

@@ -3,14 +3,14 @@
   public import Tracing
 
   extension Store {
-    /// From now on makes a span around each load of this store in this process: `load NAMESPACE`, or `refresh NAMESPACE` for a
-    /// load in the background. A hit makes no span.
+    /// Makes a span around each later load of this store in this process. The span is `load NAMESPACE`, or `refresh NAMESPACE`
+    /// for a load in the background. A hit makes no span.
     ///
-    /// A span has the context of the caller that began the load, also for a shared load. The closure of the load
+    /// A span has the context of the caller that began the load, even if other callers share the load. The closure of the load
     /// runs in the context of the span. The attributes are `larder.namespace`, `larder.load.keys` if one call loads several
-    /// keys, and `error.type`; never a key or a value.
+    /// keys, and `error.type`. No attribute has a key or a value.
     ///
-    /// - Parameter tracer: makes the spans; nil takes the tracer of the program at each load.
+    /// - Parameter tracer: makes the spans. If the value is nil, each load uses the tracer that the program has at that time.
     public func traceLoads(with tracer: (any Tracer)? = nil) {
       observeLoads(by: TracedLoads(tracer: tracer))
     }

@@ -15,7 +15,7 @@
     private let secrets: Set<String>
 
     /// - Parameters:
-    ///   - tracer: makes the spans; nil takes the tracer of the program at each request.
+    ///   - tracer: makes the spans. If the value is nil, each request uses the tracer that the program has at that time.
     ///   - secretParameters: names of query parameters, in lower case, whose values become `REDACTED` in `url.full`.
     public init(
       _ transport: any HTTPTransport, tracer: (any Tracer)? = nil,

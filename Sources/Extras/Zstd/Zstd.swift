@@ -11,7 +11,7 @@
     package init(_ description: String) { self.description = description }
   }
 
-  // A context holds tables of about a megabyte, so contexts are kept: one for each thread that works at the same time.
+  // A context holds tables of about a megabyte, so contexts are kept for reuse: one for each thread that works at the same time.
   private let compressors = Mutex<[Compressor]>([])
   private let decompressors = Mutex<[Decompressor]>([])
 
@@ -35,7 +35,7 @@
     }
   }
 
-  /// The content of a frame. If the bytes are not one frame that states this size, throws before it allocates memory.
+  /// The content of a frame. Before it allocates memory, throws if the bytes are not one frame that states this size.
   package func decompress(
     _ bytes: Span<UInt8>, size: Int, with dictionary: Dictionary? = nil
   ) throws -> [UInt8] {
@@ -78,7 +78,7 @@
     }
   }
 
-  /// The bytes that `fill` has written. `fill` returns the number of these bytes.
+  /// An array of the bytes that `fill` writes. `fill` returns the number of these bytes.
   private func filled(
     _ capacity: Int, _ fill: (UnsafeMutableRawPointer, Int) -> Int
   ) throws -> [UInt8] {
@@ -110,7 +110,7 @@
 
   /// A dictionary, prepared for use by any number of threads.
   @safe package final class Dictionary: @unchecked Sendable {
-    /// The number of the dictionary. Each frame of the dictionary has this number, too.
+    /// The number of the dictionary. Each frame that was compressed with the dictionary has this number, too.
     package let id: UInt32
     fileprivate let compressing: OpaquePointer
     fileprivate let decompressing: OpaquePointer

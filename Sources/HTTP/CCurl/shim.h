@@ -1,5 +1,5 @@
 #pragma once
-// curl's setter and getter are variadic, which Swift cannot call. Each type of a value gets one function here.
+// Curl's setter and getter are variadic, and Swift cannot call variadic functions. So each type of value has one function here.
 #include <curl/curl.h>
 #include <poll.h>
 
@@ -24,7 +24,7 @@ static inline CURLcode ccurl_get_number(CURL *easy, CURLINFO information, long *
 }
 
 // Whether the server has ended the connection of the last transfer, or has sent input on this connection without a request.
-// Curl before 8.1 sends the next request on such a connection and takes the input for the answer.
+// Curl before 8.1 sends the next request on such a connection and treats the input as the answer.
 static inline int ccurl_has_input(CURL *easy) {
   curl_socket_t socket = CURL_SOCKET_BAD;
   if (curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket) != CURLE_OK || socket == CURL_SOCKET_BAD) return 0;
@@ -36,7 +36,7 @@ static inline CURLcode ccurl_set_progress(CURL *easy, curl_xferinfo_callback fun
   return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, function);
 }
 
-// Curl 7.85 added the option as text and deprecates the option as bits.
+// Curl 7.85 added an option that takes the protocols as text, and deprecated the option that takes the protocols as bits.
 static inline CURLcode ccurl_allow_http_alone(CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075500
   return curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");

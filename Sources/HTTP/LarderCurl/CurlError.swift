@@ -54,7 +54,7 @@
         isRefused ? .refusedByProxy : Self.kind(of: code, words), words.isEmpty ? general : words)
     }
 
-    /// The connection ended within the header fields. Curl reports such a response as complete.
+    /// The connection ended within the header fields. But curl reports the cut response as complete.
     static let cutHead = CurlError(.interrupted, "the connection ended within the header fields")
 
     private static func kind(of code: CURLcode, _ words: String) -> Kind {
@@ -73,9 +73,9 @@
         CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED,
         CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CLIENTCERT:
         .insecure
-      // The scheme was checked before, so `CURLE_UNSUPPORTED_PROTOCOL` means an answer without a status line. The last two
-      // codes mean a line of more than 100 KB, and a first field that continues another field. For the long line, versions of
-      // curl after 7.88 report the code 100, `CURLE_TOO_LARGE`, which curl 7.88 does not define.
+      // The scheme was checked before, so `CURLE_UNSUPPORTED_PROTOCOL` means an answer without a status line. `OUT_OF_MEMORY`
+      // means a line of more than 100 KB; `BAD_FUNCTION_ARGUMENT` a first field that continues another field. For the long
+      // line, versions of curl after 7.88 report the code 100, `CURLE_TOO_LARGE`, which curl 7.88 does not define.
       case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
         CURLE_OUT_OF_MEMORY, CURLE_BAD_FUNCTION_ARGUMENT:
         .notHTTP

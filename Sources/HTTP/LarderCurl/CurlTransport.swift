@@ -78,7 +78,7 @@
     }
   }
 
-  /// The idle handles. Each handle may keep a connection.
+  /// Keeps the idle handles between transfers. Each handle may keep a connection.
   private final class HandlePool: Sendable {
     private static let mostIdle = 8
 
@@ -113,7 +113,7 @@
 
     init(_ count: Int) { free = Atomic(count) }
 
-    /// Waits for a place. The caller of each call that returns must later call ``give()`` once.
+    /// Waits for a place. If the call returns without an error, the caller must later call ``give()`` once.
     func take() async throws {
       let place: Void? = await waiters.wait(unless: {
         guard free.load(ordering: .relaxed) > 0 else { return nil }

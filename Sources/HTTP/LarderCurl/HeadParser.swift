@@ -27,7 +27,7 @@
         lines.append(Array(line))
         return nil
       }
-      // A line that begins with a blank continues the field of the line before it (RFC 9112, section 5.2).
+      // A line that begins with a blank continues the field of the previous line (RFC 9112, section 5.2).
       guard lines.count > 1 else { throw Self.invalid("a field without a name") }
       lines[lines.count - 1] += [0x20] + line.drop(while: Self.isBlank)
       return nil

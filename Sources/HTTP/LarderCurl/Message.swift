@@ -35,7 +35,7 @@
       lines = Self.lines(of: request.headerFields)
     }
 
-    /// The fields of the request. For each missing field that curl would add, a name without a value forbids the addition.
+    /// The lines of the request's fields. For each field that curl would add itself, a line with only the name prevents that.
     private static func lines(of fields: HTTPFields) -> [[UInt8]] {
       var lines = ["Expect:"]
       if !fields.contains(.accept) { lines.append("Accept:") }
@@ -46,7 +46,7 @@
     }
 
     private static func line(of field: HTTPField) -> [UInt8]? {
-      // Curl itself adds the length of the body. An empty `Expect` lets curl send the body without waiting for the status 100.
+      // Curl adds the length of the body. An empty `Expect` prevents the wait for the status 100. So these fields are left out.
       if [.contentLength, .transferEncoding, .expect].contains(field.name) { return nil }
       let value = field.valueBytes
       let name = Array(field.name.rawName.utf8)

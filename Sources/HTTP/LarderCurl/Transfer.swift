@@ -4,7 +4,7 @@
   import LarderSystem
   import Synchronization
 
-  /// The part of a response that has come and is not read yet. The thread of the transfer adds to this part; tasks read it.
+  /// The part of a response that has arrived and was not read. The thread of the transfer adds to this part; tasks read it.
   final class Transfer: Sendable {
     enum Arrival: Sendable {
       case interim(HTTPResponse)
@@ -46,7 +46,7 @@
       readers.resume()
     }
 
-    /// Waits until fewer than ``largestSize`` bytes are unread, and takes the piece. Returns false if the reader is gone.
+    /// Waits until fewer than ``largestSize`` bytes are unread, and takes the piece. Returns false if the transfer was abandoned.
     func receive(body piece: [UInt8]) -> Bool {
       while true {
         let isTaken = state.withLock { state -> Bool? in

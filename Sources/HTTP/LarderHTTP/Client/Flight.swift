@@ -5,7 +5,7 @@
 
   /// An exchange with the origin. Other clients with similar requests wait for its outcome.
   final class Flight: Sendable {
-    /// The meaning of the end of the exchange for the waiting clients.
+    /// How the exchange ended, and what the waiting clients do next.
     enum Outcome: Sendable {
       /// Waiting clients must look at the store again.
       case arrived
@@ -29,15 +29,15 @@
       self.retry = retry
     }
 
-    /// Resumes the waiting clients. Further calls do nothing: such a call could end a later flight that has the same name.
+    /// Resumes the waiting clients. Further calls do nothing, because they could end a later flight with the same name.
     func complete(_ outcome: Outcome) {
       if isComplete.exchange(true, ordering: .relaxed) { return }
       retry?.keep(outcome)
       flights.complete(name, with: outcome)
     }
 
-    /// The one request that follows a failed flight, on behalf of all waiting clients with other fields. The outcome stays
-    /// available while one of these clients is under way.
+    /// The one request that follows a failed flight, on behalf of all waiting clients with other fields. The outcome of the
+    /// request stays available while one of these clients waits for an answer.
     final class Retry: Sendable {
       fileprivate let flights = SingleFlight<String>()
       private let kept = Mutex<Outcome?>(nil)
