@@ -228,7 +228,7 @@ import Testing
     for round in 0..<rounds {
       let store = directory.store + "\(round)"
       let peer = try PeerProcess("hold", store)
-      // Waits for the directory, because the program starts slowly. After the start, the creation takes one or two milliseconds.
+      // The peer starts slowly, so the test waits for the peer's directory. The peer then needs 1 or 2 ms to create the store.
       #expect(eventually { FileManager.default.fileExists(atPath: store) })
       usleep(useconds_t.random(in: 0..<3000, using: &random))
       peer.kill()

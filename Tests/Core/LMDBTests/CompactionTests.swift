@@ -79,7 +79,7 @@ import Testing
     let peer = try PeerProcess("hold", directory.store, saying: "open")
     #expect(failure { try environment.closeCompacting { _, _ in true } } == .occupied)
     try environment.set([5], [6])
-    // The refused compaction keeps the lock that marks this process as present. So an opening and a close do not harm the peer.
+    // The refused compaction keeps the lock that marks this process as present, so this opening does not harm the peer.
     #expect(refusal(directory.store) == nil)
     #expect(try peer.end() == 0)
     #expect(failure { try environment.closeCompacting { _, _ in true } } == .closed)
@@ -153,7 +153,7 @@ import Testing
     var leftovers = 0
     for round in 0..<25 * TestSettings.trials {
       let peer = try PeerProcess("compact", directory.store, saying: "open")
-      // In every fifth round the test waits for the end of a compaction, so some compactions finish even on a busy machine.
+      // In every fifth round the test waits for the end of a compaction, so a few compactions finish even on a busy machine.
       if round % 5 == 4 {
         if peer.line() != nil { finished += 1 }
       } else {

@@ -7,7 +7,7 @@ import Testing
 @testable import LMDB
 
 /// These tests simulate a power cut: they open a copy of the files with the boot identity of a later start of the machine. The
-/// copy has all written data, also data without a sync. The tests in `PowerCut` simulate the loss of written data.
+/// copy has all written data, even if no sync was made. The tests in `PowerCut` simulate the loss of written data.
 @Suite struct `Durability levels` {
   let directory = TemporaryDirectory()
 

@@ -31,7 +31,7 @@ import Testing
     let busy = try PeerProcess("batches", directory.store, ["30"])
     let waiting = try PeerProcess("batches", directory.store, ["30"])
     #expect(eventually { busy.soFar.count > 2 && waiting.soFar.count > 2 })
-    // Stops the process just after its write. Most likely it waits for the lock then, because the other process writes.
+    // Stops the process just after its write. Most likely the process then waits for the lock, which the other process holds.
     let writes = waiting.soFar.count
     #expect(eventually { waiting.soFar.count > writes })
     usleep(10_000)
@@ -41,7 +41,7 @@ import Testing
       directory.store, Fixture.options(lockTimeout: .seconds(60)))
     let before = busy.soFar.count
     let isOwner = failure { try environment.set([9], [9]) } == nil
-    // If the process was stopped inside its write, this process still holds the lock, so the test proves nothing.
+    // If the process was stopped inside its write, the stopped process still holds the lock, so the test proves nothing.
     if isOwner {
       #expect(eventually { busy.soFar.count > before + 3 })
     } else {

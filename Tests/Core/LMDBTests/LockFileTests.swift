@@ -116,7 +116,7 @@ import Testing
       })
     var isFirst = true
     try opened?.closeCompacting { _, _ in
-      // Gives the peer time for writes. The peer must notice the deleted file and stop, because its writes would be lost.
+      // Gives the peer time to write. Writes to the deleted file would be lost, so the peer must notice the deletion and stop.
       let count = peer.soFar.count
       if isFirst { _ = eventually(within: .milliseconds(300)) { peer.soFar.count > count + 50 } }
       isFirst = false
@@ -140,7 +140,7 @@ import Testing
     #expect(environment.close())
   }
 
-  /// Sets the number of the newest commit in lock.mdb. In `MDB_txbody` of `mdb.c`, it follows 8 bytes and a 40-byte mutex.
+  /// Sets the number of the newest commit in lock.mdb. In `MDB_txbody` of `mdb.c`, 8 bytes and a 40-byte mutex come first.
   private func setLockNumber(to number: UInt64) {
     let bytes = (0..<8).map { String(format: "\\%03o", Int(number >> (8 * $0) & 0xFF)) }.joined()
     let command =

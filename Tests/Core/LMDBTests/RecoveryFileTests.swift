@@ -6,7 +6,7 @@ import Testing
 
 @testable import LMDB
 
-/// The file `recovery` names the data file to which it belongs. If another data file is there, an opening ignores it or fails.
+/// The file `recovery` names its data file. If the store has another data file, an opening ignores `recovery` or fails.
 @Suite struct `The file recovery` {
   let directory = TemporaryDirectory()
 
@@ -27,7 +27,7 @@ import Testing
   func `of a repeated creation belongs to the data file of the failed one, too`(
     level: DurabilityLevel
   ) throws {
-    // Simulates by copies: a failed creation removed `data.mdb`, and a power failure after the second creation brought it back.
+    // Simulates with copies: a failed creation removes `data.mdb`, and a power failure after a second creation brings it back.
     try write(1, level)
     try directory.copy(["data.mdb"], to: "first")
     try directory.copy(["recovery"], to: "second")

@@ -15,7 +15,7 @@ import Testing
     environment.close()
   }
 
-  /// Expects that an opening is refused as `kind`, and that it leaves every file in the directory unchanged.
+  /// Expects that an opening fails with an error of `kind`, and that the opening leaves every file in the directory unchanged.
   private func expectRefusal(
     _ kind: OpenError.Kind, _ options: EnvironmentOptions = Fixture.options(),
     sourceLocation: SourceLocation = #_sourceLocation
@@ -83,7 +83,7 @@ import Testing
     try expectRefusal(.notLMDB)
   }
 
-  /// The page headers of LMDB 1.x are 8 bytes longer than in LMDB 0.9, so the magic number and the version are 8 bytes later.
+  /// The page headers of LMDB 1.x are 8 bytes longer than in LMDB 0.9, so magic number and version are at larger offsets.
   @Test(arguments: [0, 8]) func `a file that LMDB 1.x made`(shift: Int) throws {
     try makePrivateDirectory(store)
     var bytes = Data(count: 16_384)

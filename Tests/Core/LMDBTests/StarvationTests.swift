@@ -24,7 +24,7 @@ import Testing
       #expect(lines == ["open", "written [1]", "closed true"])
       #expect(status == 0)
     } else {
-      // With the status 127, the system could not even load the libraries of the program. This is no fault of the program.
+      // The status 127 means that the system could not load the libraries of the program, which is no fault of the program.
       #expect([1, 2, 127].contains(status), "\(lines)")
     }
     if limit >= 30 { #expect(status == 0, "\(lines)") }
@@ -101,7 +101,7 @@ import Testing
     #expect(size >= 64 << 20 && size < 1 << 62)
     #expect(MapSize.initial(1 << 20, fileSize: 0) == 1 << 20)
     #expect(MapSize.initial(1 << 20, fileSize: 100 << 20) == 200 << 20)
-    // A sparse file can claim to be larger than any address space. This must not cause an overflow. LMDB then refuses the file.
+    // A sparse file may be larger than any address space. The computation must not overflow, so that LMDB can refuse the file.
     #expect(MapSize.initial(1 << 30, fileSize: .max) > 0)
   }
 }
@@ -110,7 +110,7 @@ import Testing
 struct `Without permission to write` {
   let directory = TemporaryDirectory()
 
-  /// Makes a store with one record. The store belongs to another user, who may only read it. Root may write it.
+  /// Makes a store with one record. The store belongs to another user, who may only read the store. Root may also write.
   init() throws {
     let environment = try Fixture.open(directory.store)
     try environment.set([1], [7])
@@ -155,7 +155,7 @@ struct `Without permission to write` {
     where name != "data.mdb" {
       try FileManager.default.removeItem(atPath: directory.store + "/" + name)
     }
-    // The reader opens the store when the lock files are already gone, so it does not report these files as deleted.
+    // The lock files are gone before the reader opens the store, so the reader does not report these files as deleted.
     _ = try reader()
   }
 

@@ -109,8 +109,8 @@ func refusal(
 }
 
 extension TemporaryDirectory {
-  /// If this user is root, gives the directory to another user, because file permissions and limits do not restrict root. Returns
-  /// the words before a command that run it as a user with restrictions.
+  /// File permissions and limits do not restrict root. So if this user is root, gives the directory to another user. Returns
+  /// the words that, in front of a command, run the command as that other user.
   func giveAway() -> [String] {
     guard geteuid() == 0 else { return [] }
     #expect(Process.succeeds(["chown", "-R", "65534:65534", path]))

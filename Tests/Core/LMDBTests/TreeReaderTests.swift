@@ -8,7 +8,7 @@ import Testing
 @Suite struct `Reading pages` {
   let directory = TemporaryDirectory()
 
-  /// Random keys of 1 to 500 bytes, many of which begin with the same bytes. Random values from no bytes to several pages.
+  /// Random keys of 1 to 500 bytes, many of which begin with the same bytes. Random values of zero bytes to several pages.
   private struct Content {
     var random: SeededRNG
 
@@ -40,7 +40,7 @@ import Testing
         directory.store + "\(seed)", Fixture.options(durability: .temporary))
       defer { environment.close() }
       var content = Content(random: SeededRNG(seed: seed))
-      // Compares also before the second database has any record.
+      // Makes the first comparison while the second database has no records.
       try compare(environment, &content, seed)
       for round in 0..<12 {
         try change(environment, round: round, &content)
@@ -57,7 +57,7 @@ import Testing
         for database in [.main] + environment.databases {
           for _ in 0..<content.random.next(in: 1..<300) {
             let key = content.key()
-            // In every third round most steps are removals, so pages merge until little is left.
+            // In every third round most steps are removals, so pages merge until the trees have only a few pages.
             if content.random.chance(percent: round % 3 == 2 ? 85 : 25) {
               if key != Fixture.signature { try transaction.remove(key.span, from: database) }
             } else {

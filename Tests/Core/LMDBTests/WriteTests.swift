@@ -147,7 +147,7 @@ import Testing
 
   func pages(flags: Int) throws -> [Int] {
     let data = try Data(contentsOf: file)
-    // Omits the root page of the main database. The main database has no other page, and every read needs this page.
+    // Every read needs the root page of the main database, so the list omits this page. The main database has no other page.
     let main = word(data, newestMeta(data) + 128)
     return data.reachable(from: [128]).filter {
       $0 != main && word(data, $0 * Self.pageSize + 10, 2) == flags

@@ -5,7 +5,7 @@ import LarderSystem
 import TestSupport
 
 extension Peer {
-  /// Makes the sync of a checkpoint fail, as on a broken disk: replaces the descriptor of the data file by `/dev/full`.
+  /// Replaces the descriptor of the data file by `/dev/full`, to simulate a broken disk. The sync of a checkpoint then fails.
   func failSync() throws {
     var options = Fixture.options(durability: .checkpointed)
     options.checkpointInterval = .seconds(3600)
@@ -23,7 +23,7 @@ extension Peer {
     anew.close()
   }
 
-  /// Makes a sync fail in the same way as ``failSync()``, during the close of a store with unsynced writes.
+  /// Closes a store with unsynced writes. Makes the sync of this close fail in the same way as ``failSync()`` does.
   func failSyncAtClosing() throws {
     let options = Store.Options(checkpointInterval: .seconds(3600))
     let opened = try Store(at: store, options: options)
@@ -45,7 +45,7 @@ extension Peer {
     Peer.say("again \(value ?? "nothing")")
   }
 
-  /// Makes the write of a meta page fail, as on a broken disk: replaces the descriptor for meta pages by `/dev/full`.
+  /// Replaces the descriptor for meta pages by `/dev/full`, to simulate a broken disk. The write of a meta page then fails.
   func failMetaWrite() throws {
     let environment = try Fixture.open(store)
     try environment.set([1], [1])
@@ -87,8 +87,8 @@ extension Peer {
     throw LMDBError(code: ENOENT)
   }
 
-  /// Obeys one command in each line and prints its outcome, until the input ends: `open [LEVEL]`, `set N`, `sync`, `get`,
-  /// `close`, `change LEVEL`, and `compact`. `open` uses the level only for a new store.
+  /// Until the input ends, obeys the command on each line and prints the outcome. The commands: `open [LEVEL]`, `set N`,
+  /// `sync`, `get`, `close`, `change LEVEL`, and `compact`. `open` uses the level only for a new store.
   func obeySyncWords() throws {
     var environment: Environment?
     var options = Fixture.options(durability: .checkpointed)
@@ -179,7 +179,7 @@ extension Peer {
   private static func flip(_ original: Data, _ random: inout SeededRNG) -> Data {
     var bytes = original
     let page = ([0, 1] + roots(original)).randomElement(using: &random)!
-    // A meta page uses only its first bytes. In other pages the first bytes matter most, so half of the cases flip only these.
+    // A meta page uses 152 bytes. In other pages the first 32 bytes matter most, so half of the cases flip only these bytes.
     let length = page < 2 ? 152 : Bool.random(using: &random) ? 32 : pageSize
     for _ in 0..<Int.random(in: 1...4, using: &random) {
       let place = page * pageSize + Int.random(in: 0..<length, using: &random)

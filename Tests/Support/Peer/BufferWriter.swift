@@ -41,7 +41,7 @@ extension Peer {
     }
   }
 
-  /// Puts an entry into the write buffer. After a line of input, pops the entry in a transaction, which also commits its record.
+  /// Puts an entry into the write buffer. After a line of input, pops the entry. The pop also commits the entry's record.
   func popBuffered() throws {
     // With this interval, the timer does not commit the record before the pop.
     let options = with(Store.Options(checkpointInterval: .seconds(3600))) {

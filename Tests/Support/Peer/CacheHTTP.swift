@@ -5,7 +5,7 @@ import Synchronization
 
 extension Peer {
   /// Reads requests, each on its own line: a method, a path and optional credentials. Sends each request through a cache over
-  /// the store. Prints the number of requests to the origin so far, and the body.
+  /// the store. For each response, prints the number of requests to the origin so far, and the body.
   func cacheHTTP() throws {
     let opened = try Store(at: store)
     let origin = PeerOrigin()
@@ -68,7 +68,7 @@ private final class PeerOrigin: HTTPTransport {
     return (response, HTTPBody(Array("peer".utf8)))
   }
 
-  /// A body that sends its first megabyte immediately, and then nothing more.
+  /// A body that sends its first megabyte immediately, then sends nothing more, and does not end.
   private static var endless: HTTPBody {
     let left = Mutex(20)
     return HTTPBody(next: {

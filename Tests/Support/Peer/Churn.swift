@@ -16,7 +16,7 @@ package struct Churn {
   private let author: Int
   private let largest: Int
   private var random: SeededRNG
-  /// The number and the size of each stored value.
+  /// The number and the size of the value of each stored key.
   private var model: [Int: (number: Int, size: Int)] = [:]
   private var next = 0
   package private(set) var commits = 0
@@ -62,7 +62,7 @@ package struct Churn {
     }
   }
 
-  /// Stores a new value for each key with a size, and removes the other keys. Returns false if there was no room.
+  /// Stores a new value for each key with a size, and removes the other keys. Returns false if no room was left.
   private mutating func change(_ changes: [(key: Int, size: Int?)]) throws -> Bool {
     var changed = model
     do {

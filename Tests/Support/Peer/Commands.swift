@@ -3,8 +3,8 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Obeys one command in each line and answers `done`, until the input ends. Then closes the store, except if a command `drop`
-  /// has released the store. With the argument `manual`, the command `clock` sets the time of the store.
+  /// Until the input ends, obeys the command on each line and answers `done`. Finally closes the store, except if a command
+  /// `drop` has released the store. With the argument `manual`, the command `clock` sets the time of the store.
   func obey() throws {
     let clock = ManualClock()
     let options = arguments.first == "manual" ? Store.Options(clock: clock) : Store.Options()
@@ -55,12 +55,12 @@ extension Peer {
     }
   }
 
-  /// The lifetime in milliseconds at this place of a command. If there is no number, returns nil, so the rules decide.
+  /// The lifetime that the word at `place` gives in milliseconds. Nil if there is no such word, so the rules decide.
   private static func life(_ words: [String], _ place: Int) -> Expiration? {
     words.count > place ? .after(.milliseconds(Int(words[place])!)) : nil
   }
 
-  /// Does one operation on a store, and prints the outcome of each step in the words of the library. Usage:
+  /// Does one operation on a store, and prints the outcome of each step with the messages of the library. Usage:
   /// `operate STORE write|read|compact|copy|checkpoint`.
   func operate() throws {
     switch value(0, { $0 }) {
@@ -78,7 +78,7 @@ extension Peer {
         let _: String? = try store.namespace("notes").value(for: "k")
       }
     case "checkpoint":
-      // From `break` on, the disk accepts no bytes for the data file, so the later steps fail.
+      // After the step `break`, the disk accepts no bytes for the data file, so `sync`, `set` and `get` fail.
       step("open") { store throws(LarderError) in
         let notes = store.namespace("notes")
         try notes.set("v", for: "k")

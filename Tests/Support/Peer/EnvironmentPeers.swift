@@ -20,7 +20,7 @@ extension Peer {
     }
   }
 
-  /// Compacts again and again until the process is killed, and reports each compaction.
+  /// Compacts again and again until the process is killed. Prints a line after each compaction.
   func compact() throws {
     var isFirst = true
     while true {
@@ -99,7 +99,7 @@ extension Peer {
     Peer.say("\(churn.commits) \(churn.refusals) \(try churn.isIntact())")
   }
 
-  /// Reads lock.mdb, as a backup inside the process would do. When this file is closed, the system drops the locks of LMDB.
+  /// Opens, reads and closes lock.mdb, as a backup inside the process would do. At the close, the system drops LMDB's locks.
   func loseLocks() throws {
     let environment = try Fixture.open(store)
     let bytes = FileManager.default.contents(atPath: store + "/lock.mdb")

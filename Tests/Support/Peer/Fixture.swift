@@ -17,7 +17,7 @@ package enum Fixture {
     return options
   }
 
-  /// Opens the store. A new store is durable unless the options set another level.
+  /// Opens the store. If the options set no level, a new store is durable.
   package static func open(
     _ path: String, _ options: EnvironmentOptions = options()
   ) throws(OpenError) -> Environment {
@@ -66,7 +66,7 @@ extension Environment {
     try numbers.allSatisfy { try value(Fixture.bytes($0)) == Fixture.filling($0, count: size) }
   }
 
-  /// Makes writes that last `microseconds` each. Returns for each write how many other writes came during its wait.
+  /// Makes writes that last `microseconds` each. Returns for each write how many other writes were made during the wait.
   package func queueUp(_ writes: Int, lasting microseconds: UInt32) throws -> [Int] {
     let counter = Fixture.bytes(0)
     return try (0..<writes).map { _ in

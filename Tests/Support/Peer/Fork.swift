@@ -1,7 +1,7 @@
 import Foundation
 import LMDB
 
-/// Swift does not offer `fork`, so this declares the C function. A forked child has only the thread that called `fork`.
+/// Swift does not offer `fork`, so this line declares the C function. A forked child has only the thread that called `fork`.
 @_silgen_name("fork") func cFork() -> Int32
 
 extension Peer {
@@ -12,7 +12,7 @@ extension Peer {
     return status
   }
 
-  /// Runs `child` in a forked process, and waits for the end of this process.
+  /// Runs `child` in a forked process, and waits until the forked process ends.
   private func inChild(_ child: () throws -> Void) {
     let process = cFork()
     if process == 0 {
@@ -22,7 +22,7 @@ extension Peer {
     Peer.say("child ended \(Self.waitForChild(process))")
   }
 
-  /// Tries the calls of an environment in a child, opens the store again there, and continues in the parent.
+  /// A child tries the calls of the inherited environment and opens the store again. The parent then continues its calls.
   func fork() throws {
     let environment = try Fixture.open(store)
     try environment.set([1], [1])

@@ -14,7 +14,7 @@ extension Peer {
     }
   }
 
-  /// Reads entries and prints how many exist. The first argument is the number of entries. A second argument repeats the reads.
+  /// Reads as many entries as the first argument says, and prints how many exist. With a second argument, repeats both steps.
   func useEntries() throws {
     let opened = try Store(at: store)
     let notes = opened.namespace("notes")

@@ -36,7 +36,7 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Loads keys one after the other. Prints the number of its loads and the number of values. The argument is the number of keys.
+  /// Loads as many keys as the argument says, one after the other. Prints how many loads ran and how many values were right.
   func loadMany() throws {
     let boards = try cache()
     Peer.say("open")
@@ -115,7 +115,7 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Waits until no other thread can hold a lock of the Swift runtime. In a forked child such a lock would stay taken for ever.
+  /// Waits until no other thread can hold a lock of the Swift runtime. In a forked child, a held lock would stay held.
   private static func waitUntilOtherThreadsSleep() {
     #if os(Linux)
       let folder = "/proc/self/task"
@@ -125,7 +125,7 @@ extension Peer {
           guard thread != "\(getpid())",
             let line = try? String(contentsOfFile: "\(folder)/\(thread)/stat", encoding: .utf8)
           else { return false }
-          // The state follows the name of the thread. The name may contain parentheses, so the last one counts.
+          // The state follows the name of the thread. The name may contain parentheses, so only the last `)` ends the name.
           return !line.split(separator: ")").last!.hasPrefix(" S")
         }
         if awake.isEmpty { return }
@@ -141,7 +141,7 @@ extension Peer {
     let boards = try cache()
     let opened = boards.namespace.store
     for _ in 0..<2 { try boards.set("v", for: "bern") }
-    // The last call appends to the write buffer. The first calls of the parent begin with it, so no record is left.
+    // The last call appends a record to the write buffer. The parent begins with this call, so a later call commits the record.
     let calls: [@Sendable () throws -> Void] = [
       { _ = try opened.namespace("n").count() }, { _ = try boards.value(for: "bern") },
       { _ = try opened.statistics() }, { _ = try opened.namespaces() },

@@ -15,7 +15,7 @@ extension Peer {
     options.durability = value(0) { Durability(rawValue: $0) }
     let rarity = argument(4)
     var left = argument(1)
-    // Another process may take long to notice a failed sync. Until then the store does not open, so many attempts are allowed.
+    // Another process may take long to notice a failed sync. Until then the store does not open, so the loop tries many times.
     for session in 0..<400 where left > 0 || session < 2 {
       do {
         Peer.say("opening")

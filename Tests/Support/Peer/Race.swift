@@ -21,7 +21,7 @@ extension Peer {
         do {
           try raceOnce(opened, round, client * 4 + thread, &random, sum, claims)
         } catch let error as LarderError where error.code == .busy {
-          // A process may have been stopped while it held the lock, so this call may fail.
+          // The test may stop a process that holds the lock, so calls of other processes may fail.
         } catch {
           Peer.say("WRONG \(error)")
         }

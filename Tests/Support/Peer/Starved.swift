@@ -29,7 +29,7 @@ extension Peer {
     let targets = try (0...2).map {
       try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
     }
-    // If a file of the store had the descriptor of standard error, this message would be written into the file.
+    // If a file of the store had the number of the standard error descriptor, this message would damage the file.
     FileHandle.standardError.write(Data("a message".utf8))
     try environment.set([1], Array(targets.joined(separator: "\n").utf8))
     environment.close()

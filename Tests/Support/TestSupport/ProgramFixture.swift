@@ -9,7 +9,7 @@ package final class ProgramFixture: Sendable {
 
   /// The answer of `/bin/sh` to a command, in the form of a transcript.
   ///
-  /// - Parameter asAtTerminal: whether `larder` answers in its form for a terminal.
+  /// - Parameter asAtTerminal: whether `larder` prints its output in the form for a terminal.
   package func answer(to command: String, asAtTerminal: Bool = false) throws -> String {
     let terminal = asAtTerminal ? "larder() { command larder -o table \"$@\"; }\n" : ""
     let (code, output, error) = try run(terminal + command)

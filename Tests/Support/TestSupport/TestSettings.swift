@@ -23,7 +23,7 @@ package enum TestSettings {
     return (0..<UInt64(corpus * trials)).map { $0 } + [seed]
   }
 
-  /// A number from the environment variable, for test runs of unusual length.
+  /// The number in the environment variable `name`, or else `usual`. Such a number changes the length of a test.
   package static func number(_ name: String, default usual: Int) -> Int {
     environment[name].flatMap { Int($0) } ?? usual
   }

@@ -1,6 +1,6 @@
 package import Larder
 
-/// A copy of a value with these changes.
+/// A copy of `value` after `change` has changed the copy.
 package func with<Value>(_ value: Value, _ change: (inout Value) throws -> Void) rethrows -> Value {
   var changed = value
   try change(&changed)

@@ -15,7 +15,7 @@ struct DamageWorker {
 
   static let writes = 250
 
-  /// - Parameter killed: whether to copy the files while the store is open. The files are then as after a kill.
+  /// - Parameter killed: whether to copy the files while the store is open. Such copies are like the files that a kill leaves.
   init(directory: String, durability: Durability, killed: Bool) throws {
     self.directory = directory
     self.durability = durability
@@ -62,11 +62,11 @@ struct DamageTally {
   private var written = 0
   private var refused = false
   private var old = 0
-  /// Whether an older version has replaced a page, as after a write that the disk lost.
+  /// Whether an older version of a page has replaced the page. A disk that loses a write has this effect.
   private let hasOldPages: Bool
   /// Whether each page is whole. If so, a write may lose only the entry that it writes.
   var keepsUnwritten = false
-  /// The entries that were read, and that no write has changed since.
+  /// The entries that were read, and that no write has changed after the read.
   private var unwritten: Set<String> = []
 
   init(model: DamageModel, hasOldPages: Bool) {
@@ -123,7 +123,7 @@ struct DamageTally {
     read += 1
     if value != nil { unwritten.insert(full) }
     if let value, !model.allows(value, for: full) {
-      // A whole old page looks like a new page, so an old value from such a page is no fault of the library.
+      // The library cannot distinguish a whole old page from a new page, so an old value from an old page is no fault.
       if hasOldPages, model.isOld(value, for: full) {
         old += 1
       } else {

@@ -151,7 +151,7 @@ extension Mutation {
       let record = records(of: root, in: data).randomElement(using: &random),
       var page = pages.randomElement(using: &random)
     else { return }
-    // LMDB stores a long list in pages of its own. The record then has only the number of the first of them.
+    // LMDB stores a long list in pages of its own. The record then has only the number of the first of these pages.
     let value =
       data.word16(record.offset + 4) == 1
       ? Int(data.word64(record.offset + 16)) * Self.pageSize + 16 : record.offset + 16

@@ -2,7 +2,7 @@ import Foundation
 import Larder
 import TestSupport
 
-/// `starvation-trials DIRECTORY SEED COUNT [SHORTAGE...]` runs clients of a store, and the shell, in processes that lack a
+/// `starvation-trials DIRECTORY SEED COUNT [SHORTAGE...]` runs clients of a store, and `larder`, in processes that lack a
 /// resource. Every call must succeed or throw, each process must end, and the store must be intact and have every acknowledged
 /// write.
 struct StarvationTrials {
@@ -71,7 +71,7 @@ struct StarvationTrials {
     let manager = FileManager.default
     try? manager.removeItem(atPath: directory)
     try manager.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    // The process without threads runs as another user, who needs this directory.
+    // The process that can create no thread runs as another user, who must be able to write to this directory.
     if geteuid() == 0 { _ = unsafe chown(directory, 65_534, 65_534) }
   }
 
@@ -150,7 +150,7 @@ struct StarvationTrials {
   static let shell = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     .appendingPathComponent("larder").path
 
-  /// Lets the shell make a store, write, read and verify. The shell must end with an exit code, except if memory is short.
+  /// Lets the shell `larder` make, write and verify a store. The shell must end with an exit code, except if memory is short.
   mutating func runShell(
     _ store: String, _ shortage: Shortage, _ amount: Int, _ what: String
   ) throws {
