@@ -11,7 +11,7 @@ struct BufferHold {
   /// The end of the records that the transaction has stored, and their number.
   private var drainedEnd = 0
   private var drainedCount = 0
-  /// For each namespace, the version of the first value that comes from these records. All later versions come from them, too.
+  /// For each namespace, the version of the first value from these records. All later versions are from these records, too.
   private var firstVersions: [NamespaceID: UInt64] = [:]
   private var terms = BufferTerms()
   private let lost: LostRecords
@@ -27,7 +27,7 @@ struct BufferHold {
     guard let buffer else { return 0 }
     (isHeld, drainedEnd, drainedCount, firstVersions) = (false, 0, 0, [:])
     // Each pass stores the records that were appended during the previous pass. So when appends stop, usually only a few
-    // records are left. Many are left only if other threads append as fast as this thread stores.
+    // records are left. Many records are left only if other threads append as fast as this thread stores.
     var passes = 0
     while passes < 4, case let state = buffer.state, !state.isFrozen,
       buffer.base(of: state) == commit, state.end - drainedEnd >= buffer.leastAhead
@@ -50,7 +50,7 @@ struct BufferHold {
     _ buffer: WriteBuffer, to state: BufferState, _ session: inout WriteSession
   ) throws {
     if state.end <= drainedEnd { return }
-    // If all records are damaged, the batch changes nothing else. But this generation of records ends only with a commit.
+    // If all records are damaged, the batch changes nothing. This generation ends only with a commit, so the batch must commit.
     session.forceCommit()
     let contents = BufferContents(of: buffer, from: drainedEnd, to: state)
     for id in contents.namespaces.keys where firstVersions[id] == nil {

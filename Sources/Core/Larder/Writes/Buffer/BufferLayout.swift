@@ -77,7 +77,7 @@ struct BufferState: Equatable {
   var generation: UInt64 { word &>> Self.generationShift }
   /// Which of the two words has the base of this generation. A killed process may have changed the other word.
   var base: Int { word & Self.baseBit == 0 ? 0 : 1 }
-  /// Whether old places in the hash table may look like places of this generation, so that the table must be emptied.
+  /// Whether places of much older generations may look like places of this generation, so that the table must be emptied.
   var needsEmptyTable: Bool { generation & 0xFFFF == 1 }
   /// If two states have the same epoch, no records were committed or frozen between them.
   var epoch: UInt64 { word & ~Self.endMask }

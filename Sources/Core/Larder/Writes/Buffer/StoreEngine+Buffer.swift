@@ -3,7 +3,7 @@ import LarderSystem
 import Synchronization
 
 extension StoreEngine {
-  /// Commits the entries of the write buffer. Does nothing inside a write of this thread: that write has taken them over.
+  /// Commits the entries of the write buffer. Does nothing inside a write of this thread, which has taken over the entries.
   func settle(_ mode: CommitMode = .withoutCleanup) throws(LarderError) {
     guard let buffer = reader.buffer, buffer.hasRecords, !environment.isWriting else { return }
     guard isWritable.load(ordering: .relaxed) else { return try awaitSettled(buffer) }

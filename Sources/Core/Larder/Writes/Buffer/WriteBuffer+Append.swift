@@ -90,7 +90,7 @@ extension WriteBuffer {
       let record = former.record(key.count, in: namespace.id, entryCount: 0)
       let change = (former.entry == nil ? 0 : -1, -(former.entry?.size ?? 0))
       guard let room = room(for: record, change, &slot, state, view),
-        // Transactions number removals only while the buffer is frozen (no process appends). So none numbers removals now.
+        // No transaction numbers removals now: transactions do so only while the buffer is frozen (no process appends).
         let number = removals.begin()
       else { return .refused }
       removals.record(former.keyHash, number)

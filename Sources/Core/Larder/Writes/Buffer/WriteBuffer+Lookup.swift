@@ -45,7 +45,7 @@ extension WriteBuffer {
     }
   }
 
-  /// Whether no record was committed or frozen after `state` was read. If so, all that was read since belongs to `state`.
+  /// Whether no record was committed or frozen after `state` was read. If so, all data read meanwhile belongs to `state`.
   func isStill(_ state: BufferState) -> Bool {
     atomicMemoryFence(ordering: .acquiring)
     return self.state.epoch == state.epoch

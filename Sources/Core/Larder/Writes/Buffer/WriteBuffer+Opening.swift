@@ -81,8 +81,8 @@ extension WriteBuffer {
     origin.indices.allSatisfy { view.wide(BufferLayout.Place.origin + $0) == origin[$0] }
   }
 
-  /// The generation of the file's records if they belong to other data than the present data; otherwise 0. Such records remain
-  /// if the data was changed and after that only read-only processes have opened the store.
+  /// The generation of the file's records if the records belong to other data than the data file now has; otherwise 0. Such
+  /// records remain if the data was changed and after that only read-only processes have opened the store.
   static func foreignGeneration(
     _ view: borrowing SharedTable.View, of environment: Environment, _ options: Store.Options
   ) -> UInt64 {
@@ -91,8 +91,8 @@ extension WriteBuffer {
     let newest = environment.lastTransaction
     // The base is the number of a commit, and these numbers only increase. So a base above the last commit is of other data.
     if base > newest { return state.generation }
-    // Every commit freezes the buffer and then begins a generation. So an older base without a freeze is of other data, too, unless
-    // another process has just begun a generation.
+    // Every commit freezes the buffer and then begins a generation. So an older base without a freeze is of other data, too,
+    // except if another process has just begun a generation.
     if base < newest, !state.isFrozen, view.acquire(BufferLayout.Place.state) == state.word {
       return state.generation
     }

@@ -72,7 +72,7 @@ struct BufferContents {
 
 struct BufferPlace {
   let record: BufferRecord
-  /// Whether one of the records that were read together is an earlier removal of the same key.
+  /// Whether an earlier removal of the same key is among the records that were read together.
   fileprivate(set) var followsRemoval = false
   let offset: Int
   /// The offset of the copied key. The copied entry follows the key.

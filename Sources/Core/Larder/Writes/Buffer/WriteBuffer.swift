@@ -84,7 +84,7 @@ final class WriteBuffer: Sendable {
       lost: losses.load(ordering: .relaxed))
   }
 
-  /// Counts lost records. Ends the appends of all processes, so that the next writes use transactions, which report the damage.
+  /// Counts lost records. Stops the appends of all processes, so the next writes use transactions, which report the damage.
   func countLost(_ count: Int) {
     if count == 0 { return }
     losses.add(count, ordering: .relaxed)
@@ -141,7 +141,7 @@ final class WriteBuffer: Sendable {
     state.isFrozen && snapshot > base(of: state)
   }
 
-  /// Ends the appends of all processes if the file is no longer in the directory. Otherwise a process that opens the store now
+  /// Stops the appends of all processes if the file is no longer in the directory, because a process that opens the store now
   /// would not see new records.
   private func checkPlace(_ view: borrowing SharedTable.View) {
     if view.isWritable, !table.isInPlace { view.release(1, to: BufferLayout.Place.isClosed) }

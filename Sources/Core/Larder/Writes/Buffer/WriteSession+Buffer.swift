@@ -67,7 +67,7 @@ extension WriteSession {
 }
 
 extension Limits {
-  /// A namespace or a store with fewer entries than this does not make room for the next records.
+  /// A namespace or a store with fewer entries than this number does not make room for the next records.
   fileprivate static let leastEvictedAhead = 1000
 
   /// The limits without the room for the next records. That room is a 400th of a limit, but at most 2048 entries and 1 MB.

@@ -67,7 +67,7 @@ extension ChangeFeed {
   private func publishStuck(_ state: inout State, newest commit: UInt64) {
     let unpublished = ring.unpublished
     if let unpublished, unpublished.target == state.stuck, unpublished.transaction <= commit,
-      // The target is read again after the commit was seen. If the target is the same, its writer has made that commit.
+      // The target is read again after the commit was seen. If the target is still there, its writer has made that commit.
       ring.unpublished?.target == unpublished.target
     {
       ring.publish(unpublished.target)

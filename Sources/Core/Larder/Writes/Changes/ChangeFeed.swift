@@ -14,7 +14,7 @@ import Synchronization
 final class ChangeFeed: Sendable {
   let ring: ChangeRing
   let process = ProcessInfo.processInfo.processIdentifier
-  /// The machine's monotonic clock in milliseconds. All processes share this clock; the store's clock may be set by tests.
+  /// The machine's monotonic clock in milliseconds: all processes share this clock, and tests may change the store's clock.
   private let machine: @Sendable () -> Int64
   private let health: @Sendable () -> StoreHealth
   let state = Mutex(State())
@@ -79,7 +79,7 @@ final class ChangeFeed: Sendable {
     return PendingChanges(feed: self, first: ring.head, transaction: transaction)
   }
 
-  /// If the disk has no room for a larger ring, the ring keeps its size, and a slow subscription misses changes sooner.
+  /// Makes a small ring larger. If the disk has no room, the ring stays, and a slow subscription misses changes sooner.
   private func growRing() {
     let wanted = ring.wantedSlots
     guard wanted > ring.slots, wanted != refusedSlots.load(ordering: .relaxed) else { return }

@@ -4,8 +4,8 @@ import LarderSystem
 /// The file `changes`: a ring of the store's newest changes in the order of their commits.
 ///
 /// A batch writes its changes into the slots after the head, where no reader reads. It notes the new head (the target) and the
-/// number of its commit, then commits, and then sets the head. If the batch is killed before that, the next writer sets the
-/// head if the commit was made, and otherwise drops the target. Writers hold the writer lock, so there is at most one target.
+/// number of its commit, then commits, and then sets the head. If the process is killed before it sets the head, the next
+/// writer sets the head if the commit was made, and otherwise drops the target. The writer lock allows at most one target.
 ///
 /// Readers read slots before the head without a lock. If the seal of a slot does not match, a writer has overtaken the reader.
 ///
@@ -68,8 +68,8 @@ struct ChangeRing {
     words.open(making: Self.count(wantedSlots))
   }
 
-  /// Replaces the file inside a write transaction, so that no other batch writes records. Returns false and keeps the file if
-  /// that fails. A lease that another process takes at the same moment may be lost; `ChangeFeed.hold` notices the loss.
+  /// Replaces the file inside a write transaction, so that no other batch writes records. If that fails, returns false and
+  /// keeps the file. A lease that another process takes at the same moment may be lost; `ChangeFeed.hold` notices the loss.
   func grow(to slots: Int) -> Bool {
     words.replace(count: Self.count(slots)) { old, new in
       for place in 0..<Place.slots { new.store(old.wide(place), wide: place) }

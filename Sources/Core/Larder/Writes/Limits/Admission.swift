@@ -1,7 +1,7 @@
 import LarderSystem
 
-/// The admission of an entry: a write is about to store it, and the batch makes room for it. The entry is neither stored nor
-/// counted yet, so a refused write leaves nothing to undo. But limits and policies already count the entry.
+/// The admission of an entry that a write is about to store: the batch makes room for the entry. The entry is neither stored
+/// nor counted yet, so a refused write leaves nothing to undo. But limits and policies already count the entry.
 struct Admission {
   let entryKey: [UInt8]
   /// The keys of all owners of the entry and of its former value, of the owners of those owners, and so on.

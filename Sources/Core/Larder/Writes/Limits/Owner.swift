@@ -25,7 +25,7 @@ public struct Owner: Hashable, Sendable {
   }
 }
 
-/// An owner in the form that entries store. It has the id of the namespace, because a rename does not change the id.
+/// An owner in the form that entries store: with the id of the namespace, because a rename does not change the id.
 struct StoredOwner: Equatable {
   var id: NamespaceID
   var key: [UInt8]

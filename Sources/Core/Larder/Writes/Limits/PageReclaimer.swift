@@ -15,7 +15,7 @@ struct PageReclaimer {
   private var mayRepeat: Bool
   private var failures = 0
   private(set) var mayAskForCheckpoint = true
-  /// The number of free pages that the batch should have when it begins; 0 after they were freed or could not be freed.
+  /// The number of free pages that the batch should have when it begins; 0 after the attempt to free these pages.
   private(set) var wanted: Int
 
   init(engine: StoreEngine, mayRepeat: Bool) {
@@ -56,7 +56,7 @@ struct PageReclaimer {
       return
     }
     // Nobody knows how many pages the batch will need, and a second failure is worse than too many evictions. So more pages are
-    // freed than were taken. Half of the file is enough: a batch without large values copies at most the other half.
+    // freed than the batch had taken. Half of the file is enough: a batch without large values copies at most the other half.
     let likely = min(Self.half(engine), max(4 * taken, Self.leastForBatches))
     let pages = max(taken, likely) + BatchPages.kept
     engine.writes.pagesForBatches.store(pages, ordering: .relaxed)

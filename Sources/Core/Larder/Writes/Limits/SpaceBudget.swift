@@ -42,7 +42,7 @@ extension WriteSession {
     return usesMore(than: usable - usable / 32)
   }
 
-  /// Throws if the sum of all guarantees exceeds the store's limits. For `changed`, `guaranteed` counts. O(namespaces).
+  /// Throws if the sum of all guarantees exceeds the limits. The namespace `changed` counts with `guaranteed`. O(namespaces).
   mutating func checkGuarantees(of changed: String?, _ guaranteed: Int) throws(LarderError) {
     let usableDisk = budget.limits.usableDisk(pageSize: engine.pageSize)
     guard let most = [budget.limits.bytes, usableDisk].compactMap({ $0 }).min() else { return }

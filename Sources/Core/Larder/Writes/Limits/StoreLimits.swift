@@ -16,9 +16,9 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   public var entries: Int?
   /// The bytes of all values.
   public var bytes: Int?
-  /// Bytes of the data file; at least 4 MB. The file never grows beyond this limit; a larger file grows by at most 2 MB.
+  /// Bytes of the data file; at least 4 MB. A file below the limit never exceeds it; a larger file grows by at most 2 MB.
   ///
-  /// Nil keeps the limit of the store's creation: a tenth of the free disk, at most 10 GB. ``Limits/unlimited`` removes it.
+  /// Nil keeps the limit of the creation: a tenth of the disk's free bytes, at most 10 GB. ``Limits/unlimited`` removes it.
   public var disk: Int?
   /// The bytes of memory that decoded values may use in each process, for all caches together; nil means 64 MB. Other processes
   /// obey a new limit when they decode their next value.
@@ -151,8 +151,8 @@ extension Store {
     _ = try override(limits) { true }
   }
 
-  /// Like ``override(_:)``, but calls `shouldContinue` between two transactions, and stops if the result is false. Then this
-  /// call also returns false, and the reached usage is the limit in force.
+  /// Like ``override(_:)``, but calls `shouldContinue` between two transactions, and stops if the result is false. In that case
+  /// this call also returns false, and the reached usage is the limit in force.
   package func override(
     _ limits: StoreLimits, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {

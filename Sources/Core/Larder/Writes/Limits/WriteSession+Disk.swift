@@ -108,7 +108,7 @@ extension WriteSession {
     try removeExpired(in: nil, while: shouldContinue)
     guard state.garbage == 0, shouldContinue(self) else { return }
     let before = state.bytes
-    // In a store of small entries, only many evictions free a page. So few are made until half of the reserve is in use.
+    // In a store of small entries, only many evictions free a page. So few are evicted until half of the reserve is in use.
     let isDeep = usesMore(than: pages + (budget.disk?.reserve ?? 0) / 2)
     let most = UInt64(2 * size + (isDeep ? 1_000_000 : 64_000))
     try evictInTurn { session in

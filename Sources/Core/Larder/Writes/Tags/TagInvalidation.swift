@@ -43,7 +43,7 @@ extension Store.Namespace {
 }
 
 extension Store {
-  /// Like ``invalidate(tag:)``, in one namespace, or in all if `namespace` is nil. Values written after the horizon stay.
+  /// Invalidates a tag in one namespace, or in all if `namespace` is nil. Values that were written after the horizon stay.
   package func invalidate(
     tag: String, in namespace: String?, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult {
@@ -51,7 +51,7 @@ extension Store {
     return try engine.invalidate([EntryAttributes.validated(tag)], in: namespace, asOf: horizon)
   }
 
-  /// Like ``invalidate(tag:)``, for a task. Each transaction shares its commit with other writes and blocks no thread.
+  /// Invalidates a tag for a task. Each transaction shares its commit with other writes and blocks no thread.
   package func invalidateInSteps(tag: String) async throws {
     let tags = [try EntryAttributes.validated(tag)]
     var tombstone = try await commit { batch in
@@ -66,7 +66,7 @@ extension Store {
   }
 }
 
-/// Removes the entries that have all of some tags, in several limited transactions. A tombstone hides the entries that the
+/// Removes the entries that have all of the given tags, in several limited transactions. A tombstone hides the entries that the
 /// first transaction leaves. Later transactions continue at the position in the tombstone. If this process is killed, other
 /// processes continue.
 enum TagInvalidation {
@@ -95,8 +95,8 @@ extension StoreEngine {
 }
 
 extension WriteSession {
-  /// Returns the result of this call. If entries are left, also returns the key of the tombstone. `limit` is the largest number
-  /// of records of the tag index that this call handles.
+  /// Returns the result of this call. If some of the entries remain, also returns the key of the tombstone. `limit` is the
+  /// largest number of records of the tag index that this call handles.
   mutating func beginInvalidation(
     of tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon? = nil, limit: Int
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {

@@ -14,7 +14,7 @@ struct BatchEffects {
   /// The number that ``RemovalTable`` gave to the removals of the batch; nil if the batch removed nothing.
   var removal: UInt64?
   var changes: PendingChanges?
-  /// Whether the batch made changes while no subscriber existed. After the batch, false if the store never had a subscriber.
+  /// Whether the batch made changes while no subscriber existed. The end of a batch sets false if there never was a subscriber.
   var hasUnrecordedChanges = false
   var entries: UInt64 = 0
   /// The number of removed owners whose dependents the batch has not removed yet.

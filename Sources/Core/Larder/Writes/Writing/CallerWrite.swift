@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A write as a value. With this value, the write can wait in the queue, share a transaction with other writes, and run again.
+/// A write as a value, so that the write can wait in the queue, share a transaction with other writes, and run again.
 struct SharedWrite<Result: Sendable>: Sendable {
   var size = 0
   var mode = CommitMode.standard

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The counters of the namespaces that a write uses, and the counters of the store. Each record of counters is read once.
 ///
-/// Changes are made in memory. ``WriteSession/saveCounters()`` writes each once, so stored counters are exact after a commit.
+/// Changes are made in memory. ``WriteSession/saveCounters()`` writes each record once, so stored counters are exact.
 struct Ledger {
   struct Account: Sendable {
     var counters: NamespaceCounters
@@ -26,7 +26,7 @@ struct Ledger {
   private let committed: StoreState
   /// The entry that the batch will store next, and for which it makes room.
   var expected: ExpectedEntry?
-  /// The number of changes until now. With this number a caller finds out whether a failed write has changed anything.
+  /// The number of changes until now. If a write fails, its caller compares this number, and so knows whether anything changed.
   private(set) var changes = 0
 
   init(_ balance: Balance) {
@@ -52,7 +52,7 @@ struct Ledger {
 
   func isLoaded(_ id: NamespaceID) -> Bool { namespaces.contains(id) }
 
-  /// Takes over the counters of a namespace. `isCounted` means that they are a new count, because their record is damaged.
+  /// Takes over the counters of a namespace. `isCounted` means that the counters are a new count after damage of their record.
   mutating func add(_ counters: NamespaceCounters, of id: NamespaceID, isCounted: Bool) {
     namespaces[id] = Account(counters: counters, isNew: false, isChanged: isCounted)
   }
@@ -78,8 +78,8 @@ struct Ledger {
     learn(id, change)
   }
 
-  /// Like `updateLoaded`, for the state of an eviction policy. ``changes`` does not include this change, because a refused
-  /// write may leave the state of a policy changed.
+  /// Changes the counters of a namespace for the state of its eviction policy. ``changes`` does not include this change,
+  /// because a refused write may leave the state of a policy changed.
   mutating func learn(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
     _ = namespaces.update(id) { loaded in
       loaded.isChanged = true
@@ -90,7 +90,7 @@ struct Ledger {
   // MARK: Entries
 
   /// Replaces the weight of an old entry by the weight of the new entry; nil means that there is no such entry. `reason` says
-  /// why the old value is removed, or is nil if such a removal is not counted.
+  /// why the old value is removed, or is nil if the removal is not counted.
   mutating func charge(
     _ old: EntryWeight?, _ new: EntryWeight?, to id: NamespaceID,
     removing reason: RemovalReason? = nil
@@ -184,7 +184,7 @@ extension QueueState {
 final class CommittedLedger: Sendable {
   private let latest = Mutex<(serial: UInt64, balance: Ledger.Balance)?>(nil)
 
-  /// The kept counters if no other write was committed after them; otherwise the stored counters.
+  /// The kept counters if no other write was committed after they were kept; otherwise the stored counters.
   func begin(
     _ transaction: borrowing WriteTransaction, _ seal: RecordSeal
   ) throws(LMDBError) -> Ledger.Balance {

@@ -5,7 +5,7 @@ import LarderSystem
 ///
 /// One record of the index is a block with many entries. Entries that are written or removed together usually share a block, so
 /// the batch collects their changes and writes the record once. A sweep moves entries between two blocks, so the batch keeps
-/// two blocks. The write buffer has its records in the order of keys, so a commit of the write buffer keeps all blocks.
+/// two blocks. The records of the write buffer are not in the order of blocks, so their commit keeps all blocks.
 struct PendingDeadlines {
   struct Change {
     let block: ExpiryBlock
@@ -54,7 +54,7 @@ struct PendingDeadlines {
     return nil
   }
 
-  /// Removes and returns all changes: those of the two last blocks, then the others in the order of the index.
+  /// Removes and returns all changes: first those of the two blocks that were used last, then the others in the index's order.
   mutating func takeAll() -> [Change] {
     if newest == nil { return [] }
     defer { (newest, older, others) = (nil, nil, [:]) }

@@ -23,11 +23,11 @@ struct CommitMode {
 /// A rollback that is not an error of the body.
 enum RolledBack: Error {
   case fileLimitChanged(to: Int?)
-  /// Pages are scarce, and a checkpoint of this process would free some.
+  /// Pages are scarce, and a checkpoint of this process would free pages.
   case checkpointWanted
   /// The file has fewer free pages than earlier batches needed.
   case roomWanted
-  /// The data file had too few pages. Until then the batch had taken `taken` pages.
+  /// The data file had too few pages after the batch had taken `taken` pages.
   case outOfPages(taken: Int)
   case memberFailed(index: Int)
   case memberCancelled
@@ -40,7 +40,7 @@ extension StoreEngine {
   func commit<Result>(
     _ mode: CommitMode = .standard, _ body: (inout WriteBatch) throws -> Result
   ) throws(LarderError) -> Result {
-    // Only closing and timers set a time limit, and both must not wait for the writes of loads.
+    // Closing and timers set a time limit and must not wait for the writes of loads. All other commits wait for these writes.
     if mode.lockTimeout == nil { awaitLoadWrites() }
     return try typed { try commitRethrowing(mode, body) }
   }
@@ -75,8 +75,8 @@ extension StoreEngine {
     }
   }
 
-  /// Runs one transaction, together with the waiting work of this process. Throws ``RolledBack`` if it may have to run again.
-  /// `room` is nil if no more room can be prepared; `lost` has the records of the write buffer that cannot be stored.
+  /// Runs one transaction with the waiting work of this process. Throws ``RolledBack`` if the transaction may have to run
+  /// again. `room` is nil if no more room can be prepared; `lost` has the records of the write buffer that cannot be stored.
   func attempt<Result>(
     _ mode: CommitMode, with room: PageReclaimer? = nil, without lost: LostRecords = LostRecords(),
     _ body: (inout WriteBatch) throws -> Result
@@ -85,10 +85,10 @@ extension StoreEngine {
     var thrown: (any Error)?
     var (isOverdrawn, pages) = (false, 0)
     var buffered = BufferHold(reader.buffer, without: lost)
-    // The number of a transaction that only stored records of the write buffer, so that the next one runs `body`; or nil.
+    // The number of a transaction that only stored records of the write buffer, so that another transaction runs `body`.
     var recordsID: UInt64?
     func end(_ newest: UInt64) -> Bool {
-      // This needs `lock.write`: later another process may prepare equal changes, and these must stay.
+      // Must run under `lock.write`: later another process may have prepared changes with the same target, which must stay.
       if let changes = effects.changes, newest < changes.transaction { changes.discard() }
       buffered.end(newest: newest, in: environment, keepsFrozen: recordsID != nil)
       guard recordsID == newest else { return false }
@@ -139,7 +139,7 @@ extension StoreEngine {
     }
   }
 
-  /// Removes the dependents of removed owners that the write has left. Each transaction removes a limited number.
+  /// Removes the dependents of removed owners that a write has not removed. Each transaction removes a limited number.
   private func removeRemainingOrphans(_ count: UInt64) {
     var left = count
     do {
@@ -202,9 +202,9 @@ extension WriteBatch {
 extension Store {
   /// Makes several changes together: all become visible at the same moment, or none does if `body` throws.
   ///
-  /// `body` runs once, on the calling thread. The call waits for writers of other processes, and for another write of this
-  /// process that does not end, but at most for ``Options/lockTimeout``. `body` must not wait for another thread or task that
-  /// writes to the store: that thread waits for the end of `body`, and after the timeout it gets ``LarderError/Code/busy``.
+  /// `body` runs once, on the calling thread. The call waits for other writers, of this or another process, but at most for
+  /// ``Options/lockTimeout``. `body` must not wait for another thread or task that writes to the store: that thread waits for
+  /// the end of `body`, and after the timeout it gets ``LarderError/Code/busy``.
   ///
   /// - Throws: the error of `body`. ``LarderError/Code/insideWrite`` inside another write of the store.
   ///   ``LarderError/Code/busy`` if another writer keeps the lock too long. ``LarderError/Code/full`` if the disk limit leaves

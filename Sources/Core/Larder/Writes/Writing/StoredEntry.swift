@@ -84,7 +84,7 @@ struct StoredEntry {
     return try isInQueue(transaction, indexes)
   }
 
-  /// Whether the expiry index has the entry, or the entry has no place there.
+  /// Whether the expiry index has the entry. Also true if the entry never expires, and so has no place in the index.
   func isInExpiryIndex(
     _ view: borrowing some DatabaseView & ~Copyable, _ indexes: Indexes
   ) throws(LMDBError) -> Bool {
@@ -94,7 +94,7 @@ struct StoredEntry {
     return ExpiryRecord(key.span, value)?.contains(header.sequence) == true
   }
 
-  /// Whether the queue has the entry, or the entry has no place there.
+  /// Whether the queue has the entry. Also true if the entry has no position, and so no place in the queue.
   func isInQueue(
     _ view: borrowing some DatabaseView & ~Copyable, _ indexes: Indexes
   ) throws(LMDBError) -> Bool {

@@ -16,7 +16,7 @@ extension WriteBatch {
     try session.budget.limits.checkSize(value.count, under: (known ?? .new).rules, named: name)
     let lifetime = try Lifetime(
       attributes.expires, stale: attributes.stale, in: known ?? .new, at: session.now)
-    // Owners that may be missing are resolved later, because that creates their namespaces and the write may still fail.
+    // Owners that may be missing are resolved later, because resolving creates their namespaces and the write may still fail.
     let owners = attributes.awaitsOwners ? [] : try resolve(attributes.owners)
     let terms = PutTerms(attributes: attributes, owners: owners, lifetime: lifetime)
     if session.engine.transforms.isEmpty { return try put(value, for: key, in: name, known, terms) }

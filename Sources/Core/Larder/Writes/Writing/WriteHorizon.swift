@@ -20,7 +20,7 @@ package struct WriteHorizon: Sendable {
 }
 
 extension WriteBatch {
-  /// Like ``clear(_:)``. If a value was written or an entry unpinned after the horizon, returns nil and changes nothing.
+  /// Clears a namespace. If a value was written or an entry was unpinned after the horizon, returns nil and changes nothing.
   package mutating func clear(
     _ namespace: Store.Namespace, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult? {

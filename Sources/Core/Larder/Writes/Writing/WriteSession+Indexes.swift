@@ -18,7 +18,7 @@ extension WriteSession {
     if ledger.store.nextDue > due { ledger.updateStore { $0.nextDue = due } }
   }
 
-  /// Removes an entry from the expiry index. The record of the entry is no longer stored.
+  /// Removes an entry from the expiry index, after the record of the entry was removed.
   mutating func removeDeadline(of indexed: IndexedEntry) throws(LarderError) {
     let entryKey = indexed.position == 0 ? indexed.pinned : indexed.id.prefix
     try setDeadline(indexed.deadline, position: indexed.position, of: entryKey, isIndexed: false)

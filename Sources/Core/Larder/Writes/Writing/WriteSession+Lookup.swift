@@ -11,8 +11,8 @@ enum SlotContents {
 extension WriteSession {
   /// The contents under `entryKey`. The cursor stays at the record, because most callers then replace or remove the record.
   ///
-  /// The checksum is verified, because the batch will rely on the record. But for a large record, that would read the whole
-  /// record from the disk. So instead, a large record must be in each index at the place that its header gives.
+  /// The checksum is verified, because the batch will rely on the record. For a large record, this would read the whole record
+  /// from the disk. So a large record must instead be in each index at the place that its header gives.
   mutating func contents(of entryKey: [UInt8]) throws(LarderError) -> SlotContents {
     try contents(of: entryKey) { StoredEntry(entryKey: entryKey, record: $0) }
   }
@@ -44,7 +44,7 @@ extension WriteSession {
     }
   }
 
-  /// The entry with exactly this key. Nil if the entry is missing or damaged, or if the entry there has another long key.
+  /// The entry with exactly this key. Nil if there is none, if it is damaged, or if the record belongs to another long key.
   mutating func entry(_ key: Span<UInt8>, in id: NamespaceID) throws(LarderError) -> StoredEntry? {
     guard !key.isEmpty, key.count <= Key.longest,
       case .entry(let found) = try contents(of: StoredKey.entry(key, in: id)), found.has(key)
