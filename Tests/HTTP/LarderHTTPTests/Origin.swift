@@ -24,10 +24,10 @@ final class Origin: HTTPTransport {
     try await waitUntil { count >= number }
   }
 
-  /// Changes the answer from now on.
+  /// Changes the answer to all later requests.
   func become(_ answer: @escaping Answer) { self.answer.withLock { $0 = answer } }
 
-  /// Takes the answer of another origin from now on.
+  /// Answers all later requests like another origin.
   func become(_ other: Origin) { become(other.answer.withLock { $0 }) }
 
   func send(

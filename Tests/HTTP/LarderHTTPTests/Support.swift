@@ -99,7 +99,7 @@ final class HTTPHarness {
     ask(request).isFromCache
   }
 
-  /// Whether the cache answers a request during the next `seconds` seconds, but not after them.
+  /// Whether the cache answers a request without the origin for the next `seconds` seconds, but no longer.
   func isFresh(for seconds: Int) -> Bool {
     wait(seconds - 1)
     let isFresh = isHit()

@@ -96,7 +96,7 @@ import Testing
     #expect(slots[0] != slots[1])
   }
 
-  /// A failover to an old replica may begin a new log at an earlier position than the newest position of the old log.
+  /// After a failover to an old replica, the new log may begin at an earlier position than the newest position of the old log.
   @Test func aTicketTakenWhileAHistoryBeginsStoresNothing() async throws {
     copies.recent.publish(applied: Self.position(9), head: Self.position(9))
     var ticket: LocalCopies.Ticket?

@@ -165,7 +165,7 @@ import Testing
     #expect(try await second.value == "load 2")
   }
 
-  /// The second machine does not read the change in the log, as if its reader were busy.
+  /// The test cuts the log of the second machine, so this machine does not read the change, like a machine with a busy reader.
   @Test func theCurrentResultIsNotThatOfAnEarlierFetch() async throws {
     let (machines, tier, time) = try await startMachines(2)
     let (near, far) = (machines[0], machines[1])

@@ -102,7 +102,7 @@ import Testing
       #expect(entry?.entityTag == tag.entityTag && entry?.lastModified == [7])
       #expect(entry?.tags == ["t"], "an unchanged value keeps its tags")
     }
-    // The clocks make the copy stale, and then the tier is cut off, so the load must use the validators of the copy.
+    // Makes the copy stale, and then cuts off the tier, so the load must use the validators of the copy.
     for clock in [time] + machines.map(\.clock) { clock.advance(by: .minutes(4)) }
     try await machines[2].cutOff()
     let alone = try await ask(machines[2], origin, options) { stored in

@@ -137,8 +137,8 @@ import Testing
       "the value that the tier has not got is never confirmed")
   }
 
-  /// After a gap, a machine soon knows the newest position of the log, but has not applied the missed changes. Until it has
-  /// applied them, its copies stay unconfirmed, however much time passes.
+  /// After a gap, a machine soon knows the newest position of the log, but has not applied the missed changes. Until the
+  /// machine has applied these changes, its copies stay unconfirmed, however much time passes.
   @Test func copiesAreNotConfirmedBeforeTheMissedChangesAreApplied() async throws {
     let (machines, tier, _) = try await startMachines(2)
     let (near, far) = (machines[0], machines[1])

@@ -107,7 +107,7 @@ import Testing
   }
 }
 
-/// A breaker keeps requests away from a tier that fails. These tests give the time to the breaker as a number.
+/// A breaker keeps requests away from a tier that fails. These tests pass the time to the breaker as a number.
 @Suite struct BreakerTests {
   @Test func fiveFailuresInARowStopRequestsForAWhile() {
     let breaker = Breaker()

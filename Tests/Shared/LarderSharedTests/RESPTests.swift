@@ -126,7 +126,7 @@ import Testing
       var parser = RESPParser()
       parser.append(bytes)
       do {
-        // A reply has at least three bytes, which bounds the number of replies.
+        // Each reply has at least three bytes, so the length of the input bounds the number of replies.
         var count = 0
         while try parser.next() != nil { count += 1 }
         #expect(count <= bytes.count / 3, "LARDER_SEED=\(rng.seed)")

@@ -57,7 +57,7 @@ import Testing
     #expect(await code { _ = try await cache.value(for: "a") { "a" } } == .invalidArgument)
   }
 
-  /// Damage may leave a change with a position beyond the log. Any load is older than that change, but one load must be enough.
+  /// Damage may leave a change with a position beyond the log. Every load seems older than that change, but is not repeated.
   @Test func aChangeAheadOfTheLogCostsOneLoad() async throws {
     let machines = try await startMachines(1).machines
     let (machine, origin) = (machines[0], Origin())

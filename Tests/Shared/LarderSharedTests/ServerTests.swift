@@ -87,8 +87,8 @@
       )
     }
 
-    /// A server's clock may go back: somebody sets the clock, or a replica with another clock takes over. By that clock, a
-    /// newer value would seem older, so the tier must give the newer value a later time.
+    /// A server's clock may go back: somebody sets the clock, or a replica with another clock takes over. By the changed clock,
+    /// a newer value would seem older, so the tier must give the newer value a later time.
     @Test(arguments: [true, false])
     func aValueIsNewerThanTheOneBeforeEvenIfTheClockWasSetBack(isFilled: Bool) async throws {
       let server = try await Server()

@@ -142,7 +142,7 @@ import Testing
     let store = try Store.temporary(options: Store.Options(clock: clock))
     let shared = try Shared(sender, application: "test")
     let cache = store.cache(TextCodec(), in: "n", shared: shared)
-    // A random reply may tell a caller to wait for another machine, which does not exist. Only the clock ends that wait.
+    // A random reply may tell a caller to wait for another machine, which does not exist. Only this clock ends the wait.
     let time = Task {
       while !Task.isCancelled {
         clock.advance(by: .seconds(1))

@@ -68,7 +68,7 @@ final class Machine: Sendable {
     }
   }
 
-  /// Cuts the machine's connection, and waits until its copies are no longer confirmed.
+  /// Cuts the machine's connection, and waits until the machine's copies are no longer confirmed.
   func cutOff() async throws {
     link.cut()
     try await waitUntil { copies.recent.reader(at: clock.monotonic) == nil }

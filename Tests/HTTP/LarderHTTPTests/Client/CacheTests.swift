@@ -78,7 +78,7 @@ struct CacheTests {
       guard request.headerFields.contains(.ifNoneMatch) else {
         return (response(200, [("ETag", "\"1\"")]), HTTPBody("anew"))
       }
-      // Removes the entry while the origin answers. An eviction could also remove an entry at such a time.
+      // Removes the entry while the origin answers, as an eviction at that moment would.
       _ = try await store.namespace("http").remove("https://example.com/a")
       return (response(304, [("ETag", "\"1\"")]), HTTPBody())
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Tests of parts of a cache that keep a state. Each part is tested alone.
+/// Tests of those parts of a cache that keep a state. Each test uses one part without the rest of the cache.
 struct ClientPartTests {
   @Test func `a budget lends what it has, and gets it back`() {
     let budget = BufferBudget(100)
@@ -159,7 +159,7 @@ struct StatisticsTests {
   }
 }
 
-/// The smallest and largest numbers of a type, and readers that stop at any time.
+/// Tests with the smallest and largest numbers of a type, and with readers that stop at any time.
 struct ExtremeTests {
   @Test(arguments: [Int64.min, .min + 86_400, -1, 0, .max - 86_400, .max])
   func `a date of any number has a text`(seconds: Int64) {

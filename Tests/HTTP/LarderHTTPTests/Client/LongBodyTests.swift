@@ -164,7 +164,7 @@ struct LongBodyTests {
     let reload = request([("Cache-Control", "no-cache")])
     #expect(try await fixture.cache.send(reload).body.bytes() == new)
     #expect(try await fixture.cache.send(request()).body.bytes() == new)
-    // The reader needs far more time than the lifetime of the old parts. Each piece that it reads must extend this lifetime.
+    // The reader needs far more time than the lifetime of the replaced parts. Each read of a piece must extend this lifetime.
     while let piece = try await pieces.next() {
       read += piece
       fixture.clock.advance(by: .seconds(50))

@@ -132,7 +132,7 @@ struct MemoryTests {
     let slow = try await fixture.cache.send(request())
     var pieces = slow.body.makeAsyncIterator()
     var read = try #require(try await pieces.next())
-    // The cache may take from the origin only the budget and one piece more than the client has read.
+    // The cache may take at most the budget and one piece more from the origin than the client has read.
     #expect(taken.withLock { $0 } <= read.count + 70_000)
     while let piece = try await pieces.next() {
       read += piece

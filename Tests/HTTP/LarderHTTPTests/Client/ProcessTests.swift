@@ -83,7 +83,7 @@ struct ProcessTests {
     let store = try Store(at: directory.path)
     let realm = store.realm(of: "token")
     let gate = Gate()
-    // A long body is stored in parts, so the clear must also remove the part that is stored before the body ends.
+    // A long body is stored in parts, so `clear` must also remove the part that is stored before the body ends.
     let body = [UInt8](repeating: 7, count: 600_000)
     let origin = LongBodyTests.origin(body) { if $0 == 400_000 { await gate.wait() } }
     let cache = HTTPCache(in: realm.namespace("http"), over: origin)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Tests of answers that a server gives without a call of the cache. Each must equal the answer of the cache.
+/// Tests of answers that a server gives without a call of the cache. Each such answer must equal the answer of the cache.
 @Suite struct ReadyAnswerTests {
   private static let fresh: Pairs = [("Cache-Control", "max-age=100"), ("ETag", "\"1\"")]
 

@@ -53,7 +53,7 @@ struct RemovingTests {
     try await waitUntil { isWriting.wait(timeout: .now()) == .success }
     let removing = Task { try await cache.removeAll(for: request()) }
     try await waitUntil { !permit.isValid }
-    // Gives a faulty removal, which does not wait for the commit, the time to read the store and find nothing to remove.
+    // A faulty removal that does not wait for the commit would read the store during this loop, and find nothing to remove.
     for _ in 0..<1000 { await Task.yield() }
     goOn.signal()
     #expect(try await removing.value == RemovalResult(entries: 1, bytes: 1))
@@ -210,7 +210,7 @@ struct RemovingTests {
     await gate.open()
     #expect(try await asking.value == Array("old".utf8))
     #expect(try fixture.store.namespace("http").count() == 0)
-    // The response to a request after the removal is stored.
+    // The next request begins after the removal, so its response is stored.
     _ = try await isHit(fixture, "/a", [("Authorization", "1")])
     #expect(try fixture.store.namespace("http").count() == 1)
   }

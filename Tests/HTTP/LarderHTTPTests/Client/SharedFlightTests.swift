@@ -24,7 +24,7 @@ struct SharedFlightTests {
     let gate = Gate()
     let fixture = try Fixture(
       Origin { _, _ in (response(200, Self.fresh), Self.long(after: gate)) }, policy: policy)
-    // This client reads nothing, but must not hold up the other client. The other client then sends a request of its own.
+    // This client reads nothing, but must not delay the other client. So the other client must send a request of its own.
     let slow = try await fixture.cache.send(request())
     let other = Task { try await fixture.cache.send(request()) }
     try await fixture.waiting(for: 1)
@@ -88,8 +88,8 @@ struct SharedFlightTests {
     #expect(fixture.origin.count == 1)
   }
 
-  /// The clients send different fields. After the first failure, one client repeats the request for all others. If this request
-  /// fails before all others wait for it, they must not repeat the request again.
+  /// The clients send different fields. After the first failure, one client repeats the request for all other clients. If that
+  /// request fails before another client waits for it, this other client must not repeat the request again.
   @Test func `an origin that is down is asked twice, however many wait with fields of their own`()
     async throws
   {

@@ -21,7 +21,7 @@ struct TimeLimitTests {
       throw Origin.Down()
     }
     let (clock, origin) = (fixture.clock, fixture.origin)
-    // The time limit of a request begins when the origin gets the request, so the clock moves only after that.
+    // The time limit of a request begins when the origin gets the request, so the clock moves only after this moment.
     let passing = Task {
       for number in 2...3 {
         try await origin.wait(for: number)

@@ -83,7 +83,7 @@
       try await RawServer.run { connection in
         _ = await connection.head()
         if isFull {
-          // Sending fails when the client closes the connection early, so this ignores the error.
+          // Sending fails when the client closes the connection early, so the test ignores the error.
           try? await Self.stream(to: connection, counting: sent)
         } else {
           try await connection.send(Self.start + "8\r\n\r\nbegi")

@@ -141,7 +141,7 @@
   }
 
   extension ServerFault {
-    /// Sends a request to a server with this fault. If the fault needs a kept connection, another request comes first.
+    /// Sends a request to a server with this fault. If the fault needs a kept connection, first sends another request.
     ///
     /// - Returns: Whether the client got an answer, and how often the server received the request.
     func meet(

@@ -10,7 +10,7 @@ import Testing
 struct EndingTests {
   private static let fresh = ("Cache-Control", "max-age=1000")
 
-  /// Answers a GET with the groups of its path. Other requests and `/end` get their own invalidating fields back.
+  /// Answers a GET with the groups of its path. Answers `/end` and other methods with the request's invalidating fields.
   private func fixture(
     _ groups: [String: [String]], kind: HTTPCachePolicy.Kind = .private
   ) throws -> Fixture {
@@ -27,7 +27,7 @@ struct EndingTests {
     return try Fixture(origin, policy: HTTPCachePolicy(kind: kind))
   }
 
-  /// Sends a request whose answer invalidates these groups.
+  /// Sends a request whose answer invalidates the groups.
   private func end(
     _ groups: String, of fixture: Fixture, by method: String = "POST"
   ) async throws {

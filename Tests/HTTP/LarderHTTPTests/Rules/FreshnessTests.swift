@@ -5,7 +5,7 @@ import Testing
 @testable import LarderHTTP
 
 struct FreshnessTests {
-  /// Each case stores a response with these fields, waits three seconds, and asks again.
+  /// Each case stores a response with the fields of the case, waits three seconds, and asks again.
   @Test(
     arguments: [
       ([], false), ([("Cache-Control", "max-age=3600")], true),

@@ -5,7 +5,7 @@ import Testing
 @testable import LarderHTTP
 
 struct RequestDirectiveTests {
-  /// Each case asks for a response of age 3 with these fields.
+  /// Each case: `Cache-Control` of a stored response of age 3, `Cache-Control` of a request, and whether the request is a hit.
   @Test(arguments: [
     ("max-age=100", "max-age=0", false), ("max-age=100", "max-age=2", false),
     ("max-age=100", "max-age=3", true), ("max-age=100", "max-age=x", false),

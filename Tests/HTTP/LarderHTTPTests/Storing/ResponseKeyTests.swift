@@ -120,7 +120,7 @@ struct StoredResponseTests {
       StoredResponse(metadata: Array("larder-http/2".utf8) + good.dropFirst(13), bodySize: 0) == nil
     )
     for count in 0..<good.count {
-      // Metadata that are cut must not trap, and must not give fields that the whole metadata do not have.
+      // The parsing of cut metadata must not trap, and must not give fields that the whole metadata do not have.
       let cut = StoredResponse(metadata: Array(good.prefix(count)), bodySize: 0)
       #expect(cut?.fields.allSatisfy { $0.name.rawName == "a" } ?? true)
     }
