@@ -34,10 +34,10 @@ extension Environment {
   }
 
   /// Replaces the data file by a compact copy and closes the environment. No other process may have the environment open, and
-  /// no process can open it during this call. Reads of this process may run until the replacement; writes wait.
+  /// no process can open it during this call. Until the replacement, this process may read, but its writes wait.
   ///
-  /// If the process is killed, the power fails or an error occurs, there is either the old or the new file. After an error
-  /// before the replacement the environment stays open.
+  /// If the process is killed, the power fails or an error occurs, the data file is either the old or the new file. After an
+  /// error before the replacement the environment stays open.
   package func closeCompacting(
     _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
   ) throws(LMDBError) {
@@ -83,14 +83,14 @@ extension Environment {
     of snapshot: borrowing ReadTransaction, to path: String, _ shouldContinue: Progress
   ) throws(LMDBError) {
     let (data, names) = (handle.data, databaseNames)
-    // A map takes only address space, so this map has room even if the new pages are only half as full as the old pages.
+    // This size is enough even if the new pages are only half as full as the old pages. A large map takes only address space.
     let file = try UnlockedFile(
       path, databases: names.count, mapSize: data.pages * data.pageSize * 2 + 64 << 20,
       flags: MDB_NOSYNC)
     var all = try snapshot.statistics(of: .main).records
     for database in databases { all += try snapshot.statistics(of: database).records }
     var done = 0
-    // LMDB itself creates the records with the names of the databases, so the copy of the main database omits them.
+    // LMDB itself creates the records with the names of the databases, so the copy of the main database omits these records.
     let nameKeys = names.map { Array($0.utf8) }
     let named: [(Database, String?)] = zip(databases, names).map { ($0, $1) }
     for (source, name) in [(.main, nil)] + named {

@@ -9,7 +9,7 @@ package final class OpenFiles: Sendable {
   private let locks: StoreLocks
   let identity: FileIdentity
   let lockIdentity: FileIdentity
-  /// The open directory. Nil if the process only reads, or if the process could open no more descriptors.
+  /// The open directory. Nil if the process may not write the files, or if it could open no more descriptors.
   private let directory: FileDescriptor?
   private let stamp = DirectoryStamp()
 
@@ -18,7 +18,7 @@ package final class OpenFiles: Sendable {
     self.paths = paths
     self.locks = locks
     identity = FileIdentity(data)
-    // A process without permission to write may open a store that has no lock.mdb. Then the data file is taken instead.
+    // A process without permission to write may open a store that has no lock.mdb. Then this is the identity of the data file.
     lockIdentity = FileIdentity(FileStatus.of(paths.lock) ?? data)
     directory = locks.isWritable ? FileDescriptor.reading(paths.directory) : nil
   }
@@ -60,7 +60,7 @@ package final class OpenFiles: Sendable {
     case missing
     /// Another file is at the path of the data file or of lock.mdb.
     case replaced
-    /// The process may not write the directory or a file in it any more, for this reason.
+    /// The process may not write the directory or a file in it any more. The error says why.
     case unwritable(LMDBError)
   }
 
@@ -68,7 +68,7 @@ package final class OpenFiles: Sendable {
   func problem(needsWriting: Bool, recovery: RecoveryFile?) -> Problem? {
     guard let data = FileStatus.of(paths.data) else { return Self.unreachable(.last) }
     guard FileIdentity(data) == identity, data.st_nlink == 1 else { return .replaced }
-    // A process without permission to write may have opened a store that has no lock.mdb. Then no lock file is compared.
+    // A process without permission to write may have opened a store that has no lock.mdb. Then lock.mdb is not compared.
     if lockIdentity != identity {
       guard let lock = FileStatus.of(paths.lock) else { return Self.unreachable(.last) }
       guard FileIdentity(lock) == lockIdentity else { return .replaced }
@@ -80,7 +80,7 @@ package final class OpenFiles: Sendable {
     do throws(LMDBError) { try recovery?.checkSynced() } catch { return .unwritable(error) }
     for (path, mode) in [(paths.directory, W_OK | X_OK), (paths.data, W_OK), (paths.lock, W_OK)]
     where unsafe larder_access(path, mode) != 0 {
-      // Another program may have moved the files after this process checked them.
+      // Another program may have moved the files after this process checked them, so the problem may be `missing`.
       return Self.unreachable(.last)
     }
     return nil
@@ -99,7 +99,7 @@ package final class OpenFiles: Sendable {
 final class DirectoryStamp: Sendable {
   /// The longest time for which a comparison is valid, in milliseconds.
   static let longestTrust: Int64 = 100
-  /// In milliseconds. File system clocks advance every 1 to 10 ms, so two changes within 50 ms can have the same time.
+  /// In milliseconds. File system clocks advance every 1 to 10 ms, so two changes within this interval may get the same time.
   static let clockStep: Int64 = 50
 
   struct Change: Equatable, Sendable {
@@ -119,7 +119,7 @@ final class DirectoryStamp: Sendable {
       self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
     }
 
-    /// Whether each later change certainly gets another time. False if the time has no fraction of a second.
+    /// Whether each later change certainly gets another time. False for a time without a fraction: the clock may count seconds.
     func isSettled(at wall: Int64) -> Bool {
       nanoseconds != 0 && wall - (seconds &* 1000 &+ nanoseconds / 1_000_000) > clockStep
     }
@@ -127,8 +127,8 @@ final class DirectoryStamp: Sendable {
 
   private let compared = Mutex<(change: Change, at: Int64)?>(nil)
 
-  /// Runs `compare`, if its last success is not valid any more. Returns whether the files are still at the path. The two clocks
-  /// are in milliseconds; `wall` counts from 1970.
+  /// Runs `compare`, if its last success is not valid any more. Returns whether the files are still at the path. Both times are
+  /// in milliseconds; `wall` counts from 1970.
   func check(
     _ change: Change?, monotonic: Int64, wall: Int64, _ compare: () throws -> Bool
   ) rethrows -> Bool {

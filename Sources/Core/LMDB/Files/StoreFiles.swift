@@ -52,7 +52,7 @@ struct StoreFiles: Sendable {
       path: path, cause: cause)
   }
 
-  /// Throws if the system does not say whether the file exists, because a file that may exist must not be made again.
+  /// Whether there is a data file with content. Throws if the system does not tell: an existing file must not be made again.
   var hasData: Bool {
     get throws(OpenError) {
       guard let status = FileStatus.of(data) else {
@@ -81,7 +81,7 @@ struct StoreFiles: Sendable {
     return true
   }
 
-  /// Whether a process was killed while it made a store here. Then the directory has files of a store but no data file.
+  /// Whether a process was killed while it made a store here. If so, the directory has files of a store but no data file.
   func isUnfinished() throws(OpenError) -> Bool {
     let hasOwn = Self.names.contains { FileStatus.of(directory + "/" + $0) != nil }
     guard hasOwn, try !hasData else { return false }

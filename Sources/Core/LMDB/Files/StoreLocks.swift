@@ -4,9 +4,9 @@ package import LarderSystem
 ///
 /// - `lock.open` is held shared while a process has the environment open. If a process holds the lock exclusively, it is alone.
 /// - `lock.opening` is held while a process opens or closes the environment, so that only one process initializes it.
-/// - `lock.write` is held around each write transaction, so that no other process ever waits for LMDB's own mutex. If a waiting
-///   process were killed as it wakes, all others could sleep for ever. `lock.queue` orders the waiting processes.
-/// - `lock.readers` is held while a slot of LMDB's reader table is allocated or cleared: its mutex has the same problem.
+/// - `lock.write` is held around each write transaction, so that no process ever waits for LMDB's own mutex: if a process were
+///   killed as it wakes from this wait, all others could sleep for ever. `lock.queue` orders the waiting processes.
+/// - `lock.readers` is held while a slot of LMDB's reader table is allocated or cleared, because its mutex has the same problem.
 /// - `lock.checkpoint` is held while a process makes a checkpoint, so that an older checkpoint never replaces a newer one.
 /// - `lock.maps` is held while a file of ``SharedTable`` is created or replaced.
 ///
@@ -31,7 +31,7 @@ final class StoreLocks: Sendable {
   let readers: GuardedFileLock
   let checkpoint: FileLock
   let maps: GuardedFileLock
-  /// The lock of `lock.write`. A process without permission to write holds this lock shared.
+  /// The lock on the file `lock.write`. A process without permission to write holds this lock shared.
   let reading: FileLock
   let isWritable: Bool
   private let files: [(name: String, lock: FileLock)]
@@ -52,7 +52,7 @@ final class StoreLocks: Sendable {
     open = try lock("lock.open")
     opening = try lock("lock.opening", busy: .openingBusy)
     reading = try lock("lock.write")
-    // Without permission to write, `reading` is held shared. So `write` gets no file: it must not make that lock exclusive.
+    // Without permission to write, `reading` is held shared. Then `write` gets no file, because `write` locks exclusively.
     let writing = isWritable ? reading : FileLock(withoutFileIn: owner)
     write = try QueuedFileLock(writing, queue: lock("lock.queue"))
     readers = try GuardedFileLock(lock("lock.readers", busy: .readersBusy))
@@ -66,12 +66,12 @@ final class StoreLocks: Sendable {
     files.contains { !$1.isAt(directory + "/" + $0) }
   }
 
-  /// The other processes that hold the lock for which a call has waited too long. Empty if the system does not tell.
+  /// The other processes that hold the lock for which a call waited too long. Empty if the system does not name them.
   static func holders(of error: LMDBError, in directory: String) -> String {
     error.busyLock.map { holders(of: directory + "/" + $0.name) } ?? ""
   }
 
-  /// The processes that have the environment open, from the locks on `lock.open` and on lock.mdb.
+  /// The processes that have the environment open, according to the locks on `lock.open` and on lock.mdb.
   static func users(in directory: String) -> String {
     let known = holders(of: directory + "/lock.open")
     return known.isEmpty ? holders(of: directory + "/lock.mdb") : known

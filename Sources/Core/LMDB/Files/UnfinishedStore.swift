@@ -2,15 +2,15 @@ import CLarderSystem
 import LarderSystem
 
 /// The directory in which a process makes a new store. It has a hidden name and the same parent directory as the final place.
-/// The process holds a lock on the directory. If a directory without a lock is found, its process was killed. Then the next
-/// process removes the files of a store from the directory, but keeps files with other names.
+/// The process holds a lock on the directory. A directory without a lock was left by a process that was killed. The next
+/// process that makes a store there removes the files of a store from the directory, but keeps files with other names.
 package struct UnfinishedStore: ~Copyable {
   package let place: String
   package let path: String
   private let directory: FileDescriptor
 
-  /// Throws `exists` if there is a file at `place`, `inTheWay` if the hidden name belongs to something that is not a directory,
-  /// and `busy` if another process is making a store there.
+  /// Throws `exists` if there is a file at `place`, `inTheWay` if the hidden name belongs to a file or to a directory with
+  /// other files, and `busy` if another process is making a store there.
   package init(for place: String) throws(OpenError) {
     var place = place
     while place.utf8.count > 1, place.last == "/" { place.removeLast() }
@@ -43,7 +43,7 @@ package struct UnfinishedStore: ~Copyable {
   private static func claim(
     _ path: String, for place: String
   ) throws(OpenError) -> FileDescriptor {
-    // When a process completes its store, it renames the directory. That may happen before this process has locked it.
+    // Another process may complete its store and rename the directory before this process has locked it. Then tries again.
     for _ in 0..<100 {
       do throws(OpenError) {
         try StoreFiles.makeDirectory(path)

@@ -45,7 +45,7 @@ import LarderSystem
       ?? .main
   }
 
-  /// Copies the next records that fit into one transaction, but no record of `skipped`. Returns the number of read records.
+  /// Copies the next records that fit into one transaction, except the keys `skipped`. Returns the number of records read.
   func append(
     from cursor: inout Cursor, to database: Database, leavingOut skipped: [[UInt8]]
   ) throws(LMDBError) -> Int {

@@ -1,7 +1,7 @@
 /// The pages of trees that were already checked, with the changes that the current write makes to each page or below it.
 ///
-/// A write never changes the pages of the last commit: LMDB writes each changed page to another place, and this process makes
-/// these new pages itself. So after a commit of this process, a checked page is still checked.
+/// A write never changes the pages of the last commit: LMDB writes each changed page to another place, and this process itself
+/// makes the new pages. So after a commit of this process, the earlier checks stay valid.
 struct CheckedPages {
   struct Facts {
     var page: UInt64 = 0
@@ -10,19 +10,19 @@ struct CheckedPages {
     /// The bytes of records that the write has added to this page; in `removed`, the bytes that the write has removed.
     var added: Int32 = 0
     var removed: Int32 = 0
-    /// For a branch page: the number of removals below the page after which LMDB may merge its child pages.
+    /// For a branch page: the number of the write's removals that may have made LMDB merge child pages of this page.
     var removals: Int32 = 0
-    /// For a branch page: the number of pages below it that LMDB may have merged.
+    /// For a branch page: the number of pages below this page that LMDB may have merged.
     var drained: Int32 = 0
     var isDrained = false
-    /// For a drained page: the distance up to which its neighbours were checked.
+    /// For a page with `isDrained`, which LMDB may have merged: the distance in pages up to which its neighbours were checked.
     var covered: Int32 = 0
     /// The number of used bytes on all pages below this page; 0 if not all of them were checked.
     var total: Int32 = 0
     var hasCheckedNext = false
     /// For a leaf: whether its values on overflow pages were checked.
     var hasCheckedValues = false
-    /// Whether the page was compared with the lists of free pages, if the lists are known.
+    /// Whether the page was compared with the lists of free pages. False if the lists were not known at the last visit.
     var isCompared = false
     var reference: UInt = 0
   }
@@ -32,7 +32,7 @@ struct CheckedPages {
   private var write: UInt32 = 0
   /// The number of pages of the last commit on which the current write has changed records.
   private(set) var changed = 0
-  /// Whether the lists of free pages are known. If so, a write compares each page that it visits once with the lists.
+  /// Whether the lists of free pages are known. If so, a write compares each visited page once with the lists.
   var hasLists = false
 
   init() { slots = [Facts](repeating: Facts(), count: 1024) }
@@ -59,7 +59,7 @@ struct CheckedPages {
   enum Visit {
     /// The page was not visited before, or its visits were forgotten.
     case first
-    /// The first visit of this write, through the same record as in an earlier write; or its first visit with known lists.
+    /// This write visits the page the first time, or the first time with known lists, through the same record as earlier visits.
     case same
     /// This write has already visited the page through the same record, and nothing more must be checked.
     case again

@@ -1,7 +1,7 @@
-/// The lists of free pages in a commit. ``advance(to:)`` updates them to a later commit of any process.
+/// The lists of free pages in a commit. ``advance(to:)`` updates the lists to a later commit of any process.
 ///
 /// A commit takes pages from the oldest lists, the lowest page of a list first, and stores the rest of these lists again. The
-/// commit adds a list of its freed pages. So an update reads only the lists at both ends, and only the end of a shortened list.
+/// commit adds a list of its freed pages. So an update reads only the oldest and the new lists, and the end of a shortened list.
 ///
 /// The lists are in memory, because a process that was killed before its commit may have overwritten pages of the old lists.
 struct KnownFreePages {
@@ -64,7 +64,7 @@ struct KnownFreePages {
     }
   }
 
-  /// The lists of later commits, with the youngest list first.
+  /// The lists of the commits after ``commit``, with the youngest list first.
   private func added(_ cursor: inout TreeCursor) throws(LMDBError) -> [List] {
     var added: [List] = []
     var record = try cursor.last()

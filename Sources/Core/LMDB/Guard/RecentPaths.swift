@@ -1,5 +1,5 @@
-/// The two paths that a write took last in each tree, because most writes use a leaf again. The paths are in the trees of the
-/// last commit. A write does not change these trees, so a path stays valid until the write ends.
+/// The two paths that a write took last in each tree, because most writes use a recent leaf again. The paths are in the trees
+/// of the last commit. A write does not change these trees, so a path stays valid until the write ends.
 struct RecentPaths {
   private var paths: [TreePath] = []
   /// One bit for each tree; a store has six trees. If the bit is set, the second path of the tree is the newer one.
@@ -14,7 +14,7 @@ struct RecentPaths {
     @inline(__always) _modify { yield &paths[index] }
   }
 
-  /// The number of the path to the leaf of `key`, moved to the last record that is not after `key`. Nil if no path leads there.
+  /// The number of the path to the leaf of `key`, moved to the last record that is not after `key`. Nil if no path has the leaf.
   @inline(__always)
   mutating func find(_ key: SearchKey, in database: Database) -> Int? {
     let newer = newer(in: database)
@@ -28,7 +28,7 @@ struct RecentPaths {
     return index
   }
 
-  /// The number of the older path in a tree. From now on this path counts as the newer path, and the caller fills it.
+  /// The number of the older path in a tree. The path then counts as the newer path, and the caller fills it.
   mutating func reuseOlder(in database: Database, _ tree: Tree) -> Int {
     while paths.count < 2 * Int(database.handle) + 2 { paths.append(TreePath(.empty)) }
     isSecondNewer ^= 1 << UInt64(database.handle)

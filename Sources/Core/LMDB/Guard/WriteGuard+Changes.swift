@@ -1,5 +1,5 @@
 extension WriteGuard {
-  /// A leaf, and the place in the leaf where a key is or should be inserted.
+  /// A leaf, and the place in the leaf where a key is or would be inserted.
   private struct Place {
     var path: Int
     var leaf: TreePath.Level
@@ -20,7 +20,7 @@ extension WriteGuard {
     return pages.table.value(of: node)
   }
 
-  /// A record has two bytes in its page's list of records, and possibly one byte to make its size even.
+  /// For each record, two bytes in the page's list of records, and at most one byte that makes the record's size even.
   private static let entryAndPadding = 3
 
   func willStore(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
@@ -53,7 +53,7 @@ extension WriteGuard {
     if mayUnderflow { try willMerge(recentPaths[place.path]) }
   }
 
-  /// Checks the next leaf, to which LMDB's cursor may move from the last record of a leaf or any record of a changed leaf.
+  /// Checks the next leaf, because LMDB's cursor may move there from the last record of a leaf or any record of a changed leaf.
   private func checkNext(behind place: Place) throws(PageDamage) {
     let leaf = place.leaf
     let facts = checkedPages[leaf.number]

@@ -15,8 +15,8 @@ extension WriteGuard: PageOpener {
     return index
   }
 
-  /// The page to which a record leads. Checks the page if it is not checked yet. A damaged page number may name an undamaged
-  /// page that is free or belongs to another tree, and LMDB would then free that page twice.
+  /// The page to which a record leads. Checks the page at its first visit. Refuses a second use: a damaged page number may name
+  /// an undamaged page that is free or in another tree, and LMDB would free that page twice.
   @inline(__always)
   func open(_ reference: PageReference, isLeaf: Bool) throws(PageDamage) -> TreePage {
     let number = reference.page

@@ -10,13 +10,13 @@ final class WriteGuard: @unchecked Sendable {
 
   private let nameKeys: [[UInt8]]
   let tiling = Tiling()
-  // Only the writer uses these properties, never during a change. Without run-time checks, a write needs a tenth less time.
+  // The writer uses these properties, never during a change. So run-time checks are off, and a write takes a tenth less time.
   @safe @exclusivity(unchecked) private var snapshot: SnapshotTrees
   @safe @exclusivity(unchecked) var checkedPages = CheckedPages()
   @safe @exclusivity(unchecked) var recentPaths = RecentPaths()
-  /// The lists of free pages in the last commit; nil if the lists are not checked yet.
+  /// The lists of free pages in the last commit; nil if the lists must be read and checked.
   @safe @exclusivity(unchecked) private var freePages: KnownFreePages?
-  /// One comparison is enough: afterwards this process frees only pages that it has visited, and each visit compares the page.
+  /// Whether `compareUse` was done. Once is enough: later this process frees only visited pages, which each visit compares.
   private var hasComparedUse = false
   private var writesRemembered = 0
   /// The last commit that this process made, and the ``WriteTransaction/serial`` of that write.
@@ -30,7 +30,7 @@ final class WriteGuard: @unchecked Sendable {
   private var writesSinceReading = 0
   /// Any thread may use this property and ``hasDamage``. All other properties are only for the writer.
   private let firstDamage = Mutex<PageDamage?>(nil)
-  /// True if ``firstDamage`` is not nil. Every call of a write reads this flag, because it is faster than the mutex.
+  /// True if ``firstDamage`` is not nil. Every call of a write reads this flag, because the flag is faster than the mutex.
   private let hasDamage = Atomic(false)
 
   init(names: [String]) {
@@ -62,7 +62,7 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.hasLists = freePages != nil
   }
 
-  /// After some writes the lists are read again, because they may have been damaged meanwhile. Long lists are read less often.
+  /// Updates the lists. After many writes forgets them, so that they are read and checked again. Long lists are forgotten later.
   private func followFreePages() throws(PageDamage) {
     guard let (commit, count) = freePages.map({ ($0.commit, $0.count) }) else { return }
     writesSinceReading += 1
@@ -81,7 +81,7 @@ final class WriteGuard: @unchecked Sendable {
 
   func noteCommit(_ id: UInt64, serial: UInt64) { ownCommit = (id, serial) }
 
-  /// Before the first change, checks the lists from which LMDB takes pages.
+  /// Before the first change, checks the lists of free pages, from which LMDB takes pages.
   func checkFreeLists() throws(PageDamage) {
     if freePages != nil { return }
     let check = try readFreeLists()
@@ -98,8 +98,8 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.hasLists = true
   }
 
-  /// Finds a page that is in use and also on a list of free pages. A count of all pages does not reveal that if another page is
-  /// on no list. If the keys fit, other checks do not find a record that leads to a page of the free lists' own tree.
+  /// Finds a page that is in use and also free. A count of all pages does not reveal the page if another page is on no list.
+  /// Also finds a used page that is in the tree of the free lists, which no other check finds if its keys fit.
   private func compareUse(
     of trees: [Tree], with lists: FreeListCheck
   ) throws(PageDamage) {
@@ -133,7 +133,7 @@ final class WriteGuard: @unchecked Sendable {
     return check
   }
 
-  /// Runs a check. If it finds damage, this process refuses all later writes.
+  /// Runs a check. If the check finds damage, this process refuses all later writes.
   @inline(__always)
   func checking<Result>(_ check: () throws(PageDamage) -> Result) throws(LMDBError) -> Result {
     if hasDamage.load(ordering: .relaxed) { throw .damagedPage }

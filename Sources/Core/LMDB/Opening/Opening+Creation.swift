@@ -3,7 +3,7 @@ import CLarderSystem
 import LarderSystem
 
 extension Opening {
-  /// Renames a complete new data file, so an interruption leaves no partial store. The caller is alone and has `lock.opening`.
+  /// Makes a data file, then renames it: an interruption leaves no partial store. The caller is alone and has `lock.opening`.
   func createData(at level: DurabilityLevel, _ fill: Filling) throws(OpenError) {
     let isReplacing = try files.hasData
     do throws(LMDBError) {
@@ -16,7 +16,7 @@ extension Opening {
       try FileStatus.syncParent(of: files.directory)
     } catch {
       let cause = error.explained(writing: files.newData)
-      // If this call fails, the file stays. Then the next process that creates the store removes the file.
+      // If this call fails, the file stays, and the next process that creates the store removes the file.
       unsafe unlink(files.newData)
       // After a failed sync of the directory, the file's name may never get to the disk, so the file is removed.
       if !isReplacing { unsafe unlink(files.data) }
@@ -68,8 +68,8 @@ extension Opening {
 
   /// Changes the durability level of an environment. The caller is alone and holds `lock.opening` and `lock.write`.
   ///
-  /// First all data is synced, and the record in `recovery` is set so that no recovery is necessary. So if the change is
-  /// interrupted at any point, neither level has anything to restore. The record in the data file says which level is valid.
+  /// First syncs all data and writes a record to `recovery` that demands no recovery. So if the change is interrupted at any
+  /// point, neither level has anything to restore. The record in the data file says which of the two levels is valid.
   func changeLevel(to level: DurabilityLevel) throws(OpenError) {
     let check = try QuickCheck(path: files.data)
     let former = try check.durability()
@@ -80,7 +80,7 @@ extension Opening {
         files.data, databases: options.databases.count,
         mapSize: MapSize.initial(
           options.mapSize, fileSize: Environment.fileSize(at: files.directory)))
-      // LMDB can write to the main database only after that database was opened.
+      // Without this call LMDB could not write to the main database.
       _ = try file.open(nil)
       let known =
         FileStatus.of(files.recovery) == nil ? nil : try RecoveryFile(opening: files.recovery)
@@ -99,7 +99,7 @@ extension Opening {
           try FileStatus.syncDirectory(files.directory)
         }
       }
-      // This commit is synced by LMDB itself.
+      // LMDB itself syncs this commit, so no other sync follows.
       try file.write { (transaction: inout WriteTransaction) throws(LMDBError) in
         let (key, value) = (DurabilityLevel.record, [level.rawValue])
         try transaction.put(value.span, for: key.span, in: .main)

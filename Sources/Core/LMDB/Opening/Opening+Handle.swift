@@ -2,7 +2,7 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// The part of an opening that uses LMDB. At this time the lock files are locked and the data file is checked.
+/// The part of an opening that uses LMDB. Before this part, the lock files were locked and the data file was checked.
 extension Opening {
   /// Opens LMDB's handle. If a signal or the end of another process has disturbed the opening, tries again with a new handle.
   func openHandle() throws(LMDBError) -> Environment {
@@ -40,7 +40,7 @@ extension Opening {
       guard let data = try DataMap(path: files.data, pageSize: Int(statistics.ms_psize)) else {
         throw LMDBError.damagedPage
       }
-      // Each step takes or clears slots of LMDB's reader table, so this process holds `lock.readers` during the steps.
+      // The steps take or clear slots of LMDB's reader table, so this process holds `lock.readers` while the closure runs.
       let (databases, level) = try locks.readers.withLock(lockTimeout: options.lockTimeout) {
         () throws(LMDBError) in
         var dead: Int32 = 0
@@ -61,12 +61,12 @@ extension Opening {
     }
   }
 
-  /// Checks the pages on the paths to the records that LMDB itself reads, and to the record of the durability level, which is
-  /// the result. If the process is alone, ``QuickCheck`` checks more.
+  /// Checks the pages on the paths to the records that LMDB itself reads, and to the record of the durability level. Returns
+  /// this level. If the process is alone, ``QuickCheck`` has already checked more pages.
   private func checkPaths(
     _ handle: OpaquePointer, _ data: DataMap
   ) throws(LMDBError) -> DurabilityLevel {
-    // During the check a writer may be overwriting the meta page. Then the next try sees a newer commit.
+    // If a writer overwrites the meta page during a try, `data.pages` returns nil, and the next try sees a newer commit.
     for _ in 0..<50 {
       let transaction = try unsafe beginTransaction(in: handle, UInt32(MDB_RDONLY))
       defer { unsafe mdb_txn_abort(transaction) }
@@ -77,7 +77,7 @@ extension Opening {
     throw .damagedPage
   }
 
-  /// - Returns: the durability level; durable if there is no record.
+  /// - Returns: the durability level; `durable` if there is no record of the level.
   private func checkPaths(in pages: SnapshotPages) throws(LMDBError) -> DurabilityLevel {
     let guarding = WriteGuard(names: options.databases)
     let found = try guarding.checking { () throws(PageDamage) -> PageLookup? in
@@ -100,7 +100,7 @@ extension Opening {
     return level
   }
 
-  /// Opens the databases in a transaction, which must commit even if it only reads, because otherwise the handles are lost.
+  /// Opens the databases in a transaction. Even a reading transaction must commit, because otherwise the handles are lost.
   static func openDatabases(
     _ handle: OpaquePointer, names: [String], create: Bool
   ) throws(LMDBError) -> [Database] {
@@ -122,7 +122,7 @@ extension Opening {
     return databases
   }
 
-  /// Whether the transaction fits the data file. False if another program has replaced the open data file or changed lock.mdb.
+  /// Whether the transaction fits the data file. If not, another program has replaced the open data file or changed lock.mdb.
   private static func isOfDataFile(_ transaction: OpaquePointer?) -> Bool {
     var info = unsafe MDB_envinfo()
     unsafe mdb_env_info(mdb_txn_env(transaction), &info)

@@ -1,10 +1,10 @@
 import CLarderSystem
 import LarderSystem
 
-/// Finds a process in another container that has the id of this process, because LMDB identifies a process only by its id.
+/// Finds a process in another container, if its id is the id of this process. LMDB cannot tell two such processes apart.
 extension Opening {
-  /// Throws if another process with the same id has the environment open. Otherwise frees the slots of a dead process with this
-  /// id, because LMDB would never clear these slots.
+  /// Throws if another process with the id of this process has the environment open. Otherwise frees the slots of a dead
+  /// process with this id, because LMDB would never clear these slots.
   ///
   /// The caller holds `lock.opening`. Must not be called while this process has the environment open, because closing lock.mdb
   /// would release LMDB's locks.
@@ -35,12 +35,12 @@ extension Opening {
 
 extension ReaderTable {
   private static let slotSize = 64
-  /// Two headers are before the slots.
+  /// The slots follow two headers, each of which is as long as a slot.
   private static let firstSlot = 2 * slotSize
   static let fileSize = firstSlot + size * slotSize
 
-  /// Frees the slots of a process that has ended, as LMDB does. The caller holds `lock.readers`. A slot has the number of its
-  /// commit in bytes 0 to 7 and the id of its process in bytes 8 to 11 (`mdb.c`: MDB_rxbody).
+  /// Frees the slots of an ended process: like LMDB, sets the process id to 0. The caller holds `lock.readers`. A slot has the
+  /// number of its commit in bytes 0 to 7 and the id of its process in bytes 8 to 11 (`mdb.c`: MDB_rxbody).
   fileprivate static func freeSlots(
     of process: pid_t, in table: borrowing FileDescriptor
   ) throws(LMDBError) {

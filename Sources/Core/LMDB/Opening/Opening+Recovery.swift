@@ -11,7 +11,7 @@ extension Opening {
     do throws(LMDBError) {
       (data, newest) = (try DataStamp(of: files.data), try MetaImage.newest(of: files.data))
     } catch {
-      // This error is ignored here, because the later check of the data file reports it.
+      // Ignores this error, because the later check of the data file reports the damage.
       return
     }
     guard record.data.store == data.store else { return try refuseUnlessDurable() }
@@ -26,7 +26,7 @@ extension Opening {
         try system { () throws(LMDBError) in try restore(point) }
       }
     } else {
-      // The data file is not the one of the record but a restored backup or a compacted copy. So the data file is checked.
+      // The record is about another data file: this file is a restored backup or a compacted copy. So this file is checked.
       try QuickCheck.run(files, options)
       if options.readOnly { return }
       next.recoveryPoint = nil
@@ -35,7 +35,7 @@ extension Opening {
       next.data = try DataStamp(of: files.data)
       next.boot = try options.currentBoot
       (next.isDirty, next.failure) = (false, 0)
-      // The file may have got its name by a rename that is not on the disk yet, so the directory is synced, too.
+      // The data file may have got its name by a rename that is not on the disk yet, so the directory is synced, too.
       try FileDescriptor(opening: files.data, O_RDWR | O_NOFOLLOW).sync()
       try FileStatus.syncDirectory(files.directory)
       try file.replace(next)
@@ -53,7 +53,7 @@ extension Opening {
     return (file, record)
   }
 
-  /// The record belongs to another store and does not say whether the data are complete. At the level durable, data always are.
+  /// Throws if the level is not `durable`: the record is of another store, so it does not say whether the data are complete.
   private func refuseUnlessDurable() throws(OpenError) {
     if try QuickCheck(path: files.data).durability() == .durable { return }
     throw OpenError(.otherRecovery, path: files.recovery)
@@ -67,7 +67,7 @@ extension Opening {
     return try !isAt(point)
   }
 
-  /// Whether LMDB would choose the recovery point. If so, no later commit has changed the meta pages or the point's pages.
+  /// Whether LMDB would open the recovery point. If so, no later commit has changed the meta pages or the point's pages.
   private func isAt(_ point: MetaImage) throws(LMDBError) -> Bool {
     let file = try FileDescriptor(opening: files.data, O_RDONLY | O_NOFOLLOW)
     let own = try file.contents(at: point.place, count: MetaImage.size)

@@ -36,7 +36,7 @@ struct Opening {
       }
       return environment
     } catch {
-      // If the directory is not empty, this call fails and the directory stays.
+      // If the directory is not empty, this call fails, so the directory stays.
       if isNew { unsafe rmdir(directory) }
       throw error
     }
@@ -57,7 +57,7 @@ struct Opening {
     } else if StoreLocks.names.allSatisfy({ FileStatus.of(files.directory + "/" + $0) == nil }),
       FileStatus.of(files.recovery) == nil
     {
-      // No Larder process has opened the file before. It may be another program's file, beside which no lock files must appear.
+      // There are no lock files, so the file may belong to another program. It is checked before lock files are made beside it.
       try QuickCheck.run(files, options)
     }
     locks = try StoreLocks(in: files.directory, isWritable: isWritable)
@@ -89,7 +89,7 @@ struct Opening {
     }
   }
 
-  /// Recovers or creates the environment. A read-only process may not be allowed to write, so it does not take the writer lock.
+  /// Recovers or creates the environment. A read-only process takes no writer lock, because it may lack permission to write.
   private func prepareAlone(_ fill: Filling) throws(OpenError) {
     if !options.readOnly {
       try system { () throws(LMDBError) in
@@ -98,7 +98,7 @@ struct Opening {
     }
     defer { if !options.readOnly { locks.write.release() } }
     if !options.readOnly {
-      // A process that was killed while it created or compacted the store may have left this file.
+      // A process that was killed while it created or compacted the store may have left the file `newData`.
       try OpenError.wrapping(path: files.newData) { () throws(LMDBError) in
         try FileStatus.remove(files.newData)
       }
@@ -114,7 +114,7 @@ struct Opening {
     if options.changesDurability, let level = options.durability { try changeLevel(to: level) }
   }
 
-  /// If a sync has failed, only a process that is alone can recover the environment, so this process must not open it.
+  /// Throws if a sync has failed, because only a process that is alone can then recover the environment.
   private func checkSynced() throws(OpenError) {
     if FileStatus.of(files.recovery) == nil { return }
     let record = try OpenError.wrapping(path: files.recovery) { () throws(LMDBError) in
@@ -126,19 +126,19 @@ struct Opening {
       .unsynced, path: files.directory, detail: StoreLocks.users(in: files.directory), cause: cause)
   }
 
-  /// Runs `body`. If `body` throws, throws an error for the directory, with the error of `body` as the cause.
+  /// Runs `body`. If `body` throws, throws an error that names the directory and has the error of `body` as its cause.
   func system<Result: ~Copyable>(
     _ body: () throws(LMDBError) -> Result
   ) throws(OpenError) -> Result {
     try OpenError.wrapping(path: files.directory, body)
   }
 
-  /// Whether no process has the environment open. If this process itself had it open, this code would not run.
+  /// Whether no process has the environment open. If this process itself had the environment open, this code would not run.
   ///
-  /// A process that has the environment open holds `lock.open` and LMDB's lock on lock.mdb. Both locks must be checked. If such
-  /// a process has opened and closed lock.mdb once more, it has lost LMDB's lock, and without `lock.open` the next opening
-  /// would clear the reader table. If another program has deleted `lock.open`, this process has locked a new file. An ending
-  /// process loses its locks one after another, so this function tries again until both locks give the same answer.
+  /// A process that has the environment open holds `lock.open` and LMDB's lock on lock.mdb. This function checks both locks,
+  /// because either lock may be lost: a process loses LMDB's lock if it opens and closes lock.mdb once more, and if another
+  /// program has deleted `lock.open`, this process locks a new file. An ending process loses its locks one after another, so
+  /// this function tries again until both locks give the same answer.
   private func isAlone() throws(OpenError) -> Bool {
     let deadline = ContinuousClock.now + .seconds(1)
     while ContinuousClock.now < deadline {
@@ -154,7 +154,7 @@ struct Opening {
       .locksLost, path: files.directory, detail: StoreLocks.users(in: files.directory))
   }
 
-  /// Whether LMDB's lock is held. Not for a process that has the environment open: closing lock.mdb would release LMDB's lock.
+  /// Whether LMDB's lock is held. Not for a process that has the environment open, because closing lock.mdb releases its lock.
   private var isLockedByLMDB: Bool {
     get throws(LMDBError) {
       if FileStatus.of(files.lock) == nil { return false }
@@ -163,8 +163,8 @@ struct Opening {
     }
   }
 
-  /// Opens the files for a process that may not write them: on read-only media, or as another user. The process has no slot in
-  /// the reader table, so writers could overwrite what it reads. So it holds `lock.write` shared until it closes.
+  /// Opens the files for a process without permission to write them, for example on read-only media. The process has no slot in
+  /// the reader table, so writers could overwrite the pages that it reads. So it holds `lock.write` shared until it closes.
   private func runWithoutPermission() throws(OpenError) -> Environment {
     if try !files.hasData { throw OpenError(.absent, path: files.directory) }
     let isHeld = try system { () throws(LMDBError) in

@@ -181,8 +181,8 @@ struct QuickCheck {
     }
   }
 
-  /// Throws if a missing page is not free. Free pages may be missing: LMDB does not write a page that is allocated and freed by
-  /// one transaction.
+  /// Throws if a missing page is not free. Free pages may be missing, because LMDB does not write a page that the same
+  /// transaction allocates and frees.
   private func checkMissingPages() throws(OpenError) {
     guard pages.lastPage < SnapshotPages.mostPages(inFileOf: filePages) else {
       throw truncated(at: pages.lastPage)

@@ -11,7 +11,7 @@ import Synchronization
   private let file: FileDescriptor
   private let mappings: Mutex<[Mapping]>
   /// The start of the first mapping. LMDB's map moves when it grows and disappears when the environment closes, so it is not
-  /// safe to ask LMDB for the newest commit. The properties and functions that describe commits read the meta pages here.
+  /// safe to ask LMDB for the newest commit. Instead this type reads the meta pages in its first mapping.
   nonisolated(unsafe) private let start: UnsafeMutableRawPointer
 
   @safe private struct Mapping: @unchecked Sendable {
@@ -44,7 +44,7 @@ import Synchronization
   }
 
   private static func map(_ descriptor: Int32, size: Int) throws(LMDBError) -> Mapping {
-    // No system maps as much, and twice the size must not overflow.
+    // No system maps more bytes, and twice the size must not overflow.
     guard size <= 1 << 46 else { throw LMDBError(code: ENOMEM) }
     let unit = 1 << 24
     let needed = (size + unit - 1) / unit * unit
@@ -56,7 +56,7 @@ import Synchronization
     throw .last
   }
 
-  /// The error of a read of the page, or nil. For an unreadable disk sector, a read of the map would get a signal instead.
+  /// The error of a read of the page, or nil. If a disk sector is unreadable, a read of the map would raise a signal instead.
   func failureToRead(_ page: UInt64) -> LMDBError? {
     do throws(LMDBError) {
       let bytes = try file.contents(at: Int(page) << shift, count: pageSize)
@@ -66,7 +66,7 @@ import Synchronization
     }
   }
 
-  /// A mapping that has all present pages. If `fileSize` is nil, asks the system for the size.
+  /// The mapping that has all pages of the file. If `fileSize` is nil, asks the system for the size.
   func extent(fileSize: Int? = nil) throws(LMDBError) -> Extent {
     guard let size = fileSize ?? file.status.map({ Int($0.st_size) }) else { throw .last }
     let number = file.number
@@ -93,7 +93,7 @@ extension DataMap {
     max(word(MetaPage.Offset.transaction), word(pageSize &+ MetaPage.Offset.transaction))
   }
 
-  /// The meta page of the commit `transaction`. The image is surely of this commit only if no process can write meanwhile.
+  /// The meta page of the commit `transaction`. The image is surely of this commit only if no process can write during the call.
   func image(of transaction: UInt64) -> MetaImage {
     let page = unsafe UnsafeRawBufferPointer(
       start: start + Int(transaction % 2) * pageSize, count: MetaImage.size)
@@ -111,23 +111,23 @@ extension DataMap {
     return Int(min(word((second ? pageSize : 0) + MetaPage.Offset.lastPage), 1 << 40)) + 1
   }
 
-  /// Gives a slot the pages of the snapshot of its transaction. False if only the slow path, `findPages`, can find these pages.
+  /// Gives a slot the pages of the commit `id`. Returns false if only the slow path, `findPages`, can find these pages.
   @inline(__always)
   func hasPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
     if unsafe slot.pointee.snapshot.pages.id == id { return true }
     return unsafe loadPages(slot, of: id)
   }
 
-  /// Each commit overwrites the meta page of the second commit before it. So the meta page of the newest commit is complete.
+  /// Succeeds only for the newest commit. Its meta page is complete, because a new commit overwrites the other meta page.
   @inline(never)
   private func loadPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
-    // An error is ignored here. The slow path repeats the call and throws the error.
+    // Ignores an error here, because the slow path repeats the call and throws the error.
     guard let pages = try? pages(of: id), lastTransaction == id else { return false }
     unsafe slot.pointee.snapshot.show(pages)
     return true
   }
 
-  /// Nil if the meta page is damaged or already has another commit. `fileSize` is not nil if the caller knows the size.
+  /// The pages of a commit; nil if its meta page is damaged or overwritten. If `fileSize` is nil, asks the system for the size.
   func pages(of id: UInt64, fileSize: Int? = nil) throws(LMDBError) -> SnapshotPages? {
     let extent = try extent(fileSize: fileSize)
     guard extent.pages > 2 else { return nil }
@@ -136,8 +136,8 @@ extension DataMap {
     return pages?.id == id ? pages : nil
   }
 
-  /// If a commit was written but not published yet, reads still see the previous commit. If a renewal of the transaction after
-  /// the read of the meta page gives the same commit, the meta page was complete when it was read.
+  /// Finds the pages also if a newer commit was written but is not published yet. If the transaction has the same commit when
+  /// it is renewed after the read of the meta page, the meta page was complete when it was read.
   func findPages(
     _ slot: UnsafeMutablePointer<ReaderSlot>, _ transaction: OpaquePointer
   ) throws(LMDBError) {

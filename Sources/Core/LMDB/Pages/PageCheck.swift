@@ -5,7 +5,7 @@ struct PageCheck {
   let table: PageTable
   /// Whether the keys are numbers in the machine's byte order, as in the list of free pages.
   let numberKeys: Bool
-  /// One buffer for the checks of many pages.
+  /// A buffer that the checks of many pages share.
   var tiling = Tiling()
 
   /// Checks that the records fill the page from `upper` to its end without gaps, that their keys ascend and are in the range of
@@ -36,7 +36,7 @@ struct PageCheck {
         guard table.contains(node.child) else {
           throw PageDamage(page: number, reason: "a reference to page \(node.child)")
         }
-        // The first record of a branch page has no key, but covers every key before the key of the second record.
+        // The first record of a branch page has no key to check, because it covers every key before the second record's key.
         if index == 0 { continue }
       }
       // The leading words of each key are read only once, and used for the comparisons with both neighbours.
@@ -77,7 +77,7 @@ struct PageCheck {
       throw PageDamage(
         page: number, reason: "it is not the \(isLeaf ? "leaf" : "branch") page that it must be")
     }
-    // The end of the record list is given in the page's header. An odd end is damage.
+    // The page's header gives the end of the record list and the start of the records. An odd offset is damage.
     guard page.hasEvenBounds else {
       throw PageDamage(page: number, reason: "its bounds are impossible")
     }
@@ -133,7 +133,7 @@ struct PageCheck {
     _ = insert(start, Self.capacity)
   }
 
-  /// Returns false if another piece begins or ends at the same place. The piece must lie inside the range.
+  /// Adds a piece, which must lie inside the range. Returns false if another piece has the same start or the same end.
   @inline(__always)
   func add(_ start: Int, size: Int) -> Bool {
     let begins = insert(start, 0)

@@ -10,7 +10,7 @@ struct PageSet {
     words = [UInt64](repeating: 0, count: end / 64 + 1)
   }
 
-  /// Inserts a page; false if the file has no such page.
+  /// Inserts a page. Returns false if the file has no such page.
   mutating func insert(_ page: UInt64) -> Bool {
     guard page < end else { return false }
     let word = Int(page / 64)
@@ -43,7 +43,7 @@ struct PageSet {
     return nil
   }
 
-  /// Removes the lowest page; false if the set is empty.
+  /// Removes the lowest page. Returns false if the set is empty.
   mutating func removeLowest() -> Bool {
     while lowest < words.count, words[lowest] == 0 { lowest += 1 }
     guard lowest < words.count else { return false }
@@ -75,17 +75,17 @@ struct PageSet {
 /// The pages that the trees of a commit use, found without reading all these pages.
 ///
 /// LMDB overwrites the pages on its lists of free pages without any check. So if a list names a page that is in use, that page
-/// is destroyed. The numbers of pages in use are in the branch pages; only the pages of large values are named in the leaves.
-/// So the leaves of a tree are read only if the tree has large values, and not too many leaves.
+/// is destroyed. The branch pages have the numbers of all pages in use except the pages of large values, which the leaves name.
+/// So the leaves of a tree are read only if the tree has large values and at most ``mostLeaves`` leaves.
 extension PageSet {
-  /// The largest number of leaves that are read in one tree. These leaves have 64 MB.
+  /// The largest number of leaves that are read in one tree. With pages of 4 KB, these leaves have 64 MB.
   static let mostLeaves: UInt64 = 16_384
 
   mutating func insertPages(of tree: Tree, in table: PageTable) {
     if !tree.isEmpty { insertPages(from: tree.root, level: 1, of: tree, in: table) }
   }
 
-  /// Skips a damaged page. That is safe: a write that uses the page fails, and reads find nothing below it.
+  /// Skips a damaged page. Skipping is safe: a write that uses the page fails, and reads find nothing below the page.
   private mutating func insertPages(
     from number: UInt64, level: Int, of tree: Tree, in table: PageTable
   ) {

@@ -100,7 +100,7 @@ extension PageTable {
     }
   }
 
-  /// The consecutive overflow pages of a value from `first` on. Nil if the header is damaged or there are too few pages.
+  /// The consecutive overflow pages of a value, of which `first` is the first. Nil if the header is damaged or pages are missing.
   private func overflowRun(from first: UInt64, holding count: Int) -> Range<UInt64>? {
     guard contains(first) else { return nil }
     let start = unsafe address(of: first)

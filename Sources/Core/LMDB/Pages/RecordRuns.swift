@@ -4,7 +4,7 @@ import LarderSystem
 /// The records of a database in the order of their keys, one leaf page after another.
 ///
 /// A run is a sequence of neighbouring records in a leaf. Each record is checked like a record of ``TreeCursor``. A scan makes
-/// one call for each run, not for each record. The type is public for inlining; no product has this target.
+/// one call for each run, not for each record. The type is public only for inlining: no product exports this target.
 @safe public struct RecordRuns: ~Copyable, ~Escapable {
   /// The key and the value of a record, as addresses in the memory map.
   @safe @usableFromInline struct Record {

@@ -5,7 +5,7 @@ import LarderSystem
 /// other process may write during the reads; ``hold(_:lockTimeout:_:)`` prevents that.
 package struct SalvageFile: ~Copyable {
   private let map: DataMap
-  /// All pages of the file, with the trees of the newest commit. The `id` is the largest number: lists of any commit are read.
+  /// All pages of the file, with the trees of the newest commit. The `id` is the largest number, so lists of any commit are read.
   private let pages: SnapshotPages
   private let metaDamage: [PageDamage]
   /// The number of the newest commit whose meta page is sound; 0 if both meta pages are damaged.
@@ -42,7 +42,7 @@ package struct SalvageFile: ~Copyable {
     }
   }
 
-  /// The size in bytes.
+  /// The size of the file's complete pages in bytes.
   package var size: Int { Int(pages.table.end) << pages.table.shift }
 
   /// Prevents other processes from writing while `body` reads. If the process may not write the lock files, takes no locks.
@@ -78,7 +78,7 @@ package struct SalvageFile: ~Copyable {
 }
 
 extension SalvageFile {
-  /// Visits the reachable records of the newest commit, in the main or a named database. Always walks the main database.
+  /// Visits the reachable records of the newest commit in a database; nil is the main database, which is walked in any case.
   package func forEachRecord(
     in database: String? = nil, _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
   ) throws -> TreeWalk {
@@ -105,7 +105,7 @@ extension SalvageFile {
   /// The records may belong to any database. If the lists of free pages are damaged, no record is visited, because then nobody
   /// can distinguish lost records from removed records.
   ///
-  /// - Parameter pause: called for each record of `databases` and for each page. If it throws, the search ends.
+  /// - Parameter pause: called for each record of `databases` and for each searched page. If the closure throws, the search ends.
   package func forEachLostRecord(
     besides walk: TreeWalk, databases: [String], pause: () throws -> Void,
     _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void

@@ -1,5 +1,5 @@
 /// A key to search for. Its first 16 bytes are also stored as two big-endian words, filled with zeros after the end of the key.
-/// These two words decide nearly every comparison. If they are equal, the following bytes decide, and then the lengths.
+/// These two words decide nearly every comparison. If the words are equal, the following bytes decide, and then the lengths.
 @unsafe struct SearchKey {
   let start: UnsafeRawPointer
   let count: Int
@@ -55,7 +55,7 @@
     return unsafe compareRest(other.start, count: other.count) > 0
   }
 
-  /// Like `isBefore`, also for keys that are numbers in the machine's byte order. False if such a key does not have 8 bytes.
+  /// Like `isBefore`, also for keys that are numbers in the machine's byte order. False if a number key does not have 8 bytes.
   @inline(__always)
   func isBefore(_ other: SearchKey, numberKeys: Bool) -> Bool {
     guard numberKeys else { return unsafe isBefore(other) }

@@ -7,7 +7,7 @@ import LarderSystem
   let table: PageTable
   let main: Tree
   let free: Tree
-  /// The number of the last page that was ever used. The file may end before this page, if all pages after its end are free.
+  /// The number of the last page that was ever used. The file may end before this page, if only free pages are missing.
   let lastPage: UInt64
 
   static var none: SnapshotPages {
@@ -159,7 +159,7 @@ extension MetaImage {
     return zero.transaction < one.transaction ? one : zero
   }
 
-  /// The meta page at the beginning of a data file, which has the page size. Nil if the file has no such page.
+  /// The meta page at the beginning of a data file. Nil if the file is too short or gives an impossible page size.
   static func first(of file: borrowing FileDescriptor) throws(LMDBError) -> MetaImage? {
     let bytes = try file.contents(at: 0, count: size)
     guard bytes.count == size else { return nil }
@@ -167,10 +167,10 @@ extension MetaImage {
   }
 
   var transaction: UInt64 { bytes.u64(MetaPage.Offset.transaction) }
-  /// The offset of the commit's meta page. Commits use the two pages in turn.
+  /// The offset of the commit's meta page. Commits use the two meta pages in turn.
   var place: Int { Int(transaction % 2) * pageSize }
 
-  /// The same commit with the previous number, for the other meta page. That page is valid, but LMDB will choose this page.
+  /// A copy of this commit with a number lower by one, for the other meta page. LMDB opens the commit with the higher number.
   var predecessor: MetaImage {
     var other = bytes
     other[0] ^= 1
@@ -194,7 +194,7 @@ struct Tree: Equatable {
 
   static let size = 48
   private static let noRoot = UInt64.max
-  /// LMDB's cursors allow no deeper tree.
+  /// The greatest depth that LMDB's cursors allow.
   static let deepest = 32
   /// `MDB_INTEGERKEY`: the keys are numbers in the machine's byte order.
   static let numberKeys: UInt16 = 0x08
@@ -208,7 +208,7 @@ struct Tree: Equatable {
   static let empty = Tree(
     flags: 0, depth: 0, branchPages: 0, leafPages: 0, overflowPages: 0, records: 0, root: noRoot)
 
-  /// Whether the record can belong to a tree with such keys in a file of `end` pages.
+  /// Whether the tree is possible in a file of `end` pages. `numberKeys` says whether its keys must be numbers.
   func isPossible(numberKeys: Bool, end: UInt64) -> Bool {
     guard kind == (numberKeys ? Self.numberKeys : 0) else { return false }
     if isEmpty { return depth == 0 && records == 0 && pages == 0 }

@@ -35,7 +35,7 @@ import LarderSystem
     {
       return try record()
     }
-    // The records of a damaged page may have any order. A record before the requested key must not be returned.
+    // In a damaged page, a record before the requested key may follow. So the next record is compared with the requested key.
     unsafe (key, keyCount) = (start.start, start.count)
     do throws(LMDBError) {
       if let found = try next() { return found }
@@ -62,7 +62,7 @@ import LarderSystem
     return try record()
   }
 
-  /// The record after the record that was returned last. At the beginning this is the first record; at the end it is nil.
+  /// The record after the record that was returned last. Before the first move, the first record; after the last record, nil.
   @inline(__always)
   mutating func next() throws(LMDBError) -> Record? {
     guard state == .onRecord else {
@@ -79,7 +79,7 @@ import LarderSystem
     return try record(after: true)
   }
 
-  /// The record before the record that was returned last. At the beginning and after the end this is the last record.
+  /// The record before the record that was returned last. Before the first move and after the last record, the last record.
   mutating func previous() throws(LMDBError) -> Record? {
     guard state == .onRecord else {
       return state == .beforeFirst ? nil : try last()
@@ -99,7 +99,7 @@ import LarderSystem
     unsafe (self.key, keyCount) = (key.start, key.count)
   }
 
-  /// The record at the cursor's new position. Its key must be greater than the last key if `after` is true, and less if false.
+  /// The record at the cursor's new position. If `after` is true, its key must be greater than the last key; if false, less.
   @inline(__always)
   private mutating func record(after: Bool? = nil) throws(LMDBError) -> Record {
     guard let node = path.leaf.page.node(path.leaf.index) else { throw .damagedPage }

@@ -4,7 +4,6 @@ import CLarderSystem
 @safe struct TreePage {
   let start: UnsafeRawPointer
   let isLeaf: Bool
-  /// The size of the page.
   let size: Int
   /// All records begin at this offset or at higher offsets.
   let upper: Int
@@ -96,7 +95,7 @@ import CLarderSystem
   /// Whether the keys are in the range that the reference to the page allows. False if a record does not lie inside the page.
   @inline(__always)
   func lies(in reference: PageReference, numberKeys: Bool) -> Bool {
-    // The first record of a branch page has no key, but covers every key before the key of the second record.
+    // The first record of a branch page has no key to check, because it covers every key before the second record's key.
     let first = isLeaf ? 0 : 1
     guard first < count else { return true }
     if let low = reference.low {
@@ -122,7 +121,7 @@ import CLarderSystem
     for line in 0..<lines { unsafe larder_prefetch(start + Int(offset) + 64 &* line) }
   }
 
-  /// The last record whose key is at most `key`; the first record if all keys are greater; -1 if the page is damaged.
+  /// The index of the last record whose key is at most `key`; 0 if all keys are greater; -1 if the page is damaged.
   @inline(__always)
   func lastNotAfter(_ key: SearchKey) -> Int {
     var base = 0
@@ -136,8 +135,8 @@ import CLarderSystem
     return base
   }
 
-  /// Like ``lastNotAfter(_:)``, for a key that is often at `guess` or directly after it. `guess` is a record that was
-  /// looked up recently, or the last record of ordered writes or removals.
+  /// Like ``lastNotAfter(_:)``, but first tries the record `guess` and the next record. `guess` was looked up recently or is
+  /// the last record of ordered writes or removals, so the key is often there.
   @inline(__always)
   func lastNotAfter(_ key: SearchKey, from guess: Int) -> Int {
     guard guess >= 0, guess < count, let node = node(guess),

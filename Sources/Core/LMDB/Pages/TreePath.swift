@@ -18,7 +18,7 @@ extension PageReference {
 protocol PageOpener {
   associatedtype Failure: Error
   func open(_ reference: PageReference, isLeaf: Bool) throws(Failure) -> TreePage
-  /// The error for a page with a record that is not inside the page.
+  /// The error of this opener for damage that the path has found.
   func failure(_ damage: PageDamage) -> Failure
 }
 
@@ -86,7 +86,7 @@ extension TreePath {
     try descend(by: opener) { page in atLast ? page.count &- 1 : 0 }
   }
 
-  /// Moves to the next or previous page of the level `bottom`. False if there is none. The levels below `bottom` do not change.
+  /// Moves to the next or previous page of the level `bottom`. Returns false if there is none. Keeps the levels below `bottom`.
   @inline(never)
   mutating func move<Opener: PageOpener>(
     forward: Bool, at bottom: Int, by opener: Opener
@@ -164,8 +164,8 @@ extension TreePath.Level {
   var damage: PageDamage { PageDamage(page: number, reason: "a record lies outside the page") }
 }
 
-/// Opens pages for reads, and checks that the keys of a page match the reference to the page. Otherwise, after a damaged key of
-/// a branch page, a cursor would return values that a search does not find and a write does not replace.
+/// Opens pages for reads, and checks that the keys of a page match the reference to the page. Without this check, if a key of a
+/// branch page is damaged, a cursor would return values that a search does not find and a write does not replace.
 struct PageReader: PageOpener {
   let table: PageTable
   /// Whether the keys are numbers, as in the free list; see ``Tree/numberKeys``.

@@ -1,7 +1,7 @@
 import LarderSystem
 
-/// Visits all records of trees to which only sound pages lead, and collects the damage of the other pages. Each page is visited
-/// once, so the walk ends even if damaged pages form a cycle.
+/// Visits all records of trees that can be reached, also on damaged pages, and collects the damage. Each page is visited once,
+/// so the walk ends even if damaged pages form a cycle.
 package struct TreeWalk {
   private let table: PageTable
   private let numberKeys: Bool
@@ -20,7 +20,7 @@ package struct TreeWalk {
     self.damage = damage
   }
 
-  /// - Parameter counting: whether the visited records and pages are compared with the tree's record, if no page is damaged.
+  /// - Parameter counting: whether the numbers of records and pages are compared with the tree's record, if no page is damaged.
   mutating func run<Failure>(
     _ tree: Tree, counting: Bool = false, _ visit: (TreeCursor.Record) throws(Failure) -> Void
   ) throws(Failure) {
@@ -118,7 +118,7 @@ extension ReadTransaction {
       if let page = free.free.first(in: walk.visited) {
         throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
       }
-      // A writer also compares these numbers, and refuses to write if they differ.
+      // A writer also compares the numbers of used and free pages, and refuses to write if their sum is wrong.
       if walk.damage.isEmpty { try free.compare(used: used) }
     } catch {
       walk.damage.append(error)
