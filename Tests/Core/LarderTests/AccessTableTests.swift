@@ -92,7 +92,7 @@ private func hash(_ number: Int) -> UInt64 {
     }
     #expect(age(after: 4 * entries - step) != nil)
     #expect(age(after: 4 * entries + 2 * step) == nil)
-    // Stamps repeat after some time. The table forgets a ghost (an evicted key) long before a new ghost gets an equal stamp.
+    // Stamps repeat after some time. The table forgets a ghost (an evicted key) long before another ghost gets an equal stamp.
     #expect(age(after: 16 * entries) == nil)
   }
 }
@@ -142,7 +142,7 @@ extension AccessTable {
       table.setRecent(from: base, through: base + 10, of: id)
       #expect(use(1, base, id) == unused && use(2, base + 10, id) == unused)
       #expect(use(3, base - 1, id) == used && use(4, base + 11, id) == used)
-      // Entry 5 is in no queue. Entry 6 belongs to another namespace, but both ids have one place in the table.
+      // Entry 5 is in no queue. Entry 6 belongs to another namespace, but the ids of both namespaces share one place.
       #expect(use(5, 0, id) == used)
       #expect(use(6, base, NamespaceID(rawValue: 5 + 256)) == used)
     }

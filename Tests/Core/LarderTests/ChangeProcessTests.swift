@@ -7,7 +7,7 @@ import Testing
 @testable import Larder
 
 @Suite struct ChangeProcessTests {
-  /// A clock for tests: the clock of the machine plus the added time. After a call of `stop`, the clock stands still.
+  /// A clock for tests: the clock of the machine plus the added time. After a call of `stop`, the time does not change.
   private final class Machine: Sendable {
     private let added = Atomic<Int64>(0)
     private let stopped = Mutex<Int64?>(nil)
@@ -109,7 +109,7 @@ import Testing
       var watch: Changes? = store.changes()
       #expect(watch != nil && ring.lease(0) > 0 && ring.lease(1) == 0)
       watch = nil
-      // No watcher renews this lease. A lease that ends only in an hour is from before the last boot, so it does not count.
+      // Nobody renews this lease. No lease lasts an hour. So a lease that ends in an hour is from before a reboot and is ignored.
       #expect(ring.exchangeWatched(0, for: UInt64(end)))
       machine.stop(at: end - 1)
       #expect(try store.publishesChanges)

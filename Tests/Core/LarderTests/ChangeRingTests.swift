@@ -127,7 +127,7 @@ import Testing
     let store = try Store.temporary(options: with(Store.Options()) { $0.hooks.changeSlots = 64 })
     var watch = store.changes().makeAsyncIterator()
     let feed = store.engine.changes
-    // Removes the lease of the watch. A change to a larger file can lose a lease taken at the same moment.
+    // Removes the lease of the watch, because a move of the ring to a larger file can lose a lease that is taken meanwhile.
     #expect(feed.ring.exchangeWatched(feed.ring.watchedUntil, for: 0))
     try await store.namespace("notes").set("v", for: "unseen")
     #expect(feed.poll(after: feed.ring.position) != nil)
@@ -170,7 +170,7 @@ import Testing
       }
       next = end
     }
-    // The watch may miss some changes, so the last change is repeated until the watch has received it and ended.
+    // The watch may miss some changes, so the loop repeats the last change until the watch gets this change and ends.
     while try store.publishesChanges {
       try await store.namespace("notes").set(value, for: total)
       await Task.yield()

@@ -13,7 +13,7 @@ func changeDataFile(of path: String, _ body: (inout Data) throws -> Void) throws
 }
 
 extension Store {
-  /// Changes the databases directly, as damage or a fault in the library would.
+  /// Changes the databases directly, to simulate damage or a fault in the library.
   func tamper(_ body: (inout WriteTransaction, Indexes) throws -> Void) throws {
     try engine.environment.write { transaction in try body(&transaction, engine.indexes) }
   }

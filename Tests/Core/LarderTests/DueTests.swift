@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test func `a purge goes from namespace to namespace in batches`() throws {
-    // Some namespaces have only due entries, some have both kinds, and some have no due entries or entries that never expire.
+    // The namespaces have in turn only due entries, due and later entries, only later entries, and entries that never expire.
     var due = 0
     for index in 0..<40 {
       let namespace = store.namespace("n\(index)")

@@ -152,7 +152,7 @@ import Testing
     try notes.set([UInt8](repeating: 1, count: 9000), for: "c", attributes)
     attributes.owners = [Owner(Key("k"), in: "notes")]
     try notes.set([4], for: "owned", attributes)
-    // The clear reclaims only some of these entries itself. The others stay in the store as cleared entries.
+    // The clear reclaims only some of these entries itself. The other entries stay in the store as cleared entries.
     try store.namespace("cleared").fill(0..<100)
     try store.namespace("other").set("v", for: "k")
     try store.namespace("cleared").clear()

@@ -7,7 +7,7 @@ import Testing
 @Suite struct InvalidationTests: StoreSuite {
   let fixture = StoreFixture()
 
-  /// Invalidates the entries that have all `tags`, and stops after the first transaction, like a process that is killed then.
+  /// Invalidates the entries that have all `tags`, and stops after the first transaction, to simulate a killed process.
   @discardableResult
   private func begin(
     _ tags: [String], in store: Store, removing limit: Int, _ mode: CommitMode = .withoutCleanup

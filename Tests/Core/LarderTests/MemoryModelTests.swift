@@ -197,7 +197,7 @@ private struct MemoryRun {
     system.level.store(MemoryPressure.warning.rawValue, ordering: .relaxed)
     let before = system.looks.load(ordering: .relaxed)
     try fill(cache, 100..<110)
-    // The store asks the system at most once a second, so it does not know the new level yet.
+    // The store asks the system for the level at most once a second, so the store does not know the new level yet.
     #expect(system.looks.load(ordering: .relaxed) == before)
     clock.advance(by: .seconds(1))
     try fill(cache, 110..<111)

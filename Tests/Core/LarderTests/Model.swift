@@ -105,7 +105,7 @@ struct Model {
     return true
   }
 
-  /// Whether no write time is recorded, or the clock is at most a day after the write time plus the open time since then.
+  /// Whether the clock is plausible: at most a day after `stamp` plus the time since then with the store open, or `stamp` is 0.
   var isClockPlausible: Bool {
     let day: Int64 = 86_400_000
     let gap = now - stamp

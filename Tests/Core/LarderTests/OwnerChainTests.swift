@@ -61,7 +61,7 @@ import Testing
 
   @Test func `what a killed process has left is removed by later writes of any kind`() throws {
     try makeStar(3_500)
-    // Runs only the first transaction, like a process that is killed after the commit of that transaction.
+    // Runs only the first transaction, to simulate a process that is killed after the commit of this transaction.
     try store.engine.attempt(.withoutCleanup) { batch in _ = try batch.remove("0", from: notes) }
     #expect(try store.state.orphans == 1)
     #expect(try notes.count() == 2_500)

@@ -234,7 +234,7 @@ import Testing
       try cache.set("v", for: "k")
       counts.append(try cache.count())
     }
-    // The first call declares the limit, which already evicts entries, and then stores its entry.
+    // The first call declares the limit, and this declaration already evicts entries. The call then stores its entry.
     #expect(counts == [2500, 1500, 500, 500])
     #expect(try cache.namespace.info()?.declared.limits.entries == 500)
     monitor.lookOnce()

@@ -145,7 +145,7 @@ import Testing
         prefix.append(bigEndian: id.rawValue)
         for kind in 0..<4 {
           var key = random.bytes(length)
-          // Kind 0: random bytes. Kind 1: zeros. Kind 2: a key of the namespace. Kind 3: the earliest time, then such a key.
+          // Kind 0: random bytes. Kind 1: zeros. Kind 2: a key of the namespace. Kind 3: the earliest time and a key like kind 2.
           if kind == 1 { key = [UInt8](repeating: 0, count: length) }
           if kind == 2 { key = Array((prefix + key).prefix(length)) }
           if kind == 3 {

@@ -1,21 +1,21 @@
-// Preloaded into a process, this library records the calls that change the files of one store. From the records the tests build
+// A process with this preloaded library records the calls that change the files of a store. The tests use the records to build
 // the files that a power cut could leave (Tests/Core/LarderTests/PowerCut). Linux only.
 //
 //   LD_PRELOAD=libPowerRecorder.so LARDER_POWER_STORE=<directory> LARDER_POWER_TRACE=<file> program
 //
-// Each call becomes one record. One system call appends the record after the call has succeeded or was made to fail. So the
-// records of several processes are in an order that the locks of these processes allow. A sync becomes two records. If its
-// second record exists, the sync covers everything that was recorded before its first record. Writes to the standard output are
-// recorded, too. They tell a test what the process had acknowledged at each point.
+// Each recorded call becomes one record. After the recorded call, one system call appends the record to the trace. So the
+// records of several processes are in an order that the locks of these processes allow. A sync becomes two records: one before
+// the call, and one after the call. A successful sync covers all changes that were recorded before its first record. Writes to
+// the standard output are recorded, too, so a test knows what the process had acknowledged at each point.
 //
 // With LARDER_POWER_KILL=<n>, the process kills itself right after its n-th recorded write. A kill from outside could happen
-// between a write and its record.
+// between a write and its record, so the record would be missing.
 //
-// With LARDER_POWER_FAIL=<n>, the n-th sync of the process fails once with EIO. From then on the system treats the bytes as
-// written, but they may not be on the disk. A write through a descriptor for synchronous writing is a sync, too. With
-// LARDER_POWER_FAIL=<path>, the file <path> contains the name of another file. The next sync of that file fails, and the
-// library removes <path>. Files with names lock.* are not recorded: LMDB writes lock.mdb through a map, and creates this file
-// again when nobody has the store open.
+// With LARDER_POWER_FAIL=<n>, the n-th sync of the process fails with EIO. As on Linux, later syncs succeed, although the
+// bytes of the failed sync may not be on the disk. A write through a descriptor for synchronous writes counts as a sync. With
+// LARDER_POWER_FAIL=<path>, the file <path> contains the name of a file of the store. The next sync of that file fails, and
+// the library removes <path>. The files lock.* are not recorded: LMDB writes lock.mdb through a map, and the first process that
+// opens the store creates lock.mdb again.
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <errno.h>
@@ -198,7 +198,7 @@ PWRITEV(pwritev64)
     struct record record = {.kind = SYNC_BEGIN, .inode = inode_of(descriptor), \
       .extra = (uint64_t)getpid() << 32 | ++syncs}; \
     put(record, file, NULL, 0); \
-    /* With LARDER_POWER_INTERRUPT, every other sync fails as if a signal interrupted it. */ \
+    /* With LARDER_POWER_INTERRUPT, every other sync fails with EINTR, the error after an interruption by a signal. */ \
     int interrupted = interrupts && record.extra % 2, failed = !interrupted && fails(file); \
     int result = interrupted || failed ? -1 : real(descriptor); \
     int saved = interrupted ? EINTR : failed ? EIO : errno; \

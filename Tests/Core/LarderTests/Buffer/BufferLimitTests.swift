@@ -15,7 +15,7 @@ import Testing
         #expect(try notes.text("new \(number)") == "\(number)")
         if number % 100 == 0 { #expect(try notes.count() <= 2000) }
       }
-      // A commit evicts five entries more than necessary, so not every set needs a commit. Each count makes a commit, too.
+      // A commit evicts five entries more than necessary, so not every set needs a commit. But each call of `count` commits.
       #expect(store.engine.environment.lastTransaction - commit < 1000 / 4 + 20)
       #expect((1990...2000).contains(try notes.count()))
     }
@@ -34,7 +34,7 @@ import Testing
         try batch.set([UInt8](repeating: 1, count: 500), for: "b", in: notes)
       }
       try notes.touch("a", expires: .never)
-      // The commit stores the larger value first. With the old value of `b`, the namespace would then exceed its limit.
+      // The commit stores the larger value, `a`, first. The new `a` and the old `b` exceed the limit. Still, nothing is evicted.
       try notes.set([UInt8](repeating: 2, count: 100), for: "b")
       try notes.set([UInt8](repeating: 2, count: 800), for: "a")
       #expect(store.engine.reader.buffer!.hasRecords)

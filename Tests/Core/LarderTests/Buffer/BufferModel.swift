@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 @Suite struct BufferModelTests {
-  /// The number of states that steps from `start` lead to. Nil if a read finds a wrong value.
+  /// The number of states that the model can reach from `start`. Nil if a read finds a wrong value.
   private func walk(_ start: BufferModel, _ fault: BufferModel.Fault? = nil) -> Int? {
     var known: Set<BufferModel> = [start]
     var waiting = [start]

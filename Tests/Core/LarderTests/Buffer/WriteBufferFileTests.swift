@@ -7,7 +7,7 @@ import Testing
 @testable import LMDB
 @testable import Larder
 
-/// The file of the write buffer: damaged, foreign, after a power failure, shared with killed, stopped and other processes.
+/// Tests of buffer files that are damaged, foreign, older than a restart, or shared with killed, stopped and other processes.
 @Suite(.serialized) struct WriteBufferFileTests {
   private let directory = TemporaryDirectory()
   private var path: String { directory.path + "/s" }
@@ -41,7 +41,7 @@ import Testing
     var expected = [.intact, .lockIsTaken].contains(harm) ? "record" : "data"
     switch harm {
     case .intact: break
-    // As left by a killed process with the number 1, which the next process gets.
+    // Simulates that the killed process held the lock. The killed process had the number 1, which the next process gets.
     case .lockIsTaken: bytes[128 + 8 * BufferLayout.Place.lock] = 1
     case .cut: bytes = bytes.prefix(bytes.count / 2)
     case .ones: for place in 128..<bytes.count { bytes[place] = .max }
@@ -104,7 +104,7 @@ import Testing
     let file = try FileHandle(forUpdating: url)
     let key = StoredKey.entry(Array("popped".utf8).span, in: id)
     for found in try Data(contentsOf: url).ranges(of: Data(key)) {
-      // Erases the flags of the page.
+      // Erases the flags of the page, so the page is damaged.
       try file.seek(toOffset: UInt64(found.lowerBound / 4096 * 4096 + 10))
       try file.write(contentsOf: [0])
     }

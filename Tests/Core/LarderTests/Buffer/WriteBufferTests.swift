@@ -231,14 +231,14 @@ import Testing
     try notes.set("old", for: "k")
     try store.write { _ = try $0.remove("k", from: notes) }
     #expect(!buffer.hasRecords && !buffer.state.isFrozen)
-    // As after 65,000 commits: the next commit must empty the table.
+    // Sets the generation to 65,535, to simulate as many commits. So the next commit must empty the table.
     let table = buffer.table
     let word = buffer.state.word & (1 << 34 - 1) | 0xFFFF << 34
     table.view.store(word, wide: BufferLayout.Place.state)
     for _ in 0..<100 where buffer.state.generation & 0xFFFF != mark {
       try store.write { try $0.set("other", for: "other", in: notes) }
     }
-    // The old record of `k` is still in the log, behind this record.
+    // This record overwrites the start of the log. The log still has the old record of `k`, which no read may find.
     try notes.set("new", for: "first")
     #expect(buffer.hasRecords && buffer.state.generation & 0xFFFF == mark)
     #expect(try notes.text("k") == nil && notes.text("first") == "new")

@@ -19,7 +19,7 @@ import TestSupport
       var random = SeededRNG(seed: PowerStage.seed &+ UInt64(processes))
       var (failures, images, lossy) = (0, 0, 0)
       var model = PowerWork.Model()
-      // In each round, a different sync of the writer fails. A short run takes every seventh sync from a random one on.
+      // In each round, a different sync of the writer fails. A short run begins at a random sync and skips six syncs each time.
       var number = Self.isLong ? 1 : Int.random(in: 1...7, using: &random)
       while true {
         guard let trace = try failing(number, level, processes, &random) else {

@@ -11,7 +11,7 @@ import TestSupport
   /// The writes that the store had reported as done to each task at some point of a trace. The tasks share commits.
   private struct GroupPromise {
     private(set) var isOpen = false
-    /// By task: `acknowledged` counts the writes that were reported as done, `synced` those that a sync or close covers.
+    /// For each task: `acknowledged` is the number of writes reported as done, `synced` the number that a sync or close covers.
     private(set) var acknowledged: [Int: Int] = [:]
     private(set) var synced: [Int: Int] = [:]
     private(set) var isClosed = false

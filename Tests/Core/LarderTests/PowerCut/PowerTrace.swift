@@ -18,7 +18,7 @@ struct PowerTrace {
     case say([String])
   }
 
-  /// When a write is on the disk. `now`: when the call returns. The descriptor was then opened for synchronous writes.
+  /// When a write reaches the disk. `now` means before the call returns, because the descriptor is for synchronous writes.
   enum Arrival: UInt64 {
     case later, now
     /// The write failed, and may never reach the disk.
