@@ -27,7 +27,7 @@ extension Settings {
 }
 
 extension Host {
-  /// The streams of this process. Standard input is available for data if commands do not come from there.
+  /// The streams of this process. A command can read data from standard input, except if the commands come from there.
   init(readsCommands: Bool, _ environment: [String: String], _ output: PagedOutput) {
     self.init(
       write: output.write,
@@ -100,7 +100,7 @@ extension Host {
     var lines = PlainLines()
     guard case .line(let answer) = try lines.readLine() else {
       try Terminal.write("\n", to: .error)
-      // ^C means the answer no. Without this call, ^C would also stop the next command.
+      // ^C means the answer no. Without this call, the same ^C would also stop the next command.
       Interrupts.acknowledge()
       return false
     }

@@ -19,7 +19,7 @@ final class PagedOutput {
   private var state = State.straight
   /// Whether a note has already ended the line with the ^C that the terminal shows.
   private(set) var hasLeftInterrupt = false
-  /// Whether the command waited for a person or some time. If so, the duration of the command tells nothing about the store.
+  /// Whether the command waited for a person or for a time. If so, the duration of the command tells nothing about the store.
   private(set) var hasWaited = false
   private let command: String?
 
@@ -70,7 +70,7 @@ final class PagedOutput {
     }
   }
 
-  /// Writes the gathered output. From now on, output is written immediately.
+  /// Writes the gathered output. After this call, output is written immediately.
   func release() throws {
     guard case .gathering(let gathered) = state else { return }
     state = .straight

@@ -26,7 +26,7 @@ import ShellLanguage
 
   static func main() {
     do {
-      // If a standard descriptor were closed, the next opened file could get its number. So these descriptors are claimed first.
+      // If a standard descriptor were closed, the next opened file could get its number. So claims the three descriptors first.
       try StandardDescriptors.claim()
     } catch {
       exit(1)

@@ -3,7 +3,7 @@ import ShellLanguage
 
 /// Finds lines of the prompt that may contain a secret, so that these lines are not written to the history file.
 enum SecretCommand {
-  /// Parts of names of secrets. The characters between words are removed before the search.
+  /// Parts of names of secrets. The search ignores characters between words, such as `_`.
   private static let parts = [
     "secret", "token", "password", "passwd", "passphrase", "passcode", "pwd", "credential", "auth",
     "bearer", "access", "cookie", "session", "apikey", "private", "signature",

@@ -43,7 +43,7 @@ package final class ByteFile {
     return Int(status.st_size)
   }
 
-  /// Creates a file to write. When the new file is complete, it replaces an existing file, provided that `replaces` is true.
+  /// Creates a file to write. If a file exists: with `replaces`, the complete new file replaces it; otherwise throws `EEXIST`.
   ///
   /// - Parameter owner: The owner of the new file if it replaces a file of another user.
   package init(
@@ -78,7 +78,7 @@ package final class ByteFile {
   }
 
   /// The open descriptor of this process that the path means: `/dev/stderr`, `/dev/fd/3`, or a link to the file of standard
-  /// output or error. If this file were opened a second time, writes would overwrite its content.
+  /// output or error. If the file of a descriptor were opened a second time, writes would overwrite its content.
   private static func openDescriptor(of path: String, _ status: stat) -> Int32? {
     for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
       return Int32(path.dropFirst(folder.count))
@@ -118,7 +118,7 @@ package final class ByteFile {
     }
   }
 
-  /// Opens a file to append bytes. Creates the file with these permissions if it is missing.
+  /// Opens a file to append bytes. If the file is missing, creates the file with the permissions `permissions`.
   package init(appendingTo path: String, permissions: UInt32) throws(TerminalError) {
     self.path = path
     var status = stat()

@@ -86,7 +86,7 @@ import CEditline
 
   /// Moves the cursor of the terminal to the end of the line. After a newline, further output is below the line.
   ///
-  /// libedit does not know of this move. So after it, the line must be over, or the caller must call `redraw`.
+  /// libedit does not know of this move. So after the move, the line must be over, or the caller must call `redraw`.
   func leaveLine() throws(TerminalError) {
     let line = line
     let here = place(of: line.beforeCursor)
@@ -98,7 +98,7 @@ import CEditline
   /// Erases the rows of the prompt and the line, and moves the cursor to the place at which these rows began.
   ///
   /// When the width changes, some terminals wrap the rows again, and other terminals cut the rows. The column of the cursor
-  /// shows what happened. Otherwise uses the smaller row, so that no text above the line is lost.
+  /// shows which of the two happened. If the column is unknown, uses the smaller row, so that no text above the line is lost.
   func eraseLine(cursorAt column: Int? = nil) throws(TerminalError) {
     let (wrapped, cut) = places
     let edge = min(cut.column, windowColumns - 1)
@@ -137,7 +137,7 @@ import CEditline
   }
 
   /// Draws a line again if it contains characters without a width, such as joiners and marks. libedit counts a cell for such a
-  /// character when it is typed, but not later. So without this function, libedit would write to the wrong places.
+  /// character when the character is typed, but not later. So otherwise libedit would write to the wrong places.
   func settleLine() throws(TerminalError) {
     let line = line
     let scalars = line.beforeCursor + line.afterCursor

@@ -43,7 +43,7 @@ extension LineEditor {
     return CC_REFRESH
   }
 
-  /// The keys of other shells that libedit does not bind, or binds to another function. Terminals send these codes.
+  /// Keys of other shells, as the codes that terminals send. libedit does not bind these keys, or binds them differently.
   private static let emacsKeys: KeyValuePairs = [
     "^R": "em-inc-search-prev",
     "^W": "larder-delete-word",

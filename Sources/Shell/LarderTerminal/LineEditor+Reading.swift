@@ -1,7 +1,7 @@
 import CEditline
 
 extension LineEditor {
-  /// Replaces the reader of libedit. In that reader, there are no hints, and a signal ends the process.
+  /// Replaces the reader of libedit, in which a signal would end the process, and which cannot show hints.
   func readKeysOurselves() {
     unsafe cel_set_reader(editor) { editor, character in
       guard let self = unsafe LineEditor.of(editor) else { return -1 }
@@ -41,7 +41,7 @@ extension LineEditor {
       case .ready:
         try display.hideHint()
         let key = try Terminal.read(.input, atMost: 1).first
-        // A report of the cursor's place may come late. The report is not a key, so it is dropped.
+        // A report of the cursor's place may come after the time limit. The report is not a key, so it is dropped.
         guard let byte = key, byte == 0x1B, report != .none else { return key }
         if try reportedColumn(after: [byte], within: .milliseconds(50)) != nil { continue }
         return held.removeFirst()

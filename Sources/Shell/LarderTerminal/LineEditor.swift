@@ -58,13 +58,13 @@ import CEditline
     self.complete = complete
 
     unsafe cel_set_editor(editor, "emacs")
-    // Reads `~/.editrc` before this editor binds its keys. A `bind -v` after that would remove these keys.
+    // Reads `~/.editrc` before this editor binds its keys, because a later `bind -v` would remove these keys.
     unsafe el_source(editor, nil)
     isVi = unsafe cel_editor(editor).map { unsafe String(cString: $0) } == "vi"
 
     unsafe cel_set_client_data(editor, Unmanaged.passUnretained(self).toOpaque())
     unsafe cel_set_signals(editor, 0)
-    // With these capabilities, libedit 3.1-20221030 loses the rest of a wrapped line at an insertion, so removes them.
+    // With these capabilities, libedit 3.1-20221030 loses the rest of a wrapped line at an insertion, so the loop removes them.
     for capability in ["ic", "IC", "im", "ei"] {
       unsafe cel_set_capability(editor, capability, "")
     }
@@ -115,7 +115,7 @@ import CEditline
     Interrupts.acknowledge()  // a ^C that came late was meant for the previous command
     display.begin(prompt)
     TerminalSignals.deferTermination()
-    // libedit draws the prompt before it sets this mode. Input between both would be shown twice, so sets the mode first.
+    // libedit draws the prompt before it sets this mode, and would show earlier input twice. So this call sets the mode first.
     unsafe cel_prepare_terminal(editor, 1)
   }
 

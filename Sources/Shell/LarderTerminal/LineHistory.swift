@@ -19,8 +19,8 @@ import CEditline
   /// Lets libedit search the entries.
   @unsafe func use(in editor: OpaquePointer) { unsafe cel_use_history(editor, past) }
 
-  /// Reads the entries of former sessions from the file. From now on, adds the entries of this session to the file. If the file
-  /// cannot be read, the file is not used. If the file is missing, the file is created only if `creating` is true.
+  /// Reads the entries of former sessions from the file. After this call, the entries of this session are added to the file. If
+  /// the file cannot be read, the file is not used. If the file is missing, the file is created only if `creating` is true.
   package func keep(in file: LineEditor.HistoryFile, creating: Bool = true) throws(TerminalError) {
     if creating || file.exists { for entry in try file.load() { add(entry) } }
     self.file = file
@@ -44,7 +44,7 @@ import CEditline
     }
   }
 
-  /// Forgets the entries that can be recalled. Does not change the file.
+  /// Forgets the entries that can be recalled, but does not change the file.
   package func forget() {
     for entry in entries { unsafe cel_history_forget(past, entry) }
     entries = []
@@ -60,7 +60,7 @@ import CEditline
 
   enum Direction { case earlier, later }
 
-  /// A walk through the entries that begin with the text before the cursor. libedit cannot make such a search.
+  /// A walk through the entries that begin with the text before the cursor. libedit has no function for such a walk.
   private struct Walk {
     let typed: String
     let prefix: String

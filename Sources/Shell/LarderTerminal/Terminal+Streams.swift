@@ -35,7 +35,7 @@ extension Terminal {
     return count == 0 ? .timedOut : .ready
   }
 
-  /// Discards typed input that was not read. Otherwise this input could answer a later question.
+  /// Discards typed input that was not read, because this input could answer a later question.
   package static func discardInput() { tcflush(Stream.input.descriptor, TCIFLUSH) }
 
   /// The next bytes of the stream, at most `limit` bytes. Waits for the first byte. Empty at the end of the stream.
@@ -51,7 +51,7 @@ extension Terminal {
       if got < 0 { code = errno }
       count = max(got, 0)
     }
-    // If its window was closed, a terminal gives the error EIO, which here means the end of input. For a disk, EIO is a fault.
+    // After the window of a terminal was closed, a read gives EIO, which means the end of input. For a disk, EIO is a fault.
     guard code == 0 || code == EIO && isCharacterDevice(stream.descriptor) else {
       throw .failed(operation: "read", code: code)
     }

@@ -25,7 +25,7 @@ package enum Terminal {
     package let rows: Int
   }
 
-  /// Whether the stream is a terminal. A file or a pipe is not.
+  /// Whether the stream is a terminal, not a file or a pipe.
   package static func isTerminal(_ stream: Stream) -> Bool { isatty(stream.descriptor) == 1 }
 
   /// The size of the window of the stream. Nil for a file or a pipe, and if the terminal does not know its size.
@@ -91,7 +91,7 @@ package enum Terminal {
   }
 }
 
-/// The reason why the process could not read bytes from a stream, or write bytes to it.
+/// The reason why an operation on a stream, a file or the line editor has failed.
 package enum TerminalError: Error, Equatable, CustomStringConvertible {
   /// No process reads the other end (`EPIPE`). The program then ends without a message.
   case closed

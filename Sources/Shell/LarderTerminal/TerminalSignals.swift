@@ -44,7 +44,7 @@ enum TerminalSignals {
 
   /// Runs `body`, which waits for a program on the terminal. As with system(3), keys such as ^C are meant for this program.
   ///
-  /// Interrupts are counted meanwhile, but no number of them ends this process.
+  /// Interrupts are counted during this wait, but no number of interrupts ends this process.
   static func attendProgram<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -70,7 +70,7 @@ enum TerminalSignals {
     while unsafe read(selfPipe, &bytes, bytes.count) == bytes.count {}
   }
 
-  /// From now on, counts changes of the window size, and continuations of the process after a stop.
+  /// Begins to count changes of the window size, and continuations of the process after a stop.
   static func countChanges() {
     openSelfPipe()
     unblock([SIGWINCH, SIGCONT, SIGTSTP])
@@ -78,14 +78,14 @@ enum TerminalSignals {
     _ = signal(SIGCONT) { _ in TerminalSignals.note(SIGCONT) }
   }
 
-  /// From now on, only counts ^Z and `SIGTERM`, because the terminal is in a state that the shell should not get.
+  /// Begins to only count ^Z and `SIGTERM`, because the terminal is in a state that the shell should not get.
   static func deferTermination() {
     let previous = signal(SIGTSTP) { _ in TerminalSignals.note(SIGTSTP) }
     if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }
     _ = signal(SIGTERM) { _ in TerminalSignals.note(SIGTERM) }
   }
 
-  /// From now on, ^Z stops the process again, and `SIGTERM` ends the process again.
+  /// Ends the effect of ``deferTermination()``: ^Z stops the process again, and `SIGTERM` ends the process again.
   static func restoreTermination() {
     let previous = signal(SIGTSTP, SIG_DFL)
     if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }
@@ -152,7 +152,7 @@ enum TerminalSignals {
   }
 }
 
-/// Whether a person pressed ^C. Code must ask this often, because ^C does not stop code by itself.
+/// Whether a person pressed ^C. Long-running code must ask this often, because ^C does not stop code by itself.
 package enum Interrupts {
   private static let answered = Atomic(0)
   /// Whether this process continues after any number of interrupts.
@@ -162,7 +162,7 @@ package enum Interrupts {
     TerminalSignals.interrupts.load(ordering: .relaxed) - answered.load(ordering: .relaxed)
   }
 
-  /// From now on, counts ^C. Also from now on, a write to a closed pipe is an error that does not end the process.
+  /// Begins to count ^C. After this call, a write to a closed pipe is an error that does not end the process.
   ///
   /// Call this function once, before anything else. A program that this process starts gets the default actions for SIGINT and
   /// SIGPIPE. Unless `endure()` was called, a third ^C without an answer ends the process, because the running code seems not
@@ -170,7 +170,7 @@ package enum Interrupts {
   package static func install() {
     TerminalSignals.openSelfPipe()
     // `SIGTERM` must end the process, even if the parent ignored or blocked this signal: a thread that waits for a lock or a
-    // pipe could not stop by itself. Such an end is no danger for a store, and the parent sees the status of the signal.
+    // pipe could not stop by itself. The end is no danger for a store, and the parent sees the status of the signal.
     _ = signal(SIGTERM, SIG_DFL)
     TerminalSignals.unblock([SIGINT, SIGPIPE, SIGTERM])
     let previous = signal(SIGINT) { _ in TerminalSignals.note(SIGINT) }
@@ -179,13 +179,13 @@ package enum Interrupts {
     _ = signal(SIGPIPE) { _ in }
   }
 
-  /// From now on, no number of ^C ends the process. At a prompt, a person has other ways to leave.
+  /// After this call, no number of ^C ends the process. At a prompt, a person has other ways to leave.
   package static func endure() { endures.store(true, ordering: .relaxed) }
 
   /// Whether there is a ^C without an answer. Long commands check this wherever they can stop. A check is two atomic loads.
   package static var isPending: Bool { pending > 0 }
 
-  /// Answers all interrupts. Call this function where an interrupt has stopped some code.
+  /// Answers all interrupts. Call this function where an interrupt has stopped a command or a wait.
   package static func acknowledge() {
     answered.store(TerminalSignals.interrupts.load(ordering: .relaxed), ordering: .relaxed)
   }
