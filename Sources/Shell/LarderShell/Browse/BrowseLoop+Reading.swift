@@ -3,7 +3,7 @@ import LarderSystem
 import ShellLanguage
 
 extension BrowseLoop {
-  /// After a read, changes in the store cause no new read for this factor times the read's duration, but at least for a tick.
+  /// After a read, the view ignores changes for this factor times the duration of the read, but at least for a tick.
   private static let quietFactor = 5
 
   func reading(_ body: () throws -> Void) rethrows {

@@ -7,9 +7,9 @@ import ShellLanguage
 /// So that typing is not slow, a key that does more than move stops a running read. After the key, the read starts again. No
 /// snapshot is held while the view waits for a key.
 final class BrowseLoop {
-  /// The longest wait for a key before the loop looks for commits, and the shortest pause between two reads for changes.
+  /// The longest wait for a key before the loop looks for commits, and the shortest pause between two reads that changes cause.
   static let tick = Duration.milliseconds(100)
-  /// How long the loop waits after an Escape for the rest of a key's sequence, which may come over a slow line.
+  /// How long the loop waits after an Escape: the rest of a key's sequence may arrive late over a slow line.
   private static let escapeTime = Duration.milliseconds(60)
   /// The shortest interval between two checks for keys during a read.
   private static let lookInterval = Duration.milliseconds(10)
@@ -130,8 +130,8 @@ final class BrowseLoop {
     }
   }
 
-  /// Makes a change. Refuses the change if some of its entries are gone or were written again. If an entry is written during
-  /// the change, the change skips this entry.
+  /// Makes a change. Refuses the change if an entry was removed or written again after the person chose the entry. If an entry
+  /// is written during the change, the change skips this entry.
   private func make(_ change: BrowseChange) throws {
     session.chosen = Dictionary(change.entries.map { (EntryID($0), $0.version) }) { $1 }
     defer { session.chosen = nil }

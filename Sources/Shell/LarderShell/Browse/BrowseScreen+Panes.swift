@@ -9,7 +9,7 @@ extension BrowseScreen {
     var text: String
     var color: Color?
     var facts = ""
-    /// A mark for a change, such as `+`. Its place is the cell before the last cell.
+    /// A mark for a change, such as `+`. The mark is in the cell before the last cell of the line.
     var mark: (text: String, color: Color)?
   }
 

@@ -23,7 +23,7 @@ extension BrowseState {
   /// Requests the rows of the window again, unless another request is pending.
   mutating func refresh() { pending = pending ?? .refresh }
 
-  /// - Parameter since: The time of the last read of the window, by the store's clock. Entries written after it get a mark.
+  /// - Parameter since: The time of the last read, by the store's clock. Entries that were written after `since` get a mark.
   mutating func show(
     _ found: [Store.Entry], for request: PageRequest, removed: Set<EntryID> = [],
     since: Timestamp? = nil, at now: Duration = .zero
@@ -82,7 +82,7 @@ extension BrowseState {
     rows = Array(merged.prefix(height))
   }
 
-  /// Removes the marks whose time is over, and the rows that such a mark shows as removed. Returns whether a row was removed.
+  /// Removes the marks whose time is over, and the rows with the mark `removed`. Returns whether a row was removed.
   mutating func fade(at now: Duration) -> Bool {
     let before = rows.count
     for index in rows.indices.reversed() where rows[index].change != nil && rows[index].fades <= now

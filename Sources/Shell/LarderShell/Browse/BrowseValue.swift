@@ -57,7 +57,7 @@ extension BrowseState.ValueText {
     return facts + [""]
   }
 
-  /// Wraps at spaces, and splits long words. Sequences for colors take no columns, and continue in the next line.
+  /// Wraps at spaces, and splits long words. The sequence of a color takes no columns. A color continues on the next line.
   private static func wrapped(_ text: String, _ width: Int) -> [String] {
     let width = max(width, 1)
     guard DisplayWidth.of(Frame.plain(text)) > width else { return [text] }

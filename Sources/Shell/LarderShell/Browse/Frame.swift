@@ -21,7 +21,7 @@ struct Frame: Equatable {
 
   /// Puts text into cells of a row, cut to the width, and returns the column after the text.
   ///
-  /// The text may hold sequences like those of `Color`. Any other control character becomes `?`.
+  /// The text may hold the escape sequences of `Color`. Any other control character becomes `?`.
   @discardableResult
   mutating func put(
     _ text: String, at row: Int, _ column: Int, width: Int? = nil, rendition: String = ""
@@ -54,7 +54,7 @@ struct Frame: Equatable {
     guard column > 0 else { return }
     let index = row * columns + column - 1
     let base = cells[index].text.isEmpty ? index - 1 : index
-    // A value may have any number of marks on one character, so the number is limited.
+    // A value may have thousands of combining marks on one character, so a cell keeps at most eight scalars.
     guard cells[base].text.unicodeScalars.count < 8 else { return }
     cells[base].text.unicodeScalars.append(mark)
   }

@@ -39,7 +39,7 @@ struct KeyDecoder {
   /// The most bytes that a terminal sends for a key.
   private static let longestSequence = 32
 
-  /// Whether only the next bytes can show whether the bytes so far are the Escape key or the start of another key.
+  /// Whether the bytes so far may be the Escape key or the start of another key. Only the next bytes can show which key.
   var isWaiting: Bool { !pending.isEmpty && pasted == nil }
 
   mutating func keys(of bytes: [UInt8]) -> [KeyPress] {
@@ -90,7 +90,7 @@ struct KeyDecoder {
 
   private mutating func takePaste() -> KeyPress?? {
     let end = pending.firstRange(of: Self.pasteEnd)
-    // Without the end mark, the last bytes may be a part of this mark, so only the bytes before them are taken as text.
+    // Without the end mark, the last bytes may be a part of this mark, so the last bytes are not yet taken as text.
     let count = end?.lowerBound ?? max(pending.count - Self.pasteEnd.count, 0)
     pasted = Array(((pasted ?? []) + pending.prefix(count)).prefix(Self.longestPaste))
     pending.removeFirst(end?.upperBound ?? count)

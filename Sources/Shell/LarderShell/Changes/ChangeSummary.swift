@@ -8,7 +8,7 @@ struct ChangeSummary {
   /// The counts by namespace, in the order in which the namespaces were added.
   private(set) var tallies: [(namespace: String, tally: Tally)] = []
   private(set) var samples: [[UInt8]] = []
-  /// The keys that `--verbose` shows; nil without this option.
+  /// The keys that `--verbose` shows; nil without `--verbose`.
   private var keys: [JSON]?
   /// The number of keys from standard input that do not exist. Nil if the command reads no keys from standard input.
   var absent: Int?

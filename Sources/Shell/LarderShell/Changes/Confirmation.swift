@@ -23,7 +23,7 @@ struct Confirmation {
   /// Whether a question is possible, because a person typed the command. The setting `confirm` is not tested here.
   private var asks: Bool { session.canAsk && session.host.ask != nil }
 
-  /// Throws `declined` or `needs_yes` if the change is not confirmed. With `confirm off`, most changes need no confirmation.
+  /// Throws `declined` or `needs_yes` if the change is not confirmed. With `confirm off`, the prompt asks only if `isSweeping`.
   func require(_ change: SafeText, isEmpty: Bool = false, question: () -> SafeText) throws {
     if isGiven || asks && !session.settings.confirmsBulkChanges && !isSweeping { return }
     guard asks, let ask = session.host.ask else {

@@ -19,7 +19,8 @@ struct EntryChange {
   private let listed: Int
   /// The number of entries in the question; nil if no question was asked.
   private var expected: Int?
-  /// The moment before the entries were counted for a question or saved. Values written after this moment must not change.
+  /// The moment at which the count for the question, or else the export, began. Values written after this moment must not
+  /// change.
   private var horizon: WriteHorizon?
 
   init(_ verb: String, past: String, _ call: Invocation, in session: Session) throws {
@@ -70,7 +71,7 @@ struct EntryChange {
   }
 
   /// Reads standard input up to a second key. A single key needs no `--yes`, like a key on the line. Several keys, a pattern or
-  /// a filter need `--yes`: standard input holds the keys, so no question can be asked there.
+  /// a filter need `--yes`: standard input holds the keys, so a person cannot answer a question there.
   private mutating func takeSingleKey() throws {
     let refusal = Confirmation.refusal(to: "\(summary.verb) keys from standard input")
     guard scope.selection.filters.isEmpty, let kind = scope.selection.input,

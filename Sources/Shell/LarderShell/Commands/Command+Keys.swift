@@ -92,7 +92,7 @@ extension Command {
         answers.map { [.text(namespace.name), .bytes($0.key), .bool($0.isThere)] }))
     let missing = answers.filter { !$0.isThere }.map(\.key)
     guard !missing.isEmpty else { return .done }
-    // At the prompt, the answer shows which keys are missing. A script may end here, so a script gets an error with the reason.
+    // At the prompt, the answer shows which keys are missing. A script may stop at this error, so the error shows the reason.
     if call.line.source == .prompt { return .exitCode(ShellError.Code.noSuchKey.exitCode) }
     let list = missing.prefix(3).map { SafeText(quoting: $0) }.joined()
     throw ShellError(

@@ -60,12 +60,12 @@ extension Command {
     let isWhole = session.isWhole(call.namespaces)
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
     let confirmation = Confirmation(call: call, session: session, isSweeping: isWhole)
-    // The question counts only values that exist now, so values that are written later are not removed.
+    // The question counts only the present values, so values that are written during the command are not removed.
     let horizon = try WriteHorizon(of: session.store)
     var scope = Scope(all: namespaces, in: session)
     scope.selection.filters = [.any(tags.map { .hasTag(Array($0.utf8)) })]
     if tags.count == 1 { scope.selection.filters = [.hasTag(Array(tags[0].utf8))] }
-    // The count is only for a question and for two options, so a confirmed invalidation skips the count.
+    // The count is only for the question, `--dry-run` and `--verbose`, so a confirmed invalidation skips the count.
     var found = ChangeSummary(
       "invalidate", in: namespaces.map(\.name), listsKeys: call.has("--verbose"))
     if call.has("--dry-run") || call.has("--verbose") || !confirmation.isGiven {

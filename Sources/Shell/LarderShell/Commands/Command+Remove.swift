@@ -15,7 +15,7 @@ extension Command {
     let namespaces = try session.namespaces(call.namespaces)
     let names = Set(namespaces.map { ExactString($0.name) })
     let confirmation = Confirmation(call: call, session: session, isSweeping: true)
-    // The question, the export and `undo` know only values that exist now, so values that are written later are not removed.
+    // The question, the export and `undo` know only the present values, so values written during the command are not removed.
     let horizon =
       confirmation.isGiven && !call.has("--save") && !session.undo.isRecording
       ? nil : try WriteHorizon(of: session.store)

@@ -89,7 +89,7 @@ extension Command {
     try scope.list(as: .expiry(namesNamespaces: scope.namesNamespaces))
   }
 
-  /// The ranges of time of the rows, up to `end`. The bounds are round durations, such as an hour.
+  /// The ranges of time, one for each row, up to `end`. The bounds are round durations, such as an hour.
   private static func bounds(within end: Int64) -> [Range<Int64>] {
     let minute: Int64 = 60_000
     let steps: [Int64] = [1, 5, 15, 60, 180, 720, 1440, 2880, 10_080, 43_200, 129_600]

@@ -23,14 +23,14 @@ extension Command {
     let path = call.bytes("FILE")!
     // In a pipe, the next program would read a summary as an entry, so the summary goes to standard error.
     let isPipe = session.isOutput(path)
-    // Without a namespace in the line or in use, the export has the whole store.
+    // If neither the line nor `use` names a namespace, the export has the whole store.
     let scope = try Scope(of: call, in: session, wholeByDefault: true)
     let format = call.choice("--format").flatMap(ExportFormat.init) ?? .jsonl
     let shown = call.columns("--show") ?? []
     guard shown.isEmpty || format == .csv else {
       throw ShellError(.usage, "--show requires `--format csv`", hint: "import reads whole values")
     }
-    // CSV, unlike JSON, does not escape control characters. A terminal would act on them, so CSV needs `--force` there.
+    // CSV, unlike JSON, does not escape control characters. A terminal would act on them, so CSV on a terminal needs `--force`.
     if isPipe, format == .csv { try session.output.requireHarmless(unless: call.has("--force")) }
     let writer = try session.writer(to: path, replaces: call.has("--force"))
     var run = Export(of: scope, as: format, showing: shown, to: writer)

@@ -25,7 +25,7 @@ struct Command: Sendable {
 }
 
 extension CommandSpec {
-  /// The command with this syntax.
+  /// The command that has this syntax and runs `run`.
   ///
   /// - Parameter run: Returns nothing, or an ``Outcome`` if the command can have an exit code of its own.
   func running<Result: Sendable>(

@@ -33,7 +33,7 @@ struct ChangeEvent {
   /// The size of the value. For a removed entry, the size of its last value.
   var size: Int? { change.sizeAfter ?? change.sizeBefore }
 
-  /// Whether the key matches. If the feed has only the beginning of a long key, this text is compared only with prefixes.
+  /// Whether the key matches. If the feed has only the beginning of a long key, a pattern with the same beginning matches, too.
   func matches(_ pattern: Selection.Pattern) -> Bool {
     guard let key = change.key?.bytes else { return false }
     guard change.isKeyCut else { return pattern.matches(key) }
@@ -43,7 +43,7 @@ struct ChangeEvent {
     }
   }
 
-  /// Passes to `body` the entry now under the key of a set or update. Nil for other events, a cut key, or if no entry is there.
+  /// Passes to `body` the present entry under the key of a set or update. Nil for other events, a cut key, or an absent entry.
   func lookUp<Result>(
     in store: Store, _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {

@@ -3,7 +3,7 @@ import ShellLanguage
 
 struct EntryForm {
   let columns: [Column]
-  /// Whether plain output has all data columns and tables have more columns, as with `--long`.
+  /// Whether plain output has all data columns, and a table has its columns for `--long`.
   var isLong = false
   var readsValues = false
   let row: (Store.Entry, Span<UInt8>, Session) -> [Cell]

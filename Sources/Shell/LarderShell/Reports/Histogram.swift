@@ -32,7 +32,7 @@ struct Histogram {
   /// The lower bounds of the bins, and then the upper bound of the last bin.
   private var bounds: [Int64]
   private var tallies: [Tally]
-  /// The entries that never expire, so they have no value for a bin.
+  /// The entries that never expire, and so belong to no bin.
   private var never = Tally()
 
   init(_ measure: Measure, over range: ClosedRange<Int64>?, bins: Int, isLogarithmic: Bool) {
@@ -47,7 +47,7 @@ struct Histogram {
 
   var isEmpty: Bool { never.entries == 0 && tallies.allSatisfy { $0.entries == 0 } }
 
-  /// Counts an entry. An entry that is outside the bounds, because it was written later, counts in the nearest bin.
+  /// Counts an entry, in the nearest bin if the entry was written after the bounds were chosen and is outside the bounds.
   mutating func add(_ entry: Store.Entry, now: UnixTime) {
     guard let value = measure.value(of: entry, now: now) else { return never.add(entry) }
     tallies[bounds.dropLast().lastIndex { $0 <= value } ?? 0].add(entry)
@@ -76,7 +76,7 @@ struct Histogram {
     return (first...last).map { Int64(clamping: Int128($0) * Int128(width)) }
   }
 
-  /// Bounds that grow by a factor, the smallest one that needs at most `bins` bins. If every factor needs more, a single bin.
+  /// Bounds that grow by a factor: the smallest factor that gives at most `bins` bins. Without such a factor, a single bin.
   private static func growing(_ range: ClosedRange<Int64>, _ bins: Int, _ isSize: Bool) -> [Int64] {
     for factor: Int64 in [2, 4, 10, 100, 1000, 1_000_000] {
       var bounds: [Int64] = [0, isSize ? 1 : 1000]

@@ -42,7 +42,7 @@ struct LimitReport {
   func reply(evicted: Tally = Tally(), plain change: ChangeSummary? = nil) -> Reply {
     func body(_ rows: [Row]) -> Reply.Body { .rows(Self.columns, rows.map(Self.cells)) }
     var others: [OutputMode: Reply.Body] = [:]
-    // With all rows, the table of the whole store would be too long, so shows only the rows with `isTelling`.
+    // With all rows, the table of the whole store would be too long, so the table has only the rows with `isTelling`.
     if isWhole { others[.table] = body(rows.filter(\.isTelling)) }
     if let change { others[.plain] = change.reply("").others[.plain] }
     return Reply(body(rows), in: others, notes: notes(evicted))

@@ -17,7 +17,7 @@ struct StatisticsReport {
   private let added: [Additions.Fact]
   private let http: [HTTPCounts]
 
-  /// - Parameter living: The namespaces. Their counts do not include expired entries that are still in the file.
+  /// - Parameter living: The namespaces, with counts that do not include expired entries that are still in the file.
   init(
     _ statistics: Statistics, _ limits: StoreLimitInfo, living: [NamespaceInfo], only: String?,
     added: [Additions.Fact], http: [HTTPCounts]
@@ -113,7 +113,7 @@ struct StatisticsReport {
     var all = isWhole ? storeFacts : []
     all.append(("namespaces", .json(.array(spaces))))
     if isWhole { all.append(("readers", .json(.array(readers)))) }
-    // Without an HTTP cache that has saved its counts, the answer has no field for them.
+    // If no HTTP cache has saved its counts, the answer has no field `http`.
     if !http.isEmpty { all.append(("http", .json(.object(counts)))) }
     return Self.object(all)
   }

@@ -3,7 +3,7 @@ import ShellLanguage
 
 /// The forms in which changes are shown: a line for a person, or a row of data.
 extension Watch {
-  /// The most bytes of a value that are quoted in a line. `Quoting.brief` may cut more bytes.
+  /// The most bytes of a value that are quoted in a line. `Quoting.brief` may quote fewer bytes.
   private static let shownOfValue = 200
 
   var columns: [Column] {

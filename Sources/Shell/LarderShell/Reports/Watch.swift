@@ -4,8 +4,8 @@ import ShellLanguage
 
 /// Shows the changes of a selection as they are committed.
 ///
-/// For a removed entry, only the namespace, key and size are known. Conditions on other facts use the entry that is now under
-/// the key of a set or update. For other changes, and if there is no such entry, these conditions are false.
+/// For a removed entry, only the namespace, key and size are known. A condition on another fact is tested on the entry that is
+/// now under the key of a set or update. The condition is false for other changes, and if the key has no entry.
 struct Watch {
   /// The time between two reads of the change feed. The feed holds at least a thousand changes. Other processes usually commit
   /// fewer changes in this time, so changes are rarely lost.
@@ -25,7 +25,7 @@ struct Watch {
   private let most: Int
   private(set) var count = 0
 
-  /// If `names` is nil, changes of every namespace pass.
+  /// - Parameter names: The namespaces to watch. Nil for all namespaces.
   init(_ call: Invocation, names: Set<ExactString>?, in session: Session) throws {
     let selection = call.selection!
     guard !selection.isArranged, selection.input == nil else {

@@ -54,7 +54,7 @@ struct EntryOrder {
   }
 }
 
-/// The first `most` elements of an order. About 1,000 elements are in memory, or twice `most` if that is more.
+/// The first `most` elements of an order. The memory holds up to 1,000 or twice `most` elements, whichever is greater.
 struct FirstOf<Element> {
   private let most: Int
   private let precedes: (Element, Element) -> Bool

@@ -24,13 +24,13 @@ extension Store.Namespace {
       try scanEntries(
         prefix: key, includingExpired: true, readsValues: true, damaged: noteDamage
       ) { entry, value in
-        // A store keeps the beginning and a hash of a very long key, so other keys with the same beginning may come first.
+        // A store keeps the beginning and a hash of a very long key, so other keys may come first, and the scan continues.
         guard entry.key.bytes == key else { return key.count > Self.sortedLength }
         result = try body(entry, value)
         return false
       }
     } catch let error as LarderError where error.code == .unreadable {
-      // If `key` is absent, the scan has reached the value of a longer key, which the caller did not ask for.
+      // If `key` is absent, the error is about the value of a longer key. The caller did not ask for this value.
       guard try entry(for: key) == nil else { throw error }
     }
     if result == nil, passed > 0 { damaged += 1 }

@@ -135,7 +135,7 @@ extension Scope {
   }
 
   /// Whether the counters of the namespaces give the answer. The selection must have all entries, and no value among the first
-  /// hundred entries of each namespace may be transformed.
+  /// hundred entries of each namespace may be transformed, for example compressed.
   func isCounted() throws -> Bool {
     guard selection.patterns.isEmpty, selection.filters.isEmpty, selection.input == nil,
       selection.limit == nil, selection.after == nil

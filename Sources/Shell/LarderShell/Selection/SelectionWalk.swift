@@ -245,7 +245,7 @@ struct SelectionWalk {
       if selection.patterns.contains(where: { $0.matches(item.key) }), isBehindStart(item.key) {
         continue
       }
-      // A lookup of an absent key would count a damaged value under a longer key.
+      // A lookup of an absent key would count a damaged value under a longer key, so namespaces without the key are omitted.
       let holders = try namespaces.filter {
         try item.namespace.map($0.name.isExactly) ?? true && $0.holds(item.key, seesExpired)
       }

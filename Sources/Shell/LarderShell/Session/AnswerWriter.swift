@@ -114,7 +114,7 @@ final class AnswerWriter {
     separator = .ended
   }
 
-  /// Writes to the host or to the sink. Every answer passes this function.
+  /// Writes to the host or to the sink. Each answer is written by this function.
   private func send(_ bytes: [UInt8]) throws {
     if let sink { try sink.write(bytes) } else { try host.write(bytes) }
   }

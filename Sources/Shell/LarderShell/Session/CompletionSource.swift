@@ -47,7 +47,7 @@ package final class CompletionSource {
       // With the first and the last key of each namespace, the found keys have the same common prefix as all keys.
       for namespace in namespaces {
         let last = try namespace.lastKeys(prefix: prefix, before: nil, atMost: Self.mostFound)
-        // A search beyond these keys could take long. If all of them have expired, the last key stands for the living keys.
+        // A search beyond these keys could take long, so if all of these keys have expired, the last key is a candidate, too.
         let substitute = last.count < Self.mostFound ? nil : last.first
         let living = try last.first { try namespace.holds($0, false) } ?? substitute
         if let living { keys.insert(living) }

@@ -5,7 +5,7 @@ extension Session {
   /// The namespaces that a choice means. Throws if one of them does not exist.
   func namespaces(_ choice: NamespaceChoice) throws -> [Store.Namespace] {
     var choice = choice
-    // The namespace of `use` may have been removed, so it is checked as if the line named it.
+    // The namespace of `use` may have been removed, so it gets the same check as a namespace in the line.
     if choice == .unnamed, let current { choice = .named([try NamespaceName(current)]) }
     guard case .named(let names) = choice else {
       return try choice.resolved(
@@ -32,7 +32,7 @@ extension Session {
 
   /// The namespaces with the counts that most answers show. Expired entries that are still in the file do not count.
   ///
-  /// - Parameter isQuick: Whether more than `mostQuick` expired entries are included, so that a greeting need not wait.
+  /// - Parameter isQuick: Whether more than `mostQuick` expired entries of a namespace count, so that a greeting need not wait.
   func livingNamespaces(isQuick: Bool = false) throws -> [NamespaceInfo] {
     try store.namespaces().map { info in
       let namespace = store.namespace(info.name)

@@ -25,7 +25,7 @@ package final class Session {
   package var historyWasCleared = false
   /// The versions of the entries that a person chose in the full-screen view. If not nil, commands change only these entries.
   var chosen: [EntryID: UInt64]?
-  /// The number of files that run now, each started by the file before it.
+  /// The number of files of commands that run now. Each of these files was started by the previous file.
   var sourceDepth = 0
   private(set) var line: CommandLine?
   /// Whether a person typed the running command, so that the command can ask a question.

@@ -37,7 +37,7 @@ struct Import {
   private var table: CSVTable?
   /// For a dry run: the rules that namespaces would have after the import.
   private var rules: [ExactString: Rules] = [:]
-  /// The time of writing for a line that has none. Entries that others write during the import have a later time.
+  /// The time of writing for a line that has none. Entries that others write during the import are newer than such a line.
   private let began: Timestamp
   private var lines: LineSource
   private var waiting: [(entry: ImportedEntry, line: Int)] = []
@@ -111,7 +111,7 @@ struct Import {
     }
   }
 
-  /// Creates a namespace with rules. If the namespace exists, the namespace keeps the rules that an application has declared.
+  /// Creates a namespace with rules. An existing namespace keeps its rules, because an application may have declared them.
   private mutating func declare(
     _ name: String, _ rules: Rules, _ overrides: Rules.Overrides?
   ) throws {

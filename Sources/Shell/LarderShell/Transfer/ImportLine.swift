@@ -117,7 +117,7 @@ struct ImportedEntry {
     self.attributes = attributes
   }
 
-  /// The time at which the entry expires. Nil if the entry never expires, and if the rules of the namespace decide.
+  /// The time at which the entry expires. Nil if the entry never expires, or if the rules of the namespace decide.
   var end: Timestamp? {
     guard case .at(let expires) = attributes.expires else { return nil }
     return expires.advanced(by: max(attributes.stale ?? .zero, .zero))

@@ -5,7 +5,7 @@ import ShellLanguage
 ///
 /// The length of a line is limited. Otherwise a file that is not an export and has no newline would fill the memory.
 struct LineSource {
-  /// The first line of an export is short. A later line holds a value as base64 or JSON, with up to six bytes for one byte.
+  /// The first line of an export is short. A later line has a value as base64 or JSON, with up to six bytes for each byte.
   private static let longestFirst = 64_000
   private static let longest = 6 * Rules.largestPossibleValue + (1 << 20)
 

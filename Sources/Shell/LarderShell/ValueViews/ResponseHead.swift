@@ -24,7 +24,7 @@ extension ResponseMetadata {
 /// The body of an HTTP response that is too large for the entry of the response.
 ///
 /// The metadata of the response has the lines `body ID`, `length N` and `parts SIZE`. The body is in the entries `body ID 0`,
-/// `body ID 1` and so on, in the same namespace. Each entry has SIZE bytes, and the last one has the rest.
+/// `body ID 1` and so on, in the same namespace. Each entry has SIZE bytes, and the last entry has the rest.
 struct ResponseBody {
   private static let longest = 1 << 50
 
