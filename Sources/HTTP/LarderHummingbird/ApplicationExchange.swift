@@ -37,7 +37,7 @@
       }
     }
 
-    /// The newest response of the application; nil without a response, or once the reading of its body has begun.
+    /// The newest response of the application. Nil if there is no response, or if the reading of the response's body has begun.
     var unreadResponse: Response? {
       get async {
         guard let (head, body) = last.withLock({ $0 }), let body = await body.take() else {

@@ -49,7 +49,7 @@
       if let body = take() { begin(body) }
       let piece = try await pieces?.next()
       guard let left else { return piece }
-      // Without this check a client would wait for missing bytes, or take surplus bytes for the next response.
+      // A wrong length throws. Otherwise a client would wait for missing bytes, or take surplus bytes for the next response.
       guard let count = piece?.count ?? (left == 0 ? 0 : nil), count <= left else {
         throw HandlerFailure(
           error: LarderError(
@@ -63,7 +63,7 @@
     private func begin(_ body: ResponseBody) {
       let (stream, source) = RequestBody.makeStream()
       pieces = BodyPieces(stream)
-      // Without this nil the task would keep the exchange, which keeps this body, so `deinit` would never cancel the task.
+      // Without this nil, the task would keep the exchange and so this body. `deinit` would then never cancel the task.
       writing = ApplicationExchange.$current.withValue(nil) {
         Task {
           do {

@@ -23,8 +23,8 @@
   ///     configuration.urlCache = nil
   ///     let session = URLSession(configuration: configuration)
   ///
-  /// Each request's `cachePolicy` applies. A `timeoutInterval` applies if the cache's limit is longer. The protocol follows up to
-  /// 20 redirections through the cache and asks no delegate about them. Cookies of responses do not get into the session.
+  /// Each request's `cachePolicy` applies. A `timeoutInterval` applies if it is shorter than the cache's limit. The protocol
+  /// follows up to 20 redirections through the cache and asks no delegate about them. The session gets no cookies of responses.
   ///
   /// On Linux, protocols have limits. Additional headers and the cache policy of the configuration have no effect, and a body
   /// arrives in one piece. An upload task fails (use a data task with `httpBody`), and a download task gets no file.

@@ -47,7 +47,7 @@
     func next() async throws -> Arrival? {
       var iterator = stream.makeAsyncIterator()
       let arrival = try await iterator.next()
-      // For a cancelled task the stream ends early: the end of the stream is then not the end of the response.
+      // If the task is cancelled, the stream ends early. This early end is not the end of the response, so `next` throws.
       if arrival == nil { try Task.checkCancellation() }
       return arrival
     }

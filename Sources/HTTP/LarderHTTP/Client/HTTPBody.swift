@@ -12,7 +12,7 @@
     /// The length of the body in bytes; nil if the length is unknown before the end.
     public let count: Int?
     private let read: @Sendable () async throws -> [UInt8]?
-    /// Goes back by this number of bytes, so that the reader gets the bytes again. Returns false if the source has lost them.
+    /// Goes back by the given number of bytes, for the reader to get them again. Returns false if the source has lost the bytes.
     let rewindSource: @Sendable (Int) async -> Bool
 
     /// A body in memory.
@@ -62,7 +62,7 @@
         return whole.isEmpty ? nil : whole
       }
 
-      /// Goes back by the last `count` bytes of the last piece, so that ``next()`` reads them again.
+      /// Goes back by the last `count` bytes of the last piece, so that ``next()`` returns these bytes again.
       ///
       /// With this method a server need not keep the bytes that a slow client has not taken: a stored body is read again from
       /// the store. If the source of the body no longer has the bytes, the result is false and nothing changes.
@@ -93,7 +93,7 @@
     /// The longest body of a request that a transport reads into memory.
     package static let largestUpload = 64_000_000
 
-    /// This body, but each read fails if it gets nothing within `limit`. The time between two reads does not count.
+    /// This body with a limit for each read: a read without a piece within `limit` fails. Time between reads does not count.
     func limited(to limit: Duration, by clock: any LarderClock) -> HTTPBody {
       guard whole == nil else { return self }
       let watch = ReadLimit(limit, by: clock)
@@ -122,7 +122,7 @@
       return beginning(with: bytes)
     }
 
-    /// Waits for the first piece, and returns a body with all pieces.
+    /// Waits for the first piece. The returned body still has all pieces, including the first piece.
     func begun() async throws -> HTTPBody {
       guard whole == nil else { return self }
       guard let first = try await read() else { return HTTPBody(next: { nil }) }

@@ -28,7 +28,7 @@
       return result
     }
 
-    /// Stores `response` as if the origin had just sent it in answer to `request`; replaces an earlier response to `request`.
+    /// Stores `response` like an answer of the origin to `request` that arrives now. Replaces an earlier response to `request`.
     ///
     /// - Parameters:
     ///   - requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
@@ -65,15 +65,15 @@
     }
   }
 
-  /// Invalidation of stored responses and of requests under way, in all processes.
+  /// Removes stored responses and invalidates requests under way, in all processes.
   ///
-  /// A request under way is still answered, but its response is not stored, except after ``removeAll(where:)``.
+  /// A request under way is still answered, but its response is not stored. After ``removeAll(where:)`` it may be stored.
   extension HTTPCache {
     /// Removes every response of a host, for all users.
     ///
     /// - Parameter host: the authority of the requests, with the port if it is not the scheme's default: `api.example.com`,
     ///   `127.0.0.1:8000`.
-    /// - Complexity: as `invalidate(tag:)` of `Store.Namespace`. After the first transaction no process finds such a response.
+    /// - Complexity: as `invalidate(tag:)` of `Store.Namespace`. After the first transaction no process finds a removed response.
     @discardableResult
     public func removeAll(host: String) async throws -> RemovalResult {
       try responses.invalidate(ResponseTags.host(host))

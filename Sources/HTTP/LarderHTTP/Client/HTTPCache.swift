@@ -39,7 +39,7 @@
       buffers = BufferBudget(policy.bufferLimit)
     }
 
-    /// A copy with another policy, for some calls.
+    /// A copy of this cache with a changed policy, for the calls that need another policy.
     ///
     /// The copy shares the stored responses, the requests under way, the memory and the statistics, and has the
     /// ``HTTPCachePolicy/bufferLimit`` of the first cache. If ``HTTPCachePolicy/rules`` or ``HTTPCachePolicy/partitionFields``
@@ -121,7 +121,7 @@
       return result
     }
 
-    /// One attempt to answer; nil if the store must be read again.
+    /// Attempts to answer once. The result is nil if the cache must read the store again and make a further attempt.
     private func attempt(_ client: inout ClientRequest) async throws -> HTTPCacheResult? {
       let held = try responses.variants(
         under: client.key, except: client.lost, policy: rules.policy)

@@ -9,11 +9,11 @@
     public var body: HTTPBody
     /// The reason why the cache could answer; nil for the origin's response.
     public var reason: CacheAnswer.Reason?
-    /// The reason why the origin was asked; nil if it was not asked.
+    /// The reason why the cache asked the origin; nil if the cache did not ask the origin.
     public var forwarded: CacheForward.Reason?
     /// The status of the origin's response; nil without such a response.
     public var originStatus: Int?
-    /// Whether the response was stored in this exchange with the origin. A hit stores nothing, so the value is then false.
+    /// Whether the response was stored in this exchange with the origin. A hit stores nothing, so the value of a hit is false.
     public var isStored = false
     /// Whether the response will be stored at the end of its body, if the whole body comes and the store has room.
     public var isBeingStored = false

@@ -64,7 +64,7 @@
 
     func countFailure() { counts.withLock { $0.all.failures += 1 } }
 
-    /// The counts that are not saved yet. After this call the counts are saved counts.
+    /// Returns the counts that are not saved yet, and marks these counts as saved.
     func takeUnsaved() -> HTTPStatistics {
       gathered { counts in
         defer { counts.saved = counts.all }
@@ -72,7 +72,7 @@
       }
     }
 
-    /// Makes counts unsaved again, because saving them failed.
+    /// Marks counts as unsaved again, because the attempt to save these counts failed.
     func restoreUnsaved(_ unsaved: HTTPStatistics) {
       counts.withLock { $0.saved = $0.saved.subtracting(unsaved) }
     }
@@ -106,8 +106,8 @@
   extension HTTPCache {
     static let statisticsNamespace = "http-statistics"
 
-    /// Adds the counts since the last call to the counts in the store, which all processes share. The shell's command `stats`
-    /// shows the counts in the store.
+    /// Adds the counts since the last call to the counts in the store. All processes share the counts in the store, and the
+    /// shell's command `stats` shows them.
     ///
     /// Nothing else saves the counts: call this method once a minute, for example, and before the process ends.
     public func saveStatistics() async throws {

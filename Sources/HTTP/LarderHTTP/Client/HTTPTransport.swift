@@ -104,7 +104,7 @@
     }
   }
 
-  /// The reason why a request got no answer of its origin, as one protocol for the errors of all transports and of the cache.
+  /// An error that says why a request got no answer from the origin. The errors of all transports and of the cache conform to it.
   ///
   ///     catch let failure as any TransportFailure where failure.isOffline { showStored() }
   ///

@@ -3,9 +3,9 @@
 
   /// The body of a response on its way to two readers: the client, which has its own speed, and the store, which does not wait.
   ///
-  /// Both readers share the bytes, which count against a ``BufferBudget``. Each full part of a long body is stored as soon as
-  /// possible, and a client that is slower reads the part from the store. A body is not stored if it is too long or no memory
-  /// is left in the budget. A body that is not stored comes no faster than the client reads.
+  /// Both readers share the bytes, and a ``BufferBudget`` limits the memory for them. Each full part of a long body is stored
+  /// as soon as possible, and a client that is slower reads the part from the store. A body is not stored if it is too long or
+  /// no memory is left in the budget. A body that is not stored comes no faster than the client reads.
   actor IncomingBody {
     /// The largest piece that the client gets.
     static let pieceSize = 1 << 16
@@ -20,12 +20,12 @@
     /// The writer of the parts; nil before the first part is stored.
     private var writer: BodyWriter?
     private var partCount = 0
-    /// The bytes of the body from the offset `start` on. The bytes before `start` are stored, or were read.
+    /// The bytes of the body that begin at the offset `start`. The bytes before `start` are stored, or were read.
     private var bytes: [UInt8] = []
     private var start = 0
-    /// The end of the bytes that the client has read.
+    /// The offset in the body up to which the client has read.
     private var position = 0
-    /// The end of the bytes that the client may read.
+    /// The offset in the body up to which the client may read.
     private var visible = 0
     private var reserved: Int
     private var isKept = true
@@ -42,8 +42,8 @@
     ///   - largest: the largest length of a body that is kept for the store.
     ///   - writer: makes the writer of a long body; nil for a body that must be in memory as a whole.
     ///   - report: receives the errors of storing parts.
-    ///   - onPassing: called when the store stops keeping the body before its end. From then on the body comes no faster than
-    ///     the client reads.
+    ///   - onPassing: called when the store stops keeping the body before its end. After this call the body comes no faster
+    ///     than the client reads.
     init(
       length: Int?, reserved: Int, in budget: BufferBudget, largest: Int,
       writer: (@Sendable () throws -> BodyWriter)?, report: @escaping @Sendable (any Error) -> Void,
@@ -93,13 +93,13 @@
       return true
     }
 
-    /// The whole body for the store; nil if it was not kept.
+    /// The whole body for the store; nil if the body was not kept for the store.
     var received: ReceivedBody? {
       guard isKept else { return nil }
       return writer.map { .written($0, last: bytes, index: partCount) } ?? .whole(bytes)
     }
 
-    /// Ends the body. If the body is stored, `rest` returns the bytes of the stored body from an offset on.
+    /// Ends the body. If the body is stored, `rest` returns the part of the stored body that begins at the given offset.
     func finish(_ failure: (any Error)? = nil, rest: ((Int) -> HTTPBody)? = nil) async {
       self.failure = failure
       visible = end
@@ -168,7 +168,7 @@
     }
 
     /// Goes back by the last `count` bytes that the client has read, so that the client reads these bytes again. Returns false
-    /// if the bytes are no longer held.
+    /// if neither memory nor the store has the bytes any more.
     func rewind(_ count: Int) async -> Bool {
       if let rest { return await rest.rewindSource(count) }
       let earlier = position - count
@@ -220,7 +220,7 @@
       }
     }
 
-    /// Stops storing the body: from now on only the client gets it.
+    /// Stops storing the body. After this call only the client gets the rest of the body.
     private func stopKeeping() async {
       isKept = false
       visible = end
@@ -241,7 +241,7 @@
     }
   }
 
-  /// Abandons the body when the client releases it.
+  /// The client's reference to a body. When the client releases this object, the body is abandoned.
   final class BodyReader: Sendable {
     let incoming: IncomingBody
 

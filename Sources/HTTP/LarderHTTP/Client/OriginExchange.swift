@@ -31,7 +31,7 @@
     private(set) var flight: Flight?
 
     /// Sends the request, or waits for a similar request that is under way; nil if the store must be read again. If the client
-    /// has waited, the call notes that in `waiting`, and also the second request that the client shares.
+    /// has waited, `waiting` gets a note of the wait, and the second request that the client shares.
     func result(_ waiting: inout ClientRequest) async throws -> HTTPCacheResult? {
       guard !waiting.hasWaited, let name = flightName else { return try await perform() }
       guard let outcome = try await outcome(of: name) else {
@@ -94,8 +94,8 @@
       .failed(error, forward.original.headerFields, Flight.Retry())
     }
 
-    /// Asks the origin, stores the response, and returns the result for the client; nil if the store must be read again. After
-    /// the call the flight is complete. Exception: the flight of a streamed body is complete when the body ends, or earlier.
+    /// Asks the origin, stores the response, and returns the result for the client; nil if the store must be read again. The
+    /// flight is complete when the call returns. But the flight of a streamed body may be complete only when the body ends.
     private func perform() async throws -> HTTPCacheResult? {
       do {
         // Between the read of the store and this flight, another exchange may have stored a response, which is then the answer.

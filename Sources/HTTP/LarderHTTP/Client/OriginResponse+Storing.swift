@@ -66,7 +66,7 @@
       return kept
     }
 
-    /// A stored body; nil if the body was replaced, evicted or damaged, or has no room. `reserved` rises by the body's bytes.
+    /// The bytes of a stored body; nil if the body is gone or damaged, or has no room in memory. Counts its bytes in `reserved`.
     func storedBytes(_ index: Int, _ reserved: inout Int) throws -> [UInt8]? {
       let body = exchange.held[index].body
       guard cache.buffers.reserve(body.count) else { return nil }
@@ -81,7 +81,7 @@
       }
     }
 
-    /// Removes the least recently used variants of a URI beyond the limit of the policy, because a hit reads all variants.
+    /// If a URI has more variants than the policy allows, removes the least recently used ones, because a hit reads all variants.
     private func removeSurplus(beside key: String) async throws {
       let others = exchange.held.filter { $0.key != key }
       let surplus = others.count + 1 - max(1, cache.rules.policy.largestVariantCount)
@@ -117,7 +117,7 @@
     }
 
     /// Stores a response and its body if the permit is valid and the entry has the version `version`. Returns false if nothing
-    /// is stored. A reader finds both or neither. `body` is nil if the response keeps its stored body, which is in parts.
+    /// is stored. A reader finds both or neither. Pass nil for `body` if the response keeps its stored body, which is in parts.
     private func commit(
       _ response: inout StoredResponse, _ body: ReceivedBody?, under key: String,
       of uri: ResponseKey, over version: UInt64?

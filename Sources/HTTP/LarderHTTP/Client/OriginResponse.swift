@@ -129,8 +129,8 @@
         onPassing: { [flight = exchange.flight] in flight?.complete(.ownOnly) })
     }
 
-    /// Reads the body for the client and the store. The client sees the end of the body after the response is stored, so the
-    /// client's next request is a hit.
+    /// Reads the body for the client and the store. The client sees the end of the body only after the response is stored, so
+    /// the client's next request is a hit.
     private func pump(_ body: HTTPBody, into incoming: IncomingBody) async {
       let flight = exchange.flight
       var count = 0
@@ -151,7 +151,7 @@
         return
       }
       let stored = await storeOrReport(reception(bodySize: received.count), received)
-      // If the received part was joined with a stored part, the stored body is longer. The client must not read that body.
+      // After a join with a stored part, the stored body is longer than the received part. So the client must not read that body.
       let same = stored.flatMap { $0.count == received.count ? $0 : nil }
       await incoming.finish(
         rest: same.map { same in { cache.responses.stream(same, $0..<same.count) } })

@@ -1,7 +1,7 @@
 #if HTTP
   import Larder
 
-  /// All pages of a listing, from one version of it. The service returns one page at a time, with a cursor for the next page.
+  /// All pages of a listing, from one version of the listing. A service returns each page with a cursor for the next page.
   ///
   ///     let walk = PageWalk(
   ///       next: { $0.nextCursor }, isInvalidCursor: { $0 is InvalidCursor },
@@ -64,7 +64,7 @@
     /// A walk under way.
     public struct Iterator: AsyncIteratorProtocol {
       private let walk: PageWalk
-      /// The cursors so far, to find a cursor that comes twice: such a cursor would make the walk endless.
+      /// The cursors of this walk, to find a cursor that comes twice: with such a cursor the walk would not end.
       private var cursors: Set<Cursor> = []
       private var index = 0
       private var version: String?

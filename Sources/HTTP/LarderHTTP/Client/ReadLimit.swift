@@ -53,7 +53,7 @@
       }
     }
 
-    /// Whether the read took too long.
+    /// Ends the read, and returns whether the read took too long.
     private func end() -> Bool {
       state.withLock { state in
         (state.deadline, state.cancel) = (nil, nil)

@@ -4,9 +4,9 @@
 
   /// A stored response that answers plain requests of its URI, as long as it stays fresh and no process writes to the store.
   ///
-  /// A server makes a ready answer after a hit, and gives many answers from it. Such an answer needs no task, no look at the
-  /// stored heads and no copy of the body. A plain request is a GET without a body, without user information in its URI and
-  /// without fields of ``HTTPRules/decisiveFields``.
+  /// A server makes a ready answer after a hit, and answers many requests with it. Each of these answers needs no task, no look
+  /// at the stored heads and no copy of the body. A plain request is a GET without a body, without user information in its URI
+  /// and without fields of ``HTTPRules/decisiveFields``.
   public final class ReadyAnswer: Sendable {
     private let cache: HTTPCache
     /// The stored response. Other responses of the URI are not held: until the next write, equal requests select this response.
@@ -21,9 +21,9 @@
     private let lifetime: FreshnessLifetime
     private let initialAge: ResponseAge
     private let clock: any LarderClock
-    /// Bytes of the body.
+    /// The number of bytes of the body.
     public let bodySize: Int
-    /// Whether `Vary` makes the answer depend on further fields. If so, only a request with the same fields gets the answer.
+    /// Whether the answer depends on further fields by `Vary`. If so, only a request with equal values in these fields gets it.
     public let isVaried: Bool
 
     fileprivate init(
@@ -81,7 +81,7 @@
   extension HTTPCache {
     /// The stored response that answers `request`, and may answer other plain requests of its URI.
     ///
-    /// Nil if `request` is not plain, if nothing fresh is stored for it, or if the body is longer than 64 KB. Also nil if
+    /// Nil if `request` is not plain, if no fresh response to it is stored, or if the body is longer than 64 KB. Also nil if
     /// ``HTTPCachePolicy/principal`` looks at every request, or if the answer needs a read of the store. If the result is nil,
     /// call ``send(_:body:tags:interim:)``, and call this method again after a hit.
     public func readyAnswer(to request: HTTPRequest) -> ReadyAnswer? {

@@ -4,8 +4,8 @@
 
   /// The stored responses of the URIs that were requested last, as a read of the store found them.
   ///
-  /// Until a process writes to the store, a new read would find the same responses. Most reads of a busy cache are hits, which
-  /// write nothing, so the responses stay remembered.
+  /// Until a process writes to the store, a new read would find the same responses. Most reads of a busy cache are hits. A hit
+  /// writes nothing, so the responses stay remembered.
   final class RememberedResponses: Sendable {
     private struct Found {
       /// The newest write that the read saw; see `EntryReader.moment`.
@@ -34,7 +34,7 @@
       return found.variants
     }
 
-    /// - Parameter transaction: the newest write when all of `variants` were read.
+    /// - Parameter transaction: the newest write that the reads of all `variants` saw.
     func keep(
       _ variants: [StoredVariant], of uri: String, transaction: UInt64, size: Int
     ) {

@@ -115,7 +115,7 @@
       let tag = ResponseTags.uri(key)
       let flights = permits.revoke(tag, except: permit)
       defer { for flight in flights { flight.complete(.abandoned) } }
-      // After this commit, loads that began before it cannot store. The reads below see each response stored before the commit.
+      // Loads that began before this commit cannot store after it. The reads below see each response that was stored before it.
       try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
       var removal = RemovalResult()
       var entries = try entries(of: key)
@@ -149,7 +149,7 @@
       defer { for flight in flights { flight.complete(.abandoned) } }
       try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
       let prefix = key.origin + "/"
-      // A longer prefix is not whole in the keys of long URIs, so all responses of the host are removed.
+      // The keys of long URIs do not contain the whole of a longer prefix, so all responses of the host are removed.
       guard prefix.utf8.count <= ResponseKey.shortestBeginning else {
         _ = try invalidate(ResponseTags.host(key.host))
         return

@@ -25,8 +25,8 @@
   extension Store.Namespace {
     /// The bytes `range` of a stored body; nil if the body was replaced, evicted or damaged.
     ///
-    /// - Parameter role: the first piece counts as a read of the response. If the response is replaced while a client reads the
-    ///   parts of its body, the parts stay readable for a while.
+    /// - Parameter role: whether the piece is the first, which counts as a read of the response. If the response is replaced
+    ///   while a client reads the parts of its body, the parts stay readable for a while.
     func piece(of body: StoredBody, _ range: Range<Int>, as role: PieceRole) throws -> [UInt8]? {
       guard let parts = body.parts else {
         return try piece(of: body.key, range, as: role, if: body.isStored)
@@ -37,7 +37,7 @@
       return try piece(of: parts, range, count: body.count, as: role)
     }
 
-    /// The bytes `range` of a body of `count` bytes in parts; nil if a part is gone or damaged.
+    /// The bytes `range` of a body in parts, which has `count` bytes; nil if a part is gone or damaged.
     func piece(
       of parts: BodyParts, _ range: Range<Int>, count: Int, as role: PieceRole
     ) throws -> [UInt8]? {

@@ -106,7 +106,7 @@
     /// The value for a number that is too large: 68 years, longer than any response is kept.
     static let most = 1 << 31
 
-    /// Parses a number, and cuts it to `limit`; nil if the text is empty or has a byte that is no digit.
+    /// Parses a number, and replaces a number above `limit` by `limit`; nil if the text is empty or has a byte that is no digit.
     static func parse(_ text: some StringProtocol, limit: Int = most) -> Int? {
       guard !text.isEmpty else { return nil }
       var value = 0

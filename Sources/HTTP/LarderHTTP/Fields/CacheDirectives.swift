@@ -44,7 +44,7 @@
   struct ResponseDirectives: Equatable {
     var noStore: Bool
     var noCache: Bool
-    /// Fields that may not be reused, in lower case: in `no-cache="..."` and, for a shared cache, in `private="..."`.
+    /// The names, in lower case, of fields that may not be reused: from `no-cache="..."` and, in a shared cache, `private="..."`.
     var unusableFields: Set<String>
     var mustRevalidate: Bool
     var mustUnderstand: Bool

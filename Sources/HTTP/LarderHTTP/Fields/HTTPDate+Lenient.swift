@@ -4,8 +4,8 @@
   extension HTTPDate {
     /// Reads the dates that servers really send: the three standard forms, and variants of these forms. A variant has more or
     /// fewer spaces, dashes for spaces, one-digit numbers, long names, no weekday, or a zone `UTC`, `UT`, `Z` or `+hhmm`. Use
-    /// this initializer for dates that say how old something is (`Date`, `Last-Modified`), but not for an expiry. Nil if the day,
-    /// month, year or time is missing, or if some text has no meaning.
+    /// this initializer for dates that say how old something is (`Date`, `Last-Modified`), but not for an expiry. Nil if the
+    /// day, month, year or time is missing, or if a part of the text has no meaning.
     init?(leniently text: String, now: Timestamp) {
       if let strict = HTTPDate(strictly: text, now: now) {
         self = strict

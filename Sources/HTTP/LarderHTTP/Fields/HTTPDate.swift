@@ -70,7 +70,7 @@
         return
       }
       var parts = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
-      // The third form has a second space before a day of one digit, so there is an empty part.
+      // The third form has a second space before a day of one digit. The empty part between the two spaces is removed.
       if parts.count == 6, parts[2].isEmpty, parts[3].utf8.count == 1 { parts.remove(at: 2) }
       let date = parts.count == 5 ? Self.asctime(parts) : Self.rfc850(parts, now: now)
       guard let date else { return nil }
@@ -133,7 +133,7 @@
       return HTTPDate(year: year, month: month, day: day, time: parts[3])
     }
 
-    /// The four-digit year of a two-digit year, in this century or the last century, and at most 50 years after `now`.
+    /// The four-digit year of a two-digit year, in this century or the previous century, and at most 50 years after `now`.
     static func year(_ short: Int, now: Timestamp) -> Int {
       let current = Int(HTTPDate(now).date.year)
       let year = current / 100 * 100 + short
@@ -161,7 +161,7 @@
     /// The wait that the origin demands by `Retry-After` of a 429 or 503, as seconds or as a date (RFC 9110, section 10.2.3). Nil
     /// if the origin demands no wait; zero for a time that has passed.
     ///
-    /// A date is compared with the `Date` of the response, if any, so that a wrong clock on either side has no effect.
+    /// A date is compared with the `Date` of the response, if there is one, so that a wrong clock on either side has no effect.
     public func retryAfter(at now: Timestamp) -> Duration? {
       guard [429, 503].contains(status.code), let text = headerFields[values: .retryAfter].first
       else { return nil }

@@ -10,7 +10,7 @@
       /// The items of an inner list.
       case list([Value])
 
-      /// The text without quotes, and the texts of a list with commas between them; nil for a boolean.
+      /// The text without quotes. For a list, the texts of its items with commas between them. Nil for a boolean.
       var text: String? {
         switch self {
         case .boolean: nil
@@ -52,7 +52,7 @@
       return isValid ? members : nil
     }
 
-    /// Takes each member by `takeMember`. Returns false if the text is malformed.
+    /// Takes all members, each by `takeMember`. Returns false if the text is malformed.
     private mutating func takeMembers(by takeMember: (inout Self) -> Bool) -> Bool {
       skip { $0 == 0x20 }
       while !rest.isEmpty {

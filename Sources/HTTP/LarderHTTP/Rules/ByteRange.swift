@@ -8,7 +8,7 @@
     /// This many bytes at the end.
     case suffix(Int)
 
-    /// The ranges of a request. Nil if the request has no valid range: it must be answered like a request without a range.
+    /// The ranges of a request. Nil if the request has no valid range; the answer is then the same as without a range.
     static func parse(_ fields: HTTPFields) -> [ByteRange]? {
       let lines = fields[values: .range]
       guard lines.count == 1, let equals = lines[0].firstIndex(of: "="),
@@ -76,7 +76,7 @@
 
     var isWhole: Bool { bytes.count == whole }
 
-    /// Both parts as one range if they overlap or touch; nil if there is a gap, or if the whole bodies have
+    /// The union of both parts if they overlap or touch. Nil if there is a gap between the parts, or if the whole bodies have
     /// different lengths.
     func joined(with other: ContentRange) -> ContentRange? {
       guard whole == other.whole, bytes.lowerBound <= other.bytes.upperBound + 1,

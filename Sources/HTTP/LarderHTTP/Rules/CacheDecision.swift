@@ -19,7 +19,7 @@
       case none
       /// The whole body of the stored response with this index.
       case stored(Int)
-      /// These bytes of the stored response with this index.
+      /// The bytes in this range of the stored response with this index.
       case part(Int, Range<Int>)
       /// The body of a stored response joined with the body just received.
       case joined(JoinedBody)
@@ -33,7 +33,7 @@
       case validated
       /// The part just received completes the stored response.
       case completed
-      /// The stored response is stale, and the client accepts that.
+      /// The stored response is stale, and the client accepts a stale response.
       case staleByRequest = "stale-by-request"
       /// The stored response is stale, and is being validated.
       case staleWhileRevalidating = "stale-while-revalidating"
@@ -125,7 +125,7 @@
     var selected: Int?
     /// The indices of the responses that the request validates.
     var validates: [Int] = []
-    /// The index of the part that the answer may complete.
+    /// The index of the stored part that the answer may complete.
     var completes: Int?
     var permission = StalePermission.none
 
@@ -159,7 +159,7 @@
     public enum Outcome: Sendable, Hashable {
       /// Pass the response on.
       case pass
-      /// Answer the client with this response instead.
+      /// Answer the client with this answer in place of the origin's response.
       case answer(CacheAnswer)
       /// The response is unusable: send this request and handle its response.
       case again(CacheForward)
@@ -179,11 +179,11 @@
     public var outcome: Outcome
     /// The responses to store, with the source of their bodies.
     public var stores: [(response: StoredResponse, body: Body)] = []
-    /// Indices in `forward.stored` to remove.
+    /// The responses to remove, as indices in `forward.stored`.
     public var removes: [Int] = []
-    /// URIs whose responses are invalid; remove these responses before storing.
+    /// The URIs whose stored responses are invalid; remove these responses before storing.
     public var invalidates: [ResponseKey] = []
-    /// Tags whose responses are invalid, too.
+    /// Tags: the stored responses with one of these tags are invalid, too.
     var endsTags: [String] = []
     /// Whether all responses of the origin are invalid, too.
     var endsOrigin = false

@@ -28,7 +28,7 @@
       return decide(request, wish: wish, stored: stored, selected: index, at: now)
     }
 
-    /// Whether responses to the request are stored by its body (``HTTPCacheRule/bodyMethods``).
+    /// Whether the body of the request is part of the key of its responses (``HTTPCacheRule/bodyMethods``).
     func storesByBody(_ request: HTTPRequest) -> Bool {
       request.method != .get && request.method != .head
         && policy.rule(for: request)?.bodyMethods.contains(request.method) == true
@@ -132,7 +132,7 @@
       return forward
     }
 
-    /// The background request that refreshes a stale response. The request is for the whole response.
+    /// The background request that refreshes a stale response. The request asks for the whole response, not for a range.
     private func background(_ forward: CacheForward) -> CacheForward {
       var request = forward.original
       if request.method == .head { request.method = .get }

@@ -46,8 +46,8 @@
     /// is sent once more. If the origin demands a longer wait, or answers with a second 429 or 503, the client gets that answer.
     /// There is no wait if a stored response replaces a 503. Default: zero, for no second request.
     public var longestWait: Duration
-    /// The largest body, in bytes, that is stored: never more than half of a limit of the namespace or the store. Larger bodies
-    /// pass through. Default: 1,000,000,000.
+    /// The largest body, in bytes, that is stored. A stored body is also at most half of each limit of the namespace and the
+    /// store. Larger bodies pass through. Default: 1,000,000,000.
     public var largestBody: Int
     /// The memory, in bytes, for all bodies that are on their way into the store. Most bodies need at most 256 KB and one piece
     /// of the origin. If no memory is left, a body passes through and is not stored. Default: 64,000,000.
@@ -60,7 +60,7 @@
     /// Rules for some URIs; the first rule that matches applies. Default: none.
     public var rules: [HTTPCacheRule]
     /// Request fields that identify a user, besides `Authorization`, such as `Cookie`. In a private cache, requests with
-    /// different values share no response, even without `Vary`. Exception: ``principal`` gives both requests one name.
+    /// different values share no response, even without `Vary`, but share responses if ``principal`` gives them one name.
     public var partitionFields: Set<HTTPField.Name>
     /// Names the user of a request, such as the subject of its token; nil if the request does not identify a user.
     ///

@@ -133,7 +133,7 @@
         endsTags = CacheGroups.tags(
           .cacheGroupInvalidation, in: response.headerFields, of: key.origin)
       }
-      // Clear Site Data, section 3: a user agent obeys the field of a secure origin. A shared cache is none, so it does not.
+      // Clear Site Data, section 3: a user agent obeys the field of a secure origin. A shared cache is no user agent.
       endsOrigin =
         rules.policy.kind == .private && request.scheme?.lowercased() == "https"
         && response.headerFields.members(of: .clearSiteData).contains {

@@ -144,9 +144,9 @@
       .contentLength, .contentEncoding, .contentType, .contentRange,
     ]
 
-    /// These fields of a stored response, updated by the fields of a newer answer (RFC 9111, 3.2).
+    /// The fields of a stored response after an update by the fields of a newer answer (RFC 9111, 3.2).
     ///
-    /// If the newer answer has no `Age`, the earlier `Age` is removed; if it has no `Date`, the time of arrival is used.
+    /// If the newer answer has no `Age`, the earlier `Age` is removed. If it has no `Date`, the time of arrival is used.
     func updated(by newer: HTTPFields, received: Timestamp) -> HTTPFields {
       var result = self
       let newer = newer.endToEnd
@@ -160,8 +160,8 @@
       return result
     }
 
-    /// The fields to store: no connection fields, no fields named in `no-cache="..."` or `private="..."`, and cookies only if
-    /// the policy stores cookies (RFC 9111, 3.1, 5.2.2.4 and 5.2.2.7).
+    /// The fields to store: no connection fields, and no fields that `no-cache="..."` or `private="..."` names. Cookies are
+    /// stored only if the policy allows that (RFC 9111, 3.1, 5.2.2.4 and 5.2.2.7).
     func storable(_ directives: ResponseDirectives, policy: HTTPCachePolicy) -> HTTPFields {
       var result = endToEnd
       result.removeAll(Set(directives.unusableFields.compactMap { HTTPField.Name($0) }))

@@ -56,8 +56,8 @@
   extension HTTPCachePolicy {
     /// A copy of `request` without the fields that identify its user, for a redirection to another origin.
     ///
-    /// These are `Authorization`, `Proxy-Authorization`, `Cookie` and the fields of ``partitionFields``. If ``principal`` names a
-    /// user even then, the copy has only fields that identify no user, such as `Accept-Language` and `Range`.
+    /// The copy lacks `Authorization`, `Proxy-Authorization`, `Cookie` and the fields of ``partitionFields``. If ``principal``
+    /// still names a user, the copy has only fields that identify no user, such as `Accept-Language` and `Range`.
     public func withoutCredentials(_ request: HTTPRequest) -> HTTPRequest {
       var request = request
       request.headerFields.removeAll(Secrets.fields.union(partitionFields))

@@ -34,7 +34,7 @@
     /// Removes all data of the realm in one commit, for example at a logout. Afterwards no process finds any of the data. A
     /// load that began before the call stores no value.
     ///
-    /// Loads under way in other namespaces return their values, and store no value either. The namespaces stay, but empty.
+    /// Loads under way in other namespaces return their values, and store no value either. The realm keeps its empty namespaces.
     @discardableResult
     public func clear() throws(LarderError) -> RemovalResult {
       try store.clear { $0.hasSuffix(suffix) }

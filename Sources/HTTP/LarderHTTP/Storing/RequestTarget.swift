@@ -47,7 +47,7 @@
 
   enum RequestTarget {
     enum Fault {
-      /// The path could become part of the authority.
+      /// A program could take a part of the path for a part of the authority.
       case path
       /// Programs could disagree where the scheme or the authority ends, or the host is missing.
       case origin
@@ -86,7 +86,7 @@
       return !isEmpty && hosts <= 2
     }
 
-    /// Whether a byte may be in a path or a query without encoding. `%` is allowed, because a target arrives encoded.
+    /// Whether a byte may be in a path or a query without encoding. `%` is allowed, because the target of a request is encoded.
     private static func isAllowed(_ byte: UInt8) -> Bool {
       switch byte {
       case 0x21, 0x24...0x3B, 0x3D, 0x3F...0x5B, 0x5D, 0x5F, 0x61...0x7A, 0x7C, 0x7E: true

@@ -6,11 +6,11 @@
     /// The value of the field, from which ``init(_:)`` makes an equal value.
     let field: String
     private var isOrdered = true
-    /// Whether only the parameters with the names in ``names`` count. If false, only all other parameters count.
+    /// Whether only the parameters with the names in ``names`` count. If false, all parameters except these count.
     private var isAllowList = false
     private var names: Set<[UInt8]> = []
 
-    /// The limits: a longer field or a longer list of names has no effect.
+    /// The limits of the field: a longer field or a longer list of names has no effect.
     private static let longestField = 1_024
     private static let mostNames = 64
 

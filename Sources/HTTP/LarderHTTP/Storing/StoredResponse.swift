@@ -91,7 +91,7 @@
   /// responses have equal terms under one policy.
   struct StoredTerms: Sendable, Hashable {
     final class Known: Sendable {
-      // The parts of the policy on which the terms depend. Under another policy the fields are read again.
+      // The parts of the policy on which the terms depend. If another policy is in use, the fields are read again.
       let kind: HTTPCachePolicy.Kind
       let longestHeuristic: Duration
       let age: ResponseAge
@@ -120,7 +120,7 @@
     }
   }
 
-  /// The form of ``ResponseMetadata``.
+  /// Converts a stored response to the metadata of its entry and back, in the form that ``ResponseMetadata`` describes.
   extension StoredResponse {
     func encodedMetadata() -> [UInt8] {
       let version =
