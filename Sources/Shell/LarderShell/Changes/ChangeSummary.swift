@@ -15,7 +15,7 @@ struct ChangeSummary {
 
   private static let mostSamples = 3
 
-  /// - Parameter namespaces: Namespaces that the answer lists even if nothing changes there.
+  /// - Parameter namespaces: Namespaces that the answer lists even if nothing changes in these namespaces.
   init(_ verb: String, in namespaces: [String] = [], listsKeys: Bool = false) {
     self.verb = verb
     keys = listsKeys ? [] : nil

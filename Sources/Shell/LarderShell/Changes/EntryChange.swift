@@ -19,8 +19,7 @@ struct EntryChange {
   private let listed: Int
   /// The number of entries in the question; nil if no question was asked.
   private var expected: Int?
-  /// The moment at which the count for the question, or else the export, began. Values written after this moment must not
-  /// change.
+  /// The moment at which the count for the question, or else the export, began. Values written later than that must not change.
   private var horizon: WriteHorizon?
 
   init(_ verb: String, past: String, _ call: Invocation, in session: Session) throws {

@@ -50,7 +50,7 @@ extension Command {
       if let value = try session.singleValue(key, selection.namespaces) {
         return try answer(value, call, in: session)
       }
-      // A word that is not a key may name a namespace. But `--out` and `--copy` need a key, so here an absent key is an error.
+      // A word that is not a key may name a namespace. But `--out` and `--copy` need a key, so with them this word is an error.
       if destination(of: call) != nil {
         throw try session.noSuchKey(key, in: session.namespaces(selection.namespaces))
       }

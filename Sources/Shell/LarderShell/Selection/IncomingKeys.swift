@@ -11,7 +11,7 @@ struct PipedKeys {
   var count = 0
   var absent = 0
 
-  /// Throws if some of the keys were in no namespace.
+  /// Throws if at least one key is in no namespace.
   func check() throws(ShellError) {
     guard absent > 0 else { return }
     throw ShellError(
@@ -121,7 +121,7 @@ struct IncomingKeys {
   }
 }
 
-/// The keys that have come before. Keys may be long, so only 128-bit digests are kept, with a secret of this process.
+/// The keys that have come before. Keys may be long, so only 128-bit digests with a secret of this process are kept.
 struct SeenKeys {
   private var digests: Set<SIMD2<Int>> = []
 

@@ -30,7 +30,7 @@ extension Store.Namespace {
         return false
       }
     } catch let error as LarderError where error.code == .unreadable {
-      // If `key` is absent, the error is about the value of a longer key. The caller did not ask for this value.
+      // If `key` is absent, the error is about the value of a longer key, so the caller must not get the error.
       guard try entry(for: key) == nil else { throw error }
     }
     if result == nil, passed > 0 { damaged += 1 }

@@ -56,8 +56,8 @@ final class AnswerWriter {
 
   /// Writes rows when they come. If an error comes before the first row, nothing is written.
   ///
-  /// If a NUL ends each row, a reader would take a key with a NUL for two keys. So all keys are checked, and the rows are
-  /// written at the end. Only endless rows are still written when they come.
+  /// If a NUL ends each row, a reader would take a key with a NUL for two keys. So all keys are checked first, and the rows are
+  /// written at the end. But endless rows are written when they come.
   @discardableResult
   func rows<Result>(
     _ columns: [Column], isLong: Bool = false, areEndless: Bool = false, none: SafeText? = nil,

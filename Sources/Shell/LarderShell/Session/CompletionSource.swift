@@ -44,7 +44,7 @@ package final class CompletionSource {
       }
     }
     if isCut {
-      // With the first and the last key of each namespace, the found keys have the same common prefix as all keys.
+      // The first and the last key of each namespace are added, so that the found keys have the same common prefix as all keys.
       for namespace in namespaces {
         let last = try namespace.lastKeys(prefix: prefix, before: nil, atMost: Self.mostFound)
         // A search beyond these keys could take long, so if all of these keys have expired, the last key is a candidate, too.

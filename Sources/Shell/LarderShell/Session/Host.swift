@@ -17,8 +17,8 @@ package struct Host {
   package struct Input {
     /// The number of bytes. Nil if the number is unknown, for example for a pipe.
     var size: Int?
-    /// The bytes up to the next `end` byte, or up to the end of the input. Nil at the end. If there are more than `most` bytes,
-    /// the result may be only their beginning, at least `most` + 1 bytes.
+    /// The bytes up to the next `end` byte, or up to the end of the input. Nil if no bytes are left. If there are more than
+    /// `most` bytes, the result may be only their beginning, at least `most` + 1 bytes.
     let item: (_ end: UInt8, _ most: Int) throws -> [UInt8]?
     /// All bytes up to the end, or at least the first `most` + 1 bytes.
     package let rest: (_ most: Int) throws -> [UInt8]

@@ -2,7 +2,7 @@ import Larder
 import ShellLanguage
 
 extension Session {
-  /// The namespaces that a choice means. Throws if one of them does not exist.
+  /// The namespaces that a choice means. Throws if a namespace of the choice does not exist.
   func namespaces(_ choice: NamespaceChoice) throws -> [Store.Namespace] {
     var choice = choice
     // The namespace of `use` may have been removed, so it gets the same check as a namespace in the line.

@@ -63,7 +63,7 @@ enum DecodedValue {
         return "the value is \(context.debugDescription)"
       }
     case .versioned:
-      // A value without a version was stored before its type had versions. Only the program knows the codec of such a value.
+      // A value without a version is older than the versions of its type. Only the program knows its codec, so the check fails.
       guard let envelope = ValueEnvelope(value), envelope.codec != .versioned else {
         return "the value has no version"
       }

@@ -1,4 +1,4 @@
-/// The exit codes of the program, each with its errors. Help and documents come from this table.
+/// The exit codes of the program, each with its errors. The help and the documentation use this table.
 package enum ExitCode {
   package static let all: [(code: Int32, meaning: String, errors: [ShellError.Code])] = [
     (0, "success, also if the list is empty", []),

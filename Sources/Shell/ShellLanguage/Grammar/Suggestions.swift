@@ -3,7 +3,7 @@ package enum Suggestions {
   /// The longest word that gets suggestions. To compare a word of megabytes with each name would take minutes.
   private static let longestWord = 256
 
-  /// At most three names of the best rank. The ranks: one edit away, names that begin with the word, two edits away.
+  /// At most three names of the best rank. From the best: names one edit away, names that begin with the word, two edits away.
   package static func all(_ word: String, among names: [String]) -> [String] {
     guard word.utf8.count <= longestWord else { return [] }
     let word = word.lowercased()
@@ -11,7 +11,7 @@ package enum Suggestions {
       let distance = distance(word, name.lowercased())
       if distance <= 1, word.count > 1 { return (0, name) }
       if word.count > 1, name.lowercased().hasPrefix(word) { return (1, name) }
-      // Two edits can turn a short word into almost any other word, so names that are two edits away are not for short words.
+      // Two edits can turn a short word into almost any other word, so two edits are too many for a short word.
       let isAlike = word.count > 4 && (word.count > 6 || word.first == name.lowercased().first)
       return distance == 2 && isAlike ? (2, name) : nil
     }

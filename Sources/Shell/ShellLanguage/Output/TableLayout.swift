@@ -120,7 +120,7 @@ package struct TableLayout: Sendable {
     return title.isEmpty || text.isEmpty ? text : "\(title) \(text)"
   }
 
-  /// The texts cut to a width, or uncut if two different texts would look equal. Words without quotes wrap, so they are not cut.
+  /// The texts cut to a width, or uncut if two different texts would look equal. Words without quotes are wrapped, never cut.
   private func distinct(_ texts: [String], _ width: Int) -> [String] {
     let cut = texts.map { text in
       text.contains(" ") && !text.contains("\"") && width > 14 ? text : cutMiddle(text, to: width)
