@@ -14,7 +14,7 @@ public protocol Codec<Value>: Sendable {
 
   /// The format of the bytes. Every entry stores this number, so that other programs, such as the shell, can show the value.
   var id: CodecID { get }
-  /// Encodes a value. Any error is thrown to the writer as ``LarderError/Code/unencodable``.
+  /// Encodes a value. An error reaches the writer as ``LarderError/Code/unencodable``.
   func encode(_ value: Value) throws -> [UInt8]
   /// Decodes a value. Throws if the bytes are not an encoded value: then reads return no value until the next write.
   func decode(_ bytes: Span<UInt8>) throws -> Value
@@ -113,14 +113,14 @@ package struct DataCodec: Codec {
 public struct JSONCodec<Value: Codable & Sendable>: Codec, Equatable {
   /// Whether decoding returns exactly the encoded value; see ``init(isLossless:)``.
   public let isLossless: Bool
-  // Kept in properties, because making an encoder or a decoder takes as long as one use.
+  // Keeps the encoder and the decoder, because making them takes as long as using them once.
   private let encoder: JSONEncoder
   private let decoder = JSONDecoder()
 
   /// Makes a codec. The JSON has sorted keys and unescaped slashes.
   ///
-  /// - Parameter isLossless: whether every decoded value equals the encoded value. True for structs of strings and integers
-  ///   with synthesised coding. False if the coding omits or rounds properties, such as dates.
+  /// - Parameter isLossless: whether every decoded value equals the encoded value. Pass true for structs of strings and
+  ///   integers with synthesised coding, and false if the coding omits or rounds properties, such as dates.
   public init(isLossless: Bool = false) {
     self.isLossless = isLossless
     encoder = JSONEncoder()

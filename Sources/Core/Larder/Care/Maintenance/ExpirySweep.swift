@@ -22,7 +22,7 @@ struct ExpirySweep {
   private let id: NamespaceID?
   private var left: Int
   private(set) var position: Position?
-  /// Whether all due entries were checked. Entries of the current write stay due. After a stop, the remaining entries stay due.
+  /// Whether all due entries were checked. Entries of the current write, and entries that a stop leaves unchecked, stay due.
   private(set) var isDone = false
 
   init(of id: NamespaceID?, limit: Int = Self.perWrite, after position: Position? = nil) {
@@ -114,7 +114,7 @@ struct ExpirySweep {
     return RemovalResult()
   }
 
-  /// The next due entries. Also the damaged index records that are due, or that are too short to contain a time.
+  /// The next due entries, and the damaged index records that are due or are too short to contain a time.
   func due(limit: Int, _ session: inout WriteSession) throws(LarderError) -> [Due] {
     try session.flushDeadlines()
     let deadlines = session.engine.indexes.deadlines

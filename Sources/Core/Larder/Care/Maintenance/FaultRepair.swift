@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension Store {
-  /// Repairs the faults that ``verify()`` has found, in writes of at most 500 records. Other writes may come in between.
+  /// Repairs the faults that ``verify()`` has found, in writes of at most 500 records. Other writes can follow each of these.
   ///
   /// Removes each index record that leads to no entry. Adds the missing index records of each undamaged entry. Removes each
   /// damaged entry. Then counts the entries again. O(entries of the namespaces with faults).
@@ -18,7 +18,7 @@ extension Store {
     try repair(found) { _ in true }!
   }
 
-  /// Like ``repair(_:)``. Between writes, calls `shouldContinue` with the number of repaired records. Returns nil if stopped.
+  /// Like ``repair(_:)``. Between writes, calls `shouldContinue` with the number of repaired records. Returns nil after a stop.
   package func repair(
     _ found: Verification, while shouldContinue: @escaping (_ done: Int) -> Bool
   ) throws(LarderError) -> [Verification.Inconsistency]? {
@@ -50,7 +50,7 @@ struct FaultRepair {
     let areNamesKnown = faults.allSatisfy { $0.fault.isMendable }
     func stays(_ found: Verification.Inconsistency) -> Bool {
       switch found.fault {
-      // The id may belong to a namespace whose record is damaged.
+      // The id may belong to a namespace whose record is damaged, so these faults stay if a name is unknown.
       case .orphanedEntries, .orphanedCounters, .damagedClearedRecord: !areNamesKnown
       default: !found.fault.isMendable
       }
@@ -147,7 +147,7 @@ struct FaultRepair {
     }
   }
 
-  /// Finishes all invalidations; returns false if stopped. Before that, a damaged tag record hides all entries with tags.
+  /// Finishes all invalidations; returns false if stopped. Until then, a damaged tag record hides all entries with tags.
   private func finishInvalidations() throws(LarderError) -> Bool {
     var areLeft = true
     while areLeft {

@@ -79,7 +79,7 @@ extension Maintenance {
     }
   }
 
-  /// Tells the outcome of a run. Stops the maintenance after an error that every later run would get, and returns false.
+  /// Passes a run's outcome to `onRun` or `onError`. After an error that every later run would get, stops and returns false.
   @discardableResult
   private func tell(_ outcome: Result<Report, LarderError>, in era: Int) -> Bool {
     state.withLock { $0.latest = outcome }

@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension NamespaceRepair {
-  /// Repairs a small namespace in this write. Marks a large namespace. O(entries of the namespace + records of the tag index).
+  /// Repairs a small namespace now, and only marks a large namespace. O(entries of the namespace + records of the tag index).
   func runOrMark(_ session: inout WriteSession) throws(LarderError) {
     let tagRecords = try session.transaction.read { lmdb throws(LMDBError) in
       try lmdb.statistics(of: indexes.tags).records
@@ -129,7 +129,7 @@ extension NamespaceRepair {
 
 extension NamespaceCounters {
   /// A copy of these counters. `combine` computes the new numbers from the numbers of both counters. Changes only numbers that
-  /// a count of the entries can give.
+  /// a count of the entries gives, and keeps the other numbers.
   func combined(
     with other: NamespaceCounters, _ combine: (UInt64, UInt64) -> UInt64
   ) -> NamespaceCounters {

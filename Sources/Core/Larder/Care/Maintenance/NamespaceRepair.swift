@@ -84,7 +84,7 @@ struct NamespaceRepair {
     return unexplained
   }
 
-  /// Whether a record leads to no entry. In the tag index, whether a record is of this namespace; see ``unexplained(_:in:)``.
+  /// Whether a record leads to no entry. For the tag index, whether a record is of this namespace; see ``unexplained(_:in:)``.
   func mayDangle(
     _ part: Part, _ key: [UInt8], _ value: Span<UInt8>, _ chunks: ChunkOwners,
     in view: borrowing some DatabaseView & ~Copyable

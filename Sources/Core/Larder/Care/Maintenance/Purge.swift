@@ -4,12 +4,12 @@ import LarderSystem
 extension Store {
   /// Removes every expired entry, then reclaims the space of cleared namespaces and repairs namespaces with damage.
   ///
-  /// O(namespaces + expired entries); O(1) if no entry is due. Transactions have at most 500 entries, so others can write.
+  /// O(namespaces + expired entries); O(1) if no entry is due. Other writes can follow each transaction of up to 500 entries.
   ///
   /// A clock that has jumped ahead must not make the purge remove entries. So a time more than a day after the last write or
-  /// purge is suspect; time that passed in this process does not count. With a suspect time, the purge removes no expired
-  /// entry and sets ``RemovalResult/skippedAfterClockJump``. A second purge at least a minute later accepts the time, and
-  /// removes the entries. Writes with a suspect time do not make a purge accept the time.
+  /// purge is suspect. Time during which this process had the store open does not count. With a suspect time, the purge removes
+  /// no expired entry and sets ``RemovalResult/skippedAfterClockJump``. A second purge at least a minute later accepts the
+  /// time, and removes the entries. Writes with a suspect time do not make a purge accept the time.
   ///
   /// - Returns: the exact number of removed entries, and the bytes of their values.
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``.

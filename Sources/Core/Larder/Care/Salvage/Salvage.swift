@@ -11,7 +11,7 @@ public struct Salvage: Sendable, Hashable {
   public var namespaces = 0
   /// The number of damaged entries: the checksum is wrong, a part of the value is missing, or an attribute is invalid.
   public var damagedEntries = 0
-  /// The number of entries that were not copied: expired, of a cleared namespace, with an invalidated tag, or with transforms.
+  /// The number of entries not copied, because of expiry, a clear of the namespace, an invalidated tag, or transforms.
   public var leftOut = 0
   /// The number of ``entries`` that were found on pages to which no other page refers.
   public var found = 0
@@ -35,7 +35,7 @@ extension Store {
   /// The new store is made as `.NAME.unfinished` beside `destination`, and renamed when it is complete. So if the process is
   /// killed, `destination` stays empty. The next call removes the unfinished files.
   ///
-  /// Throws ``LarderError/Code/busy`` if another process writes, or creates a store at `destination`. Throws
+  /// Throws ``LarderError/Code/busy`` if another process writes to the old store, or creates a store at `destination`. Throws
   /// ``LarderError/Code/exists`` if a file is at `destination`, or another kind of file has the unfinished name. Throws the
   /// errors of creating and writing a store.
   public static func salvage(
@@ -171,7 +171,7 @@ private struct SalvagePace {
   let shouldContinue: (_ looks: Int) -> Bool
   var looks = 0
 
-  /// Counts a record or a page. After each hundred, calls `shouldContinue`, and throws if the result is false.
+  /// Counts a record or a page. After each hundred of them, calls `shouldContinue`, and throws if the result is false.
   mutating func look() throws(Stopped) {
     looks += 1
     if looks % 100 == 0, !shouldContinue(looks) { throw Stopped() }

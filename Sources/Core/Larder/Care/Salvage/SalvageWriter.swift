@@ -88,7 +88,7 @@ struct SalvageWriter {
     }
   }
 
-  /// Writes all entries. If an entry is invalid, for example because of an empty tag, writes none and returns false.
+  /// Writes all entries. If an entry is invalid, for example because of an empty tag, writes no entry and returns false.
   private func isWritten(_ entries: [SavedEntry]) throws -> Bool {
     do {
       try store.write { batch in
@@ -151,7 +151,7 @@ struct SalvagedRecords {
   let contents: BufferContents
   let commit: UInt64
 
-  /// Reads the records without changing the store, which stays open if this process uses it. Nil if no records exist.
+  /// Reads the records without changing the store, which stays open if this process uses the store. Nil if no records exist.
   init?(at path: String, _ own: Store.Options) throws(LarderError) {
     guard FileStatus.of(path + "/" + MappedFile.buffer.rawValue) != nil else { return nil }
     var options = Store.Options()

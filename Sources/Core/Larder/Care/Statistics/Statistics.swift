@@ -164,7 +164,7 @@ extension Store {
   /// The number of the newest write of any process, found without a read of the store; 0 if the store is closed.
   package var lastCommit: UInt64 { engine.reader.moment }
 
-  /// For each namespace, how many numbers for versions and positions it has ever given, and its removals. O(namespaces).
+  /// For each namespace, how many version and position numbers were given so far, and the removals. O(namespaces).
   package func tallies() throws(LarderError) -> [(numbers: UInt64, removals: RemovalCounters)] {
     let transaction = try engine.beginRead()
     return try engine.metadata.namespaces(in: transaction).map {
@@ -194,8 +194,8 @@ extension Statistics.Namespace {
 extension Store {
   /// Sets the counts of reads and removals of every namespace to zero, for all processes.
   ///
-  /// Earlier reads that other processes have not added yet will not count. Concurrent reads may or may not count. Does not
-  /// affect entries and limits. O(namespaces).
+  /// Reads before this call that other processes have not added yet will not count. Concurrent reads may or may not count. Does
+  /// not affect entries and limits. O(namespaces).
   public func resetStatistics() throws(LarderError) {
     try checkWritable()
     try engine.commit { batch in

@@ -17,7 +17,7 @@ enum Fault: Hashable, Sendable, CustomStringConvertible {
   // Faults of a record, with its key. `dangling` means that an index record leads to no entry with the same facts.
   case damaged(NamespaceRepair.Part, at: [UInt8])
   case dangling(NamespaceRepair.Part, at: [UInt8])
-  /// A record of the expiry index is due earlier than the state of the store says, so a purge may not look for it.
+  /// A record of the expiry index is due earlier than the state of the store says, so a purge may overlook the record.
   case earlyDeadline
 
   // Faults of counters.

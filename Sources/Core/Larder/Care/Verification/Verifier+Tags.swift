@@ -23,7 +23,7 @@ struct KeyCounts {
 }
 
 extension Verifier {
-  /// Removes the index records that an entry explains from ``unexplained``. Returns a fault for each missing record.
+  /// Removes from ``unexplained`` the index records that an entry explains. Returns a fault for each missing record.
   mutating func takeTags(
     of entry: StoredEntry, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> [Fault] {

@@ -84,7 +84,7 @@ struct Verifier {
       case .counts: try checkCounts(transaction)
       }
     } catch .damagedPage where isDamaged {
-      // The following parts check the other pages.
+      // Ignores the error, because the next parts check the other pages.
     }
   }
 
@@ -93,7 +93,7 @@ struct Verifier {
     try look()
   }
 
-  /// Counts a record that is read. After each thousand, calls `shouldContinue`, and throws if the result is false.
+  /// Counts a record that is read. After each thousand records, calls `shouldContinue`, and throws if the result is false.
   mutating func look() throws(LMDBError) {
     looks += 1
     if looks % 1000 == 0, !shouldContinue(done, all) { throw .stopped }

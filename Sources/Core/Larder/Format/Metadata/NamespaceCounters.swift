@@ -56,10 +56,10 @@ struct NamespaceCounters: Equatable {
     }
   }
 
-  /// A count is below the size of the address space that can map the file, so sums over many namespaces do not overflow.
+  /// A higher count is damage, because the file fits into the address space. So sums over many namespaces do not overflow.
   static let highestCount: UInt64 = 1 << 47
 
-  /// The size in bytes: the seal, 7 numbers, 24 of removals, 8 of reads, and 12 of the queue.
+  /// The record's size in bytes: the seal, then numbers of 8 bytes: 7 facts, 24 of removals, 8 of reads, 12 of the queue.
   static let recordSize = RecordSeal.size + (7 + 24 + 8 + 12) * 8
 
   func write(to record: inout OutputSpan<UInt8>, of id: NamespaceID, seal: RecordSeal) {
@@ -115,7 +115,7 @@ public enum RemovalReason: Int, CaseIterable, Sendable {
 
 /// Removed entries and the bytes of their values, by reason, since the last reset of the statistics.
 public struct RemovalCounters: Sendable, Equatable {
-  // These are vectors, because arrays would need allocations.
+  // The counts and sizes are vectors, because arrays would need allocations.
   private var counts = SIMD16<UInt64>()
   private var sizes = SIMD16<UInt64>()
 
@@ -179,7 +179,7 @@ public struct ReadCounters: Sendable, Equatable {
 
   /// Reads that found a fresh value.
   public var hits: UInt64 {
-    // A reset may come between a read and the decoding of its value. If undecodable values then outnumber hits, gives 0.
+    // A reset may come between a read and the decoding of its value. If undecodable values then outnumber hits, returns 0.
     self[.hits] - min(self[.hits], self[.undecodable])
   }
   /// The number of ``hits`` whose value was already decoded in memory.

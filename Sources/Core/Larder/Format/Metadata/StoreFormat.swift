@@ -39,7 +39,7 @@ extension StoreFormat {
     record.count >= 28 && record.starts(with: mark.span)
   }
 
-  /// Nil if the record does not come from Larder, or has a format that this version reads but a wrong checksum.
+  /// Nil if the record does not come from Larder, or has a wrong checksum in a format that this version reads.
   init?(_ record: Span<UInt8>) {
     guard Self.isMarked(record) else { return nil }
     version = record.halfWord(at: 8)

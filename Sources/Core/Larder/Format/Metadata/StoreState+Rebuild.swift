@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-// The state counts entries, namespaces and tombstones. Their records are still stored, so a write can count the records again.
+// The state counts entries, namespaces and tombstones. Records of all three are still stored, so a write can count again.
 
 extension StoreState {
   /// Computes the state from everything else in the store. Used by a write that finds the record of the state damaged. The
@@ -40,7 +40,7 @@ extension StoreState {
 extension NamespaceCounters {
   /// Computes the counters from the entries of a namespace. Used by a write that finds the record of the counters damaged.
   ///
-  /// Statistics begin again. The next version is far above the highest version found, at a random distance. So neither a
+  /// Statistics begin again at 0. The next version is far above the highest version found, at a random distance. So neither a
   /// version of a removed entry nor a version given after an earlier damage is used again. O(entries).
   static func recounted(
     _ id: NamespaceID, in transaction: borrowing WriteTransaction

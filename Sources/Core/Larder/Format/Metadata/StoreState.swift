@@ -8,7 +8,7 @@ struct StoreState: Equatable {
   var nextID: UInt64 = 1
   /// The number of invalidated tags that stored entries may still have.
   var tombstones: UInt64 = 0
-  // The following numbers are sums over all namespaces; see ``NamespaceCounters``.
+  // The next three numbers are sums over all namespaces; see ``NamespaceCounters``.
   var entries: UInt64 = 0
   var bytes: UInt64 = 0
   var stored: UInt64 = 0
@@ -21,7 +21,7 @@ struct StoreState: Equatable {
   var garbage: UInt64 = 0
   /// At most the earliest time in the expiry index; exact after a complete purge. ``EntryHeader/never`` if the index is empty.
   var nextDue = UInt64(EntryHeader.never)
-  /// The number of entries with an owner, or more after a rebuild. While the number is 0, removals look for no dependents.
+  /// The number of entries with an owner; after a rebuild, perhaps a higher number. At 0, removals look for no dependents.
   var dependents: UInt64 = 0
   /// The number of commits that were made only to make freed pages usable.
   var forcedCommits: UInt64 = 0

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The fields of an entry, between header and payload. A field has a kind, a length and bytes. Unknown kinds are preserved.
+/// The fields of an entry, between header and payload. A field has a kind, a length and bytes. Unknown fields are preserved.
 struct EntryFields: Equatable, Sendable {
   /// The kinds of fields. The raw value is the byte in the record.
   enum Kind: UInt8 {

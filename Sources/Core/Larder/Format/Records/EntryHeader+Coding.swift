@@ -176,7 +176,7 @@ private struct HeaderReader: ~Escapable {
     self.offset = offset
   }
 
-  /// A little-endian number of 2, 4, 6 or 8 bytes. Reads the 8 bytes that end with it, so 6 bytes must precede the number.
+  /// A little-endian number of 2, 4, 6 or 8 bytes. Reads the 8 bytes up to its end, so 6 bytes must precede the number.
   mutating func next(_ count: Int) -> UInt64 {
     offset += count
     return bytes.word(at: offset - 8) &>> UInt64(64 - 8 * count)

@@ -60,7 +60,7 @@ struct EntryHeader: Equatable {
   @inline(__always)
   var fieldsRange: Range<Int> { size..<payloadStart }
 
-  /// Whether the checksum over namespace, key, header and the rest matches. So a record under a wrong key counts as damaged.
+  /// Whether the checksum over namespace, key, header and the rest of the record matches. So a wrong key counts as damage.
   @inline(__always)
   static func isIntact(_ record: Span<UInt8>, keyHash: UInt64) -> Bool {
     record.count > checksumSize && record.word(at: 0) == checksum(of: record, keyHash: keyHash)
@@ -74,7 +74,7 @@ struct EntryHeader: Equatable {
 
   static let checksumSize = 8
 
-  /// The time that the expiry index gets for an entry. `previous` is the entry in the index now, or nil. If the end becomes
+  /// The time that the expiry index gets for an entry. `previous` is the entry in the index now, or nil. If the new end is
   /// later, the index does not change, so a refresh writes only the entry. The purge later finds the old record, sees that the
   /// entry has not expired, and corrects the index. An earlier end changes the index immediately.
   func indexedDeadline(replacing previous: EntryHeader?) -> Int64 {

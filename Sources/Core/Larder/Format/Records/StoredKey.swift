@@ -33,13 +33,13 @@ extension Span<UInt8> {
 /// The form of a key in the databases: at most 255 bytes, which sort as ``StoreKey`` promises.
 ///
 /// A key of at most 250 bytes is stored with a byte 0 after it. A longer key is stored as its first 238 bytes, a hash of the
-/// whole key, and a byte 1. A field of the entry then has the whole key, and decides if two keys have the same stored form.
+/// whole key, and a byte 1. A field of the entry then has the whole key, to tell keys with equal stored forms apart.
 struct StoredKey: Hashable, Sendable {
   /// The number of bytes of a long key's stored form. No stored form is longer.
   static let longest = 255
   /// The number of bytes of the longest key that is stored as a whole.
   static let longestShort = 250
-  /// The number of a long key's first bytes that its stored form contains.
+  /// How many of a long key's first bytes are in its stored form.
   static let headCount = 238
 
   /// The stored form, without the namespace id before it.

@@ -6,7 +6,7 @@ struct YearlyChanges: Sendable, Hashable {
   let standard: Int64
   let summer: Summer?
 
-  /// The offset and the period of summer time. In the south, summer begins later in the calendar year than it ends.
+  /// The offset and the period of summer time. South of the equator, the period ends earlier in the year than it begins.
   struct Summer: Sendable, Hashable {
     let offset: Int64
     let start: Day
@@ -20,12 +20,12 @@ struct YearlyChanges: Sendable, Hashable {
       case ordinal(Int64)
       /// Day 0 to 365. A leap day has a number, too.
       case offset(Int64)
-      /// The `week`th `weekday` of the month, counted from 1. If `week` is 5, the last such day.
+      /// The `week`th `weekday` of the month, counted from 1. If `week` is 5, the last `weekday` of the month.
       case weekday(month: Int64, week: Int64, weekday: Int64)
     }
 
     let rule: Rule
-    /// Seconds after the start of the day, from a week before to a week after.
+    /// Seconds after the start of the day; negative before the start. At most a week.
     let time: Int64
 
     /// The seconds from 1970-01-01 00:00 that the clock shows at this time.

@@ -99,17 +99,17 @@ struct ZoneRules: Sendable, Hashable {
     )
   }
 
-  /// The first time after `now`, in seconds, at which wall clocks show a time of day. Nil only for a zone without any days. If
+  /// The first time after `now`, in seconds, at which wall clocks show a time of day. Nil only if the zone skips every day. If
   /// clocks skip the time on a day, the result is the time of that change. If clocks show the time twice, the result is the
   /// first time. A day that a zone skips, as Samoa did in 2011, does not count.
   func next(secondOfDay: Int64, after now: Int64) -> Int64? {
     let today = CalendarDate(wall: now + offset(at: now)).number
-    // Begins with yesterday, because a change may move its late evening into today. A zone may skip days, so several are tried.
+    // Begins with yesterday, whose late evening a change may move into today. Tries several days, because a zone may skip days.
     for number in today - 1...today + 8 {
       let start = number * CalendarDate.secondsPerDay
       let end = start + CalendarDate.secondsPerDay
       let moment = first(reaching: start + secondOfDay)
-      // Clocks that skip a whole day reach its start and its end at one moment.
+      // Clocks that skip a whole day reach its start and its end at one moment, so the day does not count.
       if moment > now, first(reaching: start) < first(reaching: end) { return moment }
     }
     return nil

@@ -3,7 +3,7 @@ import LarderSystem
 
 // Metadata, entity tag and modification time form one record, which transforms change separately from the value.
 extension TransformPipeline {
-  /// The record of these three fields after the transforms; nil if the entry has no such field, or no transform changes it.
+  /// The transformed record of the three fields; nil if the entry has none of the fields, or no transform changes the record.
   func metadata(
     _ fields: EntryFields, of entry: TransformContext
   ) throws(LarderError) -> [UInt8]? {

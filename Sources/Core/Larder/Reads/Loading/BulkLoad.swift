@@ -3,7 +3,7 @@ import Synchronization
 
 /// Loads of several keys by one closure, the source. Each key has a load of its own in the table, so other callers can join
 /// that load. One call of the source gets all keys that are ready. A key that another process is loading waits, and joins a
-/// later call if the other process stores no value. Only one call runs at a time, so many such keys share a call.
+/// later call if the other process stores no value. Only one call runs at a time, so many waiting keys share a call.
 final class BulkLoad<Value: Sendable>: Sendable {
   /// The keys that are missing or too old, each with its stored value.
   typealias Missing = [(key: Key, stored: CachedValue<Value>?)]
@@ -30,7 +30,7 @@ final class BulkLoad<Value: Sendable>: Sendable {
   }
 
   func start(_ load: CacheLoad<Value>, _ running: InFlight, priority: TaskPriority?) {
-    // The load of the key depends on this object, so the source gets an error if it asks for a load of the key.
+    // The load of the key depends on this object, so the source gets an error if the source asks for a load of the key.
     _ = LoadDependencies.add(from: running, to: self)
     do {
       let turn = try load.takeTurn(running, waits: !isNested)

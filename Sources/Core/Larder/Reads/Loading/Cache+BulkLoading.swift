@@ -21,8 +21,8 @@ extension Cache {
   /// Like `values`, but with the source and age of each value. A key has an error if neither a load nor a stored value answers,
   /// such as ``LarderError/Code/notStored`` with ``RequestPolicy/cacheOnly``.
   ///
-  /// Each key follows the rules of a load of one key. Other callers of the key share the load. If the key is written or removed
-  /// during the load, the value is not stored. All options apply. A commit has at most 1,000 values of a call or 8 MB.
+  /// Each key is loaded like a single key. Other callers of the key share the load. If the key is written or removed during the
+  /// load, the value is not stored. All options apply. A commit has at most 1,000 values of a call and 8 MB.
   ///
   /// - Parameter load: gets the keys that are missing or too old, except keys that another caller is loading. The keys come with
   ///   their stored values, in the order of `keys` and without duplicates. Later calls get only keys that another process was
@@ -55,7 +55,7 @@ extension Cache {
       return Dictionary(
         answers.map { (Key($0.0), $0.1) }, uniquingKeysWith: { _, last in last })
     }
-    // Enters all loads before any wait, so that the first call gets all keys.
+    // Enters all loads before the first wait, so that the first call gets all keys.
     let requests = names.map { name in
       let loading = CacheLoad(
         cache: self, key: name.copied, options: options, source: .bulk(bulk))

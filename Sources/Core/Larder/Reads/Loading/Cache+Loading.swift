@@ -13,11 +13,11 @@ import LarderSystem
 /// ``LarderError/Code/loadCycle``.
 ///
 /// A loaded value is returned before its commit. The commit follows in the background, in the order of the loads and before any
-/// later write of this process. Before the commit, reads of this process find the value if their cache has the same type.
+/// later write of this process. Before the commit, reads of this process find the value if their cache has the same value type.
 /// ``CacheResult/isCommitted`` shows the state, and ``LoadOptions/waitsForCommit`` waits for the commit. A value that cannot be
 /// stored is also returned; ``CacheResult/error`` or ``LoadOptions/onBackgroundError`` gets the reason. If a write or removal
-/// is committed during the load, the loaded value is returned but not stored. A caller after a removal shares no load from
-/// before the removal.
+/// is committed during the load, the loaded value is returned but not stored. A caller that asks after a removal never shares a
+/// load that began before the removal.
 ///
 /// Every function throws the error of `load` if no stored value may replace the error. Every function throws
 /// ``LarderError/Code/notStored`` under ``RequestPolicy/cacheOnly`` if no value is stored, and ``LarderError/Code/timedOut`` if

@@ -75,7 +75,7 @@ extension Cache {
     return Checksum.of(key.span, seed: Checksum.of(Array(name.utf8).span, seed: removal))
   }
 
-  /// The hashes of store, namespace and key: a removal of one of these removes the entry. Does not include tags and owners.
+  /// The hashes of store, namespace and key, because a removal of one of the three removes the entry. Omits tags and owners.
   func removalHashes(_ key: Span<UInt8>, in id: NamespaceID) -> [UInt64] {
     let namespace = [RemovalTable.hashOfStore, RemovalTable.hash(ofNamespace: name)]
     return id == .store ? namespace : namespace + [Checksum.keyHash(of: key, in: id)]

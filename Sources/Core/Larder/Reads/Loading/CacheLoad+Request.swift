@@ -72,8 +72,8 @@ extension CacheLoad {
     return Place(load: load, isJoined: isJoined)
   }
 
-  /// Waits for the outcome. The tags and owners of a load are known only at its end. If one of them was removed after the load
-  /// began, a caller that joined the load tries again.
+  /// Waits for the outcome. The tags and owners of a load are known only at its end. If a tag or an owner was removed after the
+  /// load began, a caller that joined the load tries again.
   private func outcome(
     _ place: Place, after lookup: CacheLookup<Value>?
   ) async throws -> LoadedValue<Value> {

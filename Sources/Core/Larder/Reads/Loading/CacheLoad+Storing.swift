@@ -37,7 +37,7 @@ extension CacheLoad {
     return store(known.value, attributes, turn, isRenewal: true)
   }
 
-  /// Stores a negative entry if the load or the options give a lifetime for it. Otherwise removes the outdated stored value.
+  /// Stores a negative entry if the load or the options give its lifetime. Otherwise removes the outdated stored value.
   func storeAbsence(
     _ given: EntryAttributes, _ turn: Turn
   ) throws(LarderError) -> LoadedValue<Value> {

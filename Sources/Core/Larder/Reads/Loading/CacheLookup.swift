@@ -122,7 +122,7 @@ extension Cache {
 }
 
 enum LookupPurpose {
-  /// A read of the value if the value is fresh.
+  /// A read that finds only a fresh value.
   case value
   /// A read before a possible load. Also finds stale and negative entries. Counts as a read and as an access.
   case request

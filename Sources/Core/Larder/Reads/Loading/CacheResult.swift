@@ -20,7 +20,7 @@ public struct CacheResult<Value: Sendable>: Sendable {
   public var source: Source
   /// The time since the value was written, at least zero; zero for a value that was just loaded.
   public var age: Duration
-  /// Why the stored value replaces a newer value, or why a loaded value could not be stored; otherwise nil.
+  /// Why a stored value was returned in place of a newer value, or why a loaded value could not be stored; otherwise nil.
   public var error: (any Error)?
 
   /// Whether the value is committed to the store, so that every process finds the value. False while a loaded value waits for

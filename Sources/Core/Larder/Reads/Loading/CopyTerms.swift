@@ -7,7 +7,7 @@ package struct CopyTerms: Sendable {
   package var origin: Origin
   /// The error in the result, for example because the shared tier cannot be reached.
   package var error: (any Error)?
-  /// Decides in the storing transaction whether to store the value. Without these terms, a loaded value is stored only if no
+  /// Decides in the storing transaction whether to store the value. Without a `CopyTerms`, a loaded value is stored only if no
   /// other version was written during the load.
   package var mayStore: @Sendable (inout WriteBatch) throws -> Bool
 
@@ -48,7 +48,7 @@ extension Cache {
 }
 
 extension Store {
-  /// Removes all running loads of a namespace or of the store from the table, so that no later caller joins one. O(loads).
+  /// Removes the running loads of a namespace or the store from the table, so that later callers start new loads. O(loads).
   package func leaveLoads(in namespace: String? = nil) {
     let namespace = namespace.map(ExactString.init)
     engine.loads.running.removeAll { namespace == nil || $0.namespace == namespace }

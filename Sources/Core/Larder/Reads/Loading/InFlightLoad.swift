@@ -73,7 +73,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     waiters.resume(with: outcome)
   }
 
-  /// Adds a caller, who must then wait or leave. Returns false if all callers have left: the load is being cancelled.
+  /// Adds a caller, which must then wait or leave. Returns false if all callers have left, because then the load is cancelled.
   func join() -> Bool {
     state.withLock { state in
       if state.isAbandoned { return false }
@@ -110,8 +110,8 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
 
 struct LoadCycle: Error {}
 
-/// Records which loads of this process wait for which. A wait that would close a cycle would never end, so such a wait fails.
-/// Records only loads inside closures of loads. Does not see a wait through a detached task or through another process.
+/// Records which loads of this process wait for which other loads. A wait that closes a cycle would never end, so this wait
+/// fails. Records only loads inside closures of loads. Does not see a wait through a detached task or through another process.
 enum LoadDependencies {
   typealias Load = any AnyObject & Sendable
 

@@ -63,7 +63,7 @@ public struct LoadOptions: Sendable {
 
   /// Whether a request with the policy `standard` waits for the refresh of a value. A prefetch sets this property.
   var requiresFresh = false
-  /// Whether only one process of the machine loads a key at a time. If false, another rule chooses the loading process.
+  /// Whether only one process of the machine loads a key at a time. If false, the shared tier chooses the loading process.
   package var takesLease = true
 
   /// Makes load options. The defaults are those of ``Cache/value(for:expires:stale:load:)``.

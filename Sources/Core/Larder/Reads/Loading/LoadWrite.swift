@@ -19,7 +19,7 @@ final class LoadWrite: QueuedWrite {
 
   let base: BaseVersion
   let size: Int
-  /// When the value stops being fresh; nil if the load gave no such time.
+  /// When the value stops being fresh; nil if the load set no expiry.
   private let end: Timestamp?
   /// The hashes of the value's tags and owners. The removal of a tag or an owner also removes the value.
   let links: [UInt64]
@@ -59,8 +59,8 @@ final class LoadWrite: QueuedWrite {
     state.withLock { ($0.completion, $0.isStored) = (completion, completion != nil) }
   }
 
-  /// Whether a reader at `now` may get the value, although the reader's lookup in `snapshot` did not find the value. The reader's
-  /// snapshot must be older, and the namespace the same.
+  /// Whether a reader at `now` may get the value, although the reader's lookup in `snapshot` did not find the value. The
+  /// reader's snapshot must be older than the write, and the namespace must be unchanged.
   func mayAnswer(than lookup: BaseVersion, snapshot: UInt64, now: Timestamp) -> Bool {
     // The commit may take longer than the value's lifetime. An expired value answers no reader.
     if let end, now >= end { return false }

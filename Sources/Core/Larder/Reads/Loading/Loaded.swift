@@ -57,7 +57,7 @@ public struct Loaded<Value: Sendable>: Sendable {
   }
 }
 
-/// The fields by which an origin recognizes the stored value, so that it can say whether the value is current.
+/// The fields by which an origin recognizes the stored value, so that the origin can say whether the value is current.
 public struct Validators: Sendable, Hashable {
   /// The entity tag (RFC 9110, section 8.8.3).
   public var entityTag: [UInt8]?

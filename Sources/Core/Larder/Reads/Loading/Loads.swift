@@ -5,6 +5,6 @@ struct Loads: ~Copyable, Sendable {
   let running = SingleFlight<LoadName>()
   let writes = LoadWrites()
   let observer = Mutex<(any LoadObserver)?>(nil)
-  /// The leases on loads. Nil for a temporary store, because no other process opens it.
+  /// The leases on loads. Nil for a temporary store, because no other process opens such a store.
   let leases: LoadLeases?
 }

@@ -79,7 +79,7 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
     }
   }
 
-  /// - Parameter load: returns an outcome for each key of a batch. An error of `load` is the outcome of all these keys.
+  /// - Parameter load: returns an outcome for each key of a batch. An error of `load` is the outcome of each key of the batch.
   init(
     _ keys: some Sequence<Key>, batch: Int, concurrency: Int, clock: any LarderClock,
     priority: TaskPriority?, pause: @escaping @Sendable (Int) -> Duration,
@@ -123,7 +123,7 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
           if summary.present - present == finished.count { continue }
           let pause = pause(keys.count - summary.remaining)
           guard pause > .zero, !rest.isEmpty else { continue }
-          // The pause takes the place of a load, so the loads begin in the order of the keys.
+          // A pause occupies the place of a running load, so the loads begin in the order of the keys.
           running += 1
           let end = clock.monotonic + pause.bounded
           group.addTask {

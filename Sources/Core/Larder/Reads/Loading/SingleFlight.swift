@@ -45,7 +45,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     try await load.wait { self.remove(load, name) }
   }
 
-  /// Joins the load `name`, or starts a load if none runs or `joins` refuses the running load. The caller must wait or leave.
+  /// Joins the load `name`, or starts a load if no load runs or `joins` returns false. The caller must then wait or leave.
   func enter<Outcome: Sendable>(
     _ name: Name, joins: (InFlightLoad<Outcome>) -> Bool, start: (InFlightLoad<Outcome>) -> Void
   ) -> InFlightLoad<Outcome> {

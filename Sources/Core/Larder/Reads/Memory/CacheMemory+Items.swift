@@ -38,7 +38,7 @@ extension CacheMemory {
     return item.isFresh(at: now)
   }
 
-  /// The item under `key`, even if it is not current, so that the caller can compare it with the store.
+  /// The item under `key`, even an outdated item, so that the caller can compare the item with the store.
   func item(_ key: Span<UInt8>) -> MemoryItem? {
     let hash = hash(of: key)
     return shards.withLock(Self.stripe(of: hash)) { $0.find(hash, key) }
@@ -56,7 +56,7 @@ extension CacheMemory {
 
   func countMiss() { counters.count(MemoryCount.misses.rawValue) }
 
-  /// Keeps a value that an entry has in a snapshot. A present value from a later snapshot is not replaced.
+  /// Keeps a value that an entry has in a snapshot. Does not replace a value from a later snapshot.
   func keep<Value: Sendable>(
     _ value: Value, for key: Span<UInt8>, cost: Int, _ stored: Stored, now: Int64
   ) {
@@ -76,7 +76,7 @@ extension CacheMemory {
   /// Inserts an item. `spare` is the free cost in the budget. Returns the total cost of the values that are no longer kept.
   private func put(_ item: MemoryItem, spare: Int, now: Int64) -> Int {
     let size = MemoryUsage(cost: item.cost, entries: 1)
-    // These items are released only after the lock, because their deinitializers may run any code.
+    // Keeps the items until the lock is released, because their deinitializers may run any code.
     var leaving: [MemoryItem] = []
     var replaced: MemoryItem?
     let isKept = state.withLock { state in

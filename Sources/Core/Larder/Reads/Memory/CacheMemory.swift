@@ -21,7 +21,7 @@ public final class CacheMemory: Sendable {
   let clock: StoreClock
   let keyHash = KeyHash()
   let shards: LockStripes<MemoryTable>
-  /// The policy and the limits. A change of a shard's table holds this lock, and then the lock of the shard.
+  /// The policy and the limits. A change of a shard's table takes this lock first, and then the lock of the shard.
   let state: Mutex<State>
 
   /// A copy of the policy's ``MemoryPolicy/firstRecent``, which hits read without the policy's lock.

@@ -21,7 +21,7 @@ class MemoryItem: @unchecked Sendable {
   private let stamp: Atomic<UInt64>
   /// From this time on the value must not be returned without a lookup of the entry.
   private let expires: Atomic<Int64>
-  /// The time of the entry's write, as this process saw it first.
+  /// The time of the entry's write, from the header that this process read first.
   let writtenAt: Int64
   /// The time of the write; `.min` if the entry never expires. A time more than a minute in the future makes the entry stale.
   private let written: Atomic<Int64>
@@ -72,7 +72,7 @@ class MemoryItem: @unchecked Sendable {
     stamp.store(snapshot, ordering: .relaxed)
   }
 
-  /// Whether this is the value of an entry with that header, and its lifetime in memory has not ended.
+  /// Whether this is the value of an entry with that header, and the value's lifetime in memory has not ended.
   final func isValue(of header: EntryHeader, id: NamespaceID, at now: Int64) -> Bool {
     version == header.version && self.id == id && (end == .max || now < end)
   }
@@ -80,7 +80,7 @@ class MemoryItem: @unchecked Sendable {
   @inline(__always)
   final var neverExpires: Bool { expires.load(ordering: .relaxed) == EntryHeader.never }
 
-  /// Whether an entry with these times is fresh, by the rule of ``EntryHeader/state(at:)``. The entry must have an expiry.
+  /// Whether an entry with the item's times is fresh, by the rule of ``EntryHeader/state(at:)``. The entry must have an expiry.
   @inline(__always)
   final func isFresh(at now: Int64) -> Bool {
     now < expires.load(ordering: .relaxed) && written.load(ordering: .relaxed) <= now &+ 60_000
@@ -115,8 +115,8 @@ class MemoryItem: @unchecked Sendable {
 
   final var isUsed: Bool { word & 0x40 != 0 }
 
-  /// Records a use, like ``AccessStats/use()`` but without decoding the word. Changes nothing if the statistics are at their
-  /// maximum. An item with the number `firstRecent` or a higher number is too new, so only the fact of its use is recorded.
+  /// Records a use, like ``AccessStats/use()`` but without decoding the word. Changes nothing for a used item whose clock is at
+  /// its maximum. An item with the number `firstRecent` or a higher number is too new, so the use is only marked, not counted.
   @inline(__always)
   final func recordUse(firstRecent: UInt64) {
     let word = word

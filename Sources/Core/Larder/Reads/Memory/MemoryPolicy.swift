@@ -1,6 +1,6 @@
 /// The decoded values of one memory in the order of their insertion, and the state of the eviction policy, which is the policy
-/// of the store: ``EvictionQueue``. The items have the statistics. A memory prefers new values to values that were never used.
-/// A wrong choice only means that a value is decoded again, because the entry stays in the store.
+/// of the store: ``EvictionQueue``. Each item has its statistics. A memory prefers new values to values that were never used. A
+/// wrong choice only means that a value is decoded again, because the entry stays in the store.
 struct MemoryPolicy: EvictionQueue {
   private(set) var queue = MemoryQueue()
   private var ghosts = MemoryGhosts()
@@ -11,7 +11,7 @@ struct MemoryPolicy: EvictionQueue {
   private var aging = MemoryQueue.end
   private var insertions: UInt64 = 0
 
-  // These properties are valid only during one operation.
+  // The next three properties are valid only during one operation.
   private var capacity = MemoryUsage(cost: .max, entries: .max)
   private var pending = MemoryUsage()
   private var now: Int64 = 0
@@ -36,7 +36,7 @@ struct MemoryPolicy: EvictionQueue {
     age()
   }
 
-  /// Puts a new value of a key into the place of the old value, with the old statistics.
+  /// Puts a new value of a key into the place of the old value, with the statistics of the old value.
   mutating func replace(
     _ old: MemoryItem, by new: MemoryItem, capacity: MemoryUsage, now: Int64
   ) {

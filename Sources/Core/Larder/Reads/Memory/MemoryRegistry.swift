@@ -25,7 +25,7 @@ final class MemoryRegistry: Sendable {
     static let fewest = 64
 
     var shared: [Place: [Shared]] = [:]
-    /// At this number of places, unused memories are released. The number becomes twice the rest, so a new place takes O(1).
+    /// At this number of places, unused memories are released. The number then becomes twice the places left: O(1) each.
     var most = fewest
   }
 
@@ -66,7 +66,7 @@ final class MemoryRegistry: Sendable {
     return owner
   }
 
-  /// Removes unused memories; O(places). A memory without an owner gets a new owner only under this lock, so it stays unused.
+  /// Removes unused memories; O(places). An unused memory gets a new owner only under this lock, so the memory stays unused.
   private func removeUnused(_ state: inout State) -> [Shared] {
     let unused = state.shared.values.joined().filter(\.memory.isUnused)
     let names = Set(unused.map { ObjectIdentifier($0.memory) })

@@ -2,13 +2,13 @@ import LMDB
 import LarderSystem
 
 extension EntryReader {
-  /// A scan of one snapshot stops after these many records, or after the run of records in which it reaches these many bytes.
+  /// A scan of a snapshot stops after this number of records, or after the run in which the total reaches this number of bytes.
   private static let recordsPerSnapshot = 500
   private static let bytesPerSnapshot = 4 << 20
 
   /// Visits entries in stored order after `position`, in one snapshot and for a limited number of records. Skips entries with
   /// an invalidated tag. Skips damaged entries after a call of `damaged`. Visits expired entries. Returns the entry key of the
-  /// last record that was read, after which the next scan continues. Nil at the end.
+  /// last record that was read, after which the next scan continues, or nil at the end.
   func scan(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction, damaged: () -> Void = {},
@@ -98,7 +98,7 @@ extension EntryReader {
     }
   }
 
-  /// Passes the value of a scanned entry, as the caller wrote the value, to `body`. Nil if the value is damaged.
+  /// Passes the original value of a scanned entry to `body`. Returns nil if the value is damaged.
   func withValue<Result>(
     of entry: StoredEntry, _ payload: Span<UInt8>, key: [UInt8],
     in transaction: borrowing ReadTransaction, _ body: (Span<UInt8>) throws -> Result

@@ -44,7 +44,7 @@ public struct Snapshot: ~Copyable {
     }
   }
 
-  /// The entry under `key` without its value, even if it has expired; nil if none exists. Counts neither as read nor as access.
+  /// The entry under `key` without its value, even an expired entry; nil if absent. Counts neither as a read nor as an access.
   public func entry(
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Store.Entry? {
@@ -53,7 +53,7 @@ public struct Snapshot: ~Copyable {
     }
   }
 
-  /// Whether an entry is under `key`, even if it has expired. Counts neither as a read nor as an access.
+  /// Whether an entry is under `key`, even an expired entry. Counts neither as a read nor as an access.
   package func hasEntry(
     _ key: [UInt8], in namespace: Store.Namespace
   ) throws(LarderError) -> Bool {
@@ -106,7 +106,7 @@ extension Store {
 }
 
 extension Store.Namespace {
-  /// Passes the entry under `key`, even if expired, and its value to `body`, in one lookup. Returns nil if no entry exists.
+  /// Passes the entry under `key`, even an expired entry, and its value to `body`, in one lookup. Nil if no entry exists.
   ///
   /// Counts neither as a read nor as an access. The value of a negative entry is empty. The bytes are valid only in `body`.
   /// Keep `body` short, because the store cannot reuse freed pages until `body` returns. O(log n); with owners, O(namespaces).

@@ -2,8 +2,8 @@ import LarderSystem
 
 /// The large values that this process has verified. A small value is verified at each read, because the check takes less time
 /// than a search in this table. A large value is verified at its first read in each second of the store's clock, and again if
-/// it loses its place in the table. So a value whose bytes change in the file is returned for at most a second. A value of more
-/// than 1 MiB, or a value in chunks that is read in pieces, is verified only once.
+/// the value loses its place in the table. So a value whose bytes change in the file is returned for at most a second. A value
+/// of more than 1 MiB, or a value in chunks that is read in pieces, is verified only once.
 struct VerifiedValues {
   /// The size in bytes of the largest value that is verified at each read.
   static let threshold = 4096
@@ -18,7 +18,7 @@ struct VerifiedValues {
 
   func insert(_ mark: UInt64) { marks[Int(truncatingIfNeeded: mark & 0xFFFF)] = mark }
 
-  /// A mark for one second of the clock, so the value is verified again in the next second. A very large value has one mark.
+  /// A mark for one second of the clock, so the value is verified again in the next second. A very large value keeps its mark.
   static func limited(_ mark: UInt64, ofSize size: Int, at now: Int64) -> UInt64 {
     size > largestRepeated ? mark : mark ^ UInt64(bitPattern: now / validity) &<< 16
   }
