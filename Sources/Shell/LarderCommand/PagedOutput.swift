@@ -33,7 +33,7 @@ final class PagedOutput {
     hasWaited = false
   }
 
-  /// Shows the gathered output, because the command will now wait for a person or for some time.
+  /// Shows the gathered output, because the command will now wait for a person or for a time.
   func wait() throws {
     hasWaited = true
     try release()
@@ -107,7 +107,7 @@ final class PagedOutput {
 }
 
 extension Duration {
-  /// Words such as `1.24 s` or `3.1 ms`.
+  /// The duration with its unit, such as `1.24 s` or `3.1 ms`.
   var words: String {
     let milliseconds = self / .milliseconds(1)
     return milliseconds >= 1000

@@ -36,7 +36,7 @@ import CEditline
       }
     }
 
-    /// Moves by some cells. As in libedit, a full row moves the place to the next row.
+    /// Moves by a number of cells. When a row is full, libedit begins the next row, so this function does so, too.
     private mutating func step(_ cells: Int, _ columns: Int) {
       column += cells
       guard column >= columns else { return }

@@ -7,8 +7,8 @@
 extension LineEditor {
   /// A plain file with the entries of all sessions, each on its own line, the oldest first. Only the owner can read the file.
   ///
-  /// Sessions append entries while they hold a lock, so that no session loses the entries of another. In an entry, `\n` means a
-  /// newline, and `\\` a backslash.
+  /// Sessions append entries while they hold a lock, so that no session loses the entries of another session. In an entry, `\n`
+  /// means a newline, and `\\` a backslash.
   package struct HistoryFile: Sendable {
     /// The number of entries that a person can recall. If a file has more than twice this number, the oldest entries are removed.
     package static let limit = 1_000

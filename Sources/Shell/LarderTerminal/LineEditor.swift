@@ -58,7 +58,7 @@ import CEditline
     self.complete = complete
 
     unsafe cel_set_editor(editor, "emacs")
-    // Reads `~/.editrc` before this editor binds its keys, because a later `bind -v` would remove these keys.
+    // Reads `~/.editrc` before this editor binds its keys, because a later `bind -v` would remove the editor's keys.
     unsafe el_source(editor, nil)
     isVi = unsafe cel_editor(editor).map { unsafe String(cString: $0) } == "vi"
 

@@ -10,7 +10,7 @@ import LarderSystem
 struct BufferRecord: Equatable {
   struct Kind: OptionSet {
     let rawValue: UInt16
-    /// The record removes the entry of its key. It has the key but no entry.
+    /// The record removes the entry of its key, so the record has the key but no entry.
     static let removal = Kind(rawValue: 1)
     /// An earlier record of the key was a removal, so this record does not replace an entry of the data file.
     static let afterRemoval = Kind(rawValue: 2)

@@ -63,7 +63,7 @@ extension BufferRecord {
 }
 
 extension EntryReader {
-  /// A number for the newest state of the store, like ``ReadTransaction/moment`` for a read; 0 if the store is closed.
+  /// A number for the newest state of the store; 0 if the store is closed. ``ReadTransaction/moment`` is the same for a read.
   @inline(__always)
   var moment: UInt64 {
     let commit = environment.lastTransaction

@@ -3,9 +3,9 @@ import LarderSystem
 
 /// The file `changes`: a ring of the store's newest changes in the order of their commits.
 ///
-/// A batch writes its changes into the slots after the head, where no reader reads. It notes the new head (the target) and the
-/// number of its commit, then commits, and then sets the head. If the process is killed before it sets the head, the next
-/// writer sets the head if the commit was made, and otherwise drops the target. The writer lock allows at most one target.
+/// A batch writes its changes into the slots after the head, where no reader reads. The batch notes the new head (the target)
+/// and the number of its commit, then commits, and then sets the head. If the process is killed before it sets the head, the
+/// next writer sets the head if the commit was made, else drops the target. The writer lock allows at most one target.
 ///
 /// Readers read slots before the head without a lock. If the seal of a slot does not match, a writer has overtaken the reader.
 ///

@@ -6,15 +6,14 @@ public enum Expiration: Hashable, Sendable {
   case never
   /// The entry expires when this duration has passed after its write. With zero or less the entry is stored as expired.
   case after(Duration)
-  /// The entry is fresh before this time and expired from this time on.
+  /// The entry is fresh before this time, and expired at this time and later.
   case at(Timestamp)
   /// The entry expires when wall clocks next show this time in the zone, for example `.daily(at: TimeOfDay(4), in:
   /// "Europe/Zurich")`. The zone is a name of the system's time zone database. A write throws
   /// ``LarderError/Code/invalidArgument`` for a time that no clock shows, and for an unknown zone.
   ///
-  /// An entry that is written at exactly this time expires a day later. If the clocks skip the time on some day, the entry
-  /// expires when the clocks change. If the clocks show the time twice, the first time counts. A day that a zone skips does not
-  /// count.
+  /// An entry that is written at exactly this time expires a day later. If the clocks skip the time on a day, the entry expires
+  /// when the clocks change. If the clocks show the time twice, the first time counts. A day that a zone skips does not count.
   indirect case daily(at: TimeOfDay, in: String)
   /// The entry expires if it is not used for this duration (time to idle). The expiry may be up to 1/16 of the duration late.
   ///

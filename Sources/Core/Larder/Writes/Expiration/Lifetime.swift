@@ -110,7 +110,7 @@ extension EntryHeader {
     return IdleInterval(milliseconds: Int64(bitPattern: record.word(at: range.lowerBound)))
   }
 
-  /// The header for the memory tier. It expires when a use must be written, so that the next read looks up the stored entry.
+  /// The header for the memory tier. The header expires when a use must be written, so the next read looks up the stored entry.
   func remembered(_ idle: IdleInterval?) -> EntryHeader {
     guard let idle else { return self }
     var header = self

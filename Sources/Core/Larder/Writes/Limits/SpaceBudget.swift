@@ -61,11 +61,11 @@ extension WriteSession {
 struct RoomRequest {
   var id: NamespaceID
   var limits: Limits
-  /// The limit of the store for which this namespace must evict; nil if it must evict for its own limits.
+  /// The limit of the store for which this namespace must evict; nil if the namespace must evict for its own limits.
   var reason: RemovalReason?
   var evictionsLeft = Int.max
   var guaranteed: UInt64 = 0
-  /// The queue positions of entries that could not be evicted, so that they are not tried again.
+  /// The queue positions of entries that could not be evicted. These entries are not tried again.
   var skipped: Set<UInt64> = []
   var keepsNewest = false
 }

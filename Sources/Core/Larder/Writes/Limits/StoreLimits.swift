@@ -68,7 +68,7 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   }
 }
 
-/// Settings of the whole store, which are the same for every process. They are in the record `S`, as JSON.
+/// Settings of the whole store, which are the same for every process. The record `S` has the settings, as JSON.
 struct StoreSettings: Codable, Equatable, Sendable {
   var defaultDisk: Int?
   var declared = StoreLimits()
@@ -137,7 +137,7 @@ extension Store {
   /// Declares the limits of the store. Every process then obeys these limits. Overrides of an operator stay in force.
   ///
   /// If a limit is lower than the usage, entries are evicted in several transactions before the call returns. A disk limit
-  /// below the size of the file is accepted: the file then no longer grows, and it shrinks when it is compacted.
+  /// below the size of the file is accepted: the file then no longer grows, and it shrinks when the store is compacted.
   ///
   /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible limit; ``LarderError/Code/full`` if too much is pinned,
   ///   and then the reached usage is the limit in force; ``LarderError/Code/insideWrite`` inside ``write(_:)``.

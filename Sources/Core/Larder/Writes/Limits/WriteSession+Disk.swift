@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The disk limit. When a batch begins, it has a number of available pages, and each change may take some of them.
+/// The disk limit. A batch begins with a number of available pages, and each change may take some of these pages.
 extension WriteSession {
   mutating func measureDisk() throws(LarderError) {
     guard let limit = budget.limits.disk else { return }

@@ -36,7 +36,7 @@ package struct RemovalTable {
       of: environment)
   }
 
-  /// Maps the file for writing, and makes the file if it is missing. Returns whether that succeeded.
+  /// Maps the file for writing, and makes the file if it is missing. Returns whether the file is mapped.
   @discardableResult
   func open() -> Bool {
     if table.view.isWritable, table.isInPlace { return true }

@@ -8,7 +8,7 @@ import Synchronization
 struct Ledger {
   struct Account: Sendable {
     var counters: NamespaceCounters
-    /// True if the store has no record of these counters yet.
+    /// Whether the counters have no record in the store yet.
     var isNew: Bool
     var isChanged: Bool
 
@@ -24,7 +24,7 @@ struct Ledger {
   private var namespaces: LatestTable<NamespaceID, Account>
   private(set) var store: StoreState
   private let committed: StoreState
-  /// The entry that the batch will store next, and for which it makes room.
+  /// The entry that the batch will store next, and for which the batch makes room.
   var expected: ExpectedEntry?
   /// The number of changes until now. If a write fails, its caller compares this number, and so knows whether anything changed.
   private(set) var changes = 0

@@ -130,7 +130,7 @@ struct StoreTransaction: ~Copyable {
   }
 }
 
-// These functions take keys and values as arrays. All code uses these functions, except the reads of applications.
+// The functions below take keys and values as arrays. All code uses these functions, except the reads of applications.
 
 extension ReadTransaction {
   func find(_ key: [UInt8], in database: Database) throws(LMDBError) -> Region? {

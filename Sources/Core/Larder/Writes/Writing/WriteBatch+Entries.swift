@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension WriteBatch {
-  /// The owners in their stored form. Throws ``LarderError/Code/noSuchOwner`` if an owner is missing, unless `mayBeAbsent`.
+  /// The owners in their stored form. If an owner is missing and not `mayBeAbsent`, throws ``LarderError/Code/noSuchOwner``.
   mutating func resolve(
     _ owners: [Owner], mayBeAbsent: Bool = false
   ) throws(LarderError) -> [StoredOwner] {

@@ -44,7 +44,7 @@ extension WriteSession {
     }
   }
 
-  /// The entry with exactly this key. Nil if there is none, if it is damaged, or if the record belongs to another long key.
+  /// The entry with exactly this key. Nil if the entry is missing or damaged, or if the record belongs to another long key.
   mutating func entry(_ key: Span<UInt8>, in id: NamespaceID) throws(LarderError) -> StoredEntry? {
     guard !key.isEmpty, key.count <= Key.longest,
       case .entry(let found) = try contents(of: StoredKey.entry(key, in: id)), found.has(key)
