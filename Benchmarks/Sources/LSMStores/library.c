@@ -115,7 +115,7 @@ const char *lsm_version(lsm_kind kind) {
     snprintf(text[kind], sizeof text[kind], "%d.%d", library->major_version(), library->minor_version());
     return text[kind];
   }
-  // RocksDB tells its version only to C++; the name of the library's file has the version, too.
+  // RocksDB reports its version only to C++. So this code takes the version from the name of the library's file.
   Dl_info info;
   if (dladdr((void *)library->open, &info) && info.dli_fname) {
     const char *number = strstr(info.dli_fname, ".so.");

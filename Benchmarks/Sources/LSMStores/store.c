@@ -6,7 +6,7 @@
 enum { prefix_size = 4, header_size = 8, longest_key = 64 };
 static const char first_key[prefix_size] = {0, 0, 0, 1}, behind_last[prefix_size] = {0, 0, 0, 2};
 
-// RocksDB and LevelDB collect 64 MB of writes before they sort them into a file. RocksDB's default is 64 MB, LevelDB's 4 MB.
+// Both stores collect 64 MB of writes before they sort these writes into a file. RocksDB's default is 64 MB, LevelDB's 4 MB.
 static const size_t write_buffer = (size_t)64 << 20;
 
 static void configure(lsm_store *store, void *options, size_t cache) {

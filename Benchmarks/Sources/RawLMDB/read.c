@@ -49,7 +49,7 @@ int raw_read_checked(raw_reader *reader, const bench_data *data, const uint32_t 
     if (result) return result;
     result = mdb_get(reader->txn, reader->store->entries, &key, &value);
     if (!result) {
-      // The comparison keeps the compiler from leaving out the checksum.
+      // Without this comparison, the compiler could omit the checksum.
       if (bench_checksum(value.mv_data, value.mv_size, order[i]) == 0) result = MDB_CORRUPTED;
       bench_touch(tally, value.mv_data, value.mv_size);
     }

@@ -42,13 +42,13 @@ private struct Uses {
   private let keys: [String]
   /// Namespaces that contain all keys.
   private let large: [UsesCommand.Kind: Store.Namespace]
-  /// Namespaces that contain only the hot keys. Apart from this, these namespaces are like the large ones.
+  /// Namespaces that contain only the hot keys. In all other respects, these namespaces are like the large namespaces.
   private let small: [UsesCommand.Kind: Store.Namespace]
   /// The number of hot keys, which are read many times.
   let hot: Int
 
   init(count: Int, path: String) throws {
-    // Keys in random order, so that keys that are read one after the other are not neighbours in a file.
+    // The keys are in random order, so that keys that are read one after the other are not neighbours in a file.
     let keys = (0..<count).map { number in
       String(UInt64(number) &* 0x9E37_79B9_7F4A_7C15, radix: 36)
     }

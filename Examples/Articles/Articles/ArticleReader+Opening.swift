@@ -34,7 +34,7 @@ extension ArticleReader {
   ///
   /// - Parameters:
   ///   - listed: The articles that must not be removed to make room for this article.
-  ///   - requested: The time just before the request for the bookmark; nil for now.
+  ///   - requested: The time just before the request for the bookmark. Nil means the present time.
   func load(
     _ id: String, keeping listed: Set<String> = [], since requested: Timestamp? = nil,
     _ bookmark: @escaping @Sendable () async throws -> Bookmark
@@ -55,8 +55,8 @@ extension ArticleReader {
     guard let loaded else { throw ArticlesError.ended }
     readeck.note(id, in: articles.name, loaded)
     if loaded.source == .loaded, loaded.error == nil, let known, !known.images.isEmpty {
-      // The new version may show fewer images, so the article no longer owns the other images. If the new version shows the
-      // earlier images, they would not fit now either, so the known limit stays.
+      // The new version may show fewer images, so the article no longer owns the other images. If the new version shows all
+      // earlier images, these images exceed the limit again, so the known limit stays.
       _ = try await ifRoom { try settle(known, imageLimit: known.imageLimit) }
     }
     return loaded
@@ -73,7 +73,7 @@ extension ArticleReader {
 
   /// Fetches the missing images of an article, four at a time and at background priority. Returns the number of fetched images.
   ///
-  /// If one image fails, the others are still fetched. If the images do not fit into their limit, the article gets no images.
+  /// If the fetch of one image fails, the others continue. If the images exceed their limit, the article gets no images.
   func fetchImages(of id: String) async throws -> Int {
     let limit = try settings().imageBytes
     guard let article = try storedArticle(id), limit > article.imageLimit ?? 0 else { return 0 }
@@ -93,7 +93,7 @@ extension ArticleReader {
     }
     var failure: (any Error)?
     for await step in prefetch {
-      // The next sync repeats a failed request, and a removed article needs no images. So neither fault stops other fetches.
+      // The next sync repeats a failed request, and a removed article needs no images. So these errors stop no other fetch.
       guard case .failed(let error) = step.outcome, !(error is ServiceError),
         (error as? LarderError)?.code != .noSuchOwner
       else { continue }
@@ -110,7 +110,7 @@ extension ArticleReader {
     return fetched.load(ordering: .relaxed)
   }
 
-  /// The image; nil if the service refuses it, or if the answer is empty, too large or damaged. Throws for other content.
+  /// The image; nil if the service refuses it, or if the body is empty, too large or damaged. Throws if the body is no image.
   private func fetchImage(at address: String) async throws -> [UInt8]? {
     var pauses = pauses[...]
     while true {

@@ -45,7 +45,7 @@ extension ArticleReader {
       result.total = wanted.count
       result.kept = try wanted.count { try hasCachedArticle($0.id) }
       if result.stored > 0 || result.outcome == .nothingNew {
-        // The task of a cancelled sync writes this, too, so the write is not asynchronous.
+        // The task of a cancelled sync also writes this time, so the write is synchronous and ignores the cancellation.
         try store.write { batch in
           // After a sign-out, nothing may be stored.
           guard try batch.entry(for: "last sync", in: syncs.namespace) != nil else { return }
@@ -56,8 +56,8 @@ extension ArticleReader {
     return result
   }
 
-  /// The articles to store. If the list is complete, removes stored articles that it does not contain. Two kinds of article
-  /// stay: those that were fetched after the request, and those with a change that the service may not have yet.
+  /// The articles to store. If the list is complete, removes stored articles that the list does not contain. Exceptions are
+  /// articles that were fetched after the request, and articles with a change that the service may not have yet.
   private func list(
     since requested: Timestamp, _ result: inout SyncResult
   ) async throws -> [Bookmark] {
@@ -95,7 +95,7 @@ extension ArticleReader {
       if try edits().applied(to: bookmark, since: requested) == nil { continue }
       do {
         var loaded = try await load(bookmark.id, keeping: listed, since: requested) { bookmark }
-        // If the store itself is full, older articles make room, provided that articles take this room.
+        // If the store itself is full, removes older articles, provided that all articles together are as large as this one.
         while (loaded.error as? LarderError)?.code == .full, let oldest = try storedArticles().last,
           bookmark.isNewer(than: oldest.bookmark),
           try articles.namespace.info()?.bytes ?? 0 >= loaded.value.utf8.count
@@ -129,7 +129,7 @@ extension ArticleReader {
 public struct SyncRun: Sendable {
   public typealias Step = (done: Int, total: Int)
 
-  /// The progress. Only one task can iterate over it, and only once.
+  /// The progress of the sync. Only one task can iterate over this stream, and only once.
   public let steps: AsyncStream<Step>
   let task: Task<SyncResult, Never>
 
@@ -152,7 +152,7 @@ public struct SyncResult: Sendable {
   public var failed: Int { failures.count }
   /// The number of articles in the list of the service, without those that the user archived or deleted during the sync.
   public var total = 0
-  /// The number of these articles that are stored at the end.
+  /// The number of articles in ``total`` that are stored at the end.
   public var kept = 0
   /// The number of stored articles that were removed because the service no longer lists them.
   public var removed = 0

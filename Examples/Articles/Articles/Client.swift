@@ -47,8 +47,8 @@ extension Service {
         fields: [.contentType: "application/json", .accept: "application/json"]))
   }
 
-  /// The answer itself if it is good. Proxies and login pages also refuse requests. So a refusal that gives no reason in the
-  /// form of the API counts as the answer of another server, and decides nothing about the user's changes.
+  /// Returns a good answer and throws for a refusal. Proxies and login pages also refuse requests. So a refusal without a
+  /// reason in the API's form counts as the answer of another server, and decides nothing about the user's changes.
   private func own(_ reply: Reply) throws(ServiceError) -> Reply {
     let isOwn = reply.json?["message"]?.text != nil || reply.json?["is_valid"]?.isTrue == false
     let needsNoReason = [401, 403, 407, 408, 429].contains(reply.status)

@@ -39,11 +39,11 @@ enum ImageAddresses {
     set.matches(of: /([^\s,]\S*?)(?:,+(?=\s|$)|\s[^,]*|$)/).map { String($0.1) }
   }
 
-  /// The absolute address. It has no fragment, because all fragments belong to the same image. Nil if the address is not HTTP
+  /// The absolute address without its fragment, because all fragments belong to the same image. Nil if the address is not HTTP
   /// or is too long.
   private static func absolute(_ text: String, _ base: URL?) -> String? {
     let text = text.trimmingBlanks
-    // A host with letters outside ASCII needs another encoding than escapes, so this code escapes only the rest.
+    // A host with letters outside ASCII needs another encoding than escapes, so this code escapes only the part after the host.
     let host = text.prefixMatch(of: /([^\/?#]*:)?\/\/[^\/?#]*/)?.output.0 ?? ""
     // As in browsers, escapes stay, and characters that an address must not contain (RFC 3986, 2.2) become escapes. Foundation
     // would also escape the `%` of existing escapes if it had to escape any other character.

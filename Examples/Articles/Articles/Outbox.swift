@@ -69,7 +69,7 @@ extension [PendingEdit] {
 }
 
 /// The user's changes. Changes are stored until the service has them, and are sent in their order. A kill may make the next
-/// process send a change again, without further effect. If the service has a later change, it wins, and the report says so.
+/// process send a change again, without further effect. A later change at the service wins, and the report says so.
 extension ArticleReader {
   /// Changes an article, for the user immediately, and at the service as soon as it can be reached. If the article is not known
   /// in this store, first asks the service for the article.
@@ -83,7 +83,7 @@ extension ArticleReader {
       title: earlier?.title ?? bookmark?.name ?? id, kind: kind, made: store.now,
       base: bookmark?.updated ?? earlier?.base ?? "")
     try store.write { batch in
-      // Another process may have used this number for its change.
+      // Another process may have used this number for its change, so the loop looks for a free number.
       repeat {
         edit.number += 1
       } while try batch.entry(for: edit.key, in: outbox.namespace) != nil
@@ -162,13 +162,13 @@ extension ArticleReader {
         try await articles.remove(article)
         return edit.kind == .delete ? nil : "the article was deleted"
       }
-      // The service has the change: it was sent just now, or by a process that was killed before it could record this.
+      // The service has the change: this loop has sent it, or a process sent it and was killed before it could record this.
       if let field = edit.kind.field, current.fields[field.name] == field.value {
         edit.base = current.updated
         return nil
       }
       if isSent { break }
-      // If the date is the one that the user saw, or that of the user's own last change, nobody else has changed the article.
+      // If this is the date that the user saw, or the date of the user's own last change, nobody else has changed the article.
       let isSeen = [edit.base, own?.base].contains(current.updated)
       if !isSeen, isLater(current, than: edit, in: reply) {
         return "the service has a later change of the article"

@@ -16,7 +16,7 @@ extension ArticleReader {
     realm.cache(of: [UInt8].self, in: "articles.images", memory: MemoryLimits.off)
   }
   var outbox: Cache<PendingEdit> { userData("outbox") }
-  /// One entry: the time of the last sync, or no time if there was none. Its removal ends a running sync in any process.
+  /// One entry: the time of the last sync, or no time before the first sync. A removal of the entry ends a sync in any process.
   var syncs: Cache<[Timestamp]> { userData("sync") }
   var settingsCache: Cache<OfflineSettings> { userData("settings") }
 
@@ -74,13 +74,13 @@ extension ArticleReader {
 
   func owner(_ id: String) -> Owner { Owner(Key(id), in: articles.name) }
 
-  /// Notes the limit that the images of an article exceed, if any. With such a limit, the article owns no images; without it,
-  /// the article owns the images of its stored version. An image without an owner is removed.
+  /// Notes the limit that the images of an article exceed, or nil if the images fit. With a limit, the article owns no images.
+  /// Without a limit, it owns the images of its stored version. An image without an owner is removed.
   func settle(_ article: StoredArticle, imageLimit limit: Int?) throws {
     let id = article.bookmark.id
     try store.write { batch in
       var stored = try batch.entry(for: id, in: articles.namespace).flatMap(StoredArticle.init)
-      // Another version may have been stored since then, and its images may fit. So nothing is noted for another version.
+      // Another version may have been stored meanwhile, and its images may fit. So nothing is noted for another version.
       if stored?.images == article.images, stored?.imageLimit != limit {
         stored?.imageLimit = limit
         try batch.setMetadata(stored?.encoded(), of: id, in: articles.namespace)

@@ -83,7 +83,7 @@ public struct StoredArticle: Codable, Sendable, Hashable {
   /// The time just before the request for the bookmark. The bookmark may lack changes after this time.
   var requested: Timestamp
   public internal(set) var images: [String] = []
-  /// The limit that the images exceed, so that the article has none. With a higher limit, the images are fetched again.
+  /// The limit that the images exceed, so the article has no images. With a higher limit, the images are fetched again.
   var imageLimit: Int?
   /// Whether the service has a newer version.
   public internal(set) var isEdited = false
@@ -114,7 +114,7 @@ public struct OfflineSettings: Codable, Sendable, Hashable {
   /// The size of all images in megabytes: 50 to 1,200.
   public let imageMegabytes: Int
 
-  /// Replaces an impossible number by the nearest possible one. If an argument is nil, uses the value of `other`, or the default.
+  /// Replaces an impossible number by the nearest possible number. For nil, uses the value of `other`, or else the default.
   public init(
     isOn: Bool? = nil, articles: Int? = nil, keepsImages: Bool? = nil, imageMegabytes: Int? = nil,
     over other: OfflineSettings? = nil

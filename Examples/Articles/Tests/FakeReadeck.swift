@@ -7,7 +7,7 @@ final class FakeReadeck: Sendable {
     var title: String
     var updated: String
     var html: String
-    /// The entity tag. As in the real service, it has no quotes.
+    /// The entity tag. As in the real service, the tag has no quotes.
     var entityTag: String
     var isArchived = false
     var isMarked = false
@@ -109,7 +109,7 @@ final class FakeReadeck: Sendable {
     return .init(200, fields, text: page.html)
   }
 
-  /// Makes a change through the API. The page gets a time of change that is later than all others.
+  /// Makes a change through the API. The page gets a time of change that is later than the times of all other pages.
   private func edit(_ number: Int, _ request: LocalServer.Received) -> LocalServer.Answer {
     if request.method == "DELETE" {
       remove(number)

@@ -33,7 +33,7 @@ import ExampleTesting
       #expect(killed.code == SIGKILL)
       ended.open()
       server.become { readeck.answer($0) }
-      // Without this file, the dead process holds no leases for its loads, so the next sync does not wait for their end.
+      // Without this file, the dead process holds no leases for its loads, so the next sync does not wait until the leases end.
       try? FileManager.default.removeItem(atPath: path + "/leases")
       var options = Store.Options()
       options.clock = ManualClock(now: Timestamp(Date()))
@@ -48,7 +48,7 @@ import ExampleTesting
       let result = try await reader.sync().result()
       #expect(
         result.kept == 10 && result.failed == 0 && result.skipped == bodies.count, "\(result)")
-      // The server may still count requests of the dead process, so the network of this process counts.
+      // The server may still count requests of the dead process, so the test counts the requests of this process's network.
       let asked = network.requests.compactMap(\.path)
       #expect(asked.count == 1 + 10 - bodies.count + 20 - pictures.count)
       #expect(try reader.usage().articles == 10 && reader.usage().images == 20)

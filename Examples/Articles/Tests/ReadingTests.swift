@@ -24,7 +24,7 @@ import ExampleTesting
     #expect(fixture.asked().bodies == [0])
   }
 
-  /// The second argument is earlier than the stored time, as if a backup of the service was restored.
+  /// The second argument is earlier than the stored time. This simulates a backup that was restored on the service.
   @Test(arguments: ["2026-01-01T00:00:00.5Z", "2020-01-01T00:00:00Z"])
   func `an edited article is fetched again, with its tag as it came`(updated: String) async throws {
     try await fixture.sync(new: 2, images: 2)

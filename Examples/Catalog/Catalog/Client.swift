@@ -52,7 +52,7 @@ public struct Catalog: Sendable {
     try await send("/funnels/\(slug.percentEscaped)/definition")
   }
 
-  /// The state of an assessment; it is never stored.
+  /// The state of an assessment, which is never stored.
   public func status(of assessment: String, in slug: String) async throws -> Reply {
     try await send("/funnels/\(slug.percentEscaped)/assessments/\(assessment.percentEscaped)")
   }
@@ -88,7 +88,7 @@ extension Catalog {
     try await service.forget("/funnels/catalog/\(slug.percentEscaped)")
   }
 
-  /// Records this catalog's filter in a load, so a later sign-out wins. A changed filter removes the pages of the old filter.
+  /// Stores the filter by a load, which stores nothing after a sign-out. A changed filter removes the pages of the old filter.
   func keepFilter() async throws {
     guard try choices.value(for: "tier") != tier else { return }
     let options = LoadOptions(policy: .reload, waitsForCommit: true)

@@ -21,7 +21,7 @@ struct ListedPage: Sendable {
   var index: Int
 }
 
-/// The pages of one version of the catalog, from the first on.
+/// The pages of one version of the catalog, beginning with the first page.
 public struct CatalogListing: Sendable {
   var pages: [ListedPage] = []
 
@@ -30,8 +30,8 @@ public struct CatalogListing: Sendable {
   public var hasMore: Bool { pages.last.map { $0.contents.nextCursor != nil } ?? true }
   var versions: [PageVersion] { pages.map(\.version) }
 
-  /// Each page is a response with its own freshness, and may be replaced while other pages are still fresh. So pages belong
-  /// together only if the record has them, or if in this read the service confirmed all pages, or all that the record lacks.
+  /// Each page is a response with its own freshness, and may be replaced while other pages are still fresh. So the pages must
+  /// be in the record, or the service must have confirmed, in this read, all pages that the record lacks.
   ///
   /// A funnel on two pages shows that there are two versions.
   func isOneVersion(by record: [PageVersion]) -> Bool {
@@ -49,9 +49,9 @@ extension Catalog {
   /// pages in the store. If the user signs out during the load, the load stores nothing.
   ///
   /// - Parameters:
-  ///   - limit: funnels on a page, at least 1; the service's maximum of 100 replaces higher numbers.
+  ///   - limit: the number of funnels on a page, at least 1; the service's maximum of 100 replaces higher numbers.
   ///   - isFresh: whether the service validates every page, fresh or not.
-  ///   - count: the number of pages from the first on.
+  ///   - count: the number of pages to read, beginning with the first page.
   public func all(
     limit: Int = 50, isFresh: Bool = false, pages count: Int = .max
   ) async throws -> CatalogListing {
@@ -71,7 +71,7 @@ extension Catalog {
         return record.starts(with: listing.versions) ? .unchanged : Loaded(listing.versions)
       }
       if let listing = mine.withLock({ $0 }) { return listing }
-      // Another task had the lease, or the read of this task failed while a record was stored.
+      // Without a listing, either another task had the lease, and this task tries again, or this task's read failed.
       if let error = result?.error { throw error }
     }
   }
@@ -131,7 +131,7 @@ public actor CatalogReader {
   public var contents: CatalogContents { listing.contents }
   public var pageCount: Int { listing.pages.count }
 
-  /// Reads the next page. Returns false if there is none. Earlier pages come from the store, or are validated if not fresh.
+  /// Reads the next page. Returns false after the last page. Earlier pages come from the store, and are validated if not fresh.
   @discardableResult public func more() async throws -> Bool {
     guard listing.hasMore else { return false }
     await settle()
@@ -150,7 +150,7 @@ public actor CatalogReader {
   }
 
   /// Call this method with the index of a funnel that becomes visible, counted from 0 over all pages. After 80 percent of the
-  /// funnels, the reader fetches the next page into the store ahead of use, one page at a time.
+  /// funnels, the reader fetches the next page into the store before it is needed, one page at a time.
   public func shows(_ index: Int) {
     let (count, pages) = (contents.funnels.count, pageCount)
     guard count > 0, (index + 1) * 5 >= count * 4, listing.hasMore, ahead == nil else { return }

@@ -1,6 +1,6 @@
 import Service
 
-/// A questionnaire in the catalog, with the fields that are used.
+/// A questionnaire in the catalog, with the fields that this module uses.
 public struct Funnel: Codable, Sendable, Hashable {
   public var id, slug, title: String
 
@@ -100,7 +100,7 @@ public struct InvalidCursor: Error, CustomStringConvertible {
   public var description: String { "the catalog cannot be read page by page: \(message)" }
 }
 
-/// A service may send a number where this module expects text, so this method replaces that of the standard library.
+/// A service may send a number where this module expects text, so this method replaces the method of the standard library.
 extension KeyedDecodingContainer {
   func decode(_ type: String.Type, forKey key: Key) throws -> String {
     try decode(lenient: type, forKey: key)

@@ -87,7 +87,7 @@ import ExampleTesting
       received.add(answer.body.count)
       return answer
     }
-    // Twelve visits of some minutes a day: the list, some funnels, and the list again on the way back.
+    // Each day has twelve visits of some minutes. A visit shows the list, some funnels, and the list again on the way back.
     for visit in 0..<12 {
       for minute in 0..<8 {
         _ = try await catalog.all()

@@ -6,7 +6,7 @@ final class FakeCatalog: Sendable {
     var slug, title: String
     var pillar: Int?
     var tier = "basic"
-    /// When the item was changed, in seconds since some moment.
+    /// The time of the last change of the item, in seconds since a fixed moment.
     var updated = 0
 
     /// The cursor of the page after this item.

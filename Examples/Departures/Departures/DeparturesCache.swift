@@ -5,8 +5,8 @@ import Service
 
 /// The data of an app for boats. Each kind of data has a namespace with its own rules.
 ///
-/// A lookup immediately returns a stored value. This value may be stale, while a newer value is fetched, or if the service
-/// cannot be reached. Every result says where it comes from.
+/// A lookup immediately returns a stored value. If this value is stale, a newer value is being fetched, or the service cannot
+/// be reached. Every result says where it comes from.
 public struct DeparturesCache: Sendable {
   public let store: Store
   /// Whether lookups use the store, the service, or both.
@@ -17,7 +17,7 @@ public struct DeparturesCache: Sendable {
   /// The service with the names of ships and the report of the lakes; nil without a base, because it has no public address.
   private let boats: Service?
   private let weatherKey: String
-  /// A realm for the data of services at another base, so that they do not mix with the usual data; otherwise nil.
+  /// A realm for the data of services at another base, so that these data do not mix with the usual data; otherwise nil.
   private let realm: Realm?
 
   /// - Parameters:
@@ -29,7 +29,7 @@ public struct DeparturesCache: Sendable {
     log: (@Sendable (String) -> Void)? = nil
   ) throws(LarderError) {
     // The first level of caching only avoids transfers of unchanged bodies. The second level, decoded values, decides what is
-    // fresh and when stale values are served, so the first level never serves them without a network. It does not store tiles.
+    // fresh and serves stale values, so the first level serves no stale bodies without a network. It does not store tiles.
     var http = HTTPCachePolicy(whenDisconnected: .zero)
     http.secretParameters.insert("appid")
     let responses = HTTPCache(
@@ -71,7 +71,7 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// All lookups use this function. Returns a value of the store or the service, and logs a line. Absence is stored for an hour.
+  /// All lookups use this function. Returns a value of the store or the service, and logs a line. Stores absence for an hour.
   private func value<Value: Codable & Sendable>(
     _ key: String, in namespace: BoatNamespace,
     load: @escaping @Sendable () async throws -> Loaded<Value>

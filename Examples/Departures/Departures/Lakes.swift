@@ -36,7 +36,7 @@ public struct Lake: Codable, Hashable, Sendable {
   ]
 }
 
-/// Sunrise and sunset of a day. The error is at most about two minutes. A day without them has 0 or 24 hours of sun.
+/// Sunrise and sunset of a day. The error is at most about two minutes. A day without sunrise has 0 or 24 hours of sun.
 public struct SunTimes: Codable, Hashable, Sendable {
   public var rise, set: Timestamp
 

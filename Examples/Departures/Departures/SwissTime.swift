@@ -19,7 +19,7 @@ public struct CalendarDay: Codable, Hashable, Sendable, CustomStringConvertible 
 
 /// The times in the timetable, which are always those of Zurich.
 public enum SwissTime {
-  /// The time zone of the rules. A system without this zone refuses these rules, so it cannot store days of a wrong zone.
+  /// The time zone of the rules. A system without this zone refuses the rules, so the store has no days of a wrong zone.
   public static let zone = "Europe/Zurich"
 
   static let day = Date.ISO8601FormatStyle(timeZone: TimeZone(identifier: zone) ?? .gmt)

@@ -16,7 +16,7 @@ public struct Board: Codable, Hashable, Sendable {
 public struct Departure: Codable, Hashable, Sendable {
   public var station: String
   public var time: Timestamp
-  /// The delay in minutes. Nil if the delay is unknown; 0 means that there is none.
+  /// The delay in minutes. Nil if the delay is unknown; 0 if the departure is on time.
   public var delay: Int?
   public var isCancelled: Bool
   /// The category and the line, such as `BAT 101`.

@@ -32,7 +32,7 @@ struct Session: ParsableArguments {
   @Option(help: "The time: 2025-07-12T08:30:00+0200. Default: now, or that of the recording.")
   var now: String?
 
-  /// Opens the store, calls `body`, prints its rows, and then prints the output of `larder` commands about these namespaces.
+  /// Opens the store, calls `body`, prints its rows, and then prints the output of `larder` commands about the `namespaces`.
   func show(
     _ namespaces: BoatNamespace..., rows body: (DeparturesCache) async throws -> [String]
   ) async throws {

@@ -3,8 +3,8 @@ import ExampleTesting
 @testable import Departures
 
 /// The number of requests that the cache avoids in a recorded week of an app. A line of `Sample/week.txt` has the time at which
-/// the app was opened, the minutes, the landing that was shown, and whether the map was shown. A line of `Sample/delays.txt`
-/// has a landing, and a time in which its next boats were late: its board was then fresh for only a minute.
+/// the app was opened, for how many minutes, the landing that was shown, and whether the map was shown. A line of
+/// `Sample/delays.txt` has a landing, and a time in which its next boats were late: its board was then fresh for only a minute.
 @Suite(.fixture(TestedStores.self)) struct RecordedWeekTests {
   private typealias Session = (start: Timestamp, minutes: Int, station: String, hasMap: Bool)
 
@@ -27,7 +27,7 @@ import ExampleTesting
     init(_ policy: RequestPolicy = .standard) throws {
       fixture = try Fixture(at: "2025-07-07T06:00:00+0200")
       cache = fixture.with(policy)
-      // An app shows a stale value while it fetches a newer value. The test waits for the new value; the requests are equal.
+      // An app shows a stale value while it fetches a newer value. The test waits for the newer value, with equal requests.
       cache.waitsForNewer = true
       let delays = try RecordedWeekTests.rows("delays").map {
         (station: $0[0], time: try moment($0[1])..<moment($0[2]), minutes: Int($0[3]))

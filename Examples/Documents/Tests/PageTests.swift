@@ -65,7 +65,7 @@ import Testing
     for line in page.split(separator: "\n") where line.hasPrefix("    echo ") {
       _ = try fixture.answer(to: String(line))
     }
-    // In the page's last part the service is down.
+    // In the last part of the page the service is down, so its commands get an address without a server.
     let parts = page.components(separatedBy: "## 6.")
     for (part, address) in zip(parts, [base, "http://127.0.0.1:1"]) {
       for step in Transcript(document: part).steps {

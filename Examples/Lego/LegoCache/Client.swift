@@ -54,7 +54,7 @@ public struct LegoClient: Sendable {
 
   public func namespace(of kind: EntityKind) -> Store.Namespace { namespace(kind.rawValue) }
 
-  /// The namespace such as `lego.colors`. For a user's data, the name also has a digest of the user.
+  /// The namespace for a name: `lego.colors` for `colors`. For a user's data, the name also has a digest of the user.
   func namespace(_ name: String) -> Store.Namespace {
     store.namespace(realm?.name(of: "lego." + name) ?? "lego." + name)
   }
@@ -62,7 +62,7 @@ public struct LegoClient: Sendable {
 
 /// Counts entities in the seven namespaces. Clears these namespaces and the namespace of pages, but no others.
 extension LegoClient {
-  /// The numbers of entities, with expired entities that are still stored. With a disk, entities in memory are also on disk.
+  /// The numbers of entities, including stored entities that have expired. With a disk, entities in memory are also on disk.
   public struct Counts: Sendable, Hashable {
     public var memory, database: Int
     public var total: Int { max(memory, database) }

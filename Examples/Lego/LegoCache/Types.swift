@@ -99,7 +99,7 @@ public struct ModelSet: LegoEntity {
   }
 }
 
-/// A part in one colour. Its number is the number that the manufacturer uses.
+/// A part in one colour. The number of the element is the number that the manufacturer uses.
 public struct Element: LegoEntity {
   public static let kind = EntityKind.elements
   public var elementID: String?

@@ -32,8 +32,8 @@ extension Int {
 }
 
 extension String {
-  /// The text with U+FFFD for control characters and for marks that change the direction of text, by which a service could
-  /// command the terminal. Line feeds and tabs stay.
+  /// The text with U+FFFD for control characters and for marks that change the direction of text, because a service could
+  /// control the terminal with such characters. Line feeds and tabs stay.
   public var printable: String {
     let shown = unicodeScalars.map { scalar -> Unicode.Scalar in
       let isControl =

@@ -5,8 +5,8 @@ public import LarderHTTP
 /// A service that answers from files, for `--offline`.
 ///
 /// The list `answers.json` in the folder has for each answer the request's `path` with the query, the `file` of the body, and
-/// optionally `status` and `fields`. The first match answers; a path that ends in `*` matches every path with that beginning.
-/// If a request has the `ETag` of its answer, it gets a 304.
+/// optionally `status` and `fields`. The first answer whose path matches is used; a path that ends in `*` matches every path
+/// with that beginning. If a request has the `ETag` of its answer, it gets a 304.
 public struct Recording: HTTPTransport {
   private struct Answer: Decodable {
     var path: String

@@ -8,7 +8,7 @@ public import LarderHTTP
 #endif
 
 /// A web service for an adapter: a base address, the fields of every request, and an HTTP cache. The cache also applies the
-/// time limit, waits for a service that asks for it, and distinguishes a login page from an answer.
+/// time limit, waits if the service asks for a wait, and distinguishes a login page from an answer.
 public struct Service: Sendable {
   /// The scheme, the authority and the common path of all requests: `https://rebrickable.com/api/v3`.
   public let base: String

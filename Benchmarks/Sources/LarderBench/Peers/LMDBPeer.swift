@@ -40,7 +40,7 @@ final class LMDBPeer: Peer {
     case plain, indexed, checked, mapped
   }
 
-  /// The number of entries that a purge or an eviction removes in one transaction.
+  /// The number of entries that a transaction of a purge or an eviction removes.
   private static let atOnce = 500
 
   private let store: Shared<OpaquePointer>

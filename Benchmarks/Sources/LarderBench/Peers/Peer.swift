@@ -61,7 +61,7 @@ extension Session {
   var ownTime: Double? { nil }
 }
 
-/// The error of an operation that a peer does not have, in this case or in any case. The report shows the reason.
+/// The error of an operation that a peer cannot do, in this workload or in any workload. The report shows the reason.
 struct Unsupported: Error {
   let reason: String
 

@@ -27,7 +27,7 @@ struct PeerKind: Sendable {
   var largestCount = Int.max
   /// Whether a second process can use the store at the same time.
   var isShared = true
-  /// The reason why the peer cannot be measured on this machine; nil if it can.
+  /// The reason why the peer cannot be measured on this machine; nil if the peer can be measured.
   var missing: @Sendable () -> String? = { nil }
   var open: @Sendable (Site) throws -> any Peer
 

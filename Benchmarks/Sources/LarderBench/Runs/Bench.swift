@@ -115,7 +115,7 @@ final class Bench {
     while counts[id] == nil {
       let probe = try run(count)
       let fitting = min(most, max(least, Int(time / probe.time * Double(probe.count))))
-      // With cold caches a short run is too slow. So if the number at least doubles, another run finds a new number.
+      // With cold caches, the first number is too small. So if the number at least doubles, another run finds a new number.
       if fitting < 2 * count { counts[id] = fitting }
       count = fitting
     }

@@ -7,7 +7,7 @@ struct Outcome {
 }
 
 enum Rounds {
-  /// Runs every participant once in each round, in random order, so that a disturbance does not always affect the same one.
+  /// Runs every participant once in each round, in random order, so that a disturbance does not always affect one participant.
   ///
   /// `body` runs one round of one participant and returns its figures. If `body` throws ``Unsupported``, this participant stops.
   static func run(

@@ -1,6 +1,6 @@
 extension Bench {
-  /// Writes stored entries again, one by one at a steady rate. The time of a write begins when the write is due. So if a write
-  /// must wait for a slow write before it, this wait counts, too.
+  /// Writes stored entries again, one by one at a steady rate. The time of a write begins when the write is due. So the time
+  /// includes the wait for an earlier slow write.
   func paced() throws {
     let order = Orders.random(data, distinct: data.count)
     let (rate, name) = (50_000, "write at 50,000 a second")

@@ -108,7 +108,7 @@ struct TypedBench {
     try raw.close()
   }
 
-  /// The nanoseconds in which `ask` is called with each key.
+  /// The nanoseconds of the calls of `ask`, one for each key.
   private func counted(_ order: Order, _ ask: (String) throws -> Bool) throws -> Double {
     var count = 0
     let time = try settings.clock.time {

@@ -32,7 +32,7 @@ extension Bench {
     }
   }
 
-  /// The nanoseconds of one entry in batches. As many batches run as fit a round.
+  /// The nanoseconds of one entry in batches. A round has as many batches as fit the time of a round.
   private func batches(
     _ contender: Contender, _ counts: inout [String: Int], _ next: () -> Order
   ) throws -> Double {

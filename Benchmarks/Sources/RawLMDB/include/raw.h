@@ -28,7 +28,7 @@ int raw_read_checked(raw_reader *reader, const bench_data *data, const uint32_t 
 // Touches every value, or in an indexed store every fresh value, in the order of the keys.
 int raw_scan(raw_reader *reader, bench_tally *tally);
 
-// Puts `count` entries in one transaction. An entry replaces an older entry, in an indexed store also its index records.
+// Puts `count` entries in one transaction. Replaces older entries of the keys, in an indexed store with their index records.
 int raw_write(raw_store *store, const bench_data *data, const uint32_t *order, size_t count, uint64_t deadline);
 
 // Removes the due entries, `batch` entries in each transaction. Indexed stores only.

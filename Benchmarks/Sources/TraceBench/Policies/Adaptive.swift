@@ -15,7 +15,7 @@ struct Adaptive<Table: AccessTable>: Policy {
   /// The oldest entry of the window, stored here to avoid a search.
   private var firstInWindow: Int?
   private var windowCount = 0
-  /// Uses of this many newest entries in the window do not count. Each insertion changes the number.
+  /// The number of newest entries in the window whose uses do not count. Each insertion changes this number.
   private var recentCount = 0
   /// The entry at the clock hand; nil if the hand is after the newest entry.
   private var clockHand: Int?

@@ -12,7 +12,7 @@ struct FixedWindow: WindowClimbing {
   mutating func change(hit: Bool) -> Int? { nil }
 }
 
-/// Keeps its direction while the hit ratio rises, and turns when it falls. Steps become smaller until the ratio changes much.
+/// Keeps its direction while the hit ratio rises, and turns when the ratio falls. Steps shrink until the ratio changes much.
 ///
 /// The first step makes the window larger, because a window of 1 % cannot become smaller.
 ///

@@ -45,7 +45,7 @@ import Testing
       for index in 0..<600 { try boards.set(board(index), for: "\(index)") }
       #expect(try boards.info()!.bytes * 3 < before * 2)
       for index in 0..<600 { #expect(try boards.value(for: "\(index)") == board(index)) }
-      // A second training replaces the dictionary; values of the first stay readable.
+      // A second training replaces the dictionary, but values with the first dictionary stay readable.
       for index in 600..<1_200 { try boards.set(board(index) + " again", for: "\(index)") }
       _ = try compression.trainDictionary(for: boards, size: 8_192)
       try boards.set(board(3), for: "new")
@@ -91,7 +91,7 @@ func options(_ transforms: any ValueTransform...) -> Store.Options {
   return options
 }
 
-/// Records the context of the newest value. Only a store makes a context.
+/// Records the context of the newest value, because only a store can make a context.
 final class ContextRecorder: ValueTransform, @unchecked Sendable {
   private(set) var last: TransformContext?
   let id = TransformID(rawValue: 200)

@@ -130,7 +130,7 @@ public struct Checker {
     }
   }
 
-  /// The confirmed reads whose value is older than a change that ended before the read by more than the bound.
+  /// The confirmed reads with a value that is older than a change, if the change ended before the read by more than the bound.
   private func staleness(_ reads: [Call], _ changes: [Call]) -> [String] {
     var newest: (value: Int, era: Int)?
     var ended = changes.sorted { $0.end < $1.end }[...]

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A process of a machine. The calling process starts it, ends it, and serves as its origin.
+/// A process of a machine. The calling process starts and ends this process, and serves as its origin.
 public final class MachineProcess: Sendable {
   /// The settings of a machine's process at its start.
   public struct Settings: Sendable {

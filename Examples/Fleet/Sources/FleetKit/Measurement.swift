@@ -91,7 +91,7 @@ public struct Measurement {
     let tier = tier
     var (seen, made, trip) = (Times(), Times(), Times())
     var changes = store.changes(in: Self.key.namespace).makeAsyncIterator()
-    // The reader takes changes within its pace in one step, so the pause between two changes is longer than the pace.
+    // The reader takes all changes within its pace together, so the pause between two changes must be longer than the pace.
     let pause = SharedOptions().pace * 2
     for _ in 0..<200 {
       try await Self.until {
@@ -116,7 +116,7 @@ public struct Measurement {
     report("change seen by another machine / GET", seen, trip, goal: 3)
   }
 
-  /// The cost of a record whose key is absent: first with the transfer and the parsing, then only of applying it.
+  /// The cost of a record whose key is absent: first of transfer, parsing and applying, then only of applying.
   private func records() async throws {
     let read = try await RecordCost.measure(on: tier, records: 30_000, Self.patient)
     report("a record of an absent key, read and applied / lookup", read.record, read.lookup)

@@ -46,11 +46,11 @@ struct Steady {
     for rank in 1...Self.keys {
       let share = pow(Double(rank), -Self.exponent) / sum
       let (read, change) = (Self.reads * share, changes * share)
-      // A value ends when its lifetime has passed or its key changes. The next read by any machine loads it again.
+      // A value is valid until its lifetime has passed or its key changes. The next read by any machine then loads a new value.
       let ended = -expm1(-change * lifetime) / change
       let cycle = ended + 1 / (fleet * read)
       let loads = 1 / cycle
-      // Before the value ends, each machine that reads the value fetches it once, except the machine that loaded it.
+      // While the value is valid, each machine that reads the value fetches it once, except the machine that loaded it.
       let both = read + change
       let unread = change / both * -expm1(-both * lifetime) + exp(-both * lifetime)
       let fetches =

@@ -2,8 +2,8 @@ import Larder
 import LarderShared
 import LarderSharedTesting
 
-/// The time in which a machine catches up with missed records of keys that it does not have. For comparison, the time of a lookup
-/// in its store.
+/// The time in which a machine catches up with missed records of keys that it does not have, and for comparison the time of a
+/// lookup in the machine's store.
 struct RecordCost {
   private static let namespace = "records"
   private static let stored = 10_000
@@ -29,7 +29,7 @@ struct RecordCost {
     link.cut()
     try await Task.sleep(for: .seconds(3))
     for index in 0..<count {
-      // The keys lie between stored keys, in no order.
+      // Each key lies between two stored keys, and successive keys are not neighbours.
       let key = SharedKey(
         namespace: namespace, bytes: Array("\(index &* 7919 % stored) \(index)".utf8))
       _ = try await tier.change(.remove(key))

@@ -22,7 +22,7 @@ public enum ServerCost {
     print("log / tracking:", String(format: "%.2f (goal 0.6)", log / tracking))
   }
 
-  /// - Parameter looks: whether each machine looks at the head twice a second, like the reader of a log.
+  /// - Parameter looks: whether each machine reads the head of the log twice a second, like the reader of a log.
   private static func cost(
     _ name: String, _ count: Int, _ changes: Int, looks: Bool,
     _ handler: @escaping @Sendable (CountingMachine, Position) -> any ChannelHandler
@@ -117,7 +117,7 @@ extension ChannelInboundHandler where OutboundOut == ByteBuffer {
 private final class LogHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
-  /// The number of lines before the first record of a reply, and of each record.
+  /// The number of lines before the first record of a reply, and the number of lines of each record.
   private static let (headLines, recordLines) = (5, 8)
   private static let pace = TimeAmount(SharedOptions().pace)
 

@@ -3,7 +3,7 @@ import Foundation
 
 /// The program `fleet`: the demonstration, measurements and trials. `fleet machine ...` is one process of a machine.
 @main struct Fleet {
-  /// Keeps the main thread alive: valgrind fails without it.
+  /// Keeps the main thread alive, because valgrind fails if the main thread ends.
   static func main() {
     let done = DispatchSemaphore(value: 0)
     Task.detached {

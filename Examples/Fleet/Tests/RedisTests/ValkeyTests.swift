@@ -66,7 +66,7 @@
       }
     }
 
-    /// The client waits longer for a connection than its caller, who is told that nothing happened.
+    /// The client still waits for a connection after its caller has got the error that nothing happened.
     @Test func aCommandWhoseCallerHasGoneOnIsNotSentLater() async throws {
       let server = try await RedisServer()
       server.kill()

@@ -6,7 +6,7 @@ import Dispatch
   import Darwin
 #endif
 
-/// Receives the signals that ask the process to end. After this, such a signal no longer ends the process by itself.
+/// Receives the signals that ask the process to end. After `init`, such a signal no longer ends the process by itself.
 struct Interruptions {
   /// One element for each signal.
   let signals: AsyncStream<Void>

@@ -43,7 +43,7 @@ struct AnswerWriter: Sendable {
       return true
     }
     var framing = Framing(of: response, to: method)
-    // If the stated length is not the length of this body, it is the length of another body, so it is replaced.
+    // If the stated length is not the length of this body, the field is about another body, so the field is replaced.
     if let count = body.count, framing != .length(count) {
       response.headerFields[.contentLength] = String(count)
       framing = .length(count)
@@ -103,7 +103,7 @@ struct AnswerWriter: Sendable {
     return framing != .untilClose && (rest ?? 0) == 0
   }
 
-  /// A piece of a body to write whole. The piece is shorter if the proxy already holds many bytes and the body can rewind.
+  /// The bytes of a piece to write now: fewer than all bytes if the proxy already holds many bytes and the body can rewind.
   private func shortened(_ piece: [UInt8], _ pieces: inout HTTPBody.Iterator) async -> [UInt8] {
     let size = connection.held.smallPiece
     guard piece.count > size, !connection.held.hasRoom,

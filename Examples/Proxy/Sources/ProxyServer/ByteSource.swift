@@ -61,7 +61,7 @@ final class ByteSource: ChannelInboundHandler {
     if let bytes = takeArrived() { return reader.resume(returning: bytes) }
     if let end { return reader.resume(with: end) }
     if isEnding, isAtRequest { return reader.resume(returning: nil) }
-    // An upload may still wait while the connection is drained before its close. The upload fails, as it cannot use the bytes.
+    // An upload may still wait while the connection is drained before its close. The bytes are not for the upload, so it fails.
     waiting?.resume(throwing: MessageError.incomplete)
     waiting = reader
     // A channel that is not active yet would forget the request for a read, so `channelActive` makes the request.
@@ -114,7 +114,7 @@ final class ByteSource: ChannelInboundHandler {
     self.context = nil
   }
 
-  /// Ends the connection before its next request. For the reader of the connection, the other side has ended the connection.
+  /// Ends the connection before its next request. The reader gets no bytes, as if the other side had ended the connection.
   func endAtRequest() {
     isEnding = true
     guard isAtRequest, waiting != nil else { return }
@@ -133,7 +133,7 @@ final class ByteSource: ChannelInboundHandler {
     if case .failure(let error) = end, error as? MessageError == .timedOut { end = nil }
   }
 
-  /// From now on the connection is closed if bytes or the end of the other side come. Returns false if either has come already.
+  /// Begins a silence: bytes or the end of the other side close the connection. Returns false if either has come already.
   func beginSilence() -> Bool {
     guard let context, context.channel.isActive, end == nil, arrived.isEmpty else { return false }
     count(0)

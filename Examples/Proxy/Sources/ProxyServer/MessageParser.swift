@@ -158,7 +158,7 @@ struct MessageParser {
       throw .malformed("the extensions of a chunk are too long")
     }
     let size = line.prefix { $0 != 0x3B }
-    // A space is allowed only before an extension (RFC 9112, section 7.1.1), but some origins send other spaces, too.
+    // A space is allowed only before an extension (RFC 9112, section 7.1.1). From origins, other spaces are accepted, too.
     let isPadded = !isStrict || size.count < line.count
     let digits = String(decoding: isPadded ? size.trimmed : size, as: UTF8.self)
     guard !digits.isEmpty, digits.utf8.count <= 15,

@@ -36,7 +36,7 @@ final class MessageReader: Sendable {
   /// Whether any byte has come.
   var hasBegun: Bool { begun.load(ordering: .relaxed) }
 
-  /// Whether no byte of another head has come.
+  /// Whether no byte of the next head has come.
   var isIdle: Bool { parser.withLock { $0.isEmpty } }
 
   /// Whether the body has been read to its end.

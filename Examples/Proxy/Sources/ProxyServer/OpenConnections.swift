@@ -134,7 +134,7 @@ final class Deadline: Sendable {
   /// Notes the number of bytes that the other side has not taken. Returns false if it has taken none since the last look.
   func mayGoOn(untaken: Int) -> Bool {
     ends.withLock { ends in
-      // The write has ended since then, so the other side is not late.
+      // The write has ended, so the other side is not late.
       guard let last = ends.read else { return true }
       ends.read?.untaken = untaken
       return last.untaken.map { untaken < $0 } ?? true

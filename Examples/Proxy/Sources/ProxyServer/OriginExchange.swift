@@ -5,7 +5,7 @@ import Synchronization
 /// One request to the origin and its response.
 struct OriginExchange: Sendable {
   private let connection: Connection
-  /// The store of idle connections, for the connection after its response; nil to end the connection.
+  /// Keeps the connection after its response. If nil, the connection is ended instead.
   private let idle: IdleConnections?
   private let reader: MessageReader
   private static let mostInterimResponses = 100

@@ -13,7 +13,7 @@ public struct OriginTransport: HTTPTransport {
   let address: Address
   let group: any EventLoopGroup
   private let idle = IdleConnections()
-  /// The bytes held for slow readers, also on the other side of a proxy.
+  /// Counts the bytes that are held for slow readers. The clients of a proxy also count in this object.
   let held: HeldBytes
 
   /// A transport to the origin at `address`, over connections of `group`.

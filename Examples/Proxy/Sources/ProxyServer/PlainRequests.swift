@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// Recognizes plain requests: a GET in HTTP/1.1 with a target in origin form, one `Host` and no body. No field may decide about
-/// an answer from the store or about the end of the connection.
+/// Recognizes plain requests: a GET in HTTP/1.1 with a target in origin form, one `Host`, no body, and no field that decides
+/// about an answer from the store or about the end of the connection.
 ///
 /// This type is stricter than ``MessageParser``, which reads all other requests.
 struct PlainRequests: Sendable {
@@ -80,7 +80,7 @@ struct PlainRequests: Sendable {
     return at + 1 < bytes.count && bytes[at] == 0x0D && bytes[at + 1] == 0x0A ? at : nil
   }
 
-  /// Whether a byte may be in a target, so that the target is a key without a change.
+  /// Whether a byte may be in the target of a plain request: such a target is a key without a change.
   private static func isTarget(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x61...0x7A, 0x2D...0x3B, 0x41...0x5A, 0x21, 0x24...0x2C, 0x3D, 0x3F, 0x40, 0x5F, 0x7E:

@@ -7,7 +7,7 @@
 /// The limits of a proxy's clients. A client that exceeds a time limit is disconnected, with a 408 if it still waits for
 /// an answer.
 public struct ProxyLimits: Sendable, Hashable {
-  /// The most connections; fewer if the process may not open two descriptors for each. 64 further connections get a 503.
+  /// The most connections, or fewer if the process cannot open two descriptors for each. The next 64 connections get a 503.
   public var connections = 1_000
   /// The largest possible ``connections``. A larger number counts as this number.
   public static let mostConnections = 1_000_000

@@ -67,7 +67,7 @@ final class ReadyAnswers {
     return true
   }
 
-  /// Keeps the answer to a hit ready for the next plain request that is like this request.
+  /// Keeps the answer to a hit ready for the next equal plain request.
   ///
   /// - Parameter head: the head of the request as received.
   func keep(_ request: HTTPRequest, _ head: [UInt8], from cache: HTTPCache) {
@@ -103,7 +103,7 @@ final class ReadyAnswers {
     return Ready(answer, to: request, age: age, head: head)
   }
 
-  /// The head of an answer; nil if the request gets no answer from it, or an answer without a body (204 or 304).
+  /// The head of an answer; nil if the request needs another answer, or if the answer has no body (204 or 304).
   private static func head(of answer: ReadyAnswer, to request: HTTPRequest) -> [UInt8]? {
     guard let result = answer.result(to: request) else { return nil }
     var status = CacheStatus(result)

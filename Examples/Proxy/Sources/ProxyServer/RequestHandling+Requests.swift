@@ -38,7 +38,7 @@ extension RequestHandling {
       }
   }
 
-  /// Whether a request names one host in the form of an authority, or, if `isOptional`, none (RFC 9112, section 3.2).
+  /// Whether a request names one host in the form of an authority (RFC 9112, 3.2). If `isOptional`, it may also name none.
   private static func hasHost(_ fields: HTTPFields, isOptional: Bool) -> Bool {
     let hosts = fields[values: OriginTransport.host]
     guard hosts.count == 1 else { return hosts.isEmpty && isOptional }

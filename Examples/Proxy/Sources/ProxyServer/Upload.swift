@@ -55,7 +55,7 @@ final class Upload: Sendable {
       // If a body is shorter than announced, the request stays incomplete, so the connection is of no further use.
       if left > 0 { connection.close() }
     } catch {
-      // The origin reads no more. The error is ignored, because the origin may already have answered, for example with a 413.
+      // The origin no longer reads. The error is ignored, because the origin may already have answered, for example with a 413.
     }
   }
 }

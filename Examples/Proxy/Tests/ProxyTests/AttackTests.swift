@@ -15,7 +15,7 @@ struct AttackTests {
     let bench = try await Bench(RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
     let fields = (0..<count).map { "a\($0):\r\n" }.joined()
     let answer = try await bench.ask("GET /a HTTP/1.1\r\n\(Self.close)\(fields)\r\n")
-    // The proxy refuses a head that is too long before it counts the fields, so the status may be another one than 431.
+    // The proxy refuses a head that is too long before it counts the fields, so the status may differ from 431.
     #expect(answer.head.hasPrefix(count > 10_000 ? "HTTP/1.1 4" : "HTTP/1.1 431 "))
     #expect(bench.origin.count == 0)
     #expect(try await bench.get().head.hasPrefix("HTTP/1.1 200 "))

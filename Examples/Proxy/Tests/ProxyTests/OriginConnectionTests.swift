@@ -65,7 +65,7 @@ struct OriginConnectionTests {
     try await bench.stop()
   }
 
-  /// Some origins send an announced body that may not follow. On a kept connection, the body would be the next response.
+  /// Some origins send a body after a head that permits none. On a kept connection, it would count as the next response.
   @Test(arguments: [
     ("HEAD", "200 OK\r\nContent-Length: 4"), ("HEAD", "200 OK\r\nContent-Length: 4, 5"),
     ("HEAD", "200 OK\r\nTransfer-Encoding: chunked"),
