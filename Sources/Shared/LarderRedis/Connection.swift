@@ -13,7 +13,7 @@
     /// The most commands that wait for their replies; further commands are refused.
     static let mostUnanswered = 10_000
     private static let connectTimeout = TimeAmount.seconds(2)
-    /// If the oldest command waits longer than this for its reply, the connection is closed.
+    /// If the oldest command waits for its reply longer than this time, the connection is closed.
     static let longestSilence = TimeAmount.seconds(2)
 
     private let channel: any Channel
@@ -55,7 +55,7 @@
                 completion(.failure(ConnectionError(reason: reason)))
               } else {
                 completion(.success(connection))
-                // Registered after `completion`, so `onClose` comes after `completion` even if the connection has already ended.
+                // `onClose` is registered after `completion`, so it is called later, even if the connection has already ended.
                 channel.closeFuture.whenComplete { _ in onClose(connection) }
               }
             }

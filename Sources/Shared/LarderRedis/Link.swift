@@ -17,7 +17,7 @@
   final class Link: Sendable {
     private enum State {
       case idle
-      /// The pause after a failed attempt to connect, until this time.
+      /// After a failed attempt to connect, commands fail without a further attempt until this time.
       case waiting(until: ContinuousClock.Instant)
       case connecting([PendingConnection])
       case connected(Connection)

@@ -17,7 +17,7 @@ package struct RESPParser {
 
   private var buffer: [UInt8] = []
   private var start = 0
-  /// The unfinished arrays, the outermost first. They are kept between pieces, so that no part of a reply is read twice.
+  /// The unfinished arrays, the outermost first. The parser keeps the arrays between pieces, to read no part of a reply twice.
   private var unfinished: [(list: [Reply], left: Int)] = []
   /// The number of elements that all arrays of the reply under way announce, and the number of its bytes that were read.
   private var elements = 0
@@ -47,7 +47,7 @@ package struct RESPParser {
         return reply
       }
     }
-    // The size of a reply is limited, so the buffer of a reply without an end must be limited, too.
+    // The size of a reply is limited. The buffer is limited, too, because a reply without an end could fill the memory.
     if size + waiting > Self.longestString + Self.longestLine {
       throw ProtocolError(reason: "a reply has no end")
     }

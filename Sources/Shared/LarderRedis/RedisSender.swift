@@ -34,14 +34,14 @@
       var known: [ServerAddress]
       var current: ServerAddress
       var links: [ServerAddress: [Int: Link]] = [:]
-      /// The blocking commands under way in each lane from lane 1 on. A lane has one connection to each server. Lane 0 never
-      /// blocks.
+      /// The number of blocking commands under way in each lane except lane 0, which has no blocking commands. A lane has one
+      /// connection to each server.
       var lanes = [Int](repeating: 0, count: 32)
       /// The addresses that only a server has named, the oldest first.
       var learned: [ServerAddress] = []
       var isClosed = false
 
-      /// The lane for a command. A command that blocks gets the least busy lane from lane 1 on. Other commands get lane 0.
+      /// The lane for a command. A command that blocks gets the least busy of all lanes except lane 0. Other commands get lane 0.
       mutating func enter(blocking: Bool) -> Int {
         guard blocking else { return 0 }
         let index = lanes.indices.min { lanes[$0] < lanes[$1] } ?? 0
@@ -51,7 +51,7 @@
 
       mutating func leave(_ lane: Int) { if lane > 0 { lanes[lane - 1] -= 1 } }
 
-      /// Adds an address. If there are too many, forgets the oldest address and returns its links, which the caller closes.
+      /// Adds an address. If too many are known then, forgets the oldest address and returns its links, which the caller closes.
       mutating func learn(_ address: ServerAddress) -> [Link] {
         guard !known.contains(address) else { return [] }
         known.append(address)
@@ -153,7 +153,7 @@
         hint: "look at the state of the cluster with `redis-cli cluster nodes`")
     }
 
-    /// The link to the server in use, or to the `named` server. If `stays` is true, the named server is in use from now on.
+    /// The link to the server in use or, if `named` is not nil, to this server. If `stays` is true, later commands use it, too.
     private func link(to named: ServerAddress? = nil, stays: Bool = false, in lane: Int) -> Link {
       let (link, forgotten) = route.withLock { route -> (Link, [Link]) in
         if let named, stays { route.current = named }
@@ -169,7 +169,7 @@
       return link
     }
 
-    /// Uses the next address from now on, if `address` is still in use. Returns false if there is only one address.
+    /// Selects the next address for later commands, if `address` is still in use. Returns false if there is only one address.
     @discardableResult private func leave(_ address: ServerAddress) -> Bool {
       route.withLock { route in
         guard route.known.count > 1 else { return false }
@@ -184,7 +184,7 @@
 
   /// An error by which a server names another server, or says that another server takes writes.
   enum Redirection: Equatable {
-    /// The slot of the keys is on another server from now on.
+    /// The slot of the keys has moved to another server, which gets all later commands.
     case moved(ServerAddress)
     /// The slot is moving to another server, which already has the keys of this command.
     case ask(ServerAddress)

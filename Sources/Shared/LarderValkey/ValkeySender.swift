@@ -16,7 +16,7 @@
 
     public func send(_ command: LarderShared.Command) async throws(LarderError) -> Reply {
       let reply = PendingReply()
-      // In valkey-swift, cancelling a command ends the connection of all commands, so a late command is not cancelled.
+      // In valkey-swift, the cancellation of a command ends the connection of all commands, so a late command is not cancelled.
       Task { [client] in
         do throws(ValkeyClientError) {
           let raw = RawCommand(command: command, reply: reply)

@@ -58,7 +58,7 @@
     /// All requests, in order. Failed requests are included.
     public var requests: [HTTPRequest] { state.withLock { $0.sent } }
 
-    /// Sends the request, if its fault allows that.
+    /// Takes the next fault of the plan, and sends the request if the fault allows that.
     public func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void

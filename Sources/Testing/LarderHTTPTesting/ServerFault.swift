@@ -19,7 +19,7 @@
     case wrongLength
     /// The answer is a line of text.
     case notHTTP
-    /// A good status with a body of another type.
+    /// A good status with a body of another type than `Content-Type` says.
     case wrongType
     /// A good status without a body.
     case emptyBody

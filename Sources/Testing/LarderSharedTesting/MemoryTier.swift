@@ -60,12 +60,12 @@ public final class MemoryTier: SharedTier {
 
   // MARK: Faults
 
-  /// Makes the next `count` requests meet a fault. Requests of the machines' readers of the log do not count and meet no fault.
+  /// Gives the next `count` requests a fault. Requests by which the machines read the log do not count and get no fault.
   public func fail(next count: Int, with fault: Fault) {
     state.withLock { $0.faults += Array(repeating: fault, count: count) }
   }
 
-  /// Makes every request from now on meet a fault, and ends the faults of ``fail(next:with:)``; nil ends all faults.
+  /// Gives every later request a fault, and ends the faults of ``fail(next:with:)``. If the fault is nil, all faults end.
   public func failAll(with fault: Fault?) {
     state.withLock { state in
       state.permanent = fault
@@ -73,7 +73,7 @@ public final class MemoryTier: SharedTier {
     }
   }
 
-  /// The number of requests. Lost requests count, but requests of the machines' readers of the log do not count.
+  /// The number of requests. Lost requests count, but requests by which the machines read the log do not count.
   public var requests: Int { state.withLock { $0.requests } }
 
   /// The data at this moment, for example for a replica that gets no changes from now on.
@@ -106,7 +106,7 @@ public final class MemoryTier: SharedTier {
     counts: Bool = true, _ request: (inout Image, Duration) -> Result
   ) async throws(LarderError) -> Result {
     let fault = state.withLock { state in
-      // A reader of the log asks again and again, so it must not take the fault that is meant for the next request of a caller.
+      // A reader of the log sends requests all the time, so it must not take the fault that is for the next request of a caller.
       guard counts else { return state.permanent }
       state.requests += 1
       return state.faults.isEmpty ? state.permanent : state.faults.removeFirst()

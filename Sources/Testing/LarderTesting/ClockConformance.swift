@@ -6,7 +6,7 @@ public import Larder
 /// - The monotonic clock never goes back for a thread, even while several threads use the clock.
 /// - Moving time forward moves both clocks.
 /// - A sleep until a past moment returns immediately. A sleep until a later moment returns when the clock reaches the moment.
-///   If its task is cancelled before, the sleep throws a `CancellationError`.
+///   If the task of the sleep is cancelled before that moment, the sleep throws a `CancellationError`.
 ///
 /// - Parameters:
 ///   - clock: the clock.

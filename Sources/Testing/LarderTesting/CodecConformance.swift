@@ -60,7 +60,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
     }
   }
 
-  /// Decodes damaged bytes. The results do not matter: the check is that each decoding returns.
+  /// Decodes damaged bytes. The results do not matter: the check finds decodings that do not return.
   func damage(_ bytes: [UInt8], times: Int, seed: UInt64) {
     var random = Random(state: seed)
     for count in 0..<min(bytes.count, times) { attempt(Array(bytes.prefix(count))) }
@@ -73,7 +73,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
         case 0 where place < damaged.count: damaged[place] = byte
         case 1 where place < damaged.count: damaged[place] ^= 1 << (byte & 7)
         case 2 where place < damaged.count: damaged.remove(at: place)
-        // Most formats read these bytes as a length, the largest that they can state.
+        // Most formats read these bytes as the largest length that the format can state.
         case 3: damaged.insert(contentsOf: [UInt8](repeating: 0xFF, count: 8), at: place)
         default: damaged.insert(byte, at: place)
         }
@@ -133,7 +133,7 @@ private struct CodecCheck<C: Codec> where C.Value: Equatable {
   }
 }
 
-/// Whether repeated decoding gives equal values. An error counts as true, because the check of one thread reports errors.
+/// Whether repeated decoding gives equal values. An error counts as true, because the check with one thread reports errors.
 private func isSteady<C: Codec>(_ codec: C, _ value: C.Value) -> Bool where C.Value: Equatable {
   do {
     let first = try decoded(codec, value)
@@ -149,7 +149,7 @@ private func decoded<C: Codec>(_ codec: C, _ value: C.Value) throws -> C.Value {
   return try codec.decode(bytes.span)
 }
 
-/// Equal seeds give equal numbers.
+/// Random numbers; equal seeds give equal numbers.
 private struct Random: RandomNumberGenerator {
   var state: UInt64
 

@@ -22,7 +22,7 @@ extension Store {
   }
 }
 
-/// Runs `body` with a new temporary store, then checks and closes the store. Its files are removed when no handle is left.
+/// Runs `body` with a new temporary store, then checks and closes it. When no handle to the store is left, its files are removed.
 ///
 ///     try withTemporaryStore { store, clock in
 ///       let notes = store.cache(TextCodec(), in: "notes")

@@ -21,7 +21,7 @@ final class Breaker: Sendable {
 
   var openings: Int { state.withLock { $0.openings } }
 
-  /// Whether a request may be sent: after a pause, only one. If this machine reads the log, the shortest pause is enough.
+  /// Whether a request may be sent: after a pause, only one. While this machine reads the log, the shortest pause is used.
   func admits(at now: Duration, isConnected: Bool = false) -> Bool {
     state.withLock { state in
       guard var until = state.openUntil else { return true }
@@ -39,7 +39,7 @@ final class Breaker: Sendable {
     state.withLock { $0 = State(openings: $0.openings) }
   }
 
-  /// - Parameter part: a random part of the pause, so that the machines of a fleet do not return at the same time.
+  /// - Parameter part: a random part of the pause, so that the machines of a fleet do not send requests again at the same time.
   func failed(at now: Duration, part: Double = .random(in: 0.5...1)) {
     state.withLock { state in
       if state.openUntil == nil {

@@ -2,10 +2,10 @@ import Larder
 import LarderSystem
 import Synchronization
 
-/// Loads the keys that the tier does not have with one call. The tier is asked for each key separately.
+/// Loads with one call all keys for which the tier has no value. The tier is asked for each key separately.
 ///
 /// A call waits for every key. A key either joins the call or does not need it: the key got its value elsewhere, or another
-/// machine loads it. When this is known for all keys, the last key starts the call. One call runs at a time.
+/// machine loads the key. When this is known for all keys, the last of the keys starts the call. One call runs at a time.
 final class BulkOrigin<Name: StoreKey & Sendable, Value: Sendable>: Sendable {
   typealias Missing = [(key: Name, stored: CachedValue<Value>?)]
   typealias Source = @Sendable (Missing) async throws -> [(Name, Loaded<Value>)]

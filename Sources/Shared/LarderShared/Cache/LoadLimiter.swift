@@ -9,7 +9,7 @@ final class LoadLimiter: Sendable {
 
   init(_ most: Int) { free = Atomic(most) }
 
-  /// Runs `body` when fewer loads than the limit run; waiting calls run in the order in which they came.
+  /// Runs `body` as soon as fewer loads than the limit run. Waiting calls run in the order in which they came.
   func run<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
     let place: Void? = await waiters.wait(unless: takePlace)
     guard place != nil else { throw CancellationError() }

@@ -14,7 +14,7 @@ import Synchronization
 public final class Shared: Sendable {
   /// The data that the machines share.
   public let tier: any SharedTier
-  /// How the tier is used.
+  /// The settings for the use of the tier.
   public let options: SharedOptions
   let limiter: LoadLimiter
   let breaker = Breaker()

@@ -13,11 +13,11 @@ extension SharedCache {
     try await results(for: keys, options: options, load: load).map { try $0.get()?.value }
   }
 
-  /// The values with the source and the age of each, or the errors of the keys that failed.
+  /// The values with the source and the age of each value, or the errors of the keys that failed.
   ///
-  /// Every key is handled like a key of `result(for:options:load:)`. One call of `load` gets all keys for which neither this
-  /// store nor the tier has a value. Further calls get the keys that other machines loaded but did not store, and the keys that
-  /// changed meanwhile. If the tier cannot be used, each call has at most ``SharedOptions/maxLoads`` keys.
+  /// Each key is handled as by `result(for:options:load:)`. One call of `load` gets all keys for which neither this store nor
+  /// the tier has a value. Further calls get the keys that other machines loaded but did not store, and the keys that changed
+  /// during the call. If the tier cannot be used, each call has at most ``SharedOptions/maxLoads`` keys.
   ///
   /// - Parameter load: as for `results(for:options:load:)` of `Cache`. A key that is missing in the answer has no value.
   /// - Returns: the results in the order of the keys; nil for a key without a value.

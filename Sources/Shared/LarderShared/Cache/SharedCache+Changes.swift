@@ -6,15 +6,15 @@ extension SharedCache {
   /// - Parameters:
   ///   - expires: how long the value stays fresh, at most 30 days; nil takes the namespace's rule.
   ///   - stale: how long after its expiry the value may be served stale; nil takes the namespace's rule.
-  /// - Throws: `LarderError/Code/unreachable` if nothing has changed anywhere; `LarderError/Code/unanswered` if the tier may have
-  ///   changed, so that this store has dropped its copy; or the errors of a write.
+  /// - Throws: `LarderError/Code/unreachable` if neither the tier nor this store has changed; `LarderError/Code/unanswered` if
+  ///   the tier may have changed, so that this store has dropped its copy; or the errors of a write.
   public func set(
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil, stale: Duration? = nil,
     tags: [String] = []
   ) async throws {
     let key = SharedKey(namespace: name, bytes: Key(key).bytes)
     try checkName()
-    // The tier takes a key of any length, but this store does not, so the call refuses a key that is too long.
+    // The tier takes a key of any length, but this store does not. So the call throws for a key that is too long.
     guard key.isPossible else {
       throw LarderError(
         .invalidArgument,
@@ -61,7 +61,7 @@ extension SharedCache {
   ///   store until a process of this machine can send it. `LarderError/Code/unreachable` if too many removals wait already.
   public func remove(_ key: some StoreKey) async throws {
     let key = SharedKey(namespace: name, bytes: Key(key).bytes)
-    // No store has such a key, and the log would send the key of any length to every machine, so nothing is done.
+    // No store has a key of this length. The tier would send the key to every machine by the log, so nothing is done.
     guard key.isPossible else { return }
     defer { local.leaveLoad(of: key.bytes) }
     try await change(.remove(key))

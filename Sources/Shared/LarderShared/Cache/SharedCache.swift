@@ -89,7 +89,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// is the result; nil if the load finds no value.
   ///
   /// The result reflects every `set`, `remove`, `clear` and `invalidate` that returned before the call, on any machine. The
-  /// call waits until this store has the value. If the tier cannot be used, `load` runs.
+  /// call returns after this store has the value. If the tier cannot be used, `load` runs.
   public func currentResult(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
@@ -109,7 +109,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   private func result(
     _ key: some StoreKey, _ options: LoadOptions, policy: RequestPolicy, _ load: @escaping Load
   ) async throws -> CacheResult<Value>? {
-    // The standing says whether copies are confirmed. It is read before the lookup, so that the lookup sees all changes up to it.
+    // The standing says whether copies are confirmed. It is read before the lookup, so the lookup sees each change it covers.
     let standing = copies.standing(limit: shared.options.unconfirmedLimit)
     // While the store is disconnected, the copy is used only if the load fails.
     if standing != .disconnected || options.policy != .standard {
@@ -131,7 +131,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     standing == .confirmed || options.policy == .cacheOnly
   }
 
-  /// The result of a request for which the stored value of this store is not enough.
+  /// The result of a request that the value in this store does not answer.
   private func loaded(
     _ stored: StoredResult<Value>, _ key: Key, _ options: LoadOptions, policy: RequestPolicy,
     _ standing: RecentChanges.Standing, _ load: @escaping Load
@@ -169,7 +169,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
       } catch is Overtaken {
         // A result of nil cannot carry an error, so the request begins again.
       }
-      // From now on no caller may join this load, even if the task of the load is removed only later.
+      // No later caller may join this load, even if the task of the load is removed only after this point.
       local.leaveLoad(of: key.bytes)
       changes += 1
       if changes < Self.mostChanges {

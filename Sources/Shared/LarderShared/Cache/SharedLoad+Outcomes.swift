@@ -79,5 +79,5 @@ extension SharedLoad {
   }
 }
 
-/// The value was changed before it was stored. A caller after the change must not get the value, so each caller asks again.
+/// The key was changed before the loaded value was stored. Callers after the change must not get the value, so each asks again.
 struct Overtaken: Error {}

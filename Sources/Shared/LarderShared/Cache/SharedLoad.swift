@@ -18,7 +18,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   /// How often a key may change before and during its load. After more changes the caller loads without the tier.
   private static var mostChanges: Int { 8 }
-  /// The longest wait for another machine's load, in durations of a lease. The other machine may renew its lease without an end.
+  /// The longest wait for another machine's load, in durations of a lease; without this limit, renewals could make it endless.
   private static var mostLeases: Int { 10 }
 
   func outcome(_ held: CachedValue<Value>?) async throws -> Loaded<Value> {
@@ -176,7 +176,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       return loaded(try await self.answer(known, tags: heldTags), stamp, ticket)
     }
     shared.count { $0.withoutTier += 1 }
-    // A noted change may be newer than the last applied record. The value would count as older than it, so it is not stored.
+    // A noted change may be newer than the last applied record. The value would then count as older, so it is not stored.
     let mayStore = copies.isCurrent(key, tags: options.tags, at: stamp.version)
     waits()
     let answer = try await shared.limiter.run { [known] in

@@ -16,8 +16,8 @@ public struct SharedOptions: Sendable {
   public var logLength: Int
   /// The number of loads that this process runs at the same time while the tier cannot be used.
   public var maxLoads: Int
-  /// How long reads use copies while this machine cannot read the log. The time begins two seconds after the last contact.
-  /// The results of these reads are not confirmed. After this time reads ask the tier or the origin first.
+  /// How long reads use copies while this machine cannot read the log. The time begins two seconds after the last contact. In
+  /// this time results are not confirmed. After this time reads ask the tier or the origin first.
   public var unconfirmedLimit: Duration
   /// If several changes arrive together or within this time, the log's reader pauses for this time, so that one reply contains
   /// many changes. At most a second.

@@ -14,7 +14,7 @@ public struct SharedStatus: Sendable {
   public var head: Position?
   /// The time between the last applied change and the newest seen change.
   public var behind: Duration
-  /// How many times the store began with a history of the log: at the first contact, and again after each loss of records.
+  /// How many times the store has begun with a history of the log: at the first contact, and again after each loss of records.
   public var epoch: UInt64
   /// The number of removals that wait for the tier.
   public var waitingRemovals: Int

@@ -25,14 +25,14 @@ struct TierCopy<Value: Sendable>: Sendable {
   var remaining: Duration { frame.soft - age }
   var isFresh: Bool { remaining > .zero }
 
-  /// Whether the value may be served within this window after its fresh lifetime; nil means the value's own stale window.
+  /// Whether the value is fresh, or stale for less than `window` and its own stale window; nil for only its own window.
   func isWithin(_ window: Duration?) -> Bool {
     .zero - remaining < min(window ?? frame.stale, frame.stale) || isFresh
   }
 }
 
 struct TierLookup<Value: Sendable>: Sendable {
-  /// The stamp of a value, which may be invalidated or damaged; nil if the tier has no value.
+  /// The stamp of the tier's value, even of an invalidated or damaged value; nil if the tier has no value.
   var stamp: ValueStamp?
   /// The value; nil if the tier has no usable value.
   var copy: TierCopy<Value>?
@@ -44,7 +44,7 @@ extension SharedCache {
   /// Asks the tier for a key. Asks again if the value has tags that the caller did not name.
   func find(_ key: SharedKey, tags: [String]) async throws(LarderError) -> TierLookup<Value> {
     var named = Set(tags.map(ExactString.init))
-    // Each time the tier may have another value with other tags, so the number of attempts is limited.
+    // At each attempt the tier may have another value with other tags, so the number of attempts is limited.
     for _ in 0..<4 {
       guard let fetched = try await shared.tier.fetch(key, tags: named.map(\.string).sorted())
       else { return TierLookup() }

@@ -88,7 +88,7 @@ struct LocalState: Sendable {
     }
   }
 
-  /// Stores a record that is never evicted. If the progress is lost in spite of that, the store begins with a new history.
+  /// Stores a record that is never evicted. If the progress is lost nevertheless, the store begins with a new history.
   func put(
     _ bytes: [UInt8], for key: some StoreKey, of namespace: Store.Namespace? = nil,
     in batch: inout WriteBatch

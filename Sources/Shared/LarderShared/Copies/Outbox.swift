@@ -2,7 +2,7 @@ import Larder
 import LarderSystem
 
 /// The removals of this machine that the tier does not have yet, the oldest first, in a namespace of the store. Any process of
-/// the store may send them; sending a removal twice does no harm.
+/// the store may send the removals; to send a removal twice does no harm.
 struct Outbox: Sendable {
   static let namespace = "shared-outbox"
   /// The most removals that can wait. A further removal is not queued, and its caller gets an error.

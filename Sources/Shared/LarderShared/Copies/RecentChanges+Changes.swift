@@ -14,7 +14,7 @@ extension RecentChanges {
     firstSlot + Int(Checksum.of(name, seed: 4) % UInt64(slots))
   }
 
-  /// Notes a change in the slot of its name. Names in one slot share the newest position, so a change may refuse further values.
+  /// Notes a change in the slot of its name. Names in one slot share the newest position: values of other names may be refused.
   func note(_ subject: LogRecord.Subject, at position: Position) {
     note([LogRecord(position: position, digest: 0, previous: nil, subject: subject)])
   }
@@ -52,7 +52,7 @@ extension RecentChanges {
     return (Self.firstSlot..<Self.firstSlot + Self.slots).map { view.acquire($0) }
   }
 
-  /// Replaces the changes of a lost history with the position at which another history begins, but not the changes after the
+  /// Replaces the changes of a lost history with the position at which another history begins, but keeps the changes after the
   /// read of `noted`. So a value from a server that still has the lost history is refused.
   func replace(_ noted: [UInt64], with position: Position) {
     let view = words.view

@@ -33,7 +33,7 @@ struct RecentChanges: Sendable {
   static let lease = Duration.seconds(1)
 
   let words: SharedTable
-  /// The hash of the caller's application; nil for a caller that only looks.
+  /// The hash of the caller's application; nil for a caller that only reads the status.
   private let application: UInt64?
 
   init(_ store: Store, of application: String) {

@@ -19,11 +19,11 @@ struct LogFollower {
   private var written: Duration
   /// The time of the last look at the head in the present history; nil before the first look in this history.
   private var looked: Duration?
-  /// A head that was not applied yet. When it is applied, the copies are confirmed for the time of the look at this head.
+  /// A newest record that is not applied yet. When it is applied, the copies are confirmed for the time when it was seen.
   private var goal: Look?
   /// Whether the store has begun with another history, and no look has found that history yet.
   private var hasBegun = false
-  /// The time at which the last records were applied, or at which the pause after them ended.
+  /// The time at which the last records were applied or, if a pause followed, at which the pause ended.
   private var answered: Duration?
 
   init(_ reader: LogReader, at progress: LocalState.Progress) {

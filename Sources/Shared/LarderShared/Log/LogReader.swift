@@ -11,7 +11,7 @@ import LarderSystem
 ///
 /// Every half second the reader also looks at the head: without new records, only the look shows that the tier is reachable.
 struct LogReader: Sendable {
-  /// How often a process that does not read tests whether it must become the reader.
+  /// How often a process that does not read the log tests whether it must become the reader.
   private static let watch = Duration.milliseconds(100)
   private static let longestPause = Duration.seconds(2)
 

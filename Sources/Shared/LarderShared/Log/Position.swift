@@ -2,7 +2,7 @@ import LarderSystem
 
 /// The place of a change in the order of all changes: the ID that the server has given the change's record in the log.
 ///
-/// The version of a value is a position: that of the record that set the value, or the newest when a loaded value was stored.
+/// The version of a set value is the position of its record; of a loaded value, the newest position when it was stored.
 public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The first part of the ID: milliseconds of the server's clock, never fewer than in the ID of the previous record.
   public var milliseconds: UInt64
@@ -75,7 +75,7 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
   }
 }
 
-/// Identifies one stored value among all values of its key: two fills may have one version, so a stamp also has the time.
+/// Identifies one stored value among all values of its key. Two loaded values may have one version, so a stamp also has a time.
 public struct ValueStamp: Hashable, Comparable, Sendable {
   /// The value's version.
   public var version: Position

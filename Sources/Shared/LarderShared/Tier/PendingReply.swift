@@ -25,7 +25,7 @@ package final class PendingReply: Sendable {
     continuation?.resume(returning: outcome)
   }
 
-  /// Call this just before the command is sent. If the result is false, do not send: the caller no longer waits.
+  /// Marks the command as sent; call this just before. If the result is false, do not send: the caller no longer waits.
   package func markSent() -> Bool {
     state.withLock { state in
       if state.outcome == nil { state.isSent = true }

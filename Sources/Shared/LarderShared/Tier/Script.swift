@@ -56,7 +56,7 @@ struct Script: Sendable {
 
     """
 
-  /// `KEYS`: log, head, value, lease, time. `ARGV`: length of the log, namespace, key, frame, lifetime. Returns the ID.
+  /// `KEYS`: log, head, value, lease, time. `ARGV`: length of the log, namespace, key, frame, lifetime. Returns the record's ID.
   static let set = Script(
     "set",
     """
@@ -66,7 +66,7 @@ struct Script: Sendable {
     return id
     """)
 
-  /// `KEYS`: log, head, value, lease. `ARGV`: length of the log, namespace, key. Returns the ID.
+  /// `KEYS`: log, head, value, lease. `ARGV`: length of the log, namespace, key. Returns the ID of the record.
   static let remove = Script(
     "remove",
     """

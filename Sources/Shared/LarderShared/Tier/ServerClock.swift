@@ -4,7 +4,7 @@ import Synchronization
 /// The server's clock as this process knows it. The age of a value does not depend on the wall clock of any machine.
 ///
 /// A separate command asks for the time at the first use, and again when the answer is older than ``lifetime``. The error is at
-/// most half of the command's round trip, plus the error of the machine's monotonic clock since then.
+/// most half of the command's round trip, plus the error of the machine's monotonic clock since the answer.
 final class ServerClock: Sendable {
   static let lifetime = Duration.seconds(10)
 

@@ -25,7 +25,7 @@ public protocol SharedTier: Sendable {
     _ key: SharedKey, rejecting stamp: ValueStamp?, as token: LeaseToken, for length: Duration
   ) async throws(LarderError) -> LeaseAnswer
 
-  /// Makes the lease end after `length` from now. Returns false if the lease is gone.
+  /// Extends the lease, so that it ends after `length`, measured from now. Returns false if the lease is gone.
   func renew(
     _ key: SharedKey, _ token: LeaseToken, for length: Duration
   ) async throws(LarderError) -> Bool
@@ -47,7 +47,7 @@ public protocol SharedTier: Sendable {
   /// The newest record of the log. If the log is empty or does not end with the head's record, writes a first record.
   func newestRecord() async throws(LarderError) -> LogRecord
 
-  /// The position of the newest record, and the record at a position. Each is nil if the log has no such record.
+  /// The position of the newest record, and the record at a position. Each of the two is nil if the log does not have it.
   ///
   /// If the reader's own last record is missing or different, the reader has lost the history that it followed.
   func look(at position: Position) async throws(LarderError) -> (

@@ -124,7 +124,7 @@ public struct StreamTier: SharedTier {
         )
       case .remove(let key): (.remove, keys(of: key), [Array(key.namespace.utf8), key.bytes])
       case .clear(let namespace):
-        // A server that evicts must not forget the floors of namespaces, so they have no lifetime. There are only a few of them.
+        // A server that evicts must not forget the floors of namespaces, so they have no lifetime. They are few.
         (
           .raiseFloor, [names.log, names.head, names.floor(namespace: namespace)],
           [Array("clear".utf8), Array(namespace.utf8), []]

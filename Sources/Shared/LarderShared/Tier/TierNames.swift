@@ -28,7 +28,7 @@ package struct TierNames: Sendable {
   var head: [UInt8] { Array((prefix + "head").utf8) }
   /// The key of the time at which the last value was stored.
   var time: [UInt8] { Array((prefix + "time").utf8) }
-  /// A key that never exists.
+  /// A key that never exists; see ``Script/look``.
   var nothing: [UInt8] { Array((prefix + "nothing").utf8) }
   func value(_ key: SharedKey) -> [UInt8] { Array((prefix + "v:").utf8) + Self.name(of: key) }
   func lease(_ key: SharedKey) -> [UInt8] { Array((prefix + "l:").utf8) + Self.name(of: key) }
