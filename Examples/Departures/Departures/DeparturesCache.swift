@@ -71,7 +71,7 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// All lookups use this function. Returns a value of the store or the service, and logs a line. Stores absence for an hour.
+  /// All lookups use this function. Returns a value of the store or the service, and logs a line. Absence is stored for an hour.
   private func value<Value: Codable & Sendable>(
     _ key: String, in namespace: BoatNamespace,
     load: @escaping @Sendable () async throws -> Loaded<Value>
