@@ -10,7 +10,7 @@ import Testing
 
   private static let records = 4000
 
-  /// Makes a store with several levels of pages, free pages, and values that need pages of their own. Returns its data file.
+  /// Makes a store with several levels of pages, free pages, and values that need pages of their own. Returns the data file.
   private func makeStore() throws -> Data {
     let environment = try Fixture.open(directory.store)
     let second = environment.databases[0]
@@ -79,7 +79,7 @@ import Testing
     #expect(try isWhole(Fixture.open(place(bytes + Data(repeating: 9, count: 9000), "longer"))))
   }
 
-  /// If a transaction takes a page and frees it again, LMDB does not write this page. So a sound file may lack pages at its end.
+  /// LMDB does not write a page that one transaction both takes and frees. So the end of an undamaged file may lack pages.
   @Test func `a file that lacks free pages at its end opens, and nothing of it is lost`() throws {
     var random = SeededRNG(seed: UInt64(seed))
     var short = 0

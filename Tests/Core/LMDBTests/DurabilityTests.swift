@@ -6,7 +6,7 @@ import Testing
 
 @testable import LMDB
 
-/// These tests simulate a power cut: they open a copy of the files with the boot identity of a later start of the machine. The
+/// Tests that simulate a power cut. They open a copy of the files with the boot identity of a later start of the machine. The
 /// copy has all written data, even if no sync was made. The tests in `PowerCut` simulate the loss of written data.
 @Suite struct `Durability levels` {
   let directory = TemporaryDirectory()
@@ -167,7 +167,7 @@ import Testing
   }
 
   @Test func `checkpointed: the last to close saves what a killed process wrote`() throws {
-    // The peer uses the real boot identity of the machine, so this process must use the real identity, too.
+    // The peer uses the real boot identity of the machine, so this process must also use the real identity.
     let mine = try Fixture.open(directory.store, Fixture.options(durability: .checkpointed))
     let peer = try PeerProcess("number", directory.store, ["1", "1"])
     #expect(eventually { peer.soFar.count > 3 })

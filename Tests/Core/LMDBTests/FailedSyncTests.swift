@@ -28,7 +28,7 @@ import Testing
       try Data(file.utf8).write(to: URL(fileURLWithPath: trigger))
     }
 
-    /// Two peers that have the store open. The first peer writes 1, syncs, and writes 2. The next sync of this peer fails.
+    /// Two peers that have the store open. The first peer writes 1, syncs, and writes 2. The next sync of the first peer fails.
     private func peersWithFailedSync(_ opening: String = "open") throws -> (
       first: PeerProcess, second: PeerProcess
     ) {
@@ -84,7 +84,7 @@ import Testing
       #expect(error?.description.contains("Input/output error") == true)
       #expect(error?.description.contains("\(second.identifier)") == true)
       #expect(error?.recoverySuggestion.contains("close the store in every process") == true)
-      // The second process made no write, so it lost no data. But its close must report the failed sync of the first process.
+      // The second process made no write, so it lost no data. But the close of the second process must report the failed sync.
       #expect(try second.ask("close") == "unsynced")
       #expect(try first.ask("close") == "unsynced")
       #expect(try recovered() == [1])

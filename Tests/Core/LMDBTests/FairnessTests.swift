@@ -9,8 +9,8 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct Fairness {
   let directory = TemporaryDirectory()
 
-  /// A wait is the number of commits by other processes between the request for a write and this write, so it does not depend
-  /// on the speed of the machine. But if the system suspends the process just before its request, the number is too high.
+  /// A wait is the number of commits by other processes between the request for a write and this write, so a wait does not
+  /// depend on the machine's speed. But if the system suspends the process just before its request, the number is too high.
   @Test(arguments: [3, 5])
   func `each of several processes writes after about one write of each other`(count: Int) throws {
     let peers = try (0..<count).map { _ in try PeerProcess("queue", directory.store, ["60"]) }
@@ -97,7 +97,7 @@ import Testing
     try environment.set([5], [6])
     let held = try FileLock(opening: directory.store + "/lock.write", in: ForkGuard())
     #expect(try held.take())
-    // Lets the thread that makes checkpoints begin its wait for the lock, so the `sync` below waits behind that thread.
+    // Lets the thread that makes checkpoints begin its wait for the lock, so this thread gets the lock before the `sync` below.
     usleep(400_000)
     let hasGivenUp = Atomic(false)
     try inThreads(2) { index in

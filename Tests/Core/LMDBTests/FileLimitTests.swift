@@ -18,7 +18,7 @@ import Testing
     return environment
   }
 
-  /// Stores values of `size` bytes until no room is left, and returns how many it stored.
+  /// Stores values of `size` bytes until no room is left, and returns the number of stored values.
   @discardableResult
   private func fill(_ environment: Environment, from first: Int = 0, size: Int = 3000) throws
     -> Int

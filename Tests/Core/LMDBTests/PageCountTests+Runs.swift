@@ -101,7 +101,7 @@ extension `Pages that a write can count on` {
   }
 
   private static let run = 6
-  /// After LMDB has read enough pages for the run (here in the first few lists), it reads at most this number of further lists.
+  /// The largest number of lists that LMDB reads after the lists that have enough pages for the run (here the first few lists).
   private static let lists = 60 * run
 
   @Test func `one in a list that LMDB does not get to is not promised`() throws {

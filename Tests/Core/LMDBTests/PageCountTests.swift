@@ -148,7 +148,7 @@ import Testing
     32 + (available + freeing) / 128
   }
 
-  /// Removes values and stores other values until only the pages for the commit are left. Returns how many values it stored.
+  /// Removes values and stores other values until only the pages for the commit are left. Returns the number of stored values.
   private func takeAllButCommit(_ environment: Environment, limit: Int, removals: Int) throws -> Int
   {
     let second = environment.databases[0]

@@ -89,7 +89,7 @@ struct `Several containers` {
     let first = try peer("hold")
     #expect(first.line() == "open")
     #expect(try peer("hold").lines() == ["refused sameProcessID"])
-    // The process id of this process is not 1, so its opening is not refused.
+    // This process has another id than 1, so the store opens.
     let environment = try Fixture.open(store)
     try environment.set([5], [6])
     environment.close()
@@ -102,7 +102,7 @@ struct `Several containers` {
 
   @Test func `what a killed container left is freed when it starts again under the same id`() throws
   {
-    // Keeps the store open. Otherwise the next process would begin a new reader table, without the slots of killed processes.
+    // Keeps the store open. Otherwise the next process would begin a new reader table without the slots of the killed process.
     let environment = try Fixture.open(store, Fixture.options(durability: .checkpointed))
     func slots() throws -> [ReaderTable.Reader] {
       try environment.readerTable.readers().filter { $0.process == 1 }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Damage where each page itself is valid: two records refer to the same page, or one record refers to a free page. LMDB would
-/// free this page twice, and a later commit would end the process.
+/// free the shared page twice, and a later commit would end the process.
 extension `Writing over damage` {
   /// The file offset of each record on the path from the root to a key of the second database.
   private func path(to key: Int) throws -> [Int] {
@@ -124,7 +124,7 @@ extension `Writing over damage` {
     let second = environment.databases[0]
     let error = failure {
       try environment.write { transaction in
-        // The free lists are checked only before the first change, so this earlier read succeeds.
+        // The free lists are checked only before the first change, so this read before the change succeeds.
         #expect(try transaction.locate(Fixture.bytes(3001).span, in: second)?.count == 100)
         try transaction.put([1].span, for: Fixture.bytes(3001).span, in: second)
       }

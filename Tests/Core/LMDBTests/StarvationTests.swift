@@ -85,7 +85,7 @@ import Testing
 
   @Test func `a store needs no more address space than the process has, and its map grows`() throws
   {
-    // The limit is 3 GB, because the Swift libraries and the debug build already take some hundred megabytes.
+    // The limit is 3 GB, because the Swift libraries and the debug build already take several hundred megabytes.
     let peer = try PeerProcess(
       "fill-in-little-space", directory.store, ["200"], under: limited("ulimit -v 3000000"))
     let lines = peer.lines()
@@ -121,7 +121,7 @@ struct `Without permission to write` {
     ] { try #require(Process.succeeds(words)) }
   }
 
-  /// A peer that runs as this other user. The peer has read the record, and its write has failed.
+  /// A peer that runs as the owner of the store. The peer has read the record, and its write has failed.
   private func reader() throws -> PeerProcess {
     let peer = try PeerProcess(
       "read-without-permission", directory.store, under: asOtherUser, saying: "read [7]")
@@ -171,7 +171,7 @@ struct `Without permission to write` {
     let peer = try reader()
     var options = rootOptions(lockTimeout: .milliseconds(50))
     options.readOnly = true
-    // A read-only opening does not wait for the peer, because it needs no write lock.
+    // A read-only opening needs no write lock, so the opening does not wait for the peer.
     let reader = try Fixture.open(directory.store, options)
     #expect(try reader.value([1]) == [7])
     #expect(reader.details(of: .busy).contains("\(peer.identifier) ("))

@@ -59,7 +59,7 @@ func options(
 }
 
 extension Environment {
-  /// The readers of this process.
+  /// The readers in the reader table that belong to this process.
   func ownReaders() throws -> [ReaderTable.Reader] {
     try readerTable.readers().filter { $0.process == Int(getpid()) }
   }
@@ -125,5 +125,5 @@ let canChangeUser = geteuid() == 0 && Process.succeeds(["setpriv", "--version"])
 /// Whether this user may mount a file system in a mount namespace of its own.
 let canMount = Process.succeeds(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/tmp"])
 
-/// The random seed. The environment variable `LARDER_SEED` sets it, to repeat a failure.
+/// The random seed. To repeat a failure, set the environment variable `LARDER_SEED`.
 let seed = Int(TestSettings.seed)

@@ -151,7 +151,7 @@ extension Cursor.Record {
   fileprivate var joined: [UInt8] { Fixture.bytes(key.count) + key.array + value.array }
 }
 
-/// After `locate`, a write of the same key uses the found position instead of a second search. This must not change the result.
+/// After `locate`, a write of the same key uses the found position instead of a second search. The result must not change.
 @Suite struct Locating {
   let directory = TemporaryDirectory()
   let environment: Environment

@@ -104,7 +104,7 @@ import Testing
   }
 }
 
-/// Writes that meet damaged pages of an open file. Opening checks some pages, so the tests damage the file after the opening.
+/// Writes that meet damaged pages of an open file. An opening could find damage, so the tests damage an open file.
 @Suite struct `Writing over damage` {
   let directory = TemporaryDirectory()
 
@@ -182,7 +182,7 @@ import Testing
     #expect(writeEverything() > 0, "page \(page), seed \(TestSettings.seed)")
     #expect(environment.damage != nil)
     #expect(failure { try environment.set([1], [1]) } == .damagedPage)
-    // Reads that do not need the damaged page still work.
+    // Reads that do not need the damaged page succeed.
     #expect(try environment.value(Fixture.signature) == [1])
     #expect(try environment.beginRead().damagedPages(databases: environment.databases) != [])
   }

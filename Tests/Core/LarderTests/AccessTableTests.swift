@@ -148,7 +148,7 @@ extension AccessTable {
     }
     table.setRecent(from: 101, through: 100, of: id)
     #expect(use(1, 100, id) == used && use(2, 101, id) == used)
-    // Entry 7 is recent, but the table has forgotten it. So a use makes a new slot, as for an entry that was never used.
+    // Entry 7 is recent, but the table has forgotten the entry. So a use makes a new slot, as for an entry without a use.
     table.setRecent(from: 90, through: 100, of: id)
     table.forget(hash(7))
     table.touch(hash(7), sequence: 95, of: id, in: now)
@@ -209,7 +209,7 @@ extension AccessTable {
     #expect((0..<200).allSatisfy { table.stats(of: hash($0)).frequency <= 6 })
     #expect(halved() > 180)
     #expect((0..<200).allSatisfy { table.stats(of: hash($0)).clock == 2 })
-    // In an empty store, each call of `sweep` passes only a few words of the table, so its position moves only a little.
+    // In an empty store, each call of `sweep` passes only a few words of the table, so the position moves only a little.
     #expect(table.fits(entries: 0, in: now))
     let before = table.words.view.note(AccessTable.Note.sweep)
     table.sweep()

@@ -135,7 +135,7 @@ import Testing
     #expect(kinds.contains(.missed(nil)) && kinds.isSubset(of: [.missed(nil), .set]))
     try await store.namespace("notes").remove(0)
     #expect(await watch.next()?.kind == .removed(.removed))
-    // If there is no write between the end of a lease and its renewal, the watcher misses nothing.
+    // If no process writes between the end of a lease and its renewal, the watcher misses nothing.
     let feed = store.engine.changes
     #expect(feed.poll(after: feed.ring.position) != nil)
     machine.advance(Int64(ChangeLease.length) + 1)

@@ -22,7 +22,7 @@ import Testing
     #expect(store.engine.changes.ring.head == 0)
     try setAndDie("2", in: store, commits: true)
     #expect(store.engine.changes.ring.head == 1)
-    // A write without a change of its own publishes the second change.
+    // An empty write makes no change, but publishes the second change.
     try store.write { _ in }
     #expect(await watch.next()?.key == Key("1"))
     #expect(await watch.next()?.key == Key("2"))
@@ -43,14 +43,14 @@ import Testing
   }
 
   @Test func `a watch that begins during a write is told that something passed`() async throws {
-    // After the first watch of a store, writers check for watchers. This watch ends immediately, so the writers find no watcher.
+    // After the first watch of a store, writers check for watchers. This watch ends immediately, so writers find none.
     _ = store.changes()
     var changes: Changes?
     let gaps = store.engine.changes.ring.position.gaps
     try store.write { batch in
       try batch.set("v", for: "k", in: notes)
       changes = store.changes()
-      // The change is not committed yet, so this read does not see it.
+      // The change is not committed yet, so this read returns nil.
       #expect(try notes.text("k") == nil)
     }
     var watch = try #require(changes).makeAsyncIterator()
@@ -131,7 +131,7 @@ import Testing
     #expect(feed.ring.exchangeWatched(feed.ring.watchedUntil, for: 0))
     try await store.namespace("notes").set("v", for: "unseen")
     #expect(feed.poll(after: feed.ring.position) != nil)
-    // If a poll of the feed renewed the lease before the write, the watch gets the change. Otherwise it gets a report of a gap.
+    // If a poll of the feed renewed the lease before the write, the watch gets the change. Otherwise the watch reports a gap.
     let first = await watch.next()
     #expect(first?.kind == .missed(nil) || first?.key == Key("unseen"))
     try await store.namespace("notes").set("v", for: "seen")

@@ -150,7 +150,7 @@ import Testing
       var writer = try RandomWriter(store: store, clock: clock, seed: seed)
       var watch = store.changes().makeAsyncIterator()
       var replay = Replay()
-      // With some seeds a step makes few changes, so the run continues until it has more than 200 changes.
+      // With some seeds a step makes few changes, so the run continues until there are more than 200 changes.
       var step = 0
       while step < 12 || replay.count <= 200 && step < 100 {
         for _ in 0..<25 { try writer.step() }

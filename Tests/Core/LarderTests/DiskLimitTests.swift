@@ -81,7 +81,7 @@ struct DiskLimitTests {
       let after = try store.statistics()
       #expect(before.entries == after.entries && before.bytes == after.bytes)
       #expect(fileSize(store) <= 4_000_000)
-      // The limit keeps some pages in reserve for removals, so removals still succeed.
+      // The store keeps pages in reserve for removals, so removals succeed at the limit.
       #expect(try notes.remove("new \(written - 1)"))
       #expect(try notes.clear().entries > 0)
       try peer.endInput()
@@ -103,7 +103,7 @@ struct DiskLimitTests {
       let peer = try PeerProcess("larder-fill", store.path, ["500", "8000"])
       #expect(peer.line() == "done")
       for index in 0..<500 { try notes.set([UInt8](repeating: 2, count: 8000), for: "b\(index)") }
-      // A removal needs some new pages. A file without free pages must grow by these pages before the first removal.
+      // A removal needs new pages. So a file without free pages must grow before the first removal, but only by these pages.
       #expect(fileSize(store) <= size + 2_000_000)
       #expect(try notes.info()!.bytes < 5_000_000)
       try store.declare(StoreLimits(disk: 20_000_000))
@@ -129,7 +129,7 @@ struct DiskLimitTests {
     #expect(try store.limits().effective == StoreLimits(disk: disk.limit))
     #expect(try store.statistics().usage.disk.limit == disk.limit)
     #expect(try store.limits().declared == StoreLimits())
-    // The store computed its limit at its creation, so a later change of the free disk space has no effect.
+    // The store computed its limit when it was created, so a later change of the free disk space has no effect.
     options.hooks.freeDisk = { _ in 1 << 50 }
     try store.close()
     store = try Store(at: path + "/store", options: options)

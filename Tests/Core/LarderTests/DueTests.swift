@@ -37,7 +37,7 @@ import Testing
     try store.namespace("a").set("v", for: "k", expires: .after(.seconds(10)))
     try store.namespace("c").set("v", for: "k", expires: .after(.seconds(30)))
     #expect(try store.state.nextDue == moment(10))
-    // After a removal, `nextDue` is too early. Only a purge at or after `nextDue` corrects it.
+    // After a removal, `nextDue` is too early. Only a purge at or after `nextDue` corrects this time.
     try store.namespace("a").remove("k")
     try store.purge()
     #expect(try store.state.nextDue == moment(10))

@@ -124,7 +124,7 @@ import Testing
     try PeerProcess("operate", path, [operation], under: prefix).lines()
   }
 
-  /// Expects that a line either ends with "done" or names the path, and that it has no terms that only developers know.
+  /// Expects that a line ends with "done" or names the path, and that the line has no terms that only developers know.
   private func expectWords(_ line: String, _ fault: String) {
     #expect(!line.contains("MDB_"), "\(fault): \(line)")
     #expect(!line.contains("no remedy"), "\(fault): \(line)")

@@ -6,7 +6,7 @@ import Testing
 @testable import Larder
 
 @Suite struct ExtremeNumberTests {
-  /// The seconds of some of these durations do not fit in `Int64`, so the property `components` would trap for them.
+  /// Includes durations whose seconds do not fit in `Int64`. The property `components` of such a duration would trap.
   static let durations: [Duration] = [
     .zero, .milliseconds(Int64.max), .seconds(Int64.max), .seconds(Int64.min), .seconds(1e20),
     .seconds(-1e20), .days(Int.max), Duration(attoseconds: .max), Duration(attoseconds: .min),
@@ -128,7 +128,7 @@ import Testing
       try notes.set(Array("v".utf8), for: "k", attributes)
     }
     #expect(try notes.entry(for: "k")?.tags.count == 20_000)
-    // A write that compared each tag with each other tag would take minutes, so it would exceed this limit.
+    // A write that compared each tag with each other tag would take minutes, and so exceed this limit.
     #expect(seconds < .seconds(20))
   }
 
@@ -153,7 +153,7 @@ import Testing
     let seconds = try processorTime { repaired = try RepairJob(engine: store.engine).run() }
     #expect(repaired == 1)
     #expect(try store.verify().faults == [])
-    // A repair that read all tags for each record would take minutes, so it would exceed this limit.
+    // A repair that read all tags for each record would take minutes, and so exceed this limit.
     #expect(seconds < .seconds(20))
   }
 

@@ -106,6 +106,8 @@ import Testing
     #expect(found.faults.count >= 8)
     let value = [UInt8](repeating: 2, count: 9000)
     try notes.set(value, for: "new")
+    let version = try #require(try notes.entry(for: "new")?.version)
+    #expect((next..<next + 4).contains(version))
     #expect(try store.repair(found) == [])
     #expect(try notes.bytes("new") == value && store.verify().faults == [])
   }
@@ -152,7 +154,7 @@ import Testing
     try notes.set([UInt8](repeating: 1, count: 9000), for: "c", attributes)
     attributes.owners = [Owner(Key("k"), in: "notes")]
     try notes.set([4], for: "owned", attributes)
-    // The clear reclaims only some of these entries itself. The other entries stay in the store as cleared entries.
+    // The clear itself reclaims only a part of these entries. The other entries stay in the store as cleared entries.
     try store.namespace("cleared").fill(0..<100)
     try store.namespace("other").set("v", for: "k")
     try store.namespace("cleared").clear()

@@ -175,7 +175,7 @@ import Testing
     timer.runOut()
     clock.advance(by: .seconds(1690))
     for number in 0..<100 { _ = try notes.text(number) }
-    // The entries expire in 4 s. This is more than the timer's longest delay of one second, so the timer gets that delay.
+    // The entries expire in 4 s. The longest delay of the timer is one second, so the timer gets this delay.
     #expect(timer.delays == [.seconds(1)])
     timer.runOut()
     #expect(store.engine.leftovers.accesses.queue.count == 0)
@@ -202,7 +202,7 @@ import Testing
     #expect(entry.expires?.advanced(by: .seconds(5)) == entry.staleUntil)
     clock.advance(by: .seconds(500))
     #expect(try notes.text("k") == "v")
-    // The last read was a use of the old value, so it does not extend the lifetime of the new value.
+    // The last read was a use of the old value, so this use does not extend the lifetime of the new value.
     try notes.set("w", for: "k", expires: .after(.seconds(20)))
     timer.runOut()
     #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .seconds(20)))

@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  /// The keys have the same checksum for every seed, because their first word makes the product in the checksum 0.
+  /// The keys have the same checksum for every seed, because the first word of each key makes the product in the checksum 0.
   @Test func `keys that are chosen to collide do not`() {
     var keys: [[UInt8]] = []
     for number in 0..<1000 as Range<UInt64> {

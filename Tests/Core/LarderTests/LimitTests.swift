@@ -155,7 +155,7 @@ struct LimitTests: StoreSuite {
     try store.declare(Rules(eviction: .fifo), for: "new")
     for index in 0..<500 { try store.namespace("new").set("x", for: "\(index)") }
     let held = try names.map { try store.namespace($0).count() }
-    // The store keeps room for two entries of the write buffer, so it may have only 998 entries.
+    // The store keeps room for two entries of the write buffer, so the store may have only 998 entries.
     let entries = try store.statistics().entries
     #expect((998...1000).contains(entries))
     // Each namespace loses entries in proportion to its size, so the ratios 2:1 and 6:1 remain.

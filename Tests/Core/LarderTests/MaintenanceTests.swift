@@ -61,7 +61,7 @@ import Testing
     #expect(upkeep.latest == nil && !upkeep.isRunning)
     let report = try upkeep.runOnce()
     #expect(report.removed == RemovalResult(entries: 3, bytes: 12))
-    // The clear itself has already reclaimed some of the 700 entries, so this run may reclaim fewer than 700.
+    // The clear itself may already have reclaimed up to 200 of the 700 entries, so this run may reclaim fewer than 700.
     #expect((500...700).contains(report.reclaimed) && report.deadReaders == 0)
     #expect(store.engine.allHandles.allSatisfy { $0.unmerged() == ReadCounters() })
     #expect(try upkeep.latest?.get() == report)
@@ -71,7 +71,7 @@ import Testing
 
   @Test func `readers that were killed are cleared`() throws {
     try withTemporaryDirectory { path in
-      // This test needs `durable`. At other levels, a checkpoint may clear the killed readers before the maintenance does.
+      // This test needs `durable`. At other levels, a checkpoint may clear the killed readers before this run.
       let store = try Store(at: path + "/s", options: Store.Options(durability: .durable))
       let peer = try PeerProcess("larder-hold", store.path, saying: "holding")
       peer.kill()
@@ -141,7 +141,7 @@ import Testing
     let stamp = { try store.state.maintained }
     var stamps: [UInt64] = [0]
     for _ in 1...5 {
-      // Each step of the clock is shorter than the jitter, so the other objects see a run before their own runs are due.
+      // Each step of the clock is shorter than the jitter, so the other objects see each run before their own runs.
       while try stamp() == stamps.last {
         clock.advance(by: .seconds(5))
         for _ in 0..<20 { await Task.yield() }

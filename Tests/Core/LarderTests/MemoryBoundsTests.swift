@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  /// The keys whose values are in memory. Unlike a read, this check has no effect on later evictions.
+  /// The keys whose values are in memory. A read would change later evictions, but this check does not.
   private func kept<Value>(_ cache: Cache<Value>, _ keys: Range<Int>) throws -> Set<Int> {
     Set(keys.filter { $0.withKeyBytes { cache.memory?.item($0) != nil } })
   }

@@ -245,7 +245,7 @@ private struct MemoryRun {
       #expect(level(text, limit: text, statistics: text) == .normal)
       #expect(level(text, limit: "0", statistics: "anon 5") == .normal)
     }
-    // The level of this machine is not known, so this line only checks that the call works.
+    // The memory pressure of this machine is not known, so this line only checks that the call succeeds.
     #expect(MemoryPressure.current() >= .normal)
   }
 }

@@ -24,7 +24,7 @@ struct Model {
   struct Space {
     var entries: [[UInt8]: Entry] = [:]
     var rules = Rules()
-    /// Expired entries that reads have found. The next commit removes them.
+    /// Expired entries that reads have found, and that the next commit removes.
     var asked: Set<[UInt8]> = []
     var replaced: UInt64 = 0
     var removed: UInt64 = 0

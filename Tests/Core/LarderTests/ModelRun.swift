@@ -54,7 +54,7 @@ struct ModelRun {
     keys += (0..<5).map { _ in
       (0..<random.next(in: 1..<600)).map { _ in UInt8(random.next(in: 0..<256)) }
     }
-    // The order of a set differs from run to run. After the sort, the order depends only on the seed.
+    // The order of a set differs from run to run, so the keys are sorted. Their order then depends only on the seed.
     self.keys = Set(keys).sorted { $0.lexicographicallyPrecedes($1) }
     self.random = random
   }

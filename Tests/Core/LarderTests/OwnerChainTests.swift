@@ -101,7 +101,7 @@ import Testing
     try store.declare(Rules(limits: Limits(bytes: 4), eviction: eviction), for: "notes")
     for index in 0..<4 {
       var attributes = index == 0 ? EntryAttributes() : owned(by: "\(index - 1)")
-      // An expired owner at any place of the chain still counts as an owner, so the overwrite must not evict it.
+      // An expired owner at any place of the chain still counts as an owner, so the overwrite must not evict an expired owner.
       if index < expires ?? 0 { attributes.expires = .after(.seconds(1)) }
       try notes.set([1], for: "\(index)", attributes)
     }
@@ -146,7 +146,7 @@ import Testing
     try clearOwners(.never)
     let others = store.namespace("others")
     let large = [UInt8](repeating: 1, count: 100_000)
-    // These values fill the file before all cleared entries are reclaimed, so the next write must reclaim more of them.
+    // These values fill the file before all cleared entries are reclaimed, so the next write must reclaim more entries.
     for index in 0..<8 { try others.set(large + large + large + large, for: index) }
     try notes.set(large, for: "1", owned(by: "0"))
     #expect(try store.verify().faults == [])

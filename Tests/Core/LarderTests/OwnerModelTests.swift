@@ -6,7 +6,7 @@ import Testing
 @testable import Larder
 
 /// Random changes of a small and full store in which most entries have owners. After each change, the store must be sound, no
-/// write may have evicted its own entry or an owner of this entry, and no namespace may have lost guaranteed bytes to others.
+/// write may have evicted its own entry or an owner of this entry, and no namespace may have lost guaranteed bytes to another.
 @Suite struct OwnerModelTests {
   @Test func `owners, guarantees, pins and limits hold together`() throws {
     let (seed, steps) = (Int(TestSettings.seed), 1_500 * TestSettings.trials)
@@ -48,7 +48,7 @@ struct OwnerRun {
     var entries: [Place: Store.Entry] = [:]
     var bytes: [String: Int] = [:]
     var guaranteed: [String: Int] = [:]
-    /// Whether no entry waits for its removal: none is expired, cleared, invalidated or without its owners.
+    /// Whether no entry waits for a removal, because no entry is expired, cleared, invalidated or without its owners.
     var isSettled = true
   }
 
@@ -94,7 +94,7 @@ struct OwnerRun {
     return before
   }
 
-  /// Expects that every owner of a stored entry is stored. Checks nothing while removals of owned entries still wait.
+  /// Expects that every owner of a stored entry is stored. Checks nothing while owned entries wait for their removal.
   private func checkOwners(_ what: String) throws {
     let now = try entries()
     guard try store.state.orphans == 0 else { return }

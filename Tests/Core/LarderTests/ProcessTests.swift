@@ -56,7 +56,7 @@ import Testing
 
 @Suite struct MemoryProcessTests {
   /// The other process counts from 1. For each number it writes one of eight keys, or clears or renames the namespace. After
-  /// each commit it writes the number to a file. A read that begins later must not find an older value.
+  /// each commit, that process writes the number to a file. A read that begins later must not find an older value.
   @Test func `no read finds a value older than a commit that ended before it began: 300,000 reads`()
     throws
   {
@@ -138,7 +138,7 @@ enum Numbers {
     let lost = Tally()
     try inThreads(4) { thread in
       if thread >= 2 {
-        // Each read of an expired entry asks a later write to remove the entry. These fast reads make many such requests.
+        // Each read of an expired entry asks a later write to remove the entry. The fast reads of this loop make many requests.
         while !isOver.load(ordering: .relaxed) {
           for key in 0..<8 { _ = try notes.text(key) }
           if thread == 3 { _ = try notes.count() }

@@ -36,7 +36,7 @@ struct RandomWriter {
     case 15..<17: _ = try notes.bytes(key)
     case 17:
       guard try notes.contains(key) else { return }
-      // This entry has an owner, and is removed with that owner.
+      // The owner of this entry is `key` in `notes`. The removal of the owner also removes this entry.
       try store.namespace("a").set(
         [1, 2, 3], for: "image \(key)", .with(owners: [Owner(Key(key), in: notes.name)]))
     default: clock.advance(by: .milliseconds(random.next(in: 0..<2000)))

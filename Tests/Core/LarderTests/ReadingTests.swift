@@ -59,7 +59,7 @@ import Testing
       #expect(throws: Stop.self) { try notes.scan { _, _ in throw Stop() } }
     }
     try notes.set("b", for: "k")
-    // If one of the reads were still open, its snapshot would be older than the last write, and its age would not be 0.
+    // The snapshot of a read that is still open would be older than the last write, so the age of the read would not be 0.
     let ages = try store.statistics().readers.compactMap(\.age)
     #expect(ages.allSatisfy { $0 == 0 })
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Larder
 
-/// What a watcher knows if it sees only the changes: the keys of each namespace, and the size of each value.
+/// The knowledge of a watcher that sees only the changes: the keys of each namespace, and the size of each value.
 struct Replay {
   private(set) var sizes: [String: [Key: Int]] = [:]
   private(set) var missed = 0
@@ -57,7 +57,7 @@ struct Replay {
 extension Changes.Iterator {
   /// The changes of all commits up to now.
   mutating func rest(of store: Store) async throws -> [Change] {
-    // This write marks the end of these changes.
+    // The change of this write marks the end of the changes to return.
     try await store.namespace("end").set("", for: "end")
     var changes: [Change] = []
     while let change = await next() {

@@ -96,7 +96,7 @@ import Testing
     try notes.scan { entry, _ in
       visited += 1
       if visited % 100 == 0 {
-        // The age of a snapshot is the number of commits after it, so each of these writes increases the age by one.
+        // The age of a snapshot is the number of commits after the snapshot, so each write here increases the age by one.
         try notes.set("other", for: 10_000 + visited)
         let age = try store.statistics().readers.compactMap(\.age).max() ?? 0
         oldest = max(oldest, age)

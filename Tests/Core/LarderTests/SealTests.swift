@@ -39,7 +39,7 @@ import Testing
     #expect(opened(seal.seal([], for: [7]), [7]) == [])
   }
 
-  /// Damages the bytes of one record, one after the other. Expects that reads still work and that a write repairs the record.
+  /// Damages the bytes of one record, one after the other. Expects that reads succeed and that a write repairs the record.
   private func damaging(
     counters: Bool, _ check: (Store, Store.Namespace) throws -> Void
   ) throws {

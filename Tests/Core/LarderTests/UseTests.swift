@@ -96,7 +96,7 @@ import Testing
       #expect(try without.namespace("notes").text("k") == "v")
       #expect(try without.namespace("notes").entry(for: "k")?.lastUsed == nil)
       #expect(!FileManager.default.fileExists(atPath: path + "/s/access"))
-      // The open handle is read-only. This second handle may write, so it makes an access table.
+      // The open handle is read-only. The second handle may write, so that handle makes an access table.
       let writing = try Store(at: path + "/s")
       #expect(try writing.namespace("notes").text("k") == "v")
       #expect(try writing.namespace("notes").entry(for: "k")?.lastUsed != nil)
@@ -127,7 +127,7 @@ import Testing
         try notes.fill((0..<1000).map { "more \(round) \($0)" })
       }
       #expect(try size() == 128 + 4 * AccessTable.count(entries: 32_768))
-      // The peer still reads these keys. Each of its reads must mark the use in the new table.
+      // The peer reads the keys again and again. Each read must mark the use in the new table.
       for key in 0..<100 {
         let place = try notes.place(of: "\(key)")
         store.engine.access.forget(place)

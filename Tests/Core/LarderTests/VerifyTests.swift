@@ -138,7 +138,7 @@ import Testing
     try changeDataFile(of: path) { data in
       let places = places(of: "key-500", in: id, data)
       #expect(!places.isEmpty)
-      // Erases the flags of the page, which say what kind of page it is. A page without flags is damaged.
+      // Erases the flags, which give the kind of the page. A page without flags is damaged.
       for place in places { data[place / Self.pageSize * Self.pageSize + 10] = 0 }
     }
     let store = try Store(at: path)

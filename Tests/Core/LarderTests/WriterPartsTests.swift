@@ -151,7 +151,7 @@ import Testing
       entries += 1
     }
     #expect(entries > 60 && entries < 100)
-    // A batch copies each used page at most once, so it never needs more copies than there are used pages.
+    // A batch copies each used page at most once, so the batch needs at most one copy for each used page.
     #expect(room().spent(changing: 1_000_000) == 1000)
     #expect(room().usable(leaving: 1000) == 1048 && room().usable(leaving: 10) == 1792)
     #expect(small.pages(ofLargeRecord: 2000) == 0 && small.pages(ofRecord: 4096) == 2)

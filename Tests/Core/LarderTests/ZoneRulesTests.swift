@@ -100,7 +100,7 @@ import Testing
     let dublin = try #require(YearlyChanges("IST-1GMT0,M10.5.0,M3.5.0/1".utf8))
     #expect(dublin.offset(at: try seconds("2026-07-01T00:00:00Z")) == 3600)
     #expect(dublin.offset(at: try seconds("2026-12-01T00:00:00Z")) == 0)
-    // By this rule summer time lasts all year, because it begins again at the moment when it ends.
+    // By this rule summer time lasts all year, because each summer time ends at the moment when the next one begins.
     let always = try #require(YearlyChanges("XXX3EDT4,0/0,J365/23".utf8))
     for text in ["2026-01-01T02:59:59Z", "2026-01-01T04:00:00Z", "2026-07-01T00:00:00Z"] {
       #expect(always.offset(at: try seconds(text)) == -14400)

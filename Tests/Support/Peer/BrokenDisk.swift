@@ -23,7 +23,7 @@ extension Peer {
     anew.close()
   }
 
-  /// Closes a store with unsynced writes. Makes the sync of this close fail in the same way as ``failSync()`` does.
+  /// Closes a store with unsynced writes. The sync during the close fails in the same way as in ``failSync()``.
   func failSyncAtClosing() throws {
     let options = Store.Options(checkpointInterval: .seconds(3600))
     let opened = try Store(at: store, options: options)
@@ -166,6 +166,8 @@ extension Peer {
       var changing = Fixture.options(durability: .scratch)
       changing.changesDurability = true
       do throws(OpenError) { try Fixture.open(directory, changing).close() } catch {
+        let kept = try Data(contentsOf: URL(fileURLWithPath: file))
+        precondition(kept == damaged, "a refused change of the level changed the file")
         Peer.say("kept its level: \(error.kind)")
       }
     }

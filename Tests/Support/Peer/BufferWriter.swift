@@ -2,7 +2,7 @@ import Larder
 import TestSupport
 
 extension Peer {
-  /// Sets numbers through the write buffer, one after the other, until the process is killed. Prints each number after its set.
+  /// Sets numbers through the write buffer, one after the other, until the process is killed. Prints each number after the set.
   /// Of every four numbers, the first also sets the key `sometimes`, and the third also removes this key.
   ///
   /// Arguments: a number for the namespace, the size of the buffer, a seed.
@@ -43,7 +43,7 @@ extension Peer {
 
   /// Puts an entry into the write buffer. After a line of input, pops the entry. The pop also commits the entry's record.
   func popBuffered() throws {
-    // With this interval, the timer does not commit the record before the pop.
+    // The interval is so long that the timer does not commit the record before the pop.
     let options = with(Store.Options(checkpointInterval: .seconds(3600))) {
       $0.writeBuffer = 256 << 10
     }

@@ -130,7 +130,7 @@ extension Peer {
     precondition(value != nil)
   }
 
-  /// Adds records with successive numbers, and prints each number after its commit.
+  /// Adds records with successive numbers, and prints each number after the commit of the record.
   ///
   /// All writers share one count, so a lost commit leaves a gap. Runs until a write fails or the test kills the process.
   func number() throws {

@@ -66,7 +66,7 @@ extension Peer {
     return process
   }
 
-  /// Forks inside a write. The child returns from the write, and only the parent may commit it.
+  /// Forks inside a write. The child returns from the write, but only the parent may commit the write.
   func forkInWrite() throws {
     let environment = try Fixture.open(store)
     var process: Int32 = -1

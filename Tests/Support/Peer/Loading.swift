@@ -13,7 +13,7 @@ extension Peer {
     return try Store(at: store, options: options).cache(TextCodec(), in: "boards")
   }
 
-  /// Loads a key under a policy. The load prints `loading`, and the next line is its value. The line `fail` makes the load fail.
+  /// Loads a key under a policy. The load prints `loading` and returns the next line of input, but throws after the line `fail`.
   func loadOne() throws {
     let boards = try cache()
     let options = LoadOptions(
@@ -59,7 +59,7 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Loads 60 of 100 keys, which other peers load too. Prints how many keys this peer loaded and how many values it got.
+  /// Loads 60 of 100 keys, which other peers load too. Prints the number of loads in this peer and the number of values.
   func loadBulk() throws {
     let boards = try cache()
     Peer.say("open")

@@ -2,7 +2,7 @@ import Foundation
 import LMDB
 
 extension Peer {
-  /// Writes while the process can get no more address space. Then writes again without this limit.
+  /// Writes while the process can get no more address space. After the end of this limit, writes again.
   func growWithoutRoom() throws {
     let environment = try Fixture.open(store, Fixture.options(mapSize: 1 << 20))
     var stored = 0

@@ -46,7 +46,7 @@ extension Peer {
         }
         let last = Result { try PowerWork.number(in: store) }
         if case .failure(let error) = last { Peer.say("failed \(error)") }
-        // A close also saves counts of reads, so it may write to the store. The test must know when the close begins.
+        // A close also saves counts of reads, so the close may write to the store. The test must know when the close begins.
         Peer.say("closing")
         do {
           try store.close()
@@ -157,7 +157,7 @@ package enum PowerWork {
       return states[number]
     }
 
-    /// A difference between the store and the contents that its last number determines. Nil if there is no difference.
+    /// A difference between the contents of the store and those of batch `number` in the model. Nil if there is no difference.
     package mutating func difference(_ store: Store) throws -> String? {
       let number = try number(in: store)
       let state = state(after: number)
@@ -213,7 +213,7 @@ package enum GroupWork {
     let notes = store.namespace(namespace)
     try await inTasks(tasks) { task in
       for write in 0..<writes {
-        // In some rounds, adds to the same group a write that must be refused.
+        // In one of five rounds, adds a write that must be refused to the group.
         if write % 5 == task % 5 { try await writeTooMuch(to: notes, key(task, write)) }
         try await notes.set(value(task, write), for: key(task, write))
         Peer.say("ack \(task) \(write)")

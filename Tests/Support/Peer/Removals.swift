@@ -36,7 +36,7 @@ final class RemovalRun: Sendable {
   }
 
   private func raise(_ name: Int, _ key: Int, to time: Int64) {
-    // If two removals run at the same time, the file may keep the earlier time. This only makes the check weaker.
+    // If two removals run at the same time, the file may keep the earlier time. The check is then only weaker, not wrong.
     var latest = max(time, floor(name, key))
     _ = unsafe pwrite(file, &latest, 8, place(name, key))
   }
@@ -76,7 +76,7 @@ final class RemovalRun: Sendable {
       options.stale = Staleness(whileRevalidating: .milliseconds(5), onError: .milliseconds(20))
     }
     let (isUnchanged, pause) = (random.next(in: 0..<4) == 0, random.next(in: 0..<4))
-    // Sometimes reads all keys that have the same tags.
+    // In a third of the steps, reads all keys with the tags of `key`.
     let keys =
       random.next(in: 0..<3) == 0 ? (0..<Self.keys).filter { $0 % 2 == key % 2 } : [key]
     let floors = keys.map { floor(name, $0) }

@@ -48,7 +48,7 @@ extension Peer {
     environment.close()
   }
 
-  /// Reads a store for which the process has no permission to write, and keeps it open.
+  /// Reads a store for which the process has no permission to write, and keeps the store open.
   func readWithoutPermission() throws {
     var options = Fixture.options()
     options.create = false
@@ -65,7 +65,7 @@ extension Peer {
     environment.close()
   }
 
-  /// Makes as many writes of a millisecond as the argument says, and prints for how many other writes each write has waited.
+  /// Makes as many writes of 1 ms as the argument says. Prints for each write how many other writes were made during its wait.
   func queueUp() throws {
     let environment = try Fixture.open(store)
     Peer.say("open")

@@ -12,7 +12,7 @@ package final class PeerProcess: @unchecked Sendable {
   private let output = Pipe()
   private let collector: LineCollector
   private let longestWait: TimeInterval
-  /// Whether the peer was killed because it said nothing for too long.
+  /// Whether the peer was killed because it printed nothing for too long.
   package private(set) var isHanging = false
 
   /// - Parameters:
@@ -20,7 +20,7 @@ package final class PeerProcess: @unchecked Sendable {
   ///   - first: the first line of the peer. The initializer waits for the line, and throws an error if another line comes.
   ///   - limit: the longest time in seconds without a line of the peer. A peer that works prints more often, even on a busy
   ///     machine.
-  ///   - errors: where the standard error of the peer goes; nil means the standard error of this process.
+  ///   - errors: the file for the standard error of the peer. Nil means the standard error of this process.
   package init(
     _ scenario: String, _ store: String, _ arguments: [String] = [], under prefix: [String] = [],
     saying first: String? = nil,

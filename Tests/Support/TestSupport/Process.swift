@@ -12,7 +12,7 @@ extension Process {
     return process
   }
 
-  /// Runs a command to its end. Returns its exit status and what it wrote to standard output.
+  /// Runs a command to its end. Returns the exit status and the standard output.
   package static func output(
     of words: [String], environment: [String: String]? = nil, errors: FileHandle = .nullDevice
   ) throws -> (status: Int32, text: String) {
@@ -33,7 +33,7 @@ extension Process {
 
 /// The processor time that the calling thread spends in `body`.
 ///
-/// Other work of the machine changes elapsed time, but hardly changes this time. So a test can distinguish linear from
+/// Other work of the machine changes elapsed time, but hardly processor time. So a test can distinguish linear from
 /// quadratic cost.
 package func processorTime(_ body: () throws -> Void) rethrows -> Duration {
   let start = processorTime

@@ -2,7 +2,7 @@ package import Foundation
 
 /// The files of this repository, for tests of its documents.
 package enum Repository {
-  /// The folder that holds `Package.swift` of the library.
+  /// The folder of the library's `Package.swift`.
   package static let root: URL = {
     var folder = URL(filePath: #filePath).deletingLastPathComponent()
     while !FileManager.default.fileExists(atPath: folder.appending(path: "CHANGELOG.md").path) {

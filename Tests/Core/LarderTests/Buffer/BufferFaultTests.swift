@@ -116,7 +116,7 @@ import Testing
     #expect(try reader.namespaces().map(\.name) == ["notes"])
     #expect(try reader.namespace("numbers-0").value(for: 1) as [UInt8]? == nil)
     #expect(try reader.namespace("notes").text("k") == "old")
-    // A writer that opens the store later begins a new generation of the buffer. The reader must read this generation.
+    // A writer that opens the store later begins a new generation of the buffer. The reader must read the new generation.
     let writer = try Store(at: path, options: BufferedStore.options())
     for number in 0..<3 { try writer.namespace("notes").set("\(number)", for: "k") }
     #expect(try reader.namespace("notes").text("k") == "2")

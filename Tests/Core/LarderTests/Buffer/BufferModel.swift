@@ -30,7 +30,7 @@ import Testing
 /// A model of the write buffer for one key. A writer, transactions and a reader take single steps in any order, and at most one
 /// process is killed. `Docs/Internals/WriteBuffer.md` describes the steps. The values are the numbers of the writes.
 struct BufferModel: Hashable {
-  /// A deliberate fault of the protocol. A walk through all orders of the steps must find it.
+  /// A deliberate fault of the protocol. A walk through all orders of the steps must find the fault.
   enum Fault: CaseIterable {
     case readerDoesNotLookAgain, frozenRecordsCount, killedAppendStaysHidden
     case commitsTwice, tailStays
@@ -224,7 +224,7 @@ extension BufferModel {
     return [model]
   }
 
-  /// Takes the lock if it is free, or if its owner is dead.
+  /// Takes the lock if the lock is free or has a dead owner.
   private mutating func take(_ owner: Owner) -> Bool {
     guard lock == .nobody || lock == .dead else { return false }
     lock = owner

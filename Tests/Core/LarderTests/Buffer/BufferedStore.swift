@@ -18,13 +18,13 @@ enum BufferedStore {
   /// Calls `body` with a store that knows the namespace `notes`, so the next `set` is appended to the write buffer.
   static func with(_ body: (Store, Store.Namespace) throws -> Void) throws {
     try withStoreOnDisk(options()) { store, notes in
-      // The first commit makes the namespace. After the second commit its rules are known, too, so later sets use the buffer.
+      // The first commit makes the namespace. The second commit makes the rules known, too, so later sets use the buffer.
       for _ in 0..<2 { try notes.set("first", for: "first") }
       try body(store, notes)
     }
   }
 
-  /// Makes a store, and kills the process that writes it, so the buffer still has entries. Returns the last answered number.
+  /// Kills a process that has made and written a store, so the buffer keeps entries. Returns the last answered number.
   @discardableResult
   static func leaveByKill(_ path: String) throws -> Int {
     let writer = try PeerProcess("buffered", path, ["0", "262144", "7"], saying: "open")

@@ -10,7 +10,7 @@ import Testing
   let fixture = StoreFixture(onDisk: BufferedStore.options())
 
   init() throws {
-    // The first commit makes the namespace. After the second commit its rules are known, too, so later sets use the buffer.
+    // The first commit makes the namespace. The second commit makes the rules known, too, so later sets use the buffer.
     for _ in 0..<2 { try notes.set("first", for: "first") }
   }
 

@@ -34,7 +34,7 @@ import Testing
   ) async throws -> Task<CacheResult<String>, any Error> {
     let table = try #require(store.engine.leases).table
     let task = load("thun", policy)
-    // After this wait, the caller has mapped the file of leases and reads the lease of the peer.
+    // Waits until the caller has mapped the file of leases, so that the caller reads the lease of the peer.
     try await waitUntil { table.standing(0, at: machine.value) != .unavailable }
     return task
   }
@@ -94,7 +94,7 @@ import Testing
       try boards.leaseHash(Array("thun".utf8))
     )
     let task = try await waiting()
-    // The clock of the peer stands still, so the peer does not renew its lease. The test renews the lease.
+    // The time of the peer never changes, so the peer does not renew its lease. The test renews the lease instead.
     var word = LeaseTable.word(hash, until: machine.value + LeaseTable.length)
     while machine.value < 1_000_000 + LoadLeases.longest {
       #expect(origin.loads == 0)
@@ -177,6 +177,6 @@ import Testing
 }
 
 extension StoreEngine {
-  /// `#require` copies the values in its expression, but ``Loads`` cannot be copied, so the tests use this property.
+  /// `#require` copies the values in its expression, but ``Loads`` cannot be copied, so the tests need this property.
   fileprivate var leases: LoadLeases? { loads.leases }
 }

@@ -71,7 +71,7 @@ import Testing
     origin.fail()
     let tasks = (0..<10).map { _ in origin.startAsking(boards) }
     try await origin.waitForLoads(1)
-    // Waits until all ten callers share the load. The load must not end before this.
+    // Waits until all ten callers share the load. The load must not end before that moment.
     try await waitUntil { boards.namespace.engine.loads.running.callers() >= 10 }
     origin.open()
     for task in tasks {

@@ -60,7 +60,7 @@ extension Larder.Cache<String> {
 
 extension Store {
   fileprivate func settle() async throws {
-    // The queue of writes is empty only after it has told each load about the commit.
+    // The queue of writes is empty only after each load knows the outcome of its commit.
     try await waitUntil { engine.loads.running.count == 0 && engine.loads.writes.isEmpty }
     #expect(try verify().faults == [])
   }

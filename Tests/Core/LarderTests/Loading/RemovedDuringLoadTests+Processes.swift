@@ -130,7 +130,7 @@ extension RemovedDuringLoadTests {
   func `no caller of any process gets what was removed before it asked`() throws {
     let directory = TemporaryDirectory()
     let path = directory.path + "/s"
-    // The file has one time for each of four keys in two namespaces. A caller must not get a value from before this time.
+    // For each of four keys in two namespaces, the file has a time. A caller must not get a value from before the key's time.
     try Data(count: 64).write(to: URL(fileURLWithPath: path + ".floors"))
     let steps = 250 * TestSettings.trials
     var random = SeededRNG()

@@ -110,7 +110,7 @@ import Testing
       expires: .after(.minutes(10)), refreshAhead: .minutes(1), waitsForCommit: true)
     let ask = { try await origin.ask(boards, options) }
     _ = try await ask()
-    // A caller may get its value before the load leaves the table of running loads, so the test waits until the table is empty.
+    // A caller may get the value while the load is still in the table of running loads, so the test waits for an empty table.
     try await waitUntil { boards.namespace.engine.loads.running.count == 0 }
     clock.advance(by: .minutes(9) - .milliseconds(1))
     #expect(try await ask().value == "load 1" && origin.loads == 1)
@@ -139,7 +139,7 @@ import Testing
     #expect(try await ask(.reload).value == "load 2")
     #expect(try await ask(.revalidate).value == "load 3")
     clock.advance(by: .hours(23))
-    // These two policies serve the stale value without a load.
+    // The following two policies serve the stale value without a load.
     for policy in [RequestPolicy.cacheOnly, .cacheElseLoad] {
       let served = try await ask(policy)
       #expect(served.value == "load 3" && served.source == .stale && served.age == .hours(23))

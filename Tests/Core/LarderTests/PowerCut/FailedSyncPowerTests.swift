@@ -84,7 +84,7 @@ import TestSupport
       }
     }
 
-    /// Whether to cut the power after these lines: after each report of a sync or a close, and at some random points.
+    /// Whether to cut the power after these lines: after each report of a sync or a close, and at random points.
     private static func isCut(_ lines: [String], _ random: inout SeededRNG) -> Bool {
       lines.contains { $0.hasPrefix("sync ") || $0.hasPrefix("closed ") }
         || Int.random(in: 0..<30, using: &random) == 0

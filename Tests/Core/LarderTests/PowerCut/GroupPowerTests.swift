@@ -8,7 +8,7 @@ import TestSupport
   @testable import LMDB
   @testable import Larder
 
-  /// The writes that the store had reported as done to each task at some point of a trace. The tasks share commits.
+  /// The writes that the store had reported to each task as done, at one point of a trace. The tasks share commits.
   private struct GroupPromise {
     private(set) var isOpen = false
     /// For each task: `acknowledged` is the number of writes reported as done, `synced` the number that a sync or close covers.
@@ -31,7 +31,7 @@ import TestSupport
       }
     }
 
-    /// The smallest number of writes that the store must have of a task.
+    /// The number of writes of a task that the store must have at least.
     func least(_ task: Int, _ level: Durability) -> Int {
       let (told, synced) = (acknowledged[task] ?? 0, synced[task] ?? 0)
       return switch level {

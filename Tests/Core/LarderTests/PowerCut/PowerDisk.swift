@@ -1,7 +1,7 @@
 import LarderPeer
 import TestSupport
 
-/// A disk at some point of a trace: the bytes that are on it for certain, and the changes that may be on it.
+/// A disk at one point of a trace: the bytes that certainly are on the disk, and the changes that may be on the disk.
 ///
 /// Assumptions: a successful sync has written everything, and the disk writes a sector of 512 bytes whole or not at all. Other
 /// changes may reach the disk in any order. LMDB's commits need whole sectors: a disk that writes units of 8 bytes may write
@@ -15,7 +15,7 @@ struct PowerDisk {
     case calls(Double)
     /// Each sector of the pending calls reaches the disk with this chance.
     case sectors(Double)
-    /// This share of the pending calls reaches the disk. These calls are the earliest of all pending calls.
+    /// The earliest pending calls reach the disk. The number is their share of all pending calls.
     case prefix(Double)
   }
 

@@ -8,7 +8,7 @@ struct PowerTrace {
     /// The sync with this number succeeded. So all changes of the same file or directory that were recorded before `beginSync`
     /// are on the disk. The directory is the store or its parent.
     case endSync(UInt64, inode: UInt64, name: String)
-    /// The sync failed. The writes to the file that the sync covers may be lost, and no later sync writes them.
+    /// The sync failed. The writes to the file that the sync covers may be lost. No later sync writes the lost data.
     case failSync(UInt64, inode: UInt64, name: String)
     case resize(inode: UInt64, length: Int)
     case create(name: String, inode: UInt64)

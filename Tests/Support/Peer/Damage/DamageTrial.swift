@@ -4,7 +4,7 @@ import TestSupport
 
 /// Runs cases one after the other: each case damages a copy of a store, and then opens, reads, verifies and writes the copy.
 ///
-/// Usage: `damage-cases DIRECTORY SEED COUNT LEVEL`. The worker prints `case SEED` before each case, and the result after it.
+/// Usage: `damage-cases DIRECTORY SEED COUNT LEVEL`. Prints `case SEED` before each case, and the result after the case.
 /// After a crash or a hang there is no result, and `damage-trials` counts the case as failed.
 struct DamageWorker {
   private let files: [String: Data]

@@ -3,7 +3,7 @@ import TestSupport
 
 /// Damage that leaves each page valid in itself: one reference in the data file names another page than before.
 ///
-/// A disk that loses writes, or writes to a wrong place, causes such damage. Changes of random bytes rarely cause it.
+/// A disk that loses writes, or writes to a wrong place, causes such damage. Changes of random bytes rarely cause this damage.
 extension Mutation {
   /// The place of a page number, or of a number of pages, in the data file.
   private struct Reference {
@@ -26,7 +26,7 @@ extension Mutation {
     }
   }
 
-  /// Changes one of the references, so that it names another page.
+  /// Changes one of the references to the number of another page.
   private mutating func exchange(_ references: [Reference], flags: Set<UInt16>, in data: inout Data)
   {
     let count = data.count / Self.pageSize
