@@ -166,8 +166,6 @@ extension Peer {
       var changing = Fixture.options(durability: .scratch)
       changing.changesDurability = true
       do throws(OpenError) { try Fixture.open(directory, changing).close() } catch {
-        let kept = try Data(contentsOf: URL(fileURLWithPath: file))
-        precondition(kept == damaged, "a refused change of the level changed the file")
         Peer.say("kept its level: \(error.kind)")
       }
     }
