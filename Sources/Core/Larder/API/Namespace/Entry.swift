@@ -38,7 +38,7 @@ extension Store {
     public var version: UInt64
     /// Whether the entry is protected from eviction; see `pin(_:)` of ``Store/Namespace``.
     public var isPinned: Bool
-    /// Whether the entry is negative: it records that the key has no value, so reads find no value. See ``Loaded/absent``.
+    /// Whether the entry is negative: such an entry records that its key has no value. See ``Loaded/absent``.
     public var isNegative: Bool
     /// The owners of the entry. The removal of the last owner removes the entry.
     public var owners: [Owner]

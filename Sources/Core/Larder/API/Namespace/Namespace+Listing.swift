@@ -10,7 +10,7 @@ import LarderSystem
 /// A position in a namespace's listing. The cursor stays valid after a restart and after other writes, even after the removal
 /// of the entry at the position. The cursor becomes invalid when the namespace is cleared.
 ///
-/// The text of a cursor is opaque, so it can be given to clients. The text is valid only in one namespace of one store.
+/// The text of a cursor is opaque and may be given to clients. The text is valid only in one namespace of one store.
 public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
   /// The text of the cursor: base64 with the alphabet for URLs, without padding.
   public let description: String
@@ -39,7 +39,7 @@ public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
   func entryKey(store: [UInt8], id: NamespaceID, namespace: String) throws(LarderError) -> [UInt8] {
     let padding = String(repeating: "=", count: (4 - description.utf8.count % 4) % 4)
     let text = description.replacing("-", with: "+").replacing("_", with: "/") + padding
-    // Base64 ignores some bits of the last letter, so several texts give equal bytes. Only the text of `text(of:)` is valid.
+    // Base64 ignores spare bits of the last letter, so several texts give equal bytes. Only the text of `text(of:)` is valid.
     guard let bytes = Data(base64Encoded: text).map({ Array($0) }), bytes.count >= 19,
       Self.text(of: bytes) == description, bytes[0] == Self.layout,
       bytes.u32(bytes.count - 4) == Self.checksum(of: Array(bytes.dropLast(4)))

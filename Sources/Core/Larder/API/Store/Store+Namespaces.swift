@@ -94,7 +94,7 @@ extension Store {
   /// The time at which the next entry of each namespace stops being fresh. Omits namespaces without such an entry.
   ///
   /// The index is in the order of the ends of stale windows, so a later record may have an earlier expiry. The search reads
-  /// about 10,000 entries, or more until it finds a fresh entry. Without stale windows the first fresh entry is enough.
+  /// about 10,000 entries, and more if none of them is fresh. Without stale windows the first fresh entry is enough.
   package func nextExpiries() throws(LarderError) -> [ExactString: Timestamp] {
     let transaction = try engine.beginRead()
     var ends: [ExactString: Timestamp] = [:]

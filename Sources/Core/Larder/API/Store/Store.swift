@@ -46,9 +46,9 @@ public struct Store: Sendable {
     /// The longest time from a write to its commit. At ``Durability/checkpointed``, this is also the longest time from a commit
     /// to its checkpoint, so a checkpoint follows a write after at most twice this interval.
     public var checkpointInterval = Duration.milliseconds(200)
-    /// Transforms that change values before they are stored, in this order, such as compression and then encryption; reads undo
-    /// the changes. If no transform is required, values that were stored without transforms can be read. All openings of one
-    /// store in a process need equal transforms.
+    /// Transforms that change values in this order before a value is stored, such as compression and then encryption. Reads
+    /// undo the changes. If no transform is required, values that were stored without transforms can be read. All openings of
+    /// one store in a process need equal transforms.
     public var transforms: [any ValueTransform] = []
     /// Whether the memory tier drops decoded values if the system is short of memory: half at a warning, nine tenths if memory
     /// is critical. Larder asks at most once a second, when a value is kept. A store's first opening in a process decides.

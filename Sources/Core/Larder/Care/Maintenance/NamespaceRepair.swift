@@ -72,7 +72,7 @@ struct NamespaceRepair {
     return (keys, count == most ? last : nil)
   }
 
-  /// The keys of the tag index whose entry is absent or lacks the tag. Reads each entry only once for all of its tags.
+  /// The keys of the tag index whose entry is absent or lacks the tag. Reads an entry only once for all its tags.
   func unexplained(
     _ keys: [[UInt8]], in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> [[UInt8]] {

@@ -28,8 +28,8 @@ extension Store {
   /// file. No file may exist at `destination`.
   ///
   /// Entries keep their bytes, times, tags, owners and other attributes. Namespaces keep their rules. The store keeps its
-  /// limits, and its durability if `options` sets no other. Entries in the write buffer of killed processes are saved if the
-  /// old store can be opened. Only entries with a correct checksum are saved, so no value is wrong. The old store may be too
+  /// limits, and its durability if `options` sets none. Entries in the write buffer of killed processes are saved if the old
+  /// store can be opened. Only entries with a correct checksum are saved, so no value is wrong. The old store may be too
   /// damaged to open. No process can write to the old store during the call. O(size of the file).
   ///
   /// The new store is made as `.NAME.unfinished` beside `destination`, and renamed when it is complete. So if the process is
@@ -114,7 +114,7 @@ extension Store {
     _ pace: inout SalvagePace
   ) throws -> Salvage {
     let metadata = try SalvageMetadata(file)
-    // The limits and rules may be stricter now than when the entries were written, so they are set last.
+    // The limits and rules may be stricter now than when the entries were written, so these come last.
     try engine.changeSettings { $0.overrides.disk = Limits.unlimited }
     for (name, _) in metadata.namespaces {
       try declare(Rules(largestValue: Rules.largestPossibleValue), for: name)

@@ -146,7 +146,7 @@ struct SalvageWriter {
   }
 }
 
-/// The records that a store's processes have left in the write buffer, because they were killed before the commit.
+/// The records that killed processes have left in a store's write buffer, because the commit did not happen.
 struct SalvagedRecords {
   let contents: BufferContents
   let commit: UInt64

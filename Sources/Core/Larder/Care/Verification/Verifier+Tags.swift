@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-// Checks of the tag index: it must have a record for each tag and owner of each entry, and no other record.
+// Checks that the tag index has a record for each tag and owner of each entry, and no other record.
 
 /// Finds out whether two sets of keys are equal, without keeping the keys. One set must be a part of the other. Keys with the
 /// same hash share a count. If all counts are 0 at the end, the sets are equal.

@@ -6,7 +6,7 @@ struct Verifier {
   let engine: StoreEngine
   var result: Verification
 
-  // The following properties are results of some checks that other checks need.
+  // The next properties pass the results of a check to later checks.
 
   /// The namespaces with readable records.
   var namespaces: [MetadataReader.ListedNamespace] = []

@@ -31,7 +31,7 @@ extension StoreState {
       state.bytes &+= counters.bytes
       state.stored &+= counters.stored
     }
-    // A number that is too high is allowed. A number that is too low would leave dependents in the store, so all entries count.
+    // The number may be too high. But a number that is too low would leave dependents in the store, so all entries count.
     state.dependents = state.entries
     return state
   }

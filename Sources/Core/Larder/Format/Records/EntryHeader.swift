@@ -86,7 +86,7 @@ struct EntryHeader: Equatable {
     return staleUntil == Self.never ? Self.never : min(max(staleUntil, 0), ExpiryRecord.latest)
   }
 
-  /// The form: 16 bits that tell which numbers a header has and how long they are. The low byte also has the flags.
+  /// The form: 16 bits that tell which numbers a header has, and their lengths. The low byte also has the flags.
   struct Form: Equatable {
     var bits: UInt16
 
@@ -103,7 +103,7 @@ struct EntryHeader: Equatable {
 
     /// The form of most entries: 4-byte version, 4-byte lifetime, no stale window.
     static let plain: UInt16 = Length.short << expiresShift
-    /// The flags that may be set in the low byte of the plain form, because they do not change its layout.
+    /// The flags that may be set in the low byte of the plain form, because these flags do not change the layout.
     static let plainFlags: UInt16 = 0b0111_0111
 
     /// How a time is stored: 2 bits.

@@ -37,7 +37,7 @@ struct ZoneRules: Sendable, Hashable {
     (changes.lastIndex { $0 <= moment } ?? -1) + 1
   }
 
-  /// The rules of each zone that was read. A process keeps them for ever, because only a few hundred zones exist.
+  /// The rules of each zone that was read. A process keeps the rules for ever, because only a few hundred zones exist.
   private static let known = Mutex<[String: ZoneRules]>([:])
 
   /// The size in bytes of the largest file that is read. The largest files of zones have 4 kB.
@@ -57,7 +57,7 @@ struct ZoneRules: Sendable, Hashable {
   ) throws(LarderError) -> ZoneRules {
     guard isPossible(name) else { throw unknown(name, "the name is not one of a time zone") }
     for directory in directories {
-      // Skips pipes and devices, because reading them may never end.
+      // Skips pipes and devices, because a read of such a file may never end.
       guard let file = FileDescriptor.reading(directory + "/" + name),
         let status = file.status, status.isRegularFile
       else { continue }

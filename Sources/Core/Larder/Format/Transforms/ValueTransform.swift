@@ -19,7 +19,7 @@ public protocol ValueTransform: Sendable {
   ) throws -> (bytes: [UInt8], parameters: [UInt8])?
   /// Returns the bytes that ``apply(_:for:)`` got.
   ///
-  /// The bytes and the parameters come from a file, so they may be damaged. A ``LarderError`` with the code
+  /// The bytes and the parameters come from a file, so both may be damaged. A ``LarderError`` with the code
   /// ``LarderError/Code/unreadable`` is thrown to the reader. After any other error the entry counts as damaged.
   ///
   /// - Parameter size: the number of bytes that the result must have, at most 1 GiB plus 1 MiB. The caller checks the result.

@@ -3,8 +3,8 @@ import LarderSystem
 
 /// Writes the outcome of a load. If the value cannot be stored, the load still succeeds, and its result has the error.
 extension CacheLoad {
-  /// - Parameter isRenewal: whether `value` is the stored value, whose lifetime starts again. Then the value is encoded and
-  ///   stored only if it was evicted during the load.
+  /// - Parameter isRenewal: whether `value` is the stored value, whose lifetime starts again. In a renewal, the value is
+  ///   encoded and stored only if the entry was evicted during the load.
   func store(
     _ value: Value, _ attributes: EntryAttributes, _ turn: Turn, isRenewal: Bool = false
   ) -> LoadedValue<Value> {

@@ -40,7 +40,7 @@ struct LeaseTable {
 
   private static func isLive(_ word: UInt64, at now: Int64) -> Bool {
     let end = Int64(word & endMask)
-    // If the end is more than `length` after `now`, the lease comes from an earlier boot of the machine, so it is not valid.
+    // If the end is more than `length` after `now`, the lease comes from an earlier boot of the machine and is not valid.
     return now < end && end - now <= length
   }
 

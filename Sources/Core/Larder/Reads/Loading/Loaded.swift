@@ -31,7 +31,7 @@ public struct Loaded<Value: Sendable>: Sendable {
     Loaded(.absent(attributes))
   }
 
-  /// The load of this key failed. The effect is the same as if the closure had thrown the error.
+  /// The load of this key failed. The effect is that of an error that the closure throws.
   public static func failed(_ error: any Error) -> Loaded { Loaded(.failed(error)) }
 
   /// A value. Missing attributes come from ``LoadOptions``, or else from the rules of the namespace.

@@ -3,8 +3,8 @@ import LarderSystem
 import Synchronization
 
 /// The facts that tell whether a decoded value is still current. ``MemoryBox`` adds the value, which never changes, because a
-/// namespace id and a version name one value for ever. A touch or a commit can change some facts. These facts are atomics, read
-/// and written together under the lock of the item's shard. `Sendable` is unchecked only because of the subclass.
+/// namespace id and a version name one value for ever. The facts that a touch or a commit can change are atomics, read and
+/// written together under the lock of the item's shard. `Sendable` is unchecked only because of the subclass.
 @usableFromInline
 class MemoryItem: @unchecked Sendable {
   let key: OwnedBytes

@@ -82,7 +82,7 @@ extension EntryReader {
       return try lookUpUncommon(region, key: key, in: id, keyHash: keyHash, at: now, transaction)
     }
     let state = clock.state(of: header, at: now)
-    // The value of an expired entry is not returned, so it is not checked: a check of a large value reads the disk.
+    // The value of an expired entry is not returned, so the value is not checked: the check of a large value reads the disk.
     guard state == .expired || isIntact(header, record: record, keyHash: keyHash) else {
       return Lookup(.damaged, id: id, keyHash: keyHash, header: .none, record: record)
     }
