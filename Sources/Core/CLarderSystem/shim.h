@@ -43,8 +43,8 @@ static inline int larder_unlock_byte(int descriptor, off_t byte) {
   return fcntl(descriptor, F_SETLK, &lock);
 }
 
-// Whether another process has locked one of `count` bytes from `start` on; a `count` of 0 means all bytes from `start` on. The
-// result is 1 for yes, 0 for no, and -1 for an error in errno.
+// Whether another process has locked one of the `count` bytes at `start`. If `count` is 0, all bytes at and after `start` are
+// tested. The result is 1 for yes, 0 for no, and -1 for an error in errno.
 static inline int larder_is_locked(int descriptor, off_t start, off_t count) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = start, .l_len = count};
   if (fcntl(descriptor, F_GETLK, &lock) != 0) return -1;
@@ -121,11 +121,11 @@ static inline int larder_access(const char *path, int mode) {
 }
 
 #ifndef __APPLE__
-// The C headers declare syncfs only with _GNU_SOURCE, and that would change other declarations that Swift has already imported.
+// The C headers declare syncfs only with _GNU_SOURCE, and this macro would change declarations that Swift has already imported.
 int syncfs(int descriptor);
 #endif
 
-// Flushes the whole file system that holds `within`. Callers use it for a directory that the process may not open.
+// Flushes the whole file system that holds `within`. Callers use this function for a directory that the process may not open.
 static inline int larder_sync_file_system(int within) {
 #ifdef __APPLE__
   (void)within;
@@ -168,7 +168,7 @@ static inline int larder_cond_wait_until(pthread_cond_t *condition, pthread_mute
 #endif
 }
 
-// Writes the name of a running thread, "" if it has none. The headers declare pthread_getname_np only with _GNU_SOURCE.
+// Writes the name of a running thread, or "". The headers declare pthread_getname_np only with _GNU_SOURCE.
 #ifndef __APPLE__
 extern int pthread_getname_np(pthread_t thread, char *name, size_t size);
 #endif
@@ -192,9 +192,9 @@ static inline int larder_start_thread(void *(*run)(void *), void *context) {
   return result;
 }
 
-// From now on, a wakeup of the calling thread does not interrupt a thread that runs. The share of processor time stays the same.
-// The headers declare SCHED_BATCH, which is 3, only with _GNU_SOURCE. If the system refuses, nothing changes. A process with a
-// filter of system calls (seccomp) changes nothing, because the filter may end the process.
+// After this call, a wakeup of the calling thread does not interrupt a running thread. The share of processor time stays the
+// same. The headers declare SCHED_BATCH, which is 3, only with _GNU_SOURCE. If the system refuses, nothing changes. A process
+// with a filter of system calls (seccomp) changes nothing, because the filter may end the process.
 static inline void larder_schedule_as_batch(void) {
 #ifdef __linux__
   struct sched_param parameters;

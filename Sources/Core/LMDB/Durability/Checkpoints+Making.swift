@@ -15,7 +15,7 @@ import Synchronization
 extension Checkpoints {
   /// Makes a checkpoint. Writers wait only while the checkpoint begins (step 1).
   ///
-  /// - Parameter lockTimeout: how long this call waits for other processes, once when it begins and once when it ends.
+  /// - Parameter lockTimeout: the longest wait for other processes when this call begins, and again when it ends.
   func make(lockTimeout: Duration) throws(LMDBError) {
     guard handle.locks.isWritable else { return }
     let begun = try handle.withWriter { () throws(LMDBError) in
@@ -52,7 +52,7 @@ extension Checkpoints {
     try finish(begin(lockTimeout: handle.lockTimeout), lockTimeout: handle.lockTimeout)
   }
 
-  /// Called in the last process that has the store open. Does nothing if no process was killed before its last checkpoint.
+  /// Makes the newest commit durable if no checkpoint covers it. Called in the last process that has the store open.
   func saveNewest() throws(LMDBError) {
     let newest = handle.data.image(of: handle.data.lastTransaction)
     if let known = try file.readSynced(), !known.isFailed, known.recoveryPoint == newest { return }
@@ -72,7 +72,7 @@ extension Checkpoints {
     let unsavedSince: Int64?
   }
 
-  /// Step 1. The caller owns the writer lock. From here to ``finish(_:lockTimeout:)`` this thread owns the checkpoint lock.
+  /// Step 1. The caller owns the writer lock. This thread owns the checkpoint lock until the end of ``finish(_:lockTimeout:)``.
   private func begin(lockTimeout: Duration) throws(LMDBError) -> Checkpoint {
     lock.enter()
     do throws(LMDBError) {
@@ -86,7 +86,7 @@ extension Checkpoints {
   private func pinNewest(lockTimeout: Duration) throws(LMDBError) -> Checkpoint {
     try handle.locks.write.wait(lockTimeout: lockTimeout)
     defer { handle.locks.write.release() }
-    // The data file was replaced. A recovery point of the old file would damage the new file, so the call throws.
+    // If the data file was replaced, a recovery point of the old file would damage the new file. So the call throws.
     if files.isDataReplaced { throw .replaced }
     let pin = try beginPin()
     let recoveryPoint = handle.data.image(of: pin.id)
@@ -107,7 +107,7 @@ extension Checkpoints {
 
   /// Begins the pin. First clears the pins of killed processes. The caller owns the writer lock.
   private func beginPin() throws(LMDBError) -> Pin {
-    // LMDB reads a meta page through its map. Without this lock, an opening or a read of another thread may move the map.
+    // LMDB reads a meta page through its map. While the writer's slot is taken, no other thread moves the map.
     handle.readers.enterWriter()
     defer { handle.readers.leaveWriter() }
     try handle.clearDeadReaders()
@@ -149,7 +149,7 @@ extension Checkpoints {
     return true
   }
 
-  /// Whether the recovery point on the disk is not older than the commit of `checkpoint`. If so, the pin protects both.
+  /// Whether the recovery point on the disk is not older than the commit of `checkpoint`. If so, the pin protects both commits.
   private func isCovered(_ checkpoint: Checkpoint) throws(LMDBError) -> Bool {
     guard let known = try file.readSynced(), known.boot == boot,
       let point = known.recoveryPoint

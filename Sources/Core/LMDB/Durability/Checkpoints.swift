@@ -2,8 +2,8 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// When this process must make its next checkpoint, at the level checkpointed: a fixed interval after the first commit that the
-/// last checkpoint does not cover. `Checkpoints+Making` makes the checkpoints.
+/// Decides when this process makes its next checkpoint, at the level checkpointed: a fixed interval after the first commit that
+/// the last checkpoint does not cover. `Checkpoints+Making` makes the checkpoints.
 final class Checkpoints: Sendable {
   let handle: EnvironmentHandle
   let files: OpenFiles
@@ -12,7 +12,7 @@ final class Checkpoints: Sendable {
   let writeGuard: WriteGuard
   /// Nil if the system allowed no further thread for the timer.
   let timer: TimerThread?
-  /// The time in milliseconds between a commit and the checkpoint that covers it.
+  /// The time in milliseconds between a commit and the checkpoint that covers the commit.
   let interval: Int64
   /// Owned by the thread of this process that makes a checkpoint. Taken after the writer lock of the environment.
   let lock = WriterLock()
@@ -20,7 +20,7 @@ final class Checkpoints: Sendable {
   let hasCommitted = Atomic(false)
 
   /// If the file has grown by this number of bytes, or if pages with this number of bytes were freed, a checkpoint is made
-  /// early. LMDB cannot reuse the freed pages as long as the old pin stays.
+  /// early. LMDB cannot reuse the freed pages as long as the pin of the previous checkpoint stays.
   static let mostUnusable = 16 << 20
 
   struct State: Sendable {
@@ -48,7 +48,7 @@ final class Checkpoints: Sendable {
     self.interval = max(1, interval.waitMilliseconds)
   }
 
-  /// A read transaction that is used only for its slot in LMDB's reader table. The slot stays when another process ends.
+  /// A read transaction that is used only for its slot in LMDB's reader table. The end of another process does not free the slot.
   @safe struct Pin: Sendable {
     nonisolated(unsafe) let transaction: OpaquePointer
     let id: UInt64
@@ -139,7 +139,7 @@ final class Checkpoints: Sendable {
     }
   }
 
-  /// Releases the pin after this process has stopped writing, because the pin prevents the reuse of pages that others free.
+  /// Releases the pin after this process has stopped writing: the pin prevents the reuse of pages that other processes free.
   private func releaseIdlePin() {
     guard handle.writer.tryEnter() else { return }
     defer { handle.writer.leave() }

@@ -10,12 +10,12 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   case checkpointed = 1
   /// If nothing was written after the last close or sync, the state at that close or sync survives. Otherwise nothing survives.
   case scratch = 2
-  /// Nothing survives, and damage is not detected. For environments that no process uses later.
+  /// Nothing survives, and damage by a power failure is not detected. For environments that no process opens later.
   case temporary = 3
 
   package static let standard = DurabilityLevel.checkpointed
 
-  /// The key of the level's record in the main database. It is not the key of a namespace, because no namespace has the id 0.
+  /// The key of the level's record in the main database. No namespace can have this key, because no namespace has the id 0.
   static let record: [UInt8] = [0, 0, 0, 0, UInt8(ascii: "D")]
 
   /// Whether the environment has the file `recovery`, which says which commits are on the disk.

@@ -50,7 +50,7 @@ final class ScratchMark: Sendable {
   private let file: RecoveryFile
   let boot: BootIdentity
   private let handle: EnvironmentHandle
-  /// The ``RecoveryFile/changes()`` at the time when this process last saw the environment marked as dirty.
+  /// The result of ``RecoveryFile/changes()`` when this process last saw the environment marked as dirty.
   private let markedAt = Mutex<UInt64?>(nil)
 
   init(file: RecoveryFile, boot: BootIdentity, handle: EnvironmentHandle) {
@@ -69,7 +69,7 @@ final class ScratchMark: Sendable {
     markedAt.withLock { $0 = now }
   }
 
-  /// First gives the data file, which is on the disk, a new stamp. Otherwise recovery would empty an earlier copy of the file.
+  /// First gives the synced data file a new stamp. Otherwise a recovery would also empty a restored earlier copy of the file.
   private func mark() throws(LMDBError) {
     do throws(LMDBError) {
       try file.checkSynced()
@@ -81,7 +81,7 @@ final class ScratchMark: Sendable {
     try sync(isDirty: true)
   }
 
-  /// Syncs the file, except if the record certainly says that it is clean. The caller holds `lock.write` or is alone.
+  /// Syncs the file, except if the record certainly says that the file is clean. The caller holds `lock.write` or is alone.
   func flush() throws(LMDBError) {
     if try file.readSynced()?.isDirty == false { return }
     try sync(isDirty: false)

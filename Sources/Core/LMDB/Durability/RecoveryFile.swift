@@ -58,8 +58,8 @@ final class RecoveryFile: Sendable {
     if try read()?.isFailed == true { throw .syncFailed }
   }
 
-  /// After a failed sync, a later successful sync proves nothing: the system may have dropped pages that it could not write,
-  /// and counts these pages as written. So the record tells every process about the failure, until a recovery clears it.
+  /// Syncs the data file. After a failure, a later success proves nothing: the system may have dropped pages that it could not
+  /// write, and counts these pages as written. So the record tells every process about the failure, until a recovery clears it.
   @unsafe func syncData(of handle: OpaquePointer) throws(LMDBError) {
     try checkSynced()
     do throws(LMDBError) {
@@ -81,7 +81,7 @@ final class RecoveryFile: Sendable {
   }
 
   /// Writes `record` as the newest record, even after a failed sync. Throws ``LMDBError/replaced`` if the file was deleted. The
-  /// number of records increases first: after a kill, other processes then only read the file once more than necessary.
+  /// number of records is increased first. So after a kill, other processes only read the file once more than necessary.
   func replace(_ record: RecoveryRecord) throws(LMDBError) {
     if file.status?.st_nlink == 0 { throw .replaced }
     var record = record
@@ -95,7 +95,7 @@ final class RecoveryFile: Sendable {
   /// The number of records that were ever written. Makes one system call.
   func changes() throws(LMDBError) -> UInt64 { try word(at: Self.changes) }
 
-  /// The number at `offset`; 0 if the file ends before it.
+  /// The number at `offset`; 0 if the file ends before the number.
   private func word(at offset: Int) throws(LMDBError) -> UInt64 {
     let bytes = try file.contents(at: offset, count: 8)
     return bytes.count == 8 ? bytes.u64(0) : 0

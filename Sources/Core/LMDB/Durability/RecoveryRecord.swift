@@ -21,12 +21,12 @@ struct RecoveryRecord: Equatable {
   /// The error code of a failed sync; 0 if no sync has failed.
   var failure: Int32 = 0
 
-  /// No real boot has this value. After a failed sync the record has it, so the next opening restores the recovery point.
+  /// No real boot has this value. After a failed sync the record has this value, so the next opening restores the recovery point.
   static let noBoot = BootIdentity(0, 0)
 
   var isFailed: Bool { boot == Self.noBoot }
 
-  /// Whether the record belongs to this data file. If so, its newest commit is not older than the synced recovery point.
+  /// Whether the record belongs to this data file: the stamp is the same, and `newest` is not older than the recovery point.
   func isAbout(_ data: DataStamp, newest: MetaImage) -> Bool {
     guard self.data == data else { return false }
     guard let point = recoveryPoint else { return true }

@@ -5,7 +5,7 @@ import Synchronization
 
 extension Environment {
   /// Ends this process's use of the environment: waits for the running write, flushes what the durability level requires, waits
-  /// for the running reads, and releases everything, but never twice.
+  /// for the running reads, and releases memory, files and locks. A second call has nothing left to release.
   ///
   /// Every later call throws ``LMDBError/closed``. In a forked child, does nothing, because the parent owns the environment.
   ///
@@ -39,7 +39,7 @@ extension Environment {
     _ = handle.change(ForkState.broken, to: ForkState.closed)
   }
 
-  /// Returns, only once, the error because of which closing could not make all commits survive a power failure; otherwise nil.
+  /// The error because of which closing could not make all commits durable. Nil if there was no error, and after the first call.
   package func takeClosingFailure() -> LMDBError? {
     let code = closingFailure.exchange(0, ordering: .relaxed)
     return code == 0 ? nil : LMDBError(code: code)
@@ -86,7 +86,7 @@ extension Environment {
   }
 
   /// Flushes if no other process has the environment open. The attempt to lock `lock.open` exclusively may release the shared
-  /// lock. That is safe, because no process can open the environment meanwhile.
+  /// lock. This is safe, because no process can open the environment during this call.
   private func flushIfAlone() {
     do throws(LMDBError) {
       if try handle.locks.open.take(), !isReadOnly {

@@ -14,7 +14,7 @@ extension Environment {
     package var readersUsed = 0
   }
 
-  /// After closing, all numbers are 0; reads and writes then throw an error.
+  /// If the environment is closed, all numbers are 0.
   package var info: Info {
     var info = unsafe MDB_envinfo()
     let known: Void? = try? handle.withMap { () throws(LMDBError) in
@@ -43,11 +43,11 @@ extension Environment {
   /// The largest size in bytes that the data file may reach by writes of this process; nil if there is no limit.
   ///
   /// The limit is the size of this process's memory map, rounded down to whole pages. LMDB writes nothing after the end of the
-  /// map and does not use its last page. A larger file keeps its size. Every writing process must set the limit.
+  /// map and does not use its last page. A file that is already larger keeps its size. Every writing process must set the limit.
   package var fileLimit: Int? { mapSize.fileLimit }
 
-  /// Sets ``fileLimit``. If this process has no transaction, the limit is valid immediately, otherwise from the next write on.
-  /// That write throws ``LMDBError/mapHeld`` if a read prevents a change of the map for too long.
+  /// Sets ``fileLimit``. If this process has no transaction, the limit is valid immediately, otherwise at the next write. That
+  /// write throws ``LMDBError/mapHeld`` if a read prevents a change of the map for too long.
   package func setFileLimit(_ bytes: Int?) { mapSize.setFileLimit(bytes) }
 
   /// The first problem that is found; nil if the files are still the files that were opened.
@@ -71,8 +71,8 @@ extension Environment {
 }
 
 extension Environment {
-  /// The reader that prevents LMDB from reusing the pages that were freed last. That is the oldest snapshot of any process,
-  /// including this process, if the snapshot is older than the newest commit. Nil if there is no such reader.
+  /// The reader with the oldest snapshot of all processes, including this process, if the snapshot is older than the newest
+  /// commit. This reader prevents LMDB from reusing the pages that were freed last. Nil if no snapshot is older.
   ///
   /// First makes a checkpoint, except inside a write, and clears dead readers. Then waits until other processes have made their
   /// checkpoints, and 10 ms more for short reads. Returns nil as soon as no such reader is left.

@@ -2,8 +2,8 @@ import CLMDB
 package import LarderSystem
 package import Synchronization
 
-/// One LMDB environment. A process opens each environment only once, even if it is requested several times. The parts of this
-/// object protect LMDB from its known problems; `Environment+Transactions` uses them for each read and write.
+/// One LMDB environment. A process opens each environment only once, even if the environment is requested several times. The
+/// parts of this object protect LMDB from its known problems; `Environment+Transactions` uses them for each read and write.
 @safe package final class Environment: Sendable {
   let handle: EnvironmentHandle
   let files: OpenFiles
@@ -32,9 +32,9 @@ package import Synchronization
     package weak var object: (any AnyObject & Sendable)?
   }
 
-  /// Opens the environment in `directory`. If this process has it open, returns the open object, which keeps its own options.
+  /// Opens the environment in `directory`. If this process has opened it before, returns the open object with its own options.
   ///
-  /// - Parameter fill: writes the first records of a new environment before any process can see it; not called otherwise.
+  /// - Parameter fill: writes the first records of a new environment, before any process can see them; not called otherwise.
   package static func open(
     at directory: String, options: EnvironmentOptions,
     fill: (inout WriteTransaction) throws(LMDBError) -> Void
@@ -132,15 +132,15 @@ extension Environment {
 
 package struct EnvironmentOptions: Sendable {
   package var create = true
-  /// If true, nothing repairs, restores or empties the environment, and no permission to write its files is necessary.
+  /// If true, this process repairs, restores or empties nothing, and needs no permission to write the environment's files.
   package var readOnly = false
-  /// The required durability. Nil accepts any durability, and then a new environment gets ``DurabilityLevel/standard``.
+  /// The required durability. Nil accepts any durability, and gives a new environment ``DurabilityLevel/standard``.
   package var durability: DurabilityLevel?
   /// If true, opening changes the durability of an existing environment. No process may have the environment open.
   package var changesDurability = false
-  /// At the level checkpointed, the time between a commit and the checkpoint that makes it durable.
+  /// At the level checkpointed, the time between a commit and the checkpoint that makes the commit durable.
   package var checkpointInterval = Duration.milliseconds(200)
-  /// The current boot of the machine; if nil, the system is asked for it.
+  /// The current boot of the machine. If nil, the system is asked for the boot.
   package var boot: BootIdentity?
 
   var currentBoot: BootIdentity {
@@ -151,16 +151,16 @@ package struct EnvironmentOptions: Sendable {
   }
 
   package var databases: [String] = []
-  /// The first size of the map, if the process has enough address space. The map grows when half of it is used.
+  /// The size of the map at opening, if the process has enough address space. The map grows when half of it is used.
   package var mapSize = 16 << 30
   /// How long an opening or a write waits for other processes.
   package var lockTimeout = Duration.seconds(10)
   package var foreignOwner = false
   package var networkFileSystem = false
-  /// The key of a record in the main database that only Larder's files have.
+  /// The key of a record in the main database. Only Larder's files have a record with this key.
   package var signature: [UInt8] = []
 
-  /// Called by an opening process while no process can open the environment. `isAlone` means that no other process has it open.
+  /// Called by an opening process while no process can open the environment. `isAlone`: it is open in no other process.
   package var opening: @Sendable (_ environment: Environment, _ isAlone: Bool) -> Void = { _, _ in }
 
   package init() {}

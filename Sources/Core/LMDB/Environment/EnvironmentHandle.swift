@@ -83,7 +83,7 @@ import Synchronization
     guard writer.enter(ownerTimeout: writerTimeout) else { throw .writerKept }
   }
 
-  /// How long one write may keep other writes of this process waiting. Even with a short lock timeout, threads can take turns.
+  /// How long a write may keep other writes of this process waiting: at least 100 ms, so that threads can take turns.
   var writerTimeout: Duration { max(lockTimeout, .milliseconds(100)) }
 
   /// Begins a read transaction, which takes a slot of LMDB's reader table.
@@ -103,8 +103,8 @@ import Synchronization
     return Int(dead)
   }
 
-  /// Syncs the data file, and then writes the record of that into `recovery`. If a sync of any process fails, this process stops
-  /// using the environment, because pages that it reads may be lost.
+  /// Syncs the data file, and then writes `record` to `recovery`. If a sync of any process fails, this process stops using the
+  /// environment, because pages that it reads may be lost.
   func sync(_ recovery: RecoveryFile, recording record: RecoveryRecord) throws(LMDBError) {
     do throws(LMDBError) {
       try unsafe recovery.syncData(of: pointer)

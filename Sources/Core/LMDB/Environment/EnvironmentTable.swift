@@ -3,7 +3,7 @@ import LarderSystem
 import Synchronization
 
 /// The environments that this process has open, by the identity of their data files, because a process may open each file only
-/// once. Each use is inside `ProcessTable.exclusively`, so the table is complete in a forked child. No use waits for a lock.
+/// once. Each use of the table is inside `ProcessTable.exclusively` and never waits, so the table is complete in a forked child.
 enum EnvironmentTable {
   private struct Entry {
     weak var environment: Environment?
@@ -58,7 +58,7 @@ enum EnvironmentTable {
     }
   }
 
-  /// Finds the open environment. If it is being closed, waits until that is finished, because until then it holds LMDB's locks.
+  /// Finds the open environment. Waits for the end of a running close, because until then the environment holds LMDB's locks.
   private static func find(
     _ files: StoreFiles, lockTimeout: Duration
   ) throws(OpenError) -> Environment? {

@@ -236,6 +236,6 @@ package struct PageDamage: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension LMDBError {
-  /// The page is damaged. Nothing was read from it or written to it.
+  /// The page is damaged. Nothing was read from the page or written to it.
   package static let damagedPage = LMDBError(code: -31_010)
 }

@@ -24,7 +24,7 @@ final class MapSize: Sendable {
   }
 
   /// The size of the map at opening: `wanted` bytes, or less if there is little address space (for a small file, at most half
-  /// of that space). A large map is better: to resize a map, all reads must end. Only used pages need memory.
+  /// of that space). A large map is better, because all reads must end before a map is resized. Only used pages need memory.
   static func initial(_ wanted: Int, fileSize: Int) -> Int {
     // A sparse file may seem to be larger than any address space, so the size has an upper bound.
     let fileSize = min(fileSize, 1 << 45)
@@ -46,7 +46,7 @@ final class MapSize: Sendable {
     return max(limit.load(ordering: .relaxed) / pageSize * pageSize, usedSize)
   }
 
-  /// The size that the map should have. With a limit: all that the limit allows. Without it: twice the size if half is used.
+  /// The size that the map should have: with a limit, all that the limit allows; otherwise twice the size if half is used.
   private var usefulSize: Int {
     if fileLimit != nil { return largestSize }
     let isTight = isWanted.load(ordering: .relaxed) || usedSize > size / 2
@@ -68,8 +68,8 @@ final class MapSize: Sendable {
   func noteFull() { isWanted.store(true, ordering: .relaxed) }
 
   /// Called before a writer takes the locks between processes, so that no other process waits for the reads of this process. If
-  /// a read prevents a larger map, the write uses the space that is left. The next try is a write one second later, or the next
-  /// write if little space is left. If the map must become smaller and cannot, the write throws.
+  /// a read prevents a larger map, the write uses the space that is left. The next try is at a write after one second, or at
+  /// the next write if little space is left. If the map must become smaller and cannot, the write throws.
   func prepare() throws(LMDBError) {
     if size > largestSize { return try fit() }
     let useful = usefulSize
@@ -94,7 +94,7 @@ final class MapSize: Sendable {
     if try !resize(toHold: needed, lockTimeout: handle.lockTimeout) { throw .mapHeld }
   }
 
-  /// If another process has made the file larger, makes the map larger. False if reads of this process prevent that, else true.
+  /// If another process has made the file larger, makes the map larger. Returns false if reads or the address space prevent that.
   func adopt(lockTimeout: Duration) throws(LMDBError) -> Bool {
     let used = usedSize
     if used <= size { return true }
@@ -102,7 +102,7 @@ final class MapSize: Sendable {
     return try resize(toHold: used * 2, lockTimeout: lockTimeout)
   }
 
-  /// Throws if the newest commit has more pages than its file can have. No map can hold so many pages, and waiting cannot help.
+  /// Throws if the newest commit has more pages than its file can have: no map can hold them, and a wait cannot help.
   private func checkUsedSize() throws(LMDBError) {
     guard let size = FileStatus.of(handle.files.data).map({ Int($0.st_size) }) else { return }
     let pages = UInt64(size / handle.data.pageSize)

@@ -54,18 +54,18 @@ package final class ReaderTable: Sendable {
       let others = counts.count - most.count
       return words.joined(separator: ", ") + (others > 0 ? ", and \(others) other processes" : "")
     } catch {
-      // If the environment was closed meanwhile, the message names no process.
+      // If the environment was closed during this call, the message names no process.
       return handle.isOpen ? "unknown" : ""
     }
   }
 
-  /// Frees the slots of ended processes, because their snapshots prevent LMDB from reusing pages. Returns the number of slots.
+  /// Frees the slots of ended processes, whose snapshots prevent LMDB from reusing pages. Returns the number of freed slots.
   @discardableResult
   package func clearDead() throws(LMDBError) -> Int {
     try handle.withMap { () throws(LMDBError) in try handle.clearDeadReaders() }
   }
 
-  /// See ``Environment/blockingReader()``. Nil if at any moment of `time` no such reader exists: short reads do not count.
+  /// See ``Environment/blockingReader()``. Returns nil at the first moment without such a reader, so short reads do not count.
   func blockingReader(for time: Duration) throws(LMDBError) -> Reader? {
     try clearDead()
     let deadline = ContinuousClock.now + time

@@ -18,7 +18,7 @@ package final class OpenFiles: Sendable {
     self.paths = paths
     self.locks = locks
     identity = FileIdentity(data)
-    // A process without permission to write may open a store that has no lock.mdb. Then this is the identity of the data file.
+    // A process without permission to write may open a store without lock.mdb. Then this property identifies the data file.
     lockIdentity = FileIdentity(FileStatus.of(paths.lock) ?? data)
     directory = locks.isWritable ? FileDescriptor.reading(paths.directory) : nil
   }
@@ -94,8 +94,8 @@ package final class OpenFiles: Sendable {
 /// Says whether a writer must compare the open files with the files at the environment's path.
 ///
 /// The system sets the change time of a directory when a file in it, or the directory itself, is created, removed or renamed.
-/// As long as this time is the same, the last comparison is still valid. Then a write needs one system call instead of four. If
-/// a parent directory is renamed, this time does not change, so a comparison is valid only for ``longestTrust``.
+/// As long as this time does not change, the last comparison is valid, so a write needs one system call instead of four. If a
+/// parent directory is renamed, this time does not change, so a comparison is valid only for ``longestTrust``.
 final class DirectoryStamp: Sendable {
   /// The longest time for which a comparison is valid, in milliseconds.
   static let longestTrust: Int64 = 100

@@ -1,6 +1,6 @@
 package import LarderSystem
 
-/// The lock files in the directory. They protect LMDB from known problems when several processes use the same environment.
+/// The lock files in the directory. The locks protect LMDB from known problems when several processes use an environment.
 ///
 /// - `lock.open` is held shared while a process has the environment open. If a process holds the lock exclusively, it is alone.
 /// - `lock.opening` is held while a process opens or closes the environment, so that only one process initializes it.
@@ -16,8 +16,8 @@ package import LarderSystem
 /// `lock.opening`, the checkpoint lock of its process, `lock.write`, `lock.readers`, the lock of the write buffer. A thread
 /// that holds `lock.checkpoint` or `lock.maps` waits for no other lock, and no process waits for `lock.open`.
 ///
-/// A process that may not write the lock files can only read. It has no slot in the reader table. Instead it holds `lock.write`
-/// shared, so that no other process writes meanwhile.
+/// A process that may not write the lock files can only read. The process has no slot in the reader table. Instead it holds
+/// `lock.write` shared, so that no other process writes during the reads.
 final class StoreLocks: Sendable {
   static let names = [
     "lock.open", "lock.opening", "lock.queue", "lock.write", "lock.readers", "lock.checkpoint",

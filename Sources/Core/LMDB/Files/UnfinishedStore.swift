@@ -1,7 +1,7 @@
 import CLarderSystem
 import LarderSystem
 
-/// The directory in which a process makes a new store. It has a hidden name and the same parent directory as the final place.
+/// The directory in which a process makes a new store. The directory has a hidden name and the same parent as the final place.
 /// The process holds a lock on the directory. A directory without a lock was left by a process that was killed. The next
 /// process that makes a store there removes the files of a store from the directory, but keeps files with other names.
 package struct UnfinishedStore: ~Copyable {

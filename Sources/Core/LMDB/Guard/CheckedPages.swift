@@ -1,4 +1,4 @@
-/// The pages of trees that were already checked, with the changes that the current write makes to each page or below it.
+/// The tree pages that were already checked, with the changes that the current write makes to each page or below it.
 ///
 /// A write never changes the pages of the last commit: LMDB writes each changed page to another place, and this process itself
 /// makes the new pages. So after a commit of this process, the earlier checks stay valid.
@@ -65,7 +65,7 @@ struct CheckedPages {
     case again
     /// In an earlier write, the page was visited through another record.
     case moved
-    /// In this write, another record also leads to the page. Only damage can cause that.
+    /// In this write, another record also leads to the page. Only damage can be the cause.
     case twice
   }
 

@@ -111,7 +111,7 @@ struct PageCheck {
 }
 
 /// Says whether pieces fill a range of a page without gaps. Each piece must begin at the start of the range or at the end of
-/// another piece. It must end at the end of the range or at the start of another piece. Offsets are even and at most 32 KiB.
+/// another piece, and end at the end of the range or at the start of another piece. Offsets are even and at most 32 KiB.
 @safe final class Tiling {
   /// One bit for each two bytes: first the bits for the starts of pieces, then the bits for the ends of pieces.
   private let bits: UnsafeMutablePointer<UInt64>
@@ -141,7 +141,7 @@ struct PageCheck {
     return begins && ends
   }
 
-  /// Whether each piece begins where another piece ends. Only valid if ``add(_:size:)`` has returned true for all pieces.
+  /// Whether each piece begins where another piece ends. Valid only if ``add(_:size:)`` has returned true for all pieces.
   var isWhole: Bool { unsafe memcmp(bits, bits + Self.capacity, 8 * words) == 0 }
 
   @inline(__always)

@@ -46,7 +46,7 @@ import LarderSystem
 
   deinit { if let handle = unsafe handle { unsafe mdb_cursor_close(handle) } }
 
-  /// After a move beyond an end, the operation for a move back: LMDB's cursor is still on the last record and would skip it.
+  /// After a move beyond an end, the operation for the move back: LMDB's cursor is still on the record there and would skip it.
   private var beyond: MDB_cursor_op?
 
   @_lifetime(copy self)
@@ -73,7 +73,7 @@ import LarderSystem
     return try unsafe move(MDB_LAST, from: MDB_val(), end: MDB_FIRST)
   }
 
-  /// The record after the last returned record; at the beginning, the first record. At the end nil, also if called again.
+  /// The record after the last returned record; at the beginning, the first record. After the end nil, also in later calls.
   @_lifetime(copy self)
   @inline(__always)
   package mutating func next() throws(LMDBError) -> Record? {
@@ -119,7 +119,7 @@ import LarderSystem
       default:
         let from = unsafe operation == MDB_SET_RANGE ? start : current
         guard let key = unsafe PageCheck.Key(from) else {
-          // LMDB's cursor is on no record, so LMDB would move to the first or last record. That leaf is checked.
+          // LMDB's cursor is on no record, so LMDB would move to the first or last record. So the leaf of that record is checked.
           return try writeGuard.willMove(toLast: operation == MDB_PREV, in: database)
         }
         try writeGuard.willMove(from: key, forward: operation != MDB_PREV, in: database)
@@ -136,11 +136,11 @@ import LarderSystem
   }
 }
 
-/// The cursors with which a write changes its databases. With a cursor on the right leaf, LMDB need not search from the root.
-/// A cursor stays valid after changes by other calls. The end of the transaction closes it.
+/// The cursors with which a write changes its databases. With a cursor on the right leaf, LMDB need not search from the root. A
+/// cursor stays valid after changes by other calls. The end of the transaction closes the cursor.
 struct ChangeCursors {
-  /// The addresses of the cursors, at the handles of their databases; 0 for a database without a cursor. The handles of a store
-  /// are 1 to 6. A vector needs no allocation; an array would need one.
+  /// The address of each cursor, at the index that is its database's handle; 0 for a database without a cursor. The handles of
+  /// a store are 1 to 6. A vector needs no allocation; an array would need one.
   private var addresses = SIMD8<UInt>()
   /// One bit for each database: whether its cursor is on the record that was looked up last, and the record has not changed.
   private var located: UInt8 = 0

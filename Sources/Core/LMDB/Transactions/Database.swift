@@ -88,7 +88,7 @@ extension MDB_val {
 }
 
 extension Span<UInt8> {
-  /// - Precondition: the caller makes sure that the result is not used after the end of the transaction.
+  /// - Precondition: the result is not used after the end of the transaction.
   @inline(__always)
   @unsafe @_lifetime(immortal)
   init(_ value: MDB_val) {

@@ -3,7 +3,7 @@ import LarderSystem
 import Synchronization
 
 extension Environment {
-  /// Begins a read, without lock, allocation or system call if the pool is filled. The caller keeps the environment alive.
+  /// Begins a read, without lock, allocation or system call if a free slot has a transaction. The caller keeps `self` alive.
   @inline(__always)
   package func beginRead() throws(LMDBError) -> ReadTransaction {
     if !handle.isOpen { throw handle.phaseError }
@@ -28,7 +28,7 @@ extension Environment {
     @inline(__always) get { handle.isOpen ? handle.data.lastTransaction : 0 }
   }
 
-  /// Begins a read if the slot has no transaction, the map is smaller than the file, or the reader table is full.
+  /// Begins a read, also if the slot has no transaction, the map is smaller than the file, or the reader table is full.
   @inline(never)
   private func beginReadSlowly() throws(LMDBError) -> ReadTransaction {
     let deadline = ContinuousClock.now + handle.lockTimeout
@@ -90,11 +90,11 @@ extension Environment {
   /// Runs `body` in the environment's only write transaction and then commits. If `body` throws, rolls the transaction back.
   ///
   /// First waits for other writers of this process, until one of them has kept the lock for the environment's lock timeout.
-  /// Then waits for writers of other processes, at most for that timeout. The same thread may read meanwhile; another write
+  /// Then waits for writers of other processes, at most for that timeout. Inside `body` the thread may read, but another write
   /// throws ``LMDBError/insideWrite``. After ``LMDBError/mapFull`` a new try may succeed: each write first adapts the map.
   ///
   /// - Parameters:
-  ///   - bound: a lock timeout only for this write. It also limits the wait for other writers of this process.
+  ///   - bound: a lock timeout only for this write. The bound also limits the wait for other writers of this process.
   ///   - ended: called after the transaction, with the newest commit, before another process can begin a transaction. If the
   ///     result is true, `body` runs again in another transaction, before any other writer.
   package func write<Result>(
@@ -159,9 +159,9 @@ extension Environment {
     let (id, serial) = (transaction.id, transaction.serial)
     try beginGuarding(id, fileSize: fileSize)
     let result = try body(&transaction)
-    // If `body` has forked, the child also comes to this line, and it must not commit.
+    // If `body` has forked, the child process also runs this line, and the child must not commit.
     if isForked { throw LMDBError.forked }
-    // A change has found damage and thrown an error, but `body` may have caught that error.
+    // A change may have found damage and thrown an error that `body` has caught. Then nothing is committed.
     if writeGuard.damage != nil { throw LMDBError.damagedPage }
     do throws(LMDBError) {
       try transaction.commit()

@@ -54,7 +54,7 @@ extension ReadTransaction {
 
 /// Searches the free lists for consecutive pages (a run) in the same way as LMDB's `mdb_page_alloc`.
 ///
-/// LMDB reads one list after another until the pages of these lists contain a run. After it has read as many pages as the run
+/// LMDB reads one list after another until the pages of these lists contain a run. When LMDB has read as many pages as the run
 /// needs, it reads at most `60 * pages` more lists. LMDB takes single pages from the lists that it has already read, the lowest
 /// page first. LMDB reads the next list when no such page is left.
 struct RunSearch {

@@ -142,7 +142,7 @@ extension ReaderPool {
     unsafe slot.pointee.transaction = nil
   }
 
-  /// Runs `body` while this process has no read transaction and none can begin. Nil if a read has not ended after
+  /// Runs `body` while this process has no read transaction and none can begin. Returns nil if a read has not ended after
   /// `lockTimeout`. If two threads call this function, the one that takes the first slot continues, and the other waits.
   func withAllIdle<Result, Failure: Error>(
     lockTimeout: Duration, _ body: () throws(Failure) -> Result

@@ -54,7 +54,7 @@ extension PageCheck.Key {
 /// Counts the pages that this transaction could allocate when it began.
 ///
 /// LMDB takes single pages from the free lists, oldest list first, then from the end of the file, and a run (consecutive pages)
-/// from either. When every reader has a later snapshot, commit `n + 2` and later commits can reuse pages that commit `n` freed.
+/// from either. Commit `n + 2` and later commits can reuse pages that commit `n` freed, if every snapshot is later than `n`.
 extension WriteTransaction {
   package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
     try willOpen(database)

@@ -23,12 +23,12 @@ import LarderSystem
   /// The number of calls that have stored or removed a record.
   package private(set) var changes = 0
 
-  /// The number of pages of the last commit whose records this transaction has changed. LMDB also copies the pages above.
+  /// The number of pages of the last commit on which this transaction has changed records. LMDB also copies their parents.
   package var changedPages: Int { guarding?.checkedPages.changed ?? changes }
 
   private var cursors = ChangeCursors()
 
-  /// The size in bytes of the largest value that was stored.
+  /// The size in bytes of the largest value that this transaction has stored.
   var largestStored = 0
 
   init(handle: OpaquePointer, environment: Environment?) {
@@ -116,7 +116,7 @@ import LarderSystem
     try put(count: value.count, for: key, in: database) { $0.append(contentsOf: value) }
   }
 
-  /// Reserves `count` bytes under `key`. `fill` writes the bytes directly into LMDB's page.
+  /// Stores a value of `count` bytes under `key`. `fill` writes the bytes directly into LMDB's page.
   ///
   /// - Precondition: `fill` writes exactly `count` bytes.
   package mutating func put(

@@ -42,7 +42,7 @@ extension [UInt8] {
   /// Makes an array of exactly `count` bytes, which `fill` writes; `count` must be small enough for the stack.
   @inlinable @inline(__always)
   package init(count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void) {
-    // `fill` writes to the stack and the bytes are copied: the optimizer specializes this better than an uninitialized array.
+    // `fill` writes to the stack, and the bytes are copied: the optimizer makes this faster than an uninitialized array.
     self = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { buffer in
       var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
       fill(&output)
@@ -125,7 +125,7 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// Appends a number in the form that keys use: the bytes of two such numbers compare like the numbers.
+  /// Appends a number in the form that keys use: the bytes of two such numbers have the same order as the numbers.
   @inlinable @inline(__always)
   package mutating func append(bigEndian number: UInt64) { append(word: number.byteSwapped) }
 

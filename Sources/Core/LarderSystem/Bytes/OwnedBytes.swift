@@ -44,7 +44,7 @@ extension OwnedBytes {
       }
       var offset = 0
       while offset < count {
-        // The last word of eight bytes may overlap the previous word, so no smaller rest needs a comparison of its own.
+        // The last word of eight bytes may overlap the previous word, so a rest of fewer bytes needs no comparison of its own.
         let at = min(offset, count &- 8)
         if unsafe bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)
           != other.loadUnaligned(fromByteOffset: at, as: UInt64.self)

@@ -1,6 +1,6 @@
 package import CLarderSystem
 
-/// An open file. The file is closed when the value goes out of scope, and no program that this process starts inherits it.
+/// An open file. The file is closed when the value goes out of scope. No program that this process starts inherits the file.
 package struct FileDescriptor: ~Copyable, Sendable {
   package let number: Int32
 
@@ -8,7 +8,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     number = try checkErrno { unsafe larder_open(path, flags | O_CLOEXEC, 0o600) }
   }
 
-  /// Opens the file at `path` for reading; nil if that fails. For a pipe, the call does not wait until a process writes to it.
+  /// Opens the file at `path` for reading; nil if the opening fails. For a pipe, does not wait until a process writes to it.
   package static func reading(_ path: String) -> FileDescriptor? {
     try? FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
   }
@@ -73,8 +73,8 @@ package struct FileDescriptor: ~Copyable, Sendable {
 /// The descriptors 0 to 2 of a process: standard input, output and error.
 package enum StandardDescriptors {
   /// Opens `/dev/null` for each standard descriptor that the parent process has closed. Otherwise a file of the store could get
-  /// that number, and a message to standard error would overwrite the file. Reading standard input and writing to standard
-  /// output still fail, as before this call. Programs call this function first; opening a store calls it again.
+  /// the descriptor's number, and a message to standard error would overwrite the file. Reading standard input and writing to
+  /// standard output still fail, as before this call. Programs call this function first; opening a store calls it again.
   package static func claim() throws(SystemError) {
     for number in Int32(0)...2 where larder_is_open(number) == 0 {
       // The system gives the lowest free number, which is `number`, because the loop has filled all lower numbers.

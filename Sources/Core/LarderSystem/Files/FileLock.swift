@@ -4,7 +4,7 @@ import Synchronization
 /// A lock on a whole file, exclusive or shared. The system releases the lock when the process ends.
 ///
 /// The lock uses `flock`: the system drops POSIX record locks when the process closes any descriptor of the file, and macOS has
-/// no record locks of an open file. `flock` does not separate the threads of a process: callers need another lock for that.
+/// no record locks that belong to an open file. `flock` does not exclude threads of the same process: they need another lock.
 package struct FileLock: Sendable {
   let descriptors: ForkGuard
   /// The file's index in `descriptors`; nil for a lock without a file. A lock without a file is always free.
@@ -12,8 +12,8 @@ package struct FileLock: Sendable {
   /// The error that ``wait(lockTimeout:)`` throws when the time is over.
   private let busy: SystemError
 
-  /// Opens the lock file; `descriptors` later closes the file. A process that may write creates a missing file. If a process
-  /// may only read and the file is missing, the lock is always free: the caller must know that the file system is read-only.
+  /// Opens the lock file; `descriptors` later closes the file. Without `readOnly`, creates a missing file. With `readOnly`, the
+  /// lock of a missing file is always free: the caller must know that the file system is read-only.
   package init(
     opening path: String, readOnly: Bool = false, in descriptors: ForkGuard,
     busy: SystemError = .busy
@@ -37,7 +37,7 @@ package struct FileLock: Sendable {
   /// The descriptor of the lock file; -1 in a forked child, and for a lock without a file.
   var descriptor: Int32 { index.map { descriptors.descriptor($0) } ?? -1 }
 
-  /// Takes the lock without waiting; false if the lock is not free.
+  /// Takes the lock without waiting. Returns false if the lock is not free.
   package func take(shared: Bool = false) throws(SystemError) -> Bool {
     if index == nil { return true }
     let operation = (shared ? LOCK_SH : LOCK_EX) | LOCK_NB
@@ -49,14 +49,14 @@ package struct FileLock: Sendable {
     }
   }
 
-  /// Whether the lock file was deleted. If so, other processes lock a new file, and this lock excludes nobody. One system call.
+  /// Whether the lock file was deleted. If so, other processes lock a new file. Makes one system call.
   package var isDeleted: Bool { index != nil && FileStatus.of(descriptor)?.st_nlink == 0 }
 
   package func isAt(_ path: String) -> Bool {
     index == nil || FileStatus.isFile(descriptor, at: path)
   }
 
-  /// Tries to take the lock every 20 us at first and every 1 ms at the end. When the time is over, throws this lock's error.
+  /// Tries to take the lock every 20 us at first and every 1 ms at the end. After `lockTimeout`, throws this lock's error.
   package func wait(lockTimeout: Duration) throws(SystemError) {
     if try take() { return }
     let deadline = ContinuousClock.now + lockTimeout
@@ -98,8 +98,7 @@ package final class GuardedFileLock: Sendable {
 ///
 /// Only `lock` excludes other processes; `queue` orders the waiting processes. A waiting process locks the byte of `queue`
 /// whose offset is its time of arrival, and takes `lock` when no byte at a smaller offset is locked. The system releases both
-/// locks of a killed process. A damaged queue cannot make two processes own `lock`. Only one thread of a process may wait at a
-/// time.
+/// locks of a killed process. A damaged queue cannot make two processes own `lock`. Only one thread of each process may wait.
 package struct QueuedFileLock: Sendable {
   private let lock: FileLock
   private let queue: FileLock

@@ -36,8 +36,7 @@ package enum LockHolders {
     }
   #endif
 
-  /// The text of a file in `/proc`, where files seem to have the size 0. Nil if reading fails; the message then lacks this
-  /// text.
+  /// The text of a file in `/proc`, where files seem to have the size 0. Nil if the file cannot be read.
   private static func text(of path: String) -> String? {
     let bytes = try? FileDescriptor(opening: path, O_RDONLY).contents(at: 0, count: 1 << 18)
     return bytes.map { String(decoding: $0, as: UTF8.self) }

@@ -47,7 +47,7 @@ package enum ProcessExit {
   private static let actions = Mutex<[@Sendable () -> Void]>([])
   private static let registration: Void = { _ = atexit { ProcessExit.run() } }()
 
-  /// Adds an action. It runs on the thread that ends the process, while other threads may still run.
+  /// Adds an action. The action runs on the thread that ends the process, while other threads may still run.
   package static func add(_ action: @escaping @Sendable () -> Void) {
     actions.withLock { $0.append(action) }
     registration

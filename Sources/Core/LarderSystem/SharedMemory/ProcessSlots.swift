@@ -1,10 +1,10 @@
 import CLarderSystem
 import Synchronization
 
-/// A number of this process, unique in a store's directory. Other processes use it to test whether this process lives.
+/// A number of this process, unique in a store's directory. With the number, other processes test whether this process lives.
 ///
-/// The process locks the byte of a file whose offset is the number. The system releases the lock when the process ends, but
-/// also when the process closes any descriptor of the file. So the process opens the file only once.
+/// The process locks one byte of a file; the number is the offset of this byte. The system releases the lock when the process
+/// ends, but also when the process closes any descriptor of the file. So the process opens the file only once.
 package final class ProcessSlots: Sendable {
   package static let name = "lock.slots"
   static let most = 0xFFFF
@@ -44,7 +44,7 @@ package final class ProcessSlots: Sendable {
     }
   }
 
-  /// Whether the process with number `slot` lives; true if the system cannot tell. The system reports no locks of this process.
+  /// Whether the process with number `slot` lives; true if the system cannot tell. The system does not report the caller's locks.
   func isAlive(_ slot: Int) -> Bool {
     slot == own || larder_is_locked(file.number, off_t(slot), 1) != 0
   }

@@ -2,9 +2,9 @@ import Synchronization
 
 /// A lock between threads and processes, in one word of a shared table. An owner holds the lock for a few hundred nanoseconds.
 ///
-/// The upper 48 bits of the word count the owners. The lower 16 bits are the number of the owner's process (``ProcessSlots``),
-/// or 0 if the lock is free. After a long wait, a thread tests whether that process lives, and takes the lock of a killed
-/// process.
+/// The upper 48 bits of the word count how often the lock was taken. The lower 16 bits are the number of the owner's process
+/// (``ProcessSlots``), or 0 if the lock is free. After a long wait, a thread tests whether that process lives, and takes the
+/// lock of a killed process.
 package final class SharedLock: Sendable {
   private let slots: ProcessSlots
   private let place: Int
@@ -30,7 +30,7 @@ package final class SharedLock: Sendable {
     }
   }
 
-  /// Runs `body` with the lock. Nil if the lock is not free within `timeout`, or if the table may not be written.
+  /// Runs `body` with the lock. Returns nil if the lock is not free within `timeout`, or if the table may not be written.
   @inline(__always)
   package func withLock<Result, Failure: Error>(
     _ view: borrowing SharedTable.View, waitingAtMost timeout: Duration,

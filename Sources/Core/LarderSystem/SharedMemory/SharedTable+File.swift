@@ -2,11 +2,11 @@ import CLarderSystem
 import Synchronization
 
 extension SharedTable {
-  /// The longest wait for others. A slow disk allocates a file in one second; a stopped process must not block others for ever.
+  /// The longest wait for another process. A slow disk allocates a file in one second; a stopped process must not block others.
   private static let openingTimeout = Duration.seconds(2)
 
   /// Maps the file for reading and writing. If there is no usable file, makes a file of `count` words, all 0; `prepare` fills
-  /// the file before other processes can see it. If all that fails, returns false and keeps the current map.
+  /// the file before other processes can see it. If no file can be mapped, returns false and keeps the current map.
   @discardableResult
   package func open(
     making count: Int, prepare: (borrowing View) -> Void = { _ in }
@@ -28,7 +28,7 @@ extension SharedTable {
     }
   }
 
-  /// Maps a usable file for reading and writing, but makes none. Without such a file, returns false and keeps the current map.
+  /// Like ``open(making:prepare:)``, but makes no file. Without a usable file, returns false and keeps the current map.
   @discardableResult
   package func openExisting() -> Bool { openExisting(writable: true) }
 
@@ -43,7 +43,7 @@ extension SharedTable {
     }
   }
 
-  /// From now on, accepts only a file with the current number of words.
+  /// After this call, the table accepts only a file with the current number of words.
   package func keepCount() { keptCount.store(view.count, ordering: .relaxed) }
 
   /// Whether the file belongs to another store or format, or is not private to the store's owner. Throws if reading fails.
@@ -59,8 +59,8 @@ extension SharedTable {
   /// The reason why ``open(making:prepare:)`` could not make the file.
   package var failure: SystemError { SystemError(code: failureCode.load(ordering: .relaxed)) }
 
-  /// Replaces the file by a new file with `count` words; `fill` copies the old words. Concurrent writes to the old file are
-  /// lost. False if the current file is not mapped for writing, if another process replaces it, or if a system call fails.
+  /// Replaces the file by a new file with `count` words; `fill` copies the old words. Concurrent writes to the old file are lost.
+  /// Returns false if the file is not mapped for writing, if another process replaces the file, or if a system call fails.
   @discardableResult
   package func replace(count: Int, _ fill: (borrowing View, borrowing View) -> Void) -> Bool {
     precondition(count > 0 && count % 2 == 0 && format.accepts(count))
@@ -158,7 +158,7 @@ extension SharedTable {
     return isFile && status.st_uid == directory.st_uid && status.st_mode & 0o077 == 0
   }
 
-  /// The file that will be replaced, of any store or layout. Nil if its header does not begin with the mark of such files.
+  /// The file that will be replaced, of any store or layout. Nil if its header does not have the mark of this kind of file.
   private func predecessor() -> FileDescriptor? {
     let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
     guard let file = try? FileDescriptor(opening: path(format.file.rawValue), flags),

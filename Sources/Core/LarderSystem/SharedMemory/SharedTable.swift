@@ -44,7 +44,7 @@ public import Synchronization
   let keptCount = Atomic(0)
   /// The `errno` of the last call that failed; 0 if no call has failed.
   let failureCode = Atomic<Int32>(0)
-  /// The last map is the current map.
+  /// All maps of this table. The last map is the current map.
   let maps: Mutex<Maps>
 
   @safe struct Maps: ~Copyable, Sendable {
@@ -153,7 +153,7 @@ extension SharedTable {
       unsafe atomic(index).pointee.store(value, ordering: .releasing)
     }
 
-    /// If the word is `expected`, replaces it by `desired` (acquiring and releasing). Returns whether it was replaced.
+    /// If the word is `expected`, replaces it by `desired` (acquiring and releasing). Returns whether the word was replaced.
     @inlinable public func exchange(_ expected: UInt64, for desired: UInt64, at index: Int) -> Bool
     {
       precondition(isWritable)
@@ -196,7 +196,7 @@ package enum MappedFile: String, CaseIterable, Sendable {
   case access
   /// Recent changes, for subscriptions.
   case changes
-  /// Loads that are running.
+  /// Loads (calls to the origin) that are running.
   case leases
   /// Recent changes of the shared tier.
   case shared

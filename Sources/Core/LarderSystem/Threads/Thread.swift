@@ -30,7 +30,7 @@ package var isInTask: Bool {
   unsafe withUnsafeCurrentTask { task in unsafe task != nil }
 }
 
-/// Writes to standard error, if standard error is a terminal or the environment has `LARDER_WARNINGS`.
+/// Writes `line` to standard error, if standard error is a terminal or the environment has `LARDER_WARNINGS`.
 package func warn(_ line: String) {
   let isWanted = unsafe getenv("LARDER_WARNINGS") != nil
   guard isWanted || isatty(2) == 1 else { return }

@@ -16,7 +16,8 @@ import CLarderSystem
     unsafe pthread_mutex_init(mutex, nil)
     unsafe larder_cond_init(condition)
     try runInThread {
-      // The thread often wakes up while it syncs. Each wakeup would delay the reads of another thread by up to a millisecond.
+      // The thread often wakes up while it syncs. Without this call, it could delay another thread's reads by up to a
+      // millisecond.
       larder_schedule_as_batch()
       while self.waitForNext() { task() }
     }

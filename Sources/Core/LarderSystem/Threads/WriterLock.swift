@@ -1,7 +1,7 @@
 import CLarderSystem
 import Synchronization
 
-/// A lock between a process's threads, which get it in the order of their requests. The owner must not enter the lock again.
+/// A lock between the threads of a process, in the order of their requests. The owner must not enter the lock again.
 @safe package final class WriterLock: @unchecked Sendable {
   nonisolated(unsafe) private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   nonisolated(unsafe) private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -48,7 +48,7 @@ import Synchronization
   /// The owner and the calling thread, for messages: `thread 7 (main) has it, and thread 8 waits for it`.
   package var situation: String {
     unsafe pthread_mutex_lock(mutex)
-    // The owner needs the mutex to leave the lock. So its thread cannot end while its name is read.
+    // The owner needs the mutex to leave the lock. So the owner's thread cannot end while its name is read.
     defer { unsafe pthread_mutex_unlock(mutex) }
     let holder = isFree ? "no thread" : threadDescription(of: owner.load(ordering: .relaxed))
     return "\(holder) has it, and \(threadDescription(of: threadIdentity)) waits for it"

@@ -10,7 +10,7 @@ package struct BootIdentity: Equatable, Sendable {
     self.low = low
   }
 
-  /// Parses 32 hexadecimal digits and ignores all other characters; nil with more or fewer digits.
+  /// Parses 32 hexadecimal digits and ignores all other characters; nil if there are more or fewer digits.
   package init?(_ text: [UInt8]) {
     let digits = text.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
     guard digits.count == 32 else { return nil }

@@ -16,7 +16,7 @@ package enum SystemTime {
   @inline(__always)
   package static var milliseconds: Int64 { read(CLOCK_REALTIME) }
 
-  /// Milliseconds since an arbitrary time in this boot; never goes back.
+  /// Milliseconds since an arbitrary time in this boot. The value never decreases.
   package static var monotonicMilliseconds: Int64 { read(CLOCK_MONOTONIC) }
 
   /// Like ``monotonicMilliseconds``, but up to one scheduler tick (4 ms, at most 10 ms) too low. A call takes about 3 ns.
