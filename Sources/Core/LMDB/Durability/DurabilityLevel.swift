@@ -15,7 +15,7 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
 
   package static let standard = DurabilityLevel.checkpointed
 
-  /// The key of the level's record in the main database. No namespace can have this key, because no namespace has the id 0.
+  /// The key of the level's record in the main database. No namespace uses this key, because no namespace has the id 0.
   static let record: [UInt8] = [0, 0, 0, 0, UInt8(ascii: "D")]
 
   /// Whether the environment has the file `recovery`, which says which commits are on the disk.

@@ -39,7 +39,7 @@ extension Environment {
     _ = handle.change(ForkState.broken, to: ForkState.closed)
   }
 
-  /// The error because of which closing could not make all commits durable. Nil if there was no error, and after the first call.
+  /// Returns, at the first call, the error that prevented closing from making all commits durable; otherwise nil.
   package func takeClosingFailure() -> LMDBError? {
     let code = closingFailure.exchange(0, ordering: .relaxed)
     return code == 0 ? nil : LMDBError(code: code)

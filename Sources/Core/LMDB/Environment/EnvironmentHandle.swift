@@ -83,7 +83,7 @@ import Synchronization
     guard writer.enter(ownerTimeout: writerTimeout) else { throw .writerKept }
   }
 
-  /// How long a write may keep other writes of this process waiting: at least 100 ms, so that threads can take turns.
+  /// How long a write may keep other writes waiting: the lock timeout, but at least 100 ms, so that threads can take turns.
   var writerTimeout: Duration { max(lockTimeout, .milliseconds(100)) }
 
   /// Begins a read transaction, which takes a slot of LMDB's reader table.

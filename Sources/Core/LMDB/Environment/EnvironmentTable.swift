@@ -3,7 +3,8 @@ import LarderSystem
 import Synchronization
 
 /// The environments that this process has open, by the identity of their data files, because a process may open each file only
-/// once. Each use of the table is inside `ProcessTable.exclusively` and never waits, so the table is complete in a forked child.
+/// once. Each use of the table is inside `ProcessTable.exclusively`, so the table is complete in a forked child, and must not
+/// wait.
 enum EnvironmentTable {
   private struct Entry {
     weak var environment: Environment?

@@ -46,7 +46,7 @@ final class MapSize: Sendable {
     return max(limit.load(ordering: .relaxed) / pageSize * pageSize, usedSize)
   }
 
-  /// The size that the map should have: with a limit, all that the limit allows; otherwise twice the size if half is used.
+  /// The size that the map should have: with a limit, the largest allowed size; otherwise twice the size if half is used.
   private var usefulSize: Int {
     if fileLimit != nil { return largestSize }
     let isTight = isWanted.load(ordering: .relaxed) || usedSize > size / 2

@@ -45,7 +45,7 @@ import LarderSystem
       ?? .main
   }
 
-  /// Copies the next records that fit into one transaction, except the keys `skipped`. Returns the number of records read.
+  /// Copies the next records that fit into one transaction, but skips the keys `skipped`. Returns the number of read records.
   func append(
     from cursor: inout Cursor, to database: Database, leavingOut skipped: [[UInt8]]
   ) throws(LMDBError) -> Int {

@@ -1,7 +1,7 @@
 /// The checks before a removal after which LMDB may merge pages. Each merge removes a page, so the neighbour for the next merge
 /// below the same branch page can be one page further away. After *n* removals this neighbour is at most *n* + 1 pages away.
 extension WriteGuard {
-  /// If there are at least as many removals below a branch page, all pages below it are checked, and not only the neighbours.
+  /// With this number of removals below a branch page, or more, all pages below it are checked, and not only the neighbours.
   private static let removalsBeforeAll = 4
   /// LMDB keeps at least two children in a branch page. So a branch page with fewer children than this limit may be merged.
   private static let fewChildren = 3

@@ -57,8 +57,7 @@ struct Opening {
     } else if StoreLocks.names.allSatisfy({ FileStatus.of(files.directory + "/" + $0) == nil }),
       FileStatus.of(files.recovery) == nil
     {
-      // There are no lock files, so the file may belong to another program. So it is checked before lock files are made beside
-      // it.
+      // Without lock files, the file may belong to another program. So it is checked before lock files are made beside it.
       try QuickCheck.run(files, options)
     }
     locks = try StoreLocks(in: files.directory, isWritable: isWritable)

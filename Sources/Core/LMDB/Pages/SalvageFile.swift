@@ -78,7 +78,7 @@ package struct SalvageFile: ~Copyable {
 }
 
 extension SalvageFile {
-  /// Visits the reachable records of the newest commit in a database; nil is the main database, which is walked in any case.
+  /// Visits the reachable records of the newest commit in `database` (nil: main database). Always walks the main database, too.
   package func forEachRecord(
     in database: String? = nil, _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void
   ) throws -> TreeWalk {

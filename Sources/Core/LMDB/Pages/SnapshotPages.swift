@@ -208,7 +208,7 @@ struct Tree: Equatable {
   static let empty = Tree(
     flags: 0, depth: 0, branchPages: 0, leafPages: 0, overflowPages: 0, records: 0, root: noRoot)
 
-  /// Whether the tree is possible in a file of `end` pages. `numberKeys` says whether its keys must be numbers.
+  /// Whether the tree is possible in a file of `end` pages. `numberKeys` says whether the tree's keys must be numbers.
   func isPossible(numberKeys: Bool, end: UInt64) -> Bool {
     guard kind == (numberKeys ? Self.numberKeys : 0) else { return false }
     if isEmpty { return depth == 0 && records == 0 && pages == 0 }

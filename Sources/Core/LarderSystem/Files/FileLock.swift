@@ -4,7 +4,7 @@ import Synchronization
 /// A lock on a whole file, exclusive or shared. The system releases the lock when the process ends.
 ///
 /// The lock uses `flock`: the system drops POSIX record locks when the process closes any descriptor of the file, and macOS has
-/// no record locks that belong to an open file. `flock` does not exclude threads of the same process: they need another lock.
+/// no record locks that belong to an open file. `flock` does not exclude threads of this process; another lock must do that.
 package struct FileLock: Sendable {
   let descriptors: ForkGuard
   /// The file's index in `descriptors`; nil for a lock without a file. A lock without a file is always free.

@@ -2,7 +2,7 @@
   import CLarderSystem
   import Synchronization
 
-  /// Lets a test kill the process: `LARDER_KILL_POINT=4:17` kills it when it passes point 4 for the 17th time.
+  /// Lets a test kill the process: `LARDER_KILL_POINT=4:17` kills the process when it passes point 4 for the 17th time.
   package enum KillPoint {
     private static let chosen: (point: Int, count: Int) = {
       guard let text = unsafe getenv("LARDER_KILL_POINT") else { return (0, 0) }

@@ -1,7 +1,7 @@
 import CLarderSystem
 import Synchronization
 
-/// A lock between the threads of a process, in the order of their requests. The owner must not enter the lock again.
+/// A lock between a process's threads, which get the lock in the order of their requests. The owner must not enter it again.
 @safe package final class WriterLock: @unchecked Sendable {
   nonisolated(unsafe) private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   nonisolated(unsafe) private let condition: UnsafeMutablePointer<pthread_cond_t>
