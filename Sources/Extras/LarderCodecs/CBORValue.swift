@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// A data item of CBOR (RFC 8949) without its tags. `Codable` needs these kinds of items, and the shell shows them.
+/// A data item of CBOR (RFC 8949) without its tags. The cases are the kinds of items that `Codable` needs and the shell shows.
 package indirect enum CBORValue: Equatable, Sendable {
   case unsigned(UInt64)
   /// The value is -1 minus this number.

@@ -18,7 +18,7 @@ public struct Metric: Hashable, Sendable {
     public let value: String
   }
 
-  /// The name of the metric. It begins with `larder_`, and its unit, such as `bytes` or `ratio`, is at its end.
+  /// The name of the metric. The name begins with `larder_` and ends with the unit, such as `bytes` or `ratio`.
   public let name: String
   /// The labels of the metric.
   public let dimensions: [Dimension]

@@ -14,7 +14,7 @@
   /// A request that may have an effect, such as a POST, gets a new connection: if a kept connection ends without an answer,
   /// curl sends the request a second time. Curl takes proxies from the usual environment variables, such as `https_proxy`.
   ///
-  /// A host has ten seconds to accept the connection. There is no other time limit, because an `HTTPCache` has further limits.
+  /// A host has ten seconds to accept the connection. The transport has no other time limit: `HTTPCache` limits the response.
   /// Errors are ``CurlError``, or `HTTPCacheError` for too many fields or a body of more than 64 MB.
   public final class CurlTransport: HTTPTransport {
     private let handles = HandlePool()
@@ -107,7 +107,7 @@
 
   /// Limits the number of tasks that work at the same time. Tasks wait for a place in the order in which they came.
   private final class Places: Sendable {
-    /// The number of free places. Only code under the lock of the waiters changes it.
+    /// The number of free places. Only code under the lock of the waiters changes this number.
     private let free: Atomic<Int>
     private let waiters = Waiters<Void>()
 

@@ -17,7 +17,7 @@
       var body: [UInt8] = []
       var result: Result<Void, any Error>?
       var isAbandoned = false
-      /// Whether the thread waits for `room`. For each wait, `room` must be signalled exactly once.
+      /// Whether the thread waits for `room`. Each wait needs exactly one signal of `room`.
       var isFull = false
 
       var isReadable: Bool { !heads.isEmpty || !body.isEmpty || result != nil || isAbandoned }

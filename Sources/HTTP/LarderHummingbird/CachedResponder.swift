@@ -8,9 +8,9 @@
   ///     let responder = CachedResponder(router.buildResponder(), in: store.namespace("responses"))
   ///     let app = Application(responder: responder)
   ///
-  /// The fields of a response, such as `Cache-Control: max-age=60`, say how long it is stored. All processes that have the
-  /// store open share the stored responses. Of several equal requests of GET or HEAD at the same time, one request reaches the
-  /// application and its middlewares.
+  /// The fields of a response, such as `Cache-Control: max-age=60`, say how long the response is stored. All processes that
+  /// have the store open share the stored responses. Of several equal requests of GET or HEAD at the same time, one request
+  /// reaches the application and its middlewares.
   ///
   /// A body is passed on while the application writes it, and is stored when it is complete. If the store fails, the application
   /// answers.
@@ -19,7 +19,7 @@
     /// The context type of the application.
     public typealias Context = Responder.Context
 
-    /// The cache, for invalidations and statistics. Requests that other code sends through it cannot reach the application.
+    /// The cache, for invalidations and statistics. Other code cannot reach the application by requests through this cache.
     public let cache: HTTPCache
     private let application: Responder
     private let report: @Sendable (any Error) -> Void

@@ -4,7 +4,7 @@
 
   /// Data that a server persists between requests, such as sessions, as entries of a namespace: JSON, which the shell can show.
   ///
-  /// All processes that have the store open share the values. A value is gone after its lifetime, or after an eviction for the
+  /// All processes that have the store open share the values. A value is removed after its lifetime, or by an eviction for the
   /// limits of the namespace or the store.
   public struct LarderPersistDriver: PersistDriver {
     /// The namespace that holds the values.

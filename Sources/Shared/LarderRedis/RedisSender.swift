@@ -23,12 +23,12 @@
 
   /// Sends commands to a Redis or Valkey server over one connection; commands that block have further connections.
   ///
-  /// The commands of all tasks share the connection; the server answers them in order. A command that blocks has a connection of
-  /// its own, so that the log of one store does not wait for the log of another store. If more than 32 such commands are under
-  /// way, they share connections. At its timeout a command fails; a late reply is read and dropped.
+  /// The commands of all tasks share the connection; the server answers them in order. A command that blocks has a connection
+  /// of its own, so that the log of one store does not wait for the log of another store. If more than 32 commands that block
+  /// are under way, they share connections. At its timeout a command fails; a late reply is read and dropped.
   ///
   /// A sender with several addresses uses another server if its present server cannot be reached or says that it is a replica.
-  /// In a cluster the sender follows redirections. All commands must concern keys of one slot, like those of an application.
+  /// In a cluster the sender follows redirections. The keys of all commands must be in one slot, as an application's keys are.
   public final class RedisSender: CommandSender {
     private struct Route {
       var known: [ServerAddress]
@@ -153,7 +153,7 @@
         hint: "look at the state of the cluster with `redis-cli cluster nodes`")
     }
 
-    /// The link to the server in use or, if `named` is not nil, to this server. If `stays` is true, later commands use it, too.
+    /// The link to the server `named`; if nil, to the server in use. If `stays` is true, later commands use `named`, too.
     private func link(to named: ServerAddress? = nil, stays: Bool = false, in lane: Int) -> Link {
       let (link, forgotten) = route.withLock { route -> (Link, [Link]) in
         if let named, stays { route.current = named }

@@ -23,7 +23,7 @@
       /// The whole body.
       public var body: Data
 
-      /// The value of a parameter of the query, without its escapes.
+      /// The decoded value of a parameter of the query.
       public func parameter(_ name: String) -> String? {
         URLComponents(string: path)?.queryItems?.first { $0.name == name }?.value
       }

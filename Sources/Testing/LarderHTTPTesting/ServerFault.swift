@@ -4,8 +4,8 @@
 
   /// The fault of a server on loopback in each of its answers; ``serve(received:_:)`` runs the server.
   ///
-  /// The faults are for tests of adapters. With any fault of the origin, a cache must answer from its stored responses or throw,
-  /// and must store nothing of the faulty answer.
+  /// The faults are for tests of adapters. For each fault of the origin, a cache must answer from its stored responses or
+  /// throw, and must store nothing of the faulty answer.
   public enum ServerFault: String, CaseIterable, Sendable {
     /// The connection closes before the announced end of the body.
     case truncated
@@ -106,7 +106,7 @@
       while true {
         let packet = String(decoding: try await connection.read(atMost: 65_536), as: UTF8.self)
         let line = packet.components(separatedBy: "\r\n")[0]
-        // A packet has a whole request, or only its head. The body then comes in the next packet, which gets no answer.
+        // A packet may have only the head of a request. The body then comes in the next packet, which gets no answer.
         guard line.hasSuffix(" HTTP/1.1") else { continue }
         received(line)
         if hasAnswered { return }

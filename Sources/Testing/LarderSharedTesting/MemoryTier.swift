@@ -76,7 +76,7 @@ public final class MemoryTier: SharedTier {
   /// The number of requests. Lost requests count, but requests by which the machines read the log do not count.
   public var requests: Int { state.withLock { $0.requests } }
 
-  /// The data at this moment, for example for a replica that gets no changes from now on.
+  /// The data at this moment, for example for a replica that gets no later changes.
   public var image: Image { state.withLock { $0.image } }
 
   /// Continues with older data, as after a failover to a replica that lagged behind. The image of a new tier has no data.

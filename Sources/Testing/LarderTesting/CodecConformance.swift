@@ -1,6 +1,6 @@
 public import Larder
 
-/// Checks the promises of a ``/Larder/Codec`` with some of its values.
+/// Checks the promises of a ``/Larder/Codec`` with the given values.
 ///
 /// - The `id` of the codec is an id for applications, or the codec is one of Larder's codecs.
 /// - A lossless codec decodes every value as it was encoded. With another codec, a value that was decoded once does not

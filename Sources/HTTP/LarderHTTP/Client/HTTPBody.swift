@@ -140,7 +140,7 @@
     }
   }
 
-  /// The memory that a cache may use for all bodies on their way into the store.
+  /// The limit of the memory that a cache uses for all bodies that it is storing.
   final class BufferBudget: Sendable {
     private let limit: Int
     private let used = Mutex(0)

@@ -67,7 +67,7 @@
 
   /// Removes stored responses and invalidates requests under way, in all processes.
   ///
-  /// A request under way is still answered, but its response is not stored. After ``removeAll(where:)`` it may be stored.
+  /// A request under way is still answered, but its response is not stored. Only ``removeAll(where:)`` may let it be stored.
   extension HTTPCache {
     /// Removes every response of a host, for all users.
     ///

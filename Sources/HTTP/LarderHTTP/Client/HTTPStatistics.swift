@@ -36,7 +36,7 @@
   final class HTTPCounters: Sendable {
     private let counts = Mutex((all: HTTPStatistics(), saved: HTTPStatistics()))
     /// Fresh hits that are not in `counts` yet, and the bytes of their bodies. Both are atomic numbers, because a lock and a
-    /// hash would take longer than the rest of such a hit.
+    /// hash would take longer than the rest of a fresh hit.
     private let freshHits = Atomic(0)
     private let freshBytes = Atomic(0)
 

@@ -229,7 +229,7 @@
       await discardParts()
     }
 
-    /// Removes the parts of a body that is not stored, as soon as the client does not need them.
+    /// Removes the parts of a body that is not stored, as soon as the client needs none of the parts.
     private func discardParts() async {
       guard !isKept, let discarded = writer, isAbandoned || position >= start else { return }
       writer = nil

@@ -117,7 +117,7 @@
     }
 
     /// Stores a response and its body if the permit is valid and the entry has the version `version`. Returns false if nothing
-    /// is stored. A reader finds both or neither. Pass nil for `body` if the response keeps its stored body, which is in parts.
+    /// is stored. A reader finds the response and the body, or neither. `body` is nil if the response keeps its body in parts.
     private func commit(
       _ response: inout StoredResponse, _ body: ReceivedBody?, under key: String,
       of uri: ResponseKey, over version: UInt64?

@@ -14,7 +14,7 @@
   public struct PageWalk<Page: Sendable, Cursor: Hashable & Sendable>: AsyncSequence, Sendable {
     /// A page, and its place in the walk.
     public struct Element: Sendable {
-      /// The number of pages before this page. A walk that begins again counts from 0 again.
+      /// The number of pages before this page. If the walk begins again, the number is 0 again.
       public var index: Int
       /// The page as it was fetched.
       public var page: Page

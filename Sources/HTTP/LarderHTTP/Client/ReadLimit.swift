@@ -61,7 +61,7 @@
       }
     }
 
-    /// Cancels a read that is too late. Returns the time at which the timer must look again; nil ends the timer.
+    /// Cancels a read that is too late. Returns the time at which the timer must check again; nil ends the timer.
     private func nextDeadline() -> Duration? {
       let (deadline, cancel) = state.withLock { state -> (Duration?, (@Sendable () -> Void)?) in
         if let deadline = state.deadline, deadline > clock.monotonic { return (deadline, nil) }

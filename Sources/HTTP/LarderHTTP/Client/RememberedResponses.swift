@@ -2,7 +2,7 @@
   import Larder
   import Synchronization
 
-  /// The stored responses of the URIs that were requested last, as a read of the store found them.
+  /// The stored responses of the last requested URIs, in the state that a read of the store has found.
   ///
   /// Until a process writes to the store, a new read would find the same responses. Most reads of a busy cache are hits. A hit
   /// writes nothing, so the responses stay remembered.

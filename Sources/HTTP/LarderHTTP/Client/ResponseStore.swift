@@ -2,7 +2,7 @@
   import HTTPTypes
   import Larder
 
-  /// A stored response as a read found it, with the version of its entry.
+  /// A stored response in the state that a read has found, with the version of its entry.
   struct StoredVariant: Sendable {
     let key: String
     let version: UInt64

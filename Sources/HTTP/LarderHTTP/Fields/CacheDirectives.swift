@@ -82,7 +82,7 @@
       if kind == .shared {
         unusableFields.formUnion(ofUser ?? [])
         if sharedAge != .absent { maxAge = sharedAge }
-        // Both directives forbid a shared cache to reuse a stale response without validation (RFC 9111, 5.2.2.8 and 5.2.2.10).
+        // `proxy-revalidate` and `s-maxage` forbid a stale response without validation (RFC 9111, 5.2.2.8 and 5.2.2.10).
         if control.has("proxy-revalidate") || sharedAge != .absent { mustRevalidate = true }
       }
     }

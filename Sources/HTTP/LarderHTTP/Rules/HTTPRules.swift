@@ -30,8 +30,8 @@
     public var kind: Kind
     /// How long a response with validators is kept for validation, counted from its last exchange. Default: 30 days.
     public var retention: Duration
-    /// How long after its freshness a response may be served if the origin cannot be reached and no directive forbids
-    /// stale use. Default: one day.
+    /// How long a response may be served after its freshness has ended, if the origin cannot be reached and no directive
+    /// forbids stale use. Default: one day.
     public var whenDisconnected: Duration
     /// Whether ``whenDisconnected`` applies to an insecure origin, too: ``TransportFailure/isInsecure``. Default: false.
     public var servesStaleWhenInsecure: Bool

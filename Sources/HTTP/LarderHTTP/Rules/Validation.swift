@@ -121,7 +121,7 @@
       return request
     }
 
-    /// The index of the response that a 304 confirms, among the responses that the request named; nil if it is unknown.
+    /// The index of the response that a 304 confirms, among the responses that the request named; nil if no response is certain.
     ///
     /// A 304 with an entity tag confirms the response with that tag. Some servers send a 304 without a tag, although RFC 9110
     /// (15.4.5) demands it. Such a 304 confirms a response only if its `Last-Modified`, if any, fits no other named response.
@@ -139,7 +139,7 @@
   }
 
   extension HTTPFields {
-    /// Fields that describe the stored body. A 304 or a HEAD does not update them: servers send wrong values (RFC 9111, 3.2).
+    /// Fields that describe the stored body. A 304 or a HEAD does not change these: servers send wrong values (RFC 9111, 3.2).
     static let ofTheBody: Set<HTTPField.Name> = [
       .contentLength, .contentEncoding, .contentType, .contentRange,
     ]

@@ -6,10 +6,10 @@
   /// The entry `body ID` is empty. The parts `body ID 0`, `body ID 1` and so on, and the response's entry, belong to `body ID`:
   /// the store removes all these entries together. The key of a response begins with its URI, and so never with `body `.
   ///
-  /// Until the response is stored, the entries have the lifetime ``lease``, so they expire if the process ends before that.
-  /// After another body has replaced this body, the entries have the lifetime ``grace``, which a reading client extends.
+  /// Until the response is stored, the entries have the lifetime ``lease``. If the process ends earlier, the entries then
+  /// expire. After another body has replaced this body, the entries have the lifetime ``grace``, which a reading client extends.
   struct BodyParts: Hashable, Sendable {
-    /// The longest body that is the value of the response's entry; it is read in one piece.
+    /// The longest body that is the value of the response's entry. Such a body is read in one piece.
     static let largestWhole = IncomingBody.pieceSize
     /// The length of a part if the namespace allows values of that length.
     static let usualSize = 1 << 18

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Limits how many loads run at the same time while the tier, whose leases usually protect the origin, cannot be used.
 final class LoadLimiter: Sendable {
-  /// The number of loads that may still begin. Only code under the lock of the waiters changes it.
+  /// The number of loads that may still begin. Only code under the lock of the waiters changes this number.
   private let free: Atomic<Int>
   private let waiters = Waiters<Void>()
 

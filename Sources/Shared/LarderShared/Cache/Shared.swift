@@ -54,7 +54,7 @@ public final class Shared: Sendable {
     public var waits = 0
     /// Loaded values that the tier refused: their key was changed or removed during the load, or their lease had ended.
     public var overtaken = 0
-    /// Loads without the tier. The tier failed, removals waited for it, or a key changed too often or took too long to load.
+    /// Loads without the tier: the tier failed, removals waited for it, or a key changed too often or took too long to load.
     public var withoutTier = 0
     /// Copies that reads returned although this machine may have missed changes.
     public var unconfirmed = 0

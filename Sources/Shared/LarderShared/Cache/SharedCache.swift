@@ -3,9 +3,9 @@ public import Larder
 /// A cache over a store and a tier, which the machines of an application share. A miss asks the tier before it loads.
 /// While the tier can be used, one machine at a time loads a key.
 ///
-/// A read that finds a fresh copy in this store does not ask the tier, and costs about as much as a read of a `Cache`. A change
-/// on another machine makes the copy invalid as soon as the record of the change arrives here. If a machine has not seen the log
-/// for two seconds, `CacheResult/isConfirmed` of its results is false. `Docs/Use/Fleet.md` has the promises.
+/// A read that finds a fresh copy in this store does not ask the tier, and takes about as long as a read of a `Cache`. A change
+/// on another machine makes the copy invalid as soon as the record of the change arrives here. If a machine has not seen the
+/// log for two seconds, `CacheResult/isConfirmed` of its results is false. `Docs/Use/Fleet.md` has the promises.
 public struct SharedCache<Value: Sendable>: Sendable {
   /// The values in the store of this machine. Changes through ``local`` are not shared.
   public let local: Cache<Value>
@@ -109,7 +109,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   private func result(
     _ key: some StoreKey, _ options: LoadOptions, policy: RequestPolicy, _ load: @escaping Load
   ) async throws -> CacheResult<Value>? {
-    // The standing says whether copies are confirmed. It is read before the lookup, so the lookup sees each change it covers.
+    // The standing says whether copies are confirmed. A lookup must see all changes that the standing covers, so it comes later.
     let standing = copies.standing(limit: shared.options.unconfirmedLimit)
     // While the store is disconnected, the copy is used only if the load fails.
     if standing != .disconnected || options.policy != .standard {

@@ -18,7 +18,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   /// How often a key may change before and during its load. After more changes the caller loads without the tier.
   private static var mostChanges: Int { 8 }
-  /// The longest wait for another machine's load, in durations of a lease; without this limit, renewals could make it endless.
+  /// The longest wait for another machine's load, in durations of a lease. Without a limit, renewals could make the wait endless.
   private static var mostLeases: Int { 10 }
 
   func outcome(_ held: CachedValue<Value>?) async throws -> Loaded<Value> {

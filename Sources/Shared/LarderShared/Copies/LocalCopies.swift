@@ -43,7 +43,7 @@ struct LocalCopies: Sendable {
 
   /// Whether a value may be stored: the ticket is valid, no newer change is known, and the store has no newer fresh value.
   ///
-  /// - Parameter current: a position at which the value was current, at least its version.
+  /// - Parameter current: a position at which the value was current; at least the version of the value.
   func mayStore(
     _ stamp: ValueStamp, current: Position, _ ticket: Ticket, for key: SharedKey, tags: [String],
     in batch: inout WriteBatch
@@ -133,7 +133,7 @@ struct LocalCopies: Sendable {
     }
   }
 
-  /// Removes a copy, unless its version is the position or a later position. Returns whether a copy was removed.
+  /// Removes a copy, but keeps a copy whose version is the position or later. Returns whether a copy was removed.
   @discardableResult
   func removeCopy(
     of key: SharedKey, olderThan position: Position?, in batch: inout WriteBatch

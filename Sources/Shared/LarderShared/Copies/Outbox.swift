@@ -35,7 +35,7 @@ struct Outbox: Sendable {
     }
   }
 
-  /// Some of the oldest removals. A removal that cannot be read has no change, and the caller drops such a removal.
+  /// At most `most` removals, the oldest first. If a removal cannot be read, its change is nil, and the caller drops the removal.
   func oldest(_ most: Int = 100) throws(LarderError) -> [(key: Key, change: TierChange?)] {
     var found: [(key: Key, change: TierChange?)] = []
     for entry in try waiting.page(limit: most).items {

@@ -39,7 +39,7 @@ struct LogReader: Sendable {
       } catch let error as LarderError where [.closed, .forked, .readOnly].contains(error.code) {
         return
       } catch {
-        // The tier cannot be reached, or the store is busy or full. The copies become unconfirmed until the log is applied again.
+        // The tier cannot be reached, or the store is busy or full. So the copies are unconfirmed until the log is applied again.
         count {
           $0.failures += 1
           $0.lastFailure = String(describing: error)
@@ -66,7 +66,7 @@ struct LogReader: Sendable {
         breaker.succeeded()
         pause = Self.watch
         try await sendRemovals(&lease)
-        // Another process may have taken the lease and begun with another history meanwhile.
+        // Another process may have taken the lease meanwhile and begun with another history, so this process must stop reading.
         guard lease != nil else { return }
         try await follower.compare(look)
       }

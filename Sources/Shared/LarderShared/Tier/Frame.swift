@@ -9,7 +9,7 @@ import LarderSystem
 /// the value, checksum (8). Every later layout ends with this checksum, which finds a damaged layout byte.
 ///
 /// Layout 2 has the entity tag and the Last-Modified field after the tags, each as its length plus 1 (4) and its bytes, or 0 if
-/// absent. It may state that the key has no value. Other frames have layout 1, which older versions read.
+/// absent. Layout 2 may state that the key has no value. Other frames have layout 1, which older versions read.
 struct Frame: Equatable, Sendable {
   /// The longest lifetime in the tier.
   static let longest = Duration.days(30)

@@ -54,7 +54,7 @@ public protocol SharedTier: Sendable {
     head: Position?, record: LogRecord?
   )
 
-  /// At most some hundreds of records after a position, the oldest first.
+  /// Up to some hundreds of records after a position, the oldest first.
   ///
   /// The first record is the oldest in the log after the position. A reader compares its ``LogRecord/previous`` with the
   /// digest of the reader's last record, because the log may have lost records or may have another history.

@@ -16,7 +16,7 @@ public struct StreamTier: SharedTier {
   let replySize = ReplySize()
   /// The largest difference, in microseconds, between the server's time and the time that this process takes for it.
   private static let clockError: UInt64 = 1_000_000
-  /// A floor makes older values invalid. Its lifetime is longer than that of any value, so that a server evicts values first.
+  /// A floor makes older values invalid. Its lifetime is longer than the lifetime of any value, so a server evicts values first.
   static let floorLifetime = Frame.longest * 2
 
   /// Makes a tier for `application`.
@@ -124,7 +124,7 @@ public struct StreamTier: SharedTier {
         )
       case .remove(let key): (.remove, keys(of: key), [Array(key.namespace.utf8), key.bytes])
       case .clear(let namespace):
-        // A server that evicts must not forget the floors of namespaces, so they have no lifetime. They are few.
+        // A server that evicts must not forget the floors of namespaces, so these floors have no lifetime.
         (
           .raiseFloor, [names.log, names.head, names.floor(namespace: namespace)],
           [Array("clear".utf8), Array(namespace.utf8), []]
