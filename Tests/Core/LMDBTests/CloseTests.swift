@@ -153,7 +153,7 @@ import Testing
   @Test func `the lock file has all its blocks`() throws {
     try Fixture.open(directory.store).close()
     #expect(try lockFileBytes().size == 65_536 && lockFileBytes().allocated >= 65_536)
-    // Another LMDB program leaves a lock file without allocated blocks. The next opening must allocate the blocks.
+    // Simulates another LMDB program, which leaves a lock file without allocated blocks. The next opening must allocate blocks.
     try truncate("lock.mdb", to: 0)
     try truncate("lock.mdb", to: 65_536)
     try Fixture.open(directory.store).close()

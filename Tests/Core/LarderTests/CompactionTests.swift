@@ -85,7 +85,7 @@ import Testing
   func `a compacted store, and a compact copy, keep their durability and outlast a power cut`(
     durability: Durability
   ) throws {
-    // The last checkpoint names commits of the old file. The new file has other pages, so it must open without this checkpoint.
+    // The last checkpoint is for the old file. The new file has other pages, so the store must open without this checkpoint.
     var store = try Store(at: path + "/s", options: options(durability))
     try fill(store)
     try store.sync()
@@ -107,7 +107,7 @@ import Testing
 
   @Test func `changes are seen across a compaction`() async throws {
     let path = directory.path + "/s"
-    // A stopped clock keeps the lease of the watch valid. On a busy machine, the lease might end, and changes might be missed.
+    // A stopped clock keeps the lease of the watch valid. Otherwise the lease might end, and the watch miss changes.
     let options = with(Store.Options()) { $0.hooks.machineClock = { 1 } }
     let store = try Store(at: path, options: options)
     var changes = store.changes().makeAsyncIterator()

@@ -18,7 +18,7 @@ import Testing
       (testDescription, self.fault, isExact, self.plant) = (name, fault, true, plant)
     }
 
-    /// - Parameter fault: a fault of the expected kind. Only its kind counts.
+    /// - Parameter fault: a fault of the expected kind. The test compares only the kind.
     init(_ name: String, like fault: Fault, _ plant: @escaping Plant) {
       (testDescription, self.fault, isExact, self.plant) = (name, fault, false, plant)
     }

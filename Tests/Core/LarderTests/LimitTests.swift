@@ -124,7 +124,7 @@ struct LimitTests: StoreSuite {
     #expect(try store.limits().declared == StoreLimits(entries: 5))
     #expect(try store.limits().overrides == StoreLimits())
 
-    // The new entries are pinned, so the declared limit 5 cannot be reached. The present number of entries becomes an override.
+    // The new entries are pinned, so evictions cannot reach the declared limit 5. The number of entries becomes an override.
     try store.override(StoreLimits(entries: Limits.unlimited))
     for index in 10..<20 {
       try notes.set("x", for: "\(index)")

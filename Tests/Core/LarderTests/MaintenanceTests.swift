@@ -127,7 +127,7 @@ import Testing
       upkeep.start()
       #expect(await log.next() != nil)
     }
-    // The task may hold the object for a short time after the end of the scope, so the test waits for the release.
+    // The maintenance task may hold the object for a short time after the end of the scope, so the test waits for the release.
     try await waitUntil { held == nil }
     clock.advance(by: .hours(10))
     #expect(log.times.count == 1)

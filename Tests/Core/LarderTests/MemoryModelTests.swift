@@ -139,7 +139,7 @@ private struct MemoryRun {
     } catch is Stop {}
   }
 
-  /// Sets the clock of the other process to the time of this process, and makes a change there. Returns after the change.
+  /// Sets the clock of the other process to the time of this process, and lets that process make a change. Waits for both.
   private mutating func tellPeer(_ step: Int, name: String, key: String) throws {
     let life = random.next(in: 0..<20_000)
     let text = "text \(name) \(key) \(step) \(life)"

@@ -10,7 +10,7 @@ private let wordCount = 12
   @Test func `the target begins at a tenth and follows ghost hits, faster the more in a row`() {
     var target = WindowTarget()
     #expect(target.share == 0.1)
-    // A ghost hit (an evicted key comes back) moves the target by half of `share`, and by an eighth more per hit in a row.
+    // A ghost hit (an evicted key comes back) moves the target by half of `share`, and by an eighth more for each hit in a row.
     target.ghostHit(.window, share: 0.001, youth: 0)
     #expect(abs(target.share - (0.1 + 0.0005 * 1.125)) < 1e-9)
     target.ghostHit(.window, share: 0.001, youth: 0)

@@ -55,8 +55,8 @@ import Testing
 }
 
 @Suite struct MemoryProcessTests {
-  /// The other process counts from 1. For each number it writes one of eight keys, or clears or renames the namespace. After
-  /// each commit, that process writes the number to a file. A read that begins later must not find an older value.
+  /// The other process counts from 1. For each number, that process writes one of eight keys, or clears or renames the
+  /// namespace, and then writes the number to a file. A read that begins later must not find an older value.
   @Test func `no read finds a value older than a commit that ended before it began: 300,000 reads`()
     throws
   {
@@ -109,7 +109,7 @@ import Testing
   }
 }
 
-/// The work of the peer `count` for each number: it writes a key, clears or renames. The peer and the test use the same rules.
+/// The work of the peer `count` for each number: a write, a clear or a rename. The peer and the test use the same rules.
 enum Numbers {
   static let keys = 8
   static let roundsPerClear = 100
@@ -236,8 +236,8 @@ enum Numbers {
         writes.add()
       }
     }
-    // The purge has 60 batches. If it held the lock during all batches, there would be almost no writes. A few writes may be
-    // late, if the system suspended their thread before the thread began to wait.
+    // The purge has 60 batches. If the purge held the lock during all batches, there would be almost no writes. A few
+    // writes may be late, if the system suspended their thread before the thread began to wait.
     #expect(writes.value >= 30)
     #expect(late.value * 10 < writes.value, "\(late.value) of \(writes.value)")
   }

@@ -140,7 +140,7 @@ import Testing
       jitter: 0.5, limits: Limits(entries: 200), eviction: .refuse, largestValue: 10)
     try old.declare(rules, for: "notes")
     try old.close()
-    // The disk of the new store has little free space. This must not change the declared limits.
+    // The disk of the new store has little free space, but the declared limits must not change.
     let options = with(options) { $0.hooks.freeDisk = { _ in 1_000_000 } }
     let salvage = try Store.salvage(from: path, to: target, options: options)
     #expect(salvage.isComplete && salvage.entries == 200)

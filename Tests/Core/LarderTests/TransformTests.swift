@@ -77,7 +77,7 @@ import Testing
     }
     #expect(seen.count == 4 && seen["a"] == texts["a"] && seen[long + "b"] == texts["b"])
 
-    // A rewrite of the entry keeps its transformed value, and transforms new metadata as well.
+    // A rewrite of the entry keeps the transformed value, and also transforms new metadata.
     try notes.pin("a")
     try notes.touch("a")
     _ = try store.write { try $0.setMetadata(Array("other secret".utf8), of: "a", in: notes) }
@@ -127,7 +127,7 @@ import Testing
       #expect(try notes.entry(for: "k")?.transforms == [TransformID(rawValue: 200)])
       #expect(try notes.entry(for: "k")?.metadata == nil && notes.contains("k"))
       #expect(try notes.entry(for: "k")?.size == 6)
-      // These methods do not read the value, so they succeed without the transform.
+      // Methods that do not read the value succeed without the transform.
       #expect(try notes.touch("k") && notes.pin("k"))
       try notes.set("plain", for: "other")
       try store.verifyAndClose()

@@ -201,7 +201,7 @@ extension Store.Namespace {
       engine.writes.committed.keep(
         batch.session.ledger.balance, ofWrite: batch.session.transaction.serial)
     }
-    // This commit gets the number of the failed commit. But the counters of the failed write must still not be used.
+    // This commit gets the number of the failed commit. But no transaction may use the counters of the failed write.
     try engine.environment.write { transaction in
       let state = try transaction.value(for: MetadataKey.state, in: .main)?.copied ?? []
       try transaction.put(state, for: MetadataKey.state, in: .main)

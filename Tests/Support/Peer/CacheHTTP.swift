@@ -30,8 +30,8 @@ extension Peer {
     Peer.say("closed")
   }
 
-  /// Sends requests for a stored response of 1 KB and reads the bodies. The argument is the number of requests. The difference
-  /// of two runs of `valgrind --tool=callgrind` with different numbers gives the instructions of one request.
+  /// Sends requests for a stored response of 1 KB and reads the bodies. The argument is the number of requests. Two runs
+  /// under `valgrind --tool=callgrind` with different numbers show how many instructions one request takes.
   func hitHTTP() throws {
     let opened = try Store(at: store)
     let cache = HTTPCache(in: opened.namespace("http"), over: PeerOrigin())

@@ -118,7 +118,7 @@ extension Peer {
     Peer.say("ended \(Self.waitForChild(process)) \(try writing.value([1]) ?? [])")
   }
 
-  /// A child does not take over the parent's file limit, and the limit that the child sets does not affect the parent.
+  /// A child does not inherit the parent's file limit, and the limit that the child sets does not affect the parent.
   func forkWithLimit() throws {
     let options = Fixture.options(durability: .temporary)
     let environment = try Fixture.open(store, options)

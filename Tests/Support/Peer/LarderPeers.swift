@@ -35,7 +35,7 @@ extension Peer {
     try opened.close()
   }
 
-  /// Writes entries, each twice, and removes every tenth entry. The second argument is the number of entries.
+  /// Writes entries, each twice, and removes every tenth entry. Arguments: the first part of all keys, the number of entries.
   func writeEntries() throws {
     let opened = try Store(at: store)
     let notes = opened.namespace("notes")

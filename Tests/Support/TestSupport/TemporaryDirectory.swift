@@ -11,7 +11,7 @@ package final class TemporaryDirectory: Sendable {
   package let path = TemporaryDirectory.unusedPath
 
   package init() {
-    // This code ignores an error, because the first use of the directory then fails.
+    // Ignores an error, because the first use of a missing directory fails anyway.
     try? makePrivateDirectory(path)
   }
 

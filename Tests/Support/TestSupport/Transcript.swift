@@ -8,7 +8,7 @@ import Foundation
 ///     ? 2                              the exit code of the command, if it is not 0
 ///
 /// A blank line ends an answer. In an answer, `\n` means a blank line, `\r` CR, `\0` NUL, and `$PWD` the directory of the
-/// fixture. In a document, `...` means text that differs between runs, such as a time. A line of only `...` means any lines.
+/// fixture. In a document, `...` means text that differs between runs, such as a time. A line `...` means any number of lines.
 /// Text before the first command, and lines between commands that begin with `# `, are remarks.
 package struct Transcript {
   package struct Step {

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test func `no order of the steps shows a lost, an old or an unwritten value`() throws {
-    // The model has 67,420 states with one commit, and 552,070 with two. So only long runs use two commits.
+    // The model has 67,420 states with one commit and 552,070 with two commits. So only long runs use two commits.
     let commits: UInt8 = TestSettings.trials > 1 ? 2 : 1
     let states = try #require(walk(BufferModel(appends: 2, commits: commits, reads: 2)))
     print("model: \(states) states")

@@ -119,7 +119,7 @@ import Testing
       return .unchanged
     }
     #expect(loaded?.value == "board" && loaded?.error == nil)
-    // A removal is intended, so the value stays removed. An eviction is not intended, so the value is stored again.
+    // A removal during the load is intended, so the load stores nothing. After an eviction, the load stores the value again.
     #expect(try boards.value(for: "thun") == (isRemoved ? nil : "board"))
     #expect(try boards.entry(for: "thun")?.entityTag == (isRemoved ? nil : [7]))
     #expect(try boards.entry(for: "thun")?.tags == (isRemoved ? nil : ["line 1"]))

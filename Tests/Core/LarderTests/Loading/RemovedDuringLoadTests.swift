@@ -58,7 +58,7 @@ import Testing
   func `a removal during a load wins, and later callers begin their own`(
     how: RemovalKind, before: Before
   ) async throws {
-    // Without a stored entry, there is nothing that the removal of its owner could remove.
+    // Without a stored entry, the removal of an owner has nothing to remove, so the test omits this case.
     if how == .owner, [.absent, .nowhere].contains(before) { return }
     try await prepare(before)
     var options = LoadOptions(
