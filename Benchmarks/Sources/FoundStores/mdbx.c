@@ -82,7 +82,7 @@ struct mdbx_reader {
 
 static int check(int code) { return code ? found_fail(mdbx.strerror(code)) : 0; }
 
-// Commits the transaction if `code` is 0, and aborts it otherwise.
+// Commits the transaction if `code` is 0, and otherwise aborts the transaction.
 static int finish(void *txn, int code) {
   if (!code) return check(mdbx.txn_commit_ex(txn, NULL));
   mdbx.txn_abort(txn);

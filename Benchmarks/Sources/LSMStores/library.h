@@ -68,5 +68,5 @@ struct lsm_store {
 // The library; the first call loads both libraries.
 const lsm_library *lsm_library_of(lsm_kind kind);
 
-// Returns 0 without an error. Otherwise keeps its text for `lsm_message`, frees `error` and returns 1.
+// Returns 0 if `error` is NULL. Otherwise keeps the text for `lsm_message`, frees `error` and returns 1.
 int lsm_failed(const lsm_library *library, char *error);

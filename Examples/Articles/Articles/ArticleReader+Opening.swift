@@ -21,7 +21,7 @@ extension ArticleReader {
     let bookmark = if let known { known } else { try await readeck.bookmark(id).value }
     var article = Article(bookmark: bookmark, html: loaded.value, error: loaded.error)
     guard loaded.source == .loaded else { return article }
-    // The articles may have been removed during the load. The load does not fail then, but the article is not stored.
+    // The articles may have been removed during the load. In this case the load does not fail, but the article is not stored.
     article.isKept = loaded.error == nil && stored != nil
     guard article.isKept else { return article }
     // The next sync fetches the images that this task cannot fetch.
@@ -73,7 +73,7 @@ extension ArticleReader {
 
   /// Fetches the missing images of an article, four at a time and at background priority. Returns the number of fetched images.
   ///
-  /// If the fetch of one image fails, the others continue. If the images exceed their limit, the article gets no images.
+  /// If the fetch of one image fails, the other fetches continue. If the images exceed their limit, the article gets none.
   func fetchImages(of id: String) async throws -> Int {
     let limit = try settings().imageBytes
     guard let article = try storedArticle(id), limit > article.imageLimit ?? 0 else { return 0 }

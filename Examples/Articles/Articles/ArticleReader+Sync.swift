@@ -125,7 +125,7 @@ extension ArticleReader {
   }
 }
 
-/// A running sync. Any number of tasks can wait for its result or cancel it.
+/// A running sync. Any number of tasks can wait for its result or cancel the sync.
 public struct SyncRun: Sendable {
   public typealias Step = (done: Int, total: Int)
 
@@ -135,7 +135,7 @@ public struct SyncRun: Sendable {
 
   public func result() async -> SyncResult { await task.value }
 
-  /// Stops the sync. The articles that it has stored stay.
+  /// Stops the sync. The articles that the sync has stored stay.
   public func cancel() { task.cancel() }
 }
 
@@ -172,6 +172,6 @@ public struct SyncResult: Sendable {
     }
   }
 
-  /// Words such as `18 of 20 articles: partial`.
+  /// A text such as `18 of 20 articles: partial`.
   public var text: String { "\(kept) of \(total) articles: \(outcome.rawValue)" }
 }

@@ -2,10 +2,10 @@ import Foundation
 import Larder
 import Service
 
-/// The images of a piece of HTML, in their order and without repetitions: those of `src`, and all candidates of `srcset`.
+/// The images of a piece of HTML, in their order and without repetitions: the images of `src`, and all candidates of `srcset`.
 ///
 /// The addresses are absolute. Addresses that are not HTTP are omitted, such as `data:` URLs. The HTML may be malformed.
-/// Comments and scripts are treated as other HTML, because the service removes them from articles.
+/// Comments and scripts are treated like other HTML, because the service removes comments and scripts from articles.
 enum ImageAddresses {
   /// - Parameter address: The URL of the HTML, which is the base URL of relative addresses.
   static func all(in html: String, from address: String) -> [String] {

@@ -34,13 +34,13 @@ public struct PendingEdit: Codable, Sendable, Hashable {
   var sent: Timestamp?
 
   var key: String { "\(number)" }
-  /// Words such as `archive "The ferry"`.
+  /// A text such as `archive "The ferry"`.
   public var text: String { "\(kind.rawValue) \"\(title)\"" }
 }
 
 public struct OutboxReport: Sendable, Hashable {
   public var sent = 0
-  /// Changes that were dropped, because the service has a later change or refuses them.
+  /// Changes that were dropped, because the service has a later change or refuses the user's change.
   public var conflicts: [String] = []
   /// The number of changes that still wait for a network, or for a usable answer of the service.
   public var left = 0
@@ -71,8 +71,8 @@ extension [PendingEdit] {
 /// The user's changes. Changes are stored until the service has them, and are sent in their order. A kill may make the next
 /// process send a change again, without further effect. A later change at the service wins, and the report says so.
 extension ArticleReader {
-  /// Changes an article, for the user immediately, and at the service as soon as it can be reached. If the article is not known
-  /// in this store, first asks the service for the article.
+  /// Changes an article, for the user immediately, and at the service as soon as the service can be reached. If this store does
+  /// not know the article, first asks the service for the article.
   public func edit(_ id: String, _ kind: PendingEdit.Kind) async throws -> OutboxReport {
     let edits = try edits()
     let earlier = edits.last { $0.article == id }
@@ -92,7 +92,7 @@ extension ArticleReader {
     return try await sendEdits()
   }
 
-  /// The changes in their order. Omits changes of another version of this program that this version cannot decode.
+  /// The changes in their order. Omits changes that another version of this program wrote and this version cannot decode.
   func edits() throws -> [PendingEdit] {
     var edits: [PendingEdit] = []
     try outbox.entries().visit { edits.append($1) }
@@ -132,7 +132,7 @@ extension ArticleReader {
           // An old answer may not contain the change, so the change stays until the article was fetched again.
           let kept: Void? = try await ifRoom { [edit] in
             try store.write { batch in
-              // A sign-out may have removed the change meanwhile. The change must then not come back.
+              // A sign-out may have removed the change meanwhile. In this case the change must not come back.
               guard try batch.entry(for: edit.key, in: outbox.namespace) != nil else { return }
               try batch.set(edit, for: edit.key, in: outbox, expires: .after(.days(30)))
             }

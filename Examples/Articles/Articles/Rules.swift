@@ -11,7 +11,7 @@ extension ArticleReader {
   var articles: Cache<String> {
     store.cache(TextCodec(), in: realm.name(of: "articles"), memory: MemoryLimits.off)
   }
-  /// Images. Each article that shows an image owns it. The removal of the last owner also removes the image, in one transaction.
+  /// Images. Each article that shows an image is its owner. The removal of the last owner also removes the image in one commit.
   var images: Cache<[UInt8]> {
     realm.cache(of: [UInt8].self, in: "articles.images", memory: MemoryLimits.off)
   }
@@ -24,7 +24,7 @@ extension ArticleReader {
     realm.cache(of: Value.self, in: "articles." + name, rules: .userData)
   }
 
-  /// The settings. Another process may change them at any time, so read them before each use.
+  /// The settings. Another process may change the settings at any time, so read them before each use.
   public func settings() throws -> OfflineSettings {
     try settingsCache.value(for: "offline") ?? OfflineSettings()
   }

@@ -67,7 +67,7 @@ public struct Article: Sendable {
 
 public struct ArticleList: Sendable, Hashable {
   public var bookmarks: [Bookmark]
-  /// True if there is no network: the list then has the stored articles.
+  /// Whether there is no network. If so, the list has the stored articles.
   public var isOffline = false
   public var unreadable: [String] = []
   /// Whether the list has as many articles as were requested, or all articles that the service has.
@@ -148,7 +148,7 @@ public struct ArticleUsage: Sendable, Hashable {
   /// The time of the last sync that stored an article, or found all articles stored.
   public var lastSync: Timestamp?
 
-  /// Words such as `20 articles, 1.2 MB of HTML and 34 MB of images`.
+  /// A text such as `20 articles, 1.2 MB of HTML and 34 MB of images`.
   public var text: String {
     let sizes = [htmlBytes, imageBytes].map {
       $0.formatted(.byteCount(style: .file, spellsOutZero: false))

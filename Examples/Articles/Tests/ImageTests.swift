@@ -12,7 +12,7 @@ import ExampleTesting
     try fixture.images.entry(for: fixture.address(path))
   }
 
-  /// If true, the two articles are opened at the same time. Otherwise a sync fetches one after the other.
+  /// If true, the two articles are opened at the same time. If false, a sync fetches one article after the other.
   @Test(arguments: [true, false])
   func `an image of two articles is fetched once, and removed with the last`(isAtOnce: Bool)
     async throws

@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Articles
 
-/// Changes that the user makes with a network, without a network, and at the same time as others make changes.
+/// Changes by the user with a network, without a network, and at the same time as changes by others.
 @Suite(.fixture(Fixture.self)) struct OutboxTests {
   private let fixture = Fixture.current
   private var reader: ArticleReader { fixture.reader }
@@ -185,7 +185,7 @@ import ExampleTesting
     #expect(try await fixture.edit(2, .mark).sent == 3)
   }
 
-  /// `ahead`: the seconds by which the server's clock is ahead; nil for no date. Others make their change `later` seconds later.
+  /// `ahead`: by how many seconds the server's clock is ahead; nil: no date. The change by others is `later` seconds later.
   @Test(arguments: [-600, 0, 600, nil], [-60, 60])
   func `a later change at the service wins by its clock, and the user is told`(
     ahead: Int?, later: Int

@@ -64,7 +64,7 @@ import ExampleTesting
   @Test func `articles that fail are fetched by the next sync`() async throws {
     readeck.fill(20)
     fixture.answer(FakeReadeck.body(3)) { $0 = .init(500, text: "<h1>Error</h1>") }
-    // The list and eight articles are answered. Then the request for article 11 loses its connection.
+    // The service answers the list and eight articles. After that, the request for article 11 loses its connection.
     fixture.network.plan =
       [FaultyTransport.Fault](repeating: .pass, count: 9)
       + [.fail(URLError(.networkConnectionLost))]
@@ -81,7 +81,7 @@ import ExampleTesting
     #expect(fixture.asked().bodies == [11, 3])
   }
 
-  /// `BufferKillTests` of Larder show that a killed process keeps what it has stored, so a sync also goes on after a kill.
+  /// `BufferKillTests` of Larder show that a killed process keeps its stored entries. So a sync also continues after a kill.
   @Test(arguments: 0...11)
   func `a sync that lost the network goes on from there`(count: Int) async throws {
     readeck.fill(10)

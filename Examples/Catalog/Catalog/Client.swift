@@ -3,7 +3,7 @@ public import Larder
 public import LarderHTTP
 public import Service
 
-/// A catalog of funnels for one user, over an HTTP cache: the service's answers say how long they are fresh.
+/// A catalog of funnels for one user, over an HTTP cache. The answers of the service say how long they are fresh.
 ///
 /// The user has a realm in the store, so one call removes all data of the user for all processes. An error of the service with
 /// 401 or 403 also removes the data.
@@ -15,7 +15,7 @@ public struct Catalog: Sendable {
   private let realm: Realm
   /// The versions of the pages that belong together, for each listing.
   let listings: Cache<[PageVersion]>
-  /// The user's choice of a tier. No eviction removes it.
+  /// The user's choice of a tier, which no eviction removes.
   private let choices: Cache<String>
 
   static let pagesTag = "pages"

@@ -8,7 +8,7 @@ struct Envelope<Contents: Decodable>: Decodable { var data: Contents }
 
 struct PageVersion: Codable, Sendable, Equatable {
   var cursor: String?
-  /// The `ETag`; without it `Last-Modified`; without both a digest of the body.
+  /// The `ETag`; if the page has none, `Last-Modified`; if it has neither, a digest of the body.
   var validator: String
 }
 

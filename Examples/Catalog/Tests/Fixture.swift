@@ -45,7 +45,7 @@ struct Fixture: TestFixture {
     }
   }
 
-  /// The requests since the last call, and how many of them were conditional.
+  /// The number of requests since the last call, and how many of these requests were conditional.
   func asked() -> (all: Int, conditional: Int) {
     let fields = server.received.map(\.fields)
     server.forget()

@@ -28,7 +28,7 @@ struct BoardBody: Decodable {
     }
   }
 
-  /// The station. If the station is unknown, this is null and the list is empty.
+  /// The station. If the station is unknown, this field is null and the list is empty.
   var station: Station?
   var stationboard: LenientList<Run>
 

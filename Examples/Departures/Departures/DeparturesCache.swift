@@ -164,7 +164,7 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// A picture of the map, which stays in the store until it is evicted.
+  /// A picture of the map, which stays in the store until the store evicts the picture.
   public func tile(zoom: Int, x: Int, y: Int) async throws -> CacheResult<[UInt8]> {
     let name = "\(zoom)/\(x)/\(y)"
     return try await value(name, in: .tiles) {

@@ -50,7 +50,7 @@ struct Session: ParsableArguments {
         weatherKey: weatherKey, log: place.log)
       cache.waitsForNewer = true
       let rows = try await body(cache)
-      // With a past `--now` time, entries have expired by the clock of the machine. `larder` uses that clock and would hide them.
+      // With a past `--now`, entries have expired by the clock of the machine, so `larder` would hide them by that clock.
       let looks = namespaces.map { namespace in
         "keys @\(cache.cache(of: JSON.self, in: namespace).name) --limit 5"
           + (time == nil ? "" : " --expired")

@@ -22,7 +22,7 @@ import ExampleTesting
     #expect(try fixture.namespace(.boards).page().items.map(\.key.string) == ["8503651_2025-07-12"])
   }
 
-  /// The fastest of ten measurements counts, because another program may delay some of them.
+  /// The fastest of ten measurements counts, because another program may delay some of the measurements.
   @Test func `a stored board takes less than 0.1 s, a start 2 s and a widget 0.5 s`() async throws {
     let cache = fixture.cache
     _ = try await cache.board(at: "1")

@@ -2,7 +2,7 @@ import ExampleTesting
 
 @testable import Departures
 
-/// The bodies of the services, and faults in these bodies.
+/// The decoding of the services' bodies, and faults in such bodies.
 @Suite struct BodyTests {
   private func read<Body: Decodable>(_ type: Body.Type, _ json: String) throws -> Body {
     try JSONDecoder().decode(type, from: Data(json.utf8))

@@ -42,7 +42,7 @@ import ExampleTesting
     }
 
     /// When the app starts, it shows the boards of its five favourites. Every 30 s it draws the board with the names of ships.
-    /// Once it draws the weather and the water of a lake.
+    /// In the third minute, it draws the weather and the water of a lake.
     mutating func show(_ session: Session) async {
       if session.start > fixture.clock.now { fixture.clock.set(to: session.start) }
       let lake = Lake.known[0]

@@ -128,7 +128,7 @@ extension EntityKind {
   fileprivate func address(of key: String) throws(LarderError) -> (String, PartColor.Asked?) {
     let escaped = key.percentEscaped
     switch self {
-    // An empty key, `.` and `..` would lead to another path, so they are refused.
+    // An empty key, `.` and `..` would lead to another path, so these keys are refused.
     case _ where key.allSatisfy({ $0 == "." }): break
     case .partColors:
       let words = key.split(separator: "/", omittingEmptySubsequences: false)

@@ -5,8 +5,8 @@ import Service
 
 /// A client of Rebrickable's API, version 3, that caches every call by its plan. Each kind of entity has its own namespace.
 ///
-/// The rules of a kind are stored with its first entity, so other processes and the shell follow them, too. After a read,
-/// entities stay decoded in memory, as many as the plan allows. Entities in memory are as new as those on disk.
+/// The rules of a kind are stored with its first entity, so other processes and the shell also follow these rules. After a
+/// read, entities stay decoded in memory, as many as the plan allows. Entities in memory are as new as the entities on disk.
 public struct LegoClient: Sendable {
   public static let publicBase = "https://rebrickable.com/api/v3"
 

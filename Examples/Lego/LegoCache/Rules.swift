@@ -59,7 +59,7 @@ public struct CachePlan: Sendable, Hashable {
   public static let databaseOnly = CachePlan(memory: .off)
   public static let disabled = CachePlan(memory: .off, disk: [:])
 
-  /// Whether any kind is on disk. If no kind is on disk, all kinds are in memory. Otherwise kinds without rules are not stored.
+  /// Whether any kind is on disk. Without a disk, all kinds are in memory. With a disk, kinds without rules are not stored.
   public var usesDisk: Bool { !disk.isEmpty }
 
   /// Opens or creates the store at `path`. For a plan without a file, the store is in memory.

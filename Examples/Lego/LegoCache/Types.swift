@@ -105,7 +105,7 @@ public struct Element: LegoEntity {
   public var elementID: String?
   public var part: Part
   public var color: Color
-  /// The number of pieces in a set, and whether they are spares. Nil outside an inventory.
+  /// The number of pieces in a set, and whether these pieces are spares. Nil outside an inventory.
   public var quantity: Int?
   public var isSpare: Bool?
   /// The number of the element, or else the part and the colour. A number has no slash, so the two forms are always different.
@@ -127,7 +127,7 @@ public struct PartColor: LegoEntity {
   public var setCount: Int?
   /// The numbers of the elements that consist of this part in this colour.
   public var elements: [String] = []
-  /// The part and the colour. The colour is a number, so the last slash always separates them.
+  /// The part and the colour. The colour is a number, so the last slash always separates the part from the colour.
   public var key: String { "\(partNum)/\(colorID)" }
 
   enum CodingKeys: String, CodingKey {

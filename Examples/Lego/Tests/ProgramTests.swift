@@ -37,7 +37,7 @@ import ExampleTesting
     }
   }
 
-  /// `make run` uses the same lines to fill its store.
+  /// `make run` fills its store with the same lines as this test.
   @Test func `larder import of the recorded entities gives what the library reads`() async throws {
     let lines = Repository.root.appending(path: "Examples/Lego/Sample/entities.jsonl")
     let imported = try await Outcome(

@@ -131,7 +131,7 @@ import ExampleTesting
     try lego.keep(Self.red)
     _ = try lego.entities(Color.self)?.value(for: "4")
     fixture.clock.advance(by: .milliseconds(200))
-    // Memory and disk have separate counts; the total counts an entity once. A count changes nothing, so it can be repeated.
+    // Memory and disk have separate counts; the total counts an entity once. The loop shows that a count changes nothing.
     for _ in 1...3 { #expect(try lego.counts() == LegoClient.Counts(memory: 1, database: 3)) }
     #expect(try lego.counts().total == 3)
     #expect(try lego.clearExpired() == 2 && lego.counts().database == 1)

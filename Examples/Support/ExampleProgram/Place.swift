@@ -5,7 +5,7 @@ import LarderCurl
 public import LarderHTTP
 import Service
 
-/// The transport of a program to the network. It is not `URLSession`, because on Linux a server could end the process by a
+/// The transport of a program to the network. `URLSession` is not used, because on Linux a server could end the process with a
 /// response that breaks off within its header fields.
 public func networkTransport() -> any HTTPTransport {
   CurlTransport(userAgent: "\(Place.program)/\(Store.version)")

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Suspends tasks until it is opened.
+/// Suspends tasks until a test opens the gate.
 public struct Gate: Sendable {
   private let opening: AsyncStream<Void>.Continuation
   private let waiting: Task<Void, Never>

@@ -33,7 +33,7 @@ public struct Service: Sendable {
     fields[.cacheControl] = "no-store"
   }
 
-  /// The address without blanks and slashes around it.
+  /// The address without blanks and slashes at its beginning and end.
   public static func base(_ address: String) -> String {
     address.trimmingCharacters(in: .whitespacesAndNewlines.union(CharacterSet(charactersIn: "/")))
   }
@@ -134,7 +134,7 @@ public struct Service: Sendable {
   private static func isPath(_ text: Substring) -> Bool { ["", "/", "?"].contains(text.prefix(1)) }
 }
 
-/// Calls `body`, which stores an optional value; nil if the store has no room for it.
+/// Calls `body`, which stores an optional value. Returns nil if the store has no room for the value.
 public func ifRoom<Result>(_ body: () async throws -> Result) async throws -> Result? {
   do { return try await body() } catch let error as LarderError where error.code == .full {
     return nil

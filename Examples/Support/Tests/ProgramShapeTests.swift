@@ -8,7 +8,7 @@ import ExampleTesting
     /// A command over the recording, and a command that finds the result of the first command in the store.
     var command: String
     var looked: String
-    /// A command that asks the service. Its last argument, the service's address, is missing.
+    /// A command that asks the service. The test adds the last argument, the service's address.
     var asks: String
     /// Commands that save choices of the user, and the namespaces of the user's data.
     var choice = ""

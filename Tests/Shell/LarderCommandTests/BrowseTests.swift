@@ -176,7 +176,7 @@ import Testing
     case .deleted:
       try FileManager.default.removeItem(atPath: home.store)
     }
-    // The program may have ended after the first key. Then the next key cannot be sent, so the loop stops.
+    // The program may have ended after the first key. In this case the next key cannot be sent, so the loop stops.
     for key in ["G", "r", "g", "\u{3}", "q", "q"] {
       do { try session.type(key) } catch { break }
     }

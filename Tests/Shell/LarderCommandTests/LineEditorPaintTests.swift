@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test func `random keys and the arrows never split a character`() throws {
-    // The terminal is so wide that the line stays in one row, where the test can compare it.
+    // The terminal is so wide that the line stays in one row, where the test can compare the line.
     let session = try TerminalSession(columns: 600)
     var text: [Character] = []
     var cursor = 0

@@ -62,7 +62,7 @@ import class LarderSharedTesting.TierLink
     ("get api_token", false), ("keys; set secret x", true),
     ("set db.pwd x", true), ("set k v --arg BEARER", true), ("set passphrase x", true),
     ("set access/7 x", true),
-    // Lines with the name of a secret in different spellings, and two lines whose words only contain such a name.
+    // Lines with the name of a secret in different spellings, and two lines with words that are only similar.
     ("set api-key x", true), ("set x-api-key x", true), ("set api.key x", true),
     ("set 'api key' x", true), ("set Pass-Word x", true), ("set private_key x", true),
     ("set jwt x", true), ("set my.otp x", true), ("set user/passcode x", true),

@@ -118,7 +118,7 @@ import Testing
   }
 }
 
-/// `SIGTERM` ends the program, even if the parent blocked or ignored it. Changes that were committed before `SIGKILL` stay.
+/// `SIGTERM` ends the program, even if the parent blocked or ignored the signal. Changes committed before `SIGKILL` stay.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct TerminationTests {
   /// The state of the signals that the program inherits from its parent process.
   enum Parent: CaseIterable { case usual, blocking, ignoring }

@@ -64,7 +64,7 @@ extension BrowseState {
     var state = browseState()
     for _ in 0..<6 { state.take(.down) }
     #expect(state.pending == .scroll(1))
-    // Both keys arrive in one read, as if a person had typed faster than the view reads.
+    // Both keys arrive in one read, because a person may type faster than the view reads.
     state.take(.down, .down)
     #expect(state.pending == .scroll(3))
     state.take(.up)

@@ -30,7 +30,7 @@ import Testing
       let commands = CommandTable.standard.commands.filter { $0.group == group }
       return ["", "**\(group.rawValue)**", "", "| Command | Also | |", "| --- | --- | --- |"]
         + commands.map { command in
-          // The table in the document omits the options, because `help COMMAND` lists them.
+          // The table in the document omits the options, because `help COMMAND` lists the options.
           let words = [command.name] + command.argumentUsage.dropLast(command.ownOptions.count)
           let usage = words.joined(separator: " ").replacingOccurrences(of: "|", with: "\\|")
           let aliases = command.aliases.map { "`\($0)`" }.joined(separator: " ")

@@ -24,7 +24,7 @@ int mdbx_scan(mdbx_reader *reader, bench_tally *tally);
 int mdbx_write(mdbx_store *store, const bench_data *data, const uint32_t *order, size_t count);
 int mdbx_clear(mdbx_store *store);
 
-// tkrzw's hash store in its default form. An entry is a deadline and the value; reads do not copy it. Threads share a store.
+// tkrzw's hash store in its default form. An entry is a deadline and the value. Reads copy nothing. Threads share a store.
 typedef struct tkrzw_store tkrzw_store;
 
 const char *tkrzw_missing(void);

@@ -26,7 +26,7 @@ struct PeersCommand: ParsableCommand {
     do {
       try place.withDirectory { directory in try measure(kinds, directory, report) }
     } catch {
-      // A run takes long, so its results so far are saved before the error ends the run.
+      // A run takes long, so the results before the error are saved, and then the error ends the run.
       try output.write(report) { Chart(report.rows)?.svg() }
       throw error
     }

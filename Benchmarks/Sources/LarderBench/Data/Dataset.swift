@@ -66,7 +66,7 @@ struct Dataset: Sendable {
 
   func value(_ index: UInt32) -> [UInt8] { values[Int(index) % Self.span] }
 
-  /// The tally of reads of these entries, provided that all of them are stored.
+  /// The tally that reads of these entries must have if all these entries are stored.
   func expected(_ order: Order) -> Tally {
     var tally = Tally()
     for index in order { tally.sum &+= sums[Int(index) % Self.span] }

@@ -10,7 +10,7 @@ extension Lifetime {
   var deadline: UInt64 { self == .day ? bench_now() + 86_400_000 : 1 }
 }
 
-/// A flag that is set once and stays set.
+/// A flag that can be set, but not cleared.
 final class Latch: Sendable {
   private let value = Atomic(false)
 

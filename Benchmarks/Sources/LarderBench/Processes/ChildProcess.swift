@@ -43,7 +43,7 @@ final class ChildProcess: Sendable {
   }
 }
 
-/// Reads lines from a descriptor when they arrive.
+/// Reads lines from a descriptor as soon as the lines arrive.
 final class LineReader {
   private let descriptor: Int32
   private let owner: AnyObject

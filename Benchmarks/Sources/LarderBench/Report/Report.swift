@@ -1,6 +1,6 @@
 import Foundation
 
-/// Collects the measurements, and prints each one when it is finished.
+/// Collects the measurements, and prints each measurement when it is finished.
 final class Report {
   let settings: Settings
   let kinds: [PeerKind]
@@ -17,7 +17,7 @@ final class Report {
     say(Table.text(rows))
   }
 
-  /// Adds a line for a peer that does not take part. Does this only once for each scenario.
+  /// Adds a line for a peer that does not take part, but at most one line for each scenario.
   func leaveOut(_ kind: PeerKind, level: Level, in scenario: Scenario, reason: String) {
     var row = Line(
       scenario: scenario, workload: "everything", peer: kind.id, name: kind.name, level: level,

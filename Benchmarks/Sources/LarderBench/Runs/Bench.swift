@@ -123,7 +123,7 @@ final class Bench {
     return round.time / Double(round.count)
   }
 
-  /// Reads some entries through the store and checks them.
+  /// Reads some of the entries through the store, and checks the values.
   func verify(_ contender: Contender) throws {
     let order = Orders.random(data, distinct: data.count, length: min(1000, data.count))
     let tally = try contender.session.read(order[...])

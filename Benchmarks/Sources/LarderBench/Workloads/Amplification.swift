@@ -42,7 +42,7 @@ extension Contender {
     ProcessFigures.written(by: peer.server ?? getpid())
   }
 
-  /// Waits, at most about 10 s, until the peer has stopped writing. Otherwise its work would disturb the next measurement.
+  /// Waits, at most about 10 s, until the peer has stopped writing. Otherwise its writes would disturb the next measurement.
   func settle() {
     guard kind.worksInBackground, var last = written else { return }
     for _ in 0..<200 {

@@ -9,9 +9,9 @@ typedef struct sql_store sql_store;
 
 typedef struct {
   int bare;
-  // Each commit is on the disk: synchronous = FULL. Otherwise NORMAL: a power failure loses the newest commits.
+  // If 1, each commit is on the disk (synchronous = FULL). If 0 (NORMAL), a power failure loses the newest commits.
   int durable;
-  // The table is WITHOUT ROWID: rows lie in the tree of the keys, which suits small values.
+  // If 1, the table is WITHOUT ROWID: rows lie in the tree of the keys, which suits small values.
   int small;
 } sql_options;
 

@@ -1,7 +1,7 @@
 /// The policy of the store: a queue, a boundary between window and main part, and a clock hand. A hit changes only statistics.
 /// Entries never move.
 ///
-/// This code does not use the code of the store, so that both can be compared. `Docs/Internals/Eviction.md` has the rules.
+/// This code does not use the code of the store, so that the two can be compared. `Docs/Internals/Eviction.md` has the rules.
 struct Adaptive<Table: AccessTable>: Policy {
   static var name: String { "adaptive, \(Table.name)" }
 
@@ -107,7 +107,7 @@ struct Adaptive<Table: AccessTable>: Policy {
     }
   }
 
-  /// The first unused entry of main from the clock hand on. After `mostSteps` steps, the entry that the hand has reached.
+  /// The first unused entry of main, beginning at the clock hand. After `mostSteps` steps, the entry that the hand has reached.
   private mutating func victim(sparing x: Int?) -> Int? {
     guard var v = main(from: clockHand, sparing: x) else { return nil }
     var steps = 0

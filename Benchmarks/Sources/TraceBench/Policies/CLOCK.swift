@@ -1,4 +1,4 @@
-/// A queue with a second chance: an entry that was used moves to the back of the queue once instead of being evicted.
+/// A queue with a second chance: a used entry moves to the back of the queue instead of being evicted, and counts as unused.
 struct CLOCK: Policy {
   static let name = "CLOCK"
   private let capacity: Int

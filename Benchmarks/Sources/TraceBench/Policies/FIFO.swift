@@ -1,4 +1,4 @@
-/// Evicts the entry that was written before all others.
+/// Evicts the entry that was written first.
 struct FIFO: Policy {
   static let name = "FIFO"
   private let capacity: Int

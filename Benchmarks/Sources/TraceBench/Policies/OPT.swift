@@ -5,8 +5,8 @@ struct OPT: Policy {
   private var cached: [Bool]
   private(set) var count = 0
   private var position = 0
-  /// The next request and the key of every cached entry, the farthest request first. The heap also holds past requests. Past
-  /// requests are nearer than the next request of any cached entry, so they are never at the top.
+  /// The next request and the key of every cached entry, the farthest request first. The heap also holds past requests. A past
+  /// request is nearer than the next request of any cached entry, so no past request is ever at the top.
   private var heap: [UInt64] = []
 
   init(capacity: Int, keys: Int) {

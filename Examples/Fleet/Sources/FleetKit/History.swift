@@ -113,7 +113,7 @@ public struct Checker {
     return found
   }
 
-  /// The reads whose value is older than the value of a confirmed read that ended before them.
+  /// The reads whose value is older than the value of an earlier confirmed read, which had already ended.
   private func monotony(_ reads: [Call]) -> [String] {
     var newest: (value: Int, era: Int)?
     var ended = reads.filter(\.isConfirmed).sorted { $0.end < $1.end }[...]

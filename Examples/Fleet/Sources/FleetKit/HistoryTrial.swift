@@ -177,7 +177,7 @@ public final class HistoryTrial {
     losses.append(start...Call.now)
     let old = primary
     primary = replica
-    // The new server must be a replica from its start, because as a primary it would take changes and then lose them.
+    // The new server must be a replica from its start, because a primary would take changes and then lose these changes.
     replica = try await RedisServer(
       Self.durable + ["replicaof 127.0.0.1 \(primary.port)"], port: old.port)
     try await follow()
@@ -197,7 +197,7 @@ public final class HistoryTrial {
       for machine in machines {
         try await wait("a machine stays out of touch") { await machine.ask("waits") == "0 true" }
       }
-      // A confirmation lasts for two seconds, so after this time no earlier confirmation is valid.
+      // A confirmation lasts for two seconds, so after this pause no earlier confirmation is valid.
       try await Task.sleep(for: .milliseconds(2100))
     }
   }

@@ -63,7 +63,7 @@ final class MachineProgram: Sendable {
     case "rest":
       isActive.store(false, ordering: .sequentiallyConsistent)
       Task {
-        // The calls under way end in this time, so `flush` writes these calls, too.
+        // The calls that still run end during this pause, so `flush` writes these calls, too.
         try? await Task.sleep(for: .milliseconds(700))
         flush()
         output.write("rest .")

@@ -143,7 +143,7 @@ struct Disturbance {
       let isGap = kind.hasGap && second >= Self.fault && second < Self.fault + 10
       let isDown = kind == .down && second >= Self.fault && second < Self.fault + 20
       if step == Self.fault * Self.readsPerSecond, kind == .flushLeased || kind == .flushUnleased {
-        // The history of the log is lost, so no machine uses its copies.
+        // The flush also loses the history of the log, so no machine uses its copies.
         for key in 0..<Self.keys {
           shared[key].end = 0
           for machine in 0..<machines { copies[key][machine].end = 0 }
@@ -153,7 +153,7 @@ struct Disturbance {
         if kind == .replayed || kind == .down {
           for key in missed {
             for machine in 0..<machines { copies[key][machine].end = 0 }
-            // These removals waited while the tier was down, so until now the tier had the old values.
+            // The removals waited while the tier was down, so until now the tier had the values from before the removals.
             if kind == .down { shared[key].end = 0 }
           }
         } else if kind == .dropped {

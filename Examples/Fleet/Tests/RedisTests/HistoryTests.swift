@@ -6,7 +6,7 @@ private let isInstalled = RedisServer.program != nil
 private let needsServer: Comment = "skipped: redis-server is not installed"
 
 /// Processes with their own stores, under faults that a seed selects. No call gets an older value after a newer value, and no
-/// confirmed value is out of date for more than two seconds. `LARDER_SEED` repeats a run, `LARDER_TRIALS` makes it longer.
+/// confirmed value is out of date for more than two seconds. `LARDER_SEED` repeats a run, and `LARDER_TRIALS` extends a run.
 @Suite(.enabled(if: isInstalled, needsServer), .serialized) struct HistoryTests {
   private static let environment = ProcessInfo.processInfo.environment
 

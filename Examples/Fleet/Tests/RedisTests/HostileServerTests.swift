@@ -20,7 +20,7 @@ import Testing
     let sender = try RedisSender(host: "127.0.0.1", port: server.port)
     for _ in 0..<3 {
       do throws(LarderError) {
-        // Some of the texts are valid replies, so the command may succeed.
+        // Some of these texts are valid replies, so the command may succeed.
         _ = try await sender.send(
           Command([Array("GET".utf8), [1]], timeout: .milliseconds(200)))
       } catch {

@@ -93,7 +93,7 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     try await poll {
       try await two.cache.currentResult(for: "c") { _ in .value("load 5") }?.error == nil
     }
-    // The machine connects again without help. Until then it loads values without the tier.
+    // The machine connects again by itself. Until then, the machine loads values without the tier.
     try await poll {
       try await one.cache.currentResult(for: "c") { _ in .value("load 6") }?.value == "load 5"
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 import HTTPTypes
 import LarderHTTP
 
-/// A rule on the command line: a pattern, then words such as `ttl=60`.
+/// A rule on the command line: a pattern, and after the pattern words such as `ttl=60`.
 struct RuleOption: ExpressibleByArgument {
   let rule: HTTPCacheRule
 

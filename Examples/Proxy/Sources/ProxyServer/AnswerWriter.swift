@@ -77,8 +77,8 @@ struct AnswerWriter: Sendable {
         guard let next = try await pieces.next() else { break }
         piece = next
       } catch {
-        // The origin broke the connection or sent nothing for too long, or the stored body is gone. The client gets the bytes so
-        // far, without the end of the body, so it can see that bytes are missing.
+        // The origin broke the connection or sent nothing for too long, or the stored body is gone. The client gets the bytes
+        // that have come, but not the end of the body, so the client can see that bytes are missing.
         if hasBegun { return false }
         return try await write(.failure(error), HTTPBody())
       }

@@ -61,7 +61,7 @@ final class ByteSource: ChannelInboundHandler {
     if let bytes = takeArrived() { return reader.resume(returning: bytes) }
     if let end { return reader.resume(with: end) }
     if isEnding, isAtRequest { return reader.resume(returning: nil) }
-    // An upload may still wait while the connection is drained before its close. The bytes are not for the upload, so it fails.
+    // An upload may still wait while the connection is drained before its close. The upload fails, because it gets no bytes.
     waiting?.resume(throwing: MessageError.incomplete)
     waiting = reader
     // A channel that is not active yet would forget the request for a read, so `channelActive` makes the request.

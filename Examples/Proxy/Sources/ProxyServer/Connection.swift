@@ -176,8 +176,8 @@ struct Connection: Sendable {
 
   /// Closes the connection after the other side has had a chance to read the last answer.
   ///
-  /// If a connection is closed with unread bytes, the system resets it, and the answer is lost, too. So this call first reads
-  /// the remaining bytes, for a short time and up to a limit.
+  /// If a connection is closed with unread bytes, the system resets the connection, and the answer is lost, too. So this call
+  /// first reads the remaining bytes, for a short time and up to a limit.
   func closeGracefully() async {
     await onLoop { $0.forgetTimeOut() }
     deadline.begin(.seconds(2))

@@ -39,7 +39,7 @@ final class HeldBytes: Sendable {
   /// Whether another large piece has room.
   var hasRoom: Bool { count + Self.largestPiece <= limit }
 
-  /// Counts `count` bytes if there is room for them. Returns whether there is room.
+  /// Counts `count` bytes if these bytes have room. Returns whether they have room.
   func reserve(_ count: Int) -> Bool {
     let before = held.wrappingAdd(count, ordering: .relaxed).oldValue
     if before + count <= limit { return true }

@@ -12,7 +12,7 @@ final class IdleConnections: Sendable {
     for connection in connections.withLock({ $0 }) { connection.close() }
   }
 
-  /// A connection that was silent since its last response; nil if there is none.
+  /// A connection that has sent nothing after its last response; nil if there is no such connection.
   func take() async -> Connection? {
     while let connection = connections.withLock({ $0.popLast() }) {
       if await connection.endWait() { return connection }

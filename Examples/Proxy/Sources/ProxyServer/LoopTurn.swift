@@ -12,7 +12,7 @@ import NIOCore
 /// loops on its core wait all that time. So the loop yields after a batch of answers.
 ///
 /// If another thread never sleeps, a yield may take milliseconds. So after a yield the loop runs at least as long as the yield
-/// took: it keeps at least half of the time.
+/// took. The loop thus keeps at least half of the time.
 struct LoopTurn {
   /// A smaller batch lowers the throughput, and a larger batch raises the latency: see the decision on ready answers.
   static let batch = 32

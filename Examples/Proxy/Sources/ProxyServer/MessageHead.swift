@@ -27,7 +27,7 @@ struct MessageHead: Sendable, Equatable {
     var folded: [ArraySlice<UInt8>] = []
     for line in lines.dropFirst() {
       if let byte = line.first, byte == 0x20 || byte == 0x09 {
-        // A server refuses a line that continues a field, because another server may read it as a field of its own.
+        // A server refuses a line that continues a field, because another server may read this line as a separate field.
         guard isLenient, !folded.isEmpty else { return nil }
         folded[folded.count - 1] += [0x20] + line.trimmed
       } else {

@@ -17,7 +17,7 @@ struct MessageParser {
     case trailers(Int)
   }
 
-  /// True for a client's bytes, because no other server may read them in another way. An origin's bytes are read leniently.
+  /// True for a client's bytes, because all servers must read them in the same way. An origin's bytes are read leniently.
   let isStrict: Bool
   private var buffer = ByteBuffer()
   /// The number of bytes of `buffer` that were searched without finding an end.
@@ -76,7 +76,7 @@ struct MessageParser {
     return view.count > skipped && !view.prefix(Self.longestHead).contains(0x0A)
   }
 
-  /// Skips empty lines: a server ignores them before a request (RFC 9112, 2.2).
+  /// Skips empty lines, because a server ignores empty lines before a request (RFC 9112, 2.2).
   private mutating func skipEmptyLines() {
     while searched == 0 {
       let view = buffer.readableBytesView

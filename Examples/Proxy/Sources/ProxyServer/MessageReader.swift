@@ -9,7 +9,7 @@ enum MessageError: Error, Equatable {
   case tooManyFields
   /// The first line alone exceeds the 64 KB of a head.
   case targetTooLong
-  /// A body has a transfer coding besides its chunks.
+  /// A body has a transfer coding in addition to chunks.
   case unknownCoding
   /// The major version of HTTP in a request is not 1.
   case unknownVersion
@@ -33,7 +33,7 @@ final class MessageReader: Sendable {
     parser = Mutex(MessageParser(isStrict: limits != nil))
   }
 
-  /// Whether any byte has come.
+  /// Whether at least one byte has come.
   var hasBegun: Bool { begun.load(ordering: .relaxed) }
 
   /// Whether no byte of the next head has come.

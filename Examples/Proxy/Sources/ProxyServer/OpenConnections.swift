@@ -131,7 +131,7 @@ final class Deadline: Sendable {
     }
   }
 
-  /// Notes the number of bytes that the other side has not taken. Returns false if it has taken none since the last look.
+  /// Notes the number of bytes that the other side has not taken. Returns false if no bytes were taken after the last look.
   func mayGoOn(untaken: Int) -> Bool {
     ends.withLock { ends in
       // The write has ended, so the other side is not late.

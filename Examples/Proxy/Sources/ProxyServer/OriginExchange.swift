@@ -16,7 +16,7 @@ struct OriginExchange: Sendable {
     reader = MessageReader(connection)
   }
 
-  /// Whether any byte of the response has arrived.
+  /// Whether at least one byte of the response has arrived.
   var hasResponse: Bool { reader.hasBegun }
 
   /// Sends a request. Returns the head of the final response, with a body that is still to be read.
@@ -53,7 +53,7 @@ struct OriginExchange: Sendable {
   /// Whether another response may follow over the connection (RFC 9112, section 9.3).
   private static func canGoOn(_ head: MessageHead, _ framing: Framing) -> Bool {
     head.start.hasPrefix("HTTP/1.1 ") && framing != .untilClose
-      // After a HEAD, a 204 or a 304 some origins still send the body. Those bytes would count as the answer to the next request.
+      // After a HEAD, a 204 or a 304 some origins still send the body, which would count as the answer to the next request.
       && !(framing == .length(0) && Framing.announcesBody(head.fields))
       && !head.fields[values: .connection].contains { $0.lowercased().contains("close") }
   }
@@ -85,7 +85,7 @@ private final class End: Sendable {
 
   deinit { close() }
 
-  /// Notes the end of the response. Bytes after it make the connection unusable.
+  /// Notes the end of the response. Bytes after this end make the connection unusable.
   func reach(_ reader: MessageReader) async {
     let isFirst = isReached.withLock { isReached in
       defer { isReached = true }

@@ -7,7 +7,7 @@ public import NIOCore
 /// GET and HEAD without a body reuse connections; every other request has a connection of its own, so it is never sent twice.
 /// Methods, statuses, most fields and their order stay unchanged; a body is read only as fast as its reader takes it.
 public struct OriginTransport: HTTPTransport {
-  /// The field `Host`. `HTTPTypes` has no name for it, because newer versions of HTTP lack this field.
+  /// The field `Host`. `HTTPTypes` has no name for this field, because newer versions of HTTP do not use the field.
   static let host = HTTPField.Name("Host")!
 
   let address: Address

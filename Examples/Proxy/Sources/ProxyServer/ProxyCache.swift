@@ -91,7 +91,7 @@ public final class ProxyCache: Sendable {
     }
   }
 
-  /// If a new opening may remove the cause of the error, opens the store again, at most once a second.
+  /// Opens the store again if this may remove the cause of the error, but at most once a second.
   private func recover(from error: any Error) {
     guard let error = error as? LarderError else {
       log("background refresh failed: \(error)")

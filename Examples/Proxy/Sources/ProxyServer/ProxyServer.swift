@@ -60,9 +60,9 @@ public struct ProxyServer: Sendable {
       ready: ready)
   }
 
-  /// Stops the server. Connections between two requests end immediately, and others after the answer to their request.
+  /// Stops the server. Idle connections end immediately, and other connections end after the answer to their request.
   ///
-  /// - Parameter limit: how long requests may still take. A cancellation of the task ends them, too.
+  /// - Parameter limit: how long requests may still take. A cancellation of the task also ends these requests.
   public func stop(within limit: Duration = .zero) async throws {
     // The time limits of clients apply until the end, so `watching` is cancelled last.
     defer { watching.cancel() }

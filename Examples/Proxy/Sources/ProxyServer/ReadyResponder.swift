@@ -28,7 +28,7 @@ final class ReadyResponder {
     self.held = held
   }
 
-  /// Answers the request in `bytes`. Returns false if they are no plain request, or if no answer is ready.
+  /// Answers the request in `bytes`. Returns false if the bytes are no plain request, or if no answer is ready.
   ///
   /// - Parameter context: continues to read once the client has taken the answer.
   func answer(_ bytes: ByteBuffer, then context: ChannelHandlerContext) -> Bool {
@@ -47,7 +47,7 @@ final class ReadyResponder {
         return false
       }
     } catch {
-      // The task will get the same error and handle it.
+      // The task gets the same error from its own write, and handles the error.
       held.release(size)
       return false
     }

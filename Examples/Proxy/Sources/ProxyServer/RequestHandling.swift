@@ -7,7 +7,7 @@ struct RequestHandling: Sendable {
   let cache: ProxyCache
   let origin: Address
   let connections: OpenConnections
-  /// Receives the lines of the log. If it is nil, no lines are made.
+  /// Receives the lines of the log; nil if no lines are to be made.
   let log: (@Sendable (String) -> Void)?
 
   /// Answers requests until either side ends the connection.
@@ -22,7 +22,7 @@ struct RequestHandling: Sendable {
         isBetweenRequests = false
         let isLast = try await !answer(head, reader, connection)
         if isLast || connections.isEnding {
-          // A client that does not expect the end may have sent another request. An immediate close could lose the answer then.
+          // A client that does not expect the end may have sent another request, so an immediate close could lose the answer.
           if !isLast || !reader.isAtEnd { await connection.closeGracefully() }
           return
         }

@@ -6,7 +6,7 @@ import Testing
 @testable import LarderProxy
 @testable import ProxyServer
 
-/// Options with which no proxy can work. Such options are usage errors before the proxy starts.
+/// Options with which no proxy can work. These options are usage errors before the proxy starts.
 struct CommandLineTests {
   private func failure(_ arguments: [String]) -> (any Error)? {
     do {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProxyServer
 
-/// ``PlainRequests`` and the parser must read a plain request, a GET without a body and special fields, in the same way.
+/// ``PlainRequests`` and the parser must read a plain request (a GET without a body or special fields) in the same way.
 @Suite struct PlainRequestTests {
   private let requests = PlainRequests(besides: HTTPRules().decisiveFields)
 

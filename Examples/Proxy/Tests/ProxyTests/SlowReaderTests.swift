@@ -81,7 +81,7 @@ import Testing
     #expect(bench.origin.count == 1, "all of them are hits")
     #expect(await Self.waiting(bench).reduce(0, +) < Self.limit)
     #expect(!bench.server.held.hasRoom)
-    // Meanwhile the proxy must answer another client.
+    // While the other clients read nothing, the proxy must answer this client.
     let other = try await RawClient(bench)
     try await other.send("GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     try await Self.expectBodies([other], Self.body(size))

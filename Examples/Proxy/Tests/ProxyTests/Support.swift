@@ -199,7 +199,7 @@ final class RawClient: Sendable {
   func close() { connection.close() }
 }
 
-/// A wait has taken two minutes, which is far longer than any wait of a correct test.
+/// A wait has taken two minutes, which is far longer than a wait in a correct test takes.
 struct NeverTrue: Error {}
 
 func waitUntil(_ condition: () async throws -> Bool) async throws {

@@ -123,7 +123,7 @@ struct TargetTests {
     try await bench.stop()
   }
 
-  /// Characters that a terminal would obey, or that would begin a new line. The log must escape them.
+  /// Characters that a terminal would obey, or that would begin a new line. The log must escape these characters.
   @Test(arguments: [
     ("GET\u{9B}2J /a HTTP/1.1", "GET\\u{9B}2J /a HTTP/1.1"),
     ("GET /a HTTP/1.1\u{85}x", "GET /a HTTP/1.1\\u{85}x"),
