@@ -29,7 +29,7 @@ struct PowerPromise {
   /// - Parameter canBeEmptied: whether a failed sync may empty the store. The next batch then gets the number 1 again.
   init(canBeEmptied: Bool = false) { self.canBeEmptied = canBeEmptied }
 
-  /// The promise for a store of this level after a power cut. `other` has the reports to the writers before the power cut.
+  /// The promise for a store of this level after a power cut. `other` has the reports that writers got before the power cut.
   init(after other: PowerPromise, _ level: Durability) {
     synced = level == .scratch ? 0 : other.least(level)
     acknowledged = synced

@@ -5,7 +5,7 @@ struct PowerTrace {
   enum Event {
     case write(inode: UInt64, offset: Int, bytes: ArraySlice<UInt8>, Arrival)
     case beginSync(UInt64)
-    /// The sync with this number succeeded. So all changes of the same file or directory that were recorded before `beginSync`
+    /// The sync with this number succeeded. So all changes of the file or directory `name` that were recorded before `beginSync`
     /// are on the disk. The directory is the store or its parent.
     case endSync(UInt64, inode: UInt64, name: String)
     /// The sync failed. The writes to the file that the sync covers may be lost. No later sync writes the lost data.
