@@ -6,7 +6,7 @@ import LarderSystem
   import Foundation
 #endif
 
-/// A data item under construction, which containers share with the encoders that fill the item.
+/// A data item that encoders fill step by step. The containers and the encoders of the item share this object.
 final class CBORNode {
   enum Content {
     case none

@@ -104,8 +104,8 @@ public struct OlderValue: Sendable {
   /// The value in the encoding of ``codec``.
   public let bytes: [UInt8]
 
-  /// Decodes the value as an older type. Throws for a codec other than JSON and CBOR, and for bytes that are not a
-  /// value of that type.
+  /// Decodes the value as an older type. Throws for a codec other than JSON and CBOR, and for bytes that do not hold a value of
+  /// the older type.
   public func decode<Old: Decodable>(_ type: Old.Type) throws -> Old {
     switch codec {
     case .json: return try JSONDecoder().decode(type, from: Data(bytes))

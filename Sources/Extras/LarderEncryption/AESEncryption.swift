@@ -123,7 +123,7 @@
   public struct KeyedHash: Sendable {
     private let secret: SymmetricKey
 
-    /// - Parameter secret: use the same secret for all keys of a cache. The hash with another secret finds no entry.
+    /// - Parameter secret: use the same secret for all keys of a cache. A hash with another secret finds no entry.
     public init(secret: SymmetricKey) { self.secret = secret }
 
     /// The key to use in place of `key`.

@@ -16,7 +16,7 @@ public struct MonitoringEvent: Hashable, Sendable {
   public let name: String
   /// How serious the event is.
   public let level: Level
-  /// A sentence with numbers and the names of namespaces; never a key or a value.
+  /// A sentence that may have numbers and names of namespaces, but never a key or a value.
   public let message: String
   /// The namespace that the event is about; nil if the event is about the whole store.
   public let namespace: String?

@@ -3,7 +3,7 @@
   import Synchronization
   import Tracing
 
-  /// A span that ends once: on request, with an error, or when its last reference is released.
+  /// A span that ends only once: on request, after an error, or when its last reference is released.
   final class OpenSpan: Sendable {
     let tracer: any Tracer
     private let span: any Span

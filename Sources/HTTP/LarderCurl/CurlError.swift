@@ -74,8 +74,8 @@
         CURLE_USE_SSL_FAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CLIENTCERT:
         .insecure
       // The scheme was checked before, so `CURLE_UNSUPPORTED_PROTOCOL` means an answer without a status line. `OUT_OF_MEMORY`
-      // means a line of more than 100 KB; `BAD_FUNCTION_ARGUMENT` a first field that continues another field. For the long
-      // line, versions of curl after 7.88 report the code 100, `CURLE_TOO_LARGE`, which curl 7.88 does not define.
+      // means a line of more than 100 KB. `BAD_FUNCTION_ARGUMENT` means that the first field continues another field. For the
+      // long line, versions of curl after 7.88 report the code 100, `CURLE_TOO_LARGE`, which curl 7.88 does not define.
       case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING,
         CURLE_OUT_OF_MEMORY, CURLE_BAD_FUNCTION_ARGUMENT:
         .notHTTP

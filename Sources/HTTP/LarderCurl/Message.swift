@@ -35,7 +35,7 @@
       lines = Self.lines(of: request.headerFields)
     }
 
-    /// The lines of the request's fields. For each field that curl would add itself, a line with only the name prevents that.
+    /// The lines of the request's fields. A line with only a name prevents that curl adds the field with this name by itself.
     private static func lines(of fields: HTTPFields) -> [[UInt8]] {
       var lines = ["Expect:"]
       if !fields.contains(.accept) { lines.append("Accept:") }

@@ -15,7 +15,7 @@
 
     /// Stores a value under a new key. If several processes create a key at the same time, one of these processes succeeds.
     ///
-    /// - Throws: `PersistError.duplicate` if the key has a value; `LarderError` for an impossible key, for a value that is too
+    /// - Throws: `PersistError.duplicate` if the key has a value; `LarderError` for an invalid key, for a value that is too
     ///   large or has no room, and if the store fails.
     public func create<Object: Codable & Sendable>(
       key: String, value: Object, expires: Duration?

@@ -37,7 +37,7 @@
       /// The number of blocking commands under way in each lane except lane 0, which has no blocking commands. A lane has one
       /// connection to each server.
       var lanes = [Int](repeating: 0, count: 32)
-      /// The addresses that only a server has named, the oldest first.
+      /// The addresses that a server has named but the caller has not, the oldest first.
       var learned: [ServerAddress] = []
       var isClosed = false
 
@@ -77,7 +77,7 @@
     ///   - user: the user of the server's access control list; nil for the default user.
     ///   - password: the password, which no error shows; nil for a server without a password.
     ///   - tls: the settings for TLS; nil for a connection without TLS.
-    /// - Throws: `LarderError/Code/invalidArgument` for an impossible port, or for certificates or keys that cannot be read.
+    /// - Throws: `LarderError/Code/invalidArgument` for an invalid port, or for certificates or keys that cannot be read.
     public init(
       host: String, port: Int = 6379, others: [ServerAddress] = [], user: String? = nil,
       password: String? = nil, tls: TLSConfiguration? = nil

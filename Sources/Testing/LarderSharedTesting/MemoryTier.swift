@@ -79,7 +79,7 @@ public final class MemoryTier: SharedTier {
   /// The data at this moment, for example for a replica that gets no later changes.
   public var image: Image { state.withLock { $0.image } }
 
-  /// Continues with older data, as after a failover to a replica that lagged behind. The image of a new tier has no data.
+  /// Replaces the data by older data, to simulate a failover to a replica that lagged behind. A new tier's image has no data.
   public func failOver(to image: Image) {
     state.withLock { $0.image = image }
     readers.resume()
@@ -93,7 +93,7 @@ public final class MemoryTier: SharedTier {
   /// The position of the newest record; nil for an empty log.
   public var newest: Position? { state.withLock { $0.image.head } }
 
-  /// Changes the bytes of a value's frame, as damage would do.
+  /// Changes the bytes of a value's frame, to simulate damage.
   public func damage(_ key: SharedKey, _ change: (inout [UInt8]) -> Void) {
     state.withLock { state in
       guard var stored = state.image.values[key] else { return }

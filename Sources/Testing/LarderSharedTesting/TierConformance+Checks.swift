@@ -107,7 +107,7 @@ extension TierConformance {
     try require(head >= own[3], "the newest record is that of the last change")
   }
 
-  /// - Parameter change: the change that raises a floor. Values of the key up to the position of the floor are invalid.
+  /// - Parameter change: the change that raises a floor. Values of the key that were set before the change are then invalid.
   func checkFloor(
     _ tier: some SharedTier, _ key: SharedKey, tags: [String], _ change: TierChange
   ) async throws {

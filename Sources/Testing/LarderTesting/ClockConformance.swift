@@ -68,7 +68,7 @@ private func sleepProblems(
     try await clock.sleep(until: moment)
     return clock.monotonic
   }
-  // A sleep that ends too early ends during this wait.
+  // A sleep that is too short ends during this wait, so that the check can find the fault.
   try await Task.sleep(for: .milliseconds(100))
   try await advance(step)
   do {

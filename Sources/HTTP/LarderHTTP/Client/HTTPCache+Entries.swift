@@ -28,7 +28,7 @@
       return result
     }
 
-    /// Stores `response` like an answer of the origin to `request` that arrives now. Replaces an earlier response to `request`.
+    /// Stores `response` as the origin's answer to `request` that has just arrived. Replaces an earlier response to `request`.
     ///
     /// - Parameters:
     ///   - requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
@@ -79,7 +79,7 @@
       try responses.invalidate(ResponseTags.host(host))
     }
 
-    /// Removes every response to requests with this value of `Authorization`, of any host. Removes nothing from a shared cache.
+    /// Removes every response to requests with this value of `Authorization`, on any host. Removes nothing from a shared cache.
     ///
     /// - Parameter authorization: the value of the field, such as `Bearer ...`. The store holds only a digest of this value.
     /// - Complexity: as ``removeAll(host:)``.

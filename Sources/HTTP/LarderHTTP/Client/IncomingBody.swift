@@ -38,7 +38,7 @@
     private var isAbandoned = false
 
     /// - Parameters:
-    ///   - reserved: the number of bytes that are reserved in `budget` for this body.
+    ///   - reserved: the number of bytes that the caller has reserved in `budget` for this body.
     ///   - largest: the largest length of a body that is kept for the store.
     ///   - writer: makes the writer of a long body; nil for a body that must be in memory as a whole.
     ///   - report: receives the errors of storing parts.

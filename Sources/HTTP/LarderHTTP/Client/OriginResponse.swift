@@ -16,7 +16,7 @@
         head, bodySize: bodySize, to: exchange.forward, requested: requested, received: received)
     }
 
-    /// Removes the stored responses that this response invalidates, before this response is stored.
+    /// Removes the stored responses that this response invalidates. Call this before this response is stored.
     func end(_ reception: CacheReception) async throws {
       let (responses, policy) = (cache.responses, cache.rules.policy)
       let request = exchange.forward.original

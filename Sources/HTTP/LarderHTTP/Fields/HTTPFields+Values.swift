@@ -64,7 +64,7 @@
   }
 
   extension StringProtocol {
-    /// Whether both texts have the same bytes. `==` also accepts another spelling of a character, such as a combining accent.
+    /// Whether both texts have the same bytes. `==` also accepts other bytes for one character, such as a combining accent.
     func hasBytes(of other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
   }
 

@@ -64,7 +64,7 @@
       return true
     }
 
-    /// Skips the spaces and the comma after a member. True at the end of the text, false before a member, nil if malformed.
+    /// Skips the spaces and the comma after a member. Returns true at the end, false before a member, nil for malformed text.
     private mutating func skipSeparator() -> Bool? {
       skip { $0 == 0x20 || $0 == 0x09 }
       if rest.isEmpty { return true }

@@ -21,7 +21,7 @@
       case stored(Int)
       /// The bytes in this range of the stored response with this index.
       case part(Int, Range<Int>)
-      /// The body of a stored response joined with the body just received.
+      /// The body of a stored response, joined with the received body.
       case joined(JoinedBody)
     }
 
@@ -31,7 +31,7 @@
       case fresh
       /// The origin has just confirmed the stored response, or has just sent a response that the client already has.
       case validated
-      /// The part just received completes the stored response.
+      /// The received part completes the stored response.
       case completed
       /// The stored response is stale, and the client accepts a stale response.
       case staleByRequest = "stale-by-request"
@@ -188,7 +188,7 @@
     /// Whether all responses of the origin are invalid, too.
     var endsOrigin = false
 
-    /// Whether the answer or a stored response is made of the received body.
+    /// Whether the answer or a stored response needs the received body.
     var needsReceivedBody: Bool {
       stores.contains { if case .stored = $0.body { false } else { true } }
     }

@@ -23,7 +23,7 @@
     /// The remaining seconds of freshness; 0 or negative for a stale response.
     var left: Int { isFromTheFuture ? -DeltaSeconds.most : lifetime.seconds - age }
 
-    /// At an age equal to the lifetime the response is stale.
+    /// Whether the response is fresh. At an age equal to the lifetime the response is stale.
     var isFresh: Bool { left > 0 }
   }
 

@@ -10,7 +10,7 @@
     /// The host, the path and the query, with `*` for any bytes: `api.example.com/images/*`, `*/search?*`. The host includes
     /// the port if it is not the scheme's default.
     public var pattern: String
-    /// The freshness of all responses, in place of the stated freshness and ``defaultFreshness``; nil changes nothing.
+    /// The freshness of the matching responses, in place of the stated freshness and ``defaultFreshness``; nil changes nothing.
     public var freshness: Duration?
     /// The freshness of responses that state no freshness, if their status allows an estimate (RFC 9110, section 15.1). This
     /// freshness replaces the estimate from `Last-Modified`.

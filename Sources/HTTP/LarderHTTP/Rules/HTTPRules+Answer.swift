@@ -25,7 +25,7 @@
       return answer
     }
 
-    /// Applies a range to the answer. A request for several ranges gets the whole body, as RFC 9110 (14.2) allows.
+    /// Applies a range to the answer. A request for several ranges gets the whole body, which RFC 9110 (14.2) allows.
     private func apply(
       _ range: ByteRange, of request: HTTPRequest, to answer: inout CacheAnswer, from index: Int,
       of stored: StoredResponse

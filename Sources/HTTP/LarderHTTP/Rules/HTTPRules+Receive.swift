@@ -102,7 +102,7 @@
       return reception
     }
 
-    /// A stored response with the fields of a newer response: the full form for this client, and the form to store, if allowed.
+    /// A stored response with the fields of a newer response: in full for the client, and in the form to store if allowed.
     func freshened(
       _ old: StoredResponse, by exchange: Exchange
     ) -> (full: StoredResponse, stored: StoredResponse?) {
@@ -158,8 +158,8 @@
       {
         return false
       }
-      // Another length counts as another representation, although an origin that encodes each response again may also send
-      // another length.
+      // A response of another length counts as another representation, although an origin that encodes each response again may
+      // also send another length for the same representation.
       let length = fields[.contentLength].flatMap { ContentRange.position($0) }
       return length.map { $0 == stored.bodySize } ?? true
     }

@@ -136,7 +136,7 @@
         .joined(separator: ",")
     }
 
-    /// Reads a member; weights are in thousandths. An invalid weight stays part of the range. The case of parameters stays.
+    /// Reads a member; weights are in thousandths. An invalid weight stays part of the range. The case of parameters is kept.
     private static func weighted(_ member: Substring) -> (range: String, weight: Int) {
       var range: [String] = []
       var weight = 1000

@@ -30,7 +30,7 @@
 
     func key(_ index: Int) -> String { "\(root) \(index)" }
 
-    /// The length of a part of a body with `count` bytes.
+    /// The length of the part with this index, in a body of `count` bytes.
     func length(of index: Int, in count: Int) -> Int { min(size, count - index * size) }
 
     func owner(in namespace: Store.Namespace) -> Owner { Owner(Key(root), in: namespace.name) }

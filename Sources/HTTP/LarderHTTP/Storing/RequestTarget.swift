@@ -49,7 +49,7 @@
     enum Fault {
       /// A program could take a part of the path for a part of the authority.
       case path
-      /// Programs could disagree where the scheme or the authority ends, or the host is missing.
+      /// Programs could disagree about the end of the scheme or of the authority, or the host is missing.
       case origin
     }
 

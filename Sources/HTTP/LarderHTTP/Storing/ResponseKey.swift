@@ -49,7 +49,7 @@
       return RequestTarget.encoded(host)
     }
 
-    /// The path, with the query in the form that the rules demand, and without secrets.
+    /// The path and the query in a normal form: the query follows the rules and has digests in place of secrets.
     private static func normalized(
       _ path: String, of host: String, policy: HTTPCachePolicy
     ) -> String {

@@ -1,7 +1,7 @@
 import LarderSystem
 import Synchronization
 
-/// Limits how many loads run at the same time while the tier, whose leases usually protect the origin, cannot be used.
+/// Limits how many loads run at the same time while the tier cannot be used, because no leases then protect the origin.
 final class LoadLimiter: Sendable {
   /// The number of loads that may still begin. Only code under the lock of the waiters changes this number.
   private let free: Atomic<Int>

@@ -184,7 +184,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     }
   }
 
-  /// The result, with `isConfirmed` set to whether the value is as new as the cache promises.
+  /// The result; its `isConfirmed` says whether the value is as new as the cache promises.
   func confirmed(
     _ result: CacheResult<Value>, _ standing: RecentChanges.Standing
   ) -> CacheResult<Value> {

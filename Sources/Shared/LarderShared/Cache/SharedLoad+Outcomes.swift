@@ -15,7 +15,7 @@ extension SharedLoad {
 
   // MARK: Outcomes
 
-  /// The result of a load whose answer the tier has stored, or does not take.
+  /// The result of a load, if the tier has stored the answer or takes no value of the key.
   func loaded(
     _ answer: Answer, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket
   ) -> Loaded<Value> {

@@ -1,6 +1,6 @@
 import Larder
 
-/// How a shared tier is used. A value out of range becomes the nearest valid value.
+/// The settings for the use of a shared tier. A value out of range becomes the nearest valid value.
 public struct SharedOptions: Sendable {
   /// How long a read waits for the tier. After this time the caller continues without the tier. At most an hour.
   public var readTimeout: Duration

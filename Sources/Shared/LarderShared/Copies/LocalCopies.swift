@@ -96,7 +96,7 @@ struct LocalCopies: Sendable {
 
   // MARK: Changes of this machine
 
-  /// Removes copies from this store. The position is the place of the removal in the log; nil also fills the outbox.
+  /// Removes copies from this store. The position is the removal's place in the log; if it is nil, the outbox gets the removal.
   func remove(_ subject: LogRecord.Subject, at position: Position?) async throws {
     if let position { recent.note(subject, at: position) }
     guard case .tag(let tag) = subject else {

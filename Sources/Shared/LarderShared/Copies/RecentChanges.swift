@@ -60,7 +60,7 @@ struct RecentChanges: Sendable {
     case disconnected
   }
 
-  /// Whether the copies that a later lookup finds are current. `now` is rounded up, so that no copy is trusted for too long.
+  /// How far the copies that a later lookup finds are current. `now` is rounded up, so that no copy is trusted for too long.
   func standing(at now: (monotonic: Int64, wall: Int64), limit: Duration) -> Standing {
     let view = words.view
     guard view.count > 0 else { return .disconnected }

@@ -25,7 +25,7 @@ package final class PendingReply: Sendable {
     continuation?.resume(returning: outcome)
   }
 
-  /// Marks the command as sent; call this just before. If the result is false, do not send: the caller no longer waits.
+  /// Call this method just before the command is sent. If the result is false, the caller no longer waits, so do not send.
   package func markSent() -> Bool {
     state.withLock { state in
       if state.outcome == nil { state.isSent = true }

@@ -45,7 +45,7 @@ public struct StreamTier: SharedTier {
     guard let parts = reply.list(of: keys.count) else {
       throw LarderError(unexpected: reply, to: "MGET", mayHaveChanged: false)
     }
-    // Bytes without a stamp are not a value, so the result is nil. `acquire` has the same rule.
+    // Bytes without a stamp are not a value, so the result is nil. The script `acquire` has the same rule.
     guard let stored = parts[0].bytes,
       let stamp = ValueStamp(bytes: stored.prefix(ValueStamp.count))
     else { return nil }
