@@ -36,7 +36,7 @@ struct Observation {
 
   /// A resource is full if at least this part of its limit is used. Only the first look that finds a resource full reports it.
   static let fullAt = 0.95
-  /// A reader lags if its snapshot is at least this many commits old, because LMDB cannot reuse the pages freed since then.
+  /// A reader lags if its snapshot is at least this many commits old, because LMDB cannot reuse pages that these commits free.
   static let laggingAfter: UInt64 = 10_000
 
   /// The events since `before`. If `before` is nil, this is the first observation, so only present faults are reported.

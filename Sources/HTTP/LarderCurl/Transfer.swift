@@ -80,7 +80,7 @@
           guard !state.isAbandoned else { throw CancellationError() }
           if !state.heads.isEmpty { return state.heads.removeFirst() }
           if !state.body.isEmpty { return Arrival.piece(state.takeBody(room)) }
-          // The thread woke this reader for a part that was already taken, so the reader waits again.
+          // The thread woke this reader for a part that another call has already taken, so the reader waits again.
           guard let result = state.result else { return nil }
           try result.get()
           return .some(nil)

@@ -6,7 +6,7 @@
   import NIOCore
   import Synchronization
 
-  /// A client's request, and the application that answers it if the cache cannot.
+  /// A client's request, and the application that answers the request if the cache cannot answer.
   final class ApplicationExchange: Sendable {
     /// The exchange of the running task. A transport gets only the request, but the application also needs the context.
     @TaskLocal static var current: ApplicationExchange?
@@ -94,7 +94,7 @@
     }
   }
 
-  /// An error of the application, not of the cache; the client gets it unchanged.
+  /// An error of the application, not of the cache. The client gets the error unchanged.
   struct HandlerFailure: TransportFailure {
     let error: any Error
     var failure: TransportFailureKind { .interrupted }

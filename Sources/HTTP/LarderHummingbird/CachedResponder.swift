@@ -12,8 +12,8 @@
   /// have the store open share the stored responses. Of several equal requests of GET or HEAD at the same time, one request
   /// reaches the application and its middlewares.
   ///
-  /// A body is passed on while the application writes it, and is stored when it is complete. If the store fails, the application
-  /// answers.
+  /// The client gets a body while the application writes the body, and the store gets the complete body. If the store fails,
+  /// the application answers.
   public struct CachedResponder<Responder: HTTPResponder>: HTTPResponder
   where Responder.Context: Sendable {
     /// The context type of the application.
@@ -43,7 +43,7 @@
 
     /// The response of the cache or of the application; a 504 after the time limit. Throws the error of the application.
     public func respond(to request: Request, context: Context) async throws -> Response {
-      // A request without a host has no key, so the cache cannot answer it. Such a request is HTTP/1.0, or has an absolute URI.
+      // The cache cannot answer a request without a host, which has no key: a request by HTTP/1.0, or with an absolute URI.
       guard request.head.uri != nil else {
         return try await application.respond(to: request, context: context)
       }

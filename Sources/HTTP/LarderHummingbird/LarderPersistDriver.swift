@@ -10,7 +10,7 @@
     /// The namespace that holds the values.
     public let namespace: Store.Namespace
 
-    /// - Parameter namespace: holds the values. Its rules give a lifetime to values that are stored without a lifetime.
+    /// - Parameter namespace: holds the values. The rules of the namespace give a lifetime to values that have none of their own.
     public init(in namespace: Store.Namespace) { self.namespace = namespace }
 
     /// Stores a value under a new key. If several processes create a key at the same time, one of these processes succeeds.

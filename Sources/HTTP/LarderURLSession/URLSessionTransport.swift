@@ -86,7 +86,7 @@
   }
 
   extension URLError: TransportFailure {
-    /// The kind of the failure by its code. On Linux the code may be unknown; the description then decides.
+    /// The kind of the failure by its code. On Linux the code may be unknown, and then the description decides.
     public var failure: TransportFailureKind {
       switch code {
       case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,

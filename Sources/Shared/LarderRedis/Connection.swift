@@ -8,7 +8,7 @@
 
   struct ConnectionError: Error { var reason: String }
 
-  /// One connection to a server. Only `send` and `close` may be called outside of its event loop.
+  /// One connection to a server. Only `send` and `close` may be called outside of the connection's event loop.
   final class Connection: Sendable {
     /// The most commands that wait for their replies; further commands are refused.
     static let mostUnanswered = 10_000

@@ -12,8 +12,8 @@
     var tls: NIOSSLContext?
   }
 
-  /// A connection to one server, made at the first command, and again after a loss. After a failed attempt to connect, commands
-  /// fail immediately during a pause. The first pause is at most 50 ms, and later pauses are at most 2 s.
+  /// A connection to one server. The link connects at the first command, and again after a loss. After a failed attempt to
+  /// connect, commands fail immediately during a pause. The first pause is at most 50 ms, and later pauses are at most 2 s.
   final class Link: Sendable {
     private enum State {
       case idle

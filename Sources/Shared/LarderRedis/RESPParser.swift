@@ -19,7 +19,7 @@ package struct RESPParser {
   private var start = 0
   /// The unfinished arrays, the outermost first. The parser keeps the arrays between pieces, to read no part of a reply twice.
   private var unfinished: [(list: [Reply], left: Int)] = []
-  /// The number of elements that all arrays of the reply under way announce, and the number of its bytes that were read.
+  /// For the reply under way: the number of elements that all its arrays announce, and the number of bytes that were read.
   private var elements = 0
   private var size = 0
 

@@ -2,7 +2,7 @@
   import FlyingSocks
   import Foundation
 
-  /// The fault of a server on loopback in each of its answers; ``serve(received:_:)`` runs the server.
+  /// The fault that a server on loopback has in each of its answers; ``serve(received:_:)`` runs the server.
   ///
   /// The faults are for tests of adapters. For each fault of the origin, a cache must answer from its stored responses or
   /// throw, and must store nothing of the faulty answer.

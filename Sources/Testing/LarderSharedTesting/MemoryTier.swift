@@ -52,7 +52,7 @@ public final class MemoryTier: SharedTier {
 
   /// An empty tier.
   ///
-  /// - Parameter clock: the clock of the server: only its monotonic part is used. The stores may have other clocks.
+  /// - Parameter clock: the clock of the server. Only its monotonic part is used, and the stores may have other clocks.
   public init(application: String = "test", clock: any LarderClock = SystemClock()) {
     self.application = application
     self.clock = clock

@@ -33,7 +33,7 @@ extension Store {
 ///
 /// - Parameters:
 ///   - clock: the clock of the store; it moves only when the test advances it.
-///   - options: other options of the store. `clock` replaces their clock.
+///   - options: the other options of the store. The clock in these options is ignored.
 ///   - body: gets the store and the clock.
 /// - Throws: the error of `body`; ``InconsistentStore`` for a fault; ``/Larder/LarderError`` if no store can be made.
 public func withTemporaryStore<Result>(

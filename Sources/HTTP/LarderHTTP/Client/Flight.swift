@@ -7,7 +7,7 @@
   final class Flight: Sendable {
     /// How the exchange ended, and what the waiting clients do next.
     enum Outcome: Sendable {
-      /// Waiting clients must look at the store again.
+      /// The exchange is complete. The waiting clients must read the store again.
       case arrived
       /// The response can serve no other client, so each waiting client sends its own request.
       case ownOnly

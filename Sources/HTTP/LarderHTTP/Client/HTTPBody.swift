@@ -30,7 +30,7 @@
       self.init(nil, count: count, rewind: { _ in false }, next: next)
     }
 
-    /// A body that another object holds, such as the store. If `whole` is not nil, the body has already been read.
+    /// A body that another object holds, such as the store. If `whole` is not nil, `whole` is the body, which was already read.
     init(
       _ whole: [UInt8]? = nil, count: Int?, rewind: @escaping @Sendable (Int) async -> Bool,
       next: @escaping @Sendable () async throws -> [UInt8]?

@@ -107,7 +107,7 @@
     static let statisticsNamespace = "http-statistics"
 
     /// Adds the counts since the last call to the counts in the store. All processes share the counts in the store, and the
-    /// shell's command `stats` shows them.
+    /// shell's command `stats` shows these counts.
     ///
     /// Nothing else saves the counts: call this method once a minute, for example, and before the process ends.
     public func saveStatistics() async throws {

@@ -104,7 +104,7 @@
     }
   }
 
-  /// An error that says why a request got no answer from the origin. The errors of all transports and of the cache conform to it.
+  /// The reason why a request got no answer from the origin, as a protocol for the errors of all transports and of the cache.
   ///
   ///     catch let failure as any TransportFailure where failure.isOffline { showStored() }
   ///

@@ -77,7 +77,7 @@
 
     var isValid: Bool { permits.tags(of: number) != nil }
 
-    /// Whether the response may be stored under `key`: storing must not undo a removal that any process has made meanwhile.
+    /// Whether the response may be stored under `key`: no process has made a removal that the storing would undo.
     ///
     /// - Parameters:
     ///   - uri: the response's URI. The permit of a request that has invalidated the URI has lost the tag of the URI.

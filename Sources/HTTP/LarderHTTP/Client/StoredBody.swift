@@ -85,8 +85,8 @@
       }
     }
 
-    /// The bytes `range` of a stored body, piece by piece, each in a snapshot of its own. Reading throws
-    /// ``HTTPCacheError/bodyGone`` once the store has removed the body. `first` is the first piece, if it has been read.
+    /// The bytes `range` of a stored body, piece by piece, each in a snapshot of its own. If the store has removed the body,
+    /// reading throws ``HTTPCacheError/bodyGone``. `first` is the first piece, if it has been read.
     func stream(_ body: StoredBody, _ range: Range<Int>, first: [UInt8]? = nil) -> HTTPBody {
       let whole = first?.count == range.count ? first : nil
       let reader = StoredBodyReader(

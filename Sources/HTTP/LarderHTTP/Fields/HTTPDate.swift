@@ -62,8 +62,8 @@
   extension HTTPDate {
     /// Reads the three forms of RFC 9110 (5.6.7), with letters in upper or lower case.
     ///
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. Use this for the date
-    /// of an expiry: a zone other than GMT makes it invalid (RFC 9111, 4.2). `now` decides the century of the second form.
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. Use this for the date of
+    /// an expiry: a zone other than GMT makes an expiry invalid (RFC 9111, 4.2). `now` decides the century of the second form.
     public init?(strictly text: String, now: Timestamp) {
       if let usual = HTTPDate(usual: text) {
         self = usual

@@ -87,8 +87,8 @@
   extension String {
     var trimmed: Substring { self[...].trimmed }
 
-    /// Whether the value has a replacement character, which may come from invalid UTF-8. The first test is fast, and is enough
-    /// for nearly all values, because they are ASCII.
+    /// Whether the value has a replacement character, which may come from invalid UTF-8. The first test is fast and is enough
+    /// for nearly all values, because nearly all are ASCII.
     fileprivate var hasReplacement: Bool {
       utf8.contains(0xEF) && unicodeScalars.contains("\u{FFFD}")
     }

@@ -143,7 +143,7 @@
     var unconditional: CacheForward {
       var forward = self
       forward.request = original
-      // The cache itself evaluates the client's condition on the response, so the origin must not evaluate it.
+      // The cache itself checks the client's condition against the response, so the origin must not evaluate the condition.
       if isConditional || completes != nil {
         forward.request.headerFields.removeAll(ClientCondition.fields)
       }

@@ -29,7 +29,7 @@
     func matchesStrongly(_ other: EntityTag) -> Bool { !isWeak && !other.isWeak && self == other }
 
     /// Whether a newer response with this tag confirms a stored response with `other` (RFC 9111, 4.3.4). A strong tag confirms
-    /// only the equal strong tag. A weak tag says only that both responses mean the same.
+    /// only an equal strong tag. A weak tag confirms a strong or weak tag with the same text.
     func confirms(_ other: EntityTag) -> Bool {
       isWeak ? matchesWeakly(other) : matchesStrongly(other)
     }

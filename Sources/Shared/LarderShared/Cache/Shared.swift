@@ -2,7 +2,7 @@ public import Larder
 import LarderSystem
 import Synchronization
 
-/// A tier, such as a Redis server, to which the stores of an application's machines go before they ask the origin.
+/// A tier, such as a Redis server, which the stores of an application's machines ask before they ask the origin.
 ///
 ///     let shared = try Shared(RedisSender(host: "redis.example"), application: "shop")
 ///     let prices = store.cache(of: Price.self, in: "prices", shared: shared)

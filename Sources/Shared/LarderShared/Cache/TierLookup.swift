@@ -41,7 +41,7 @@ struct TierLookup<Value: Sendable>: Sendable {
 }
 
 extension SharedCache {
-  /// Asks the tier for a key. Asks again if the value has tags that the caller did not name.
+  /// Asks the tier for a key. If the value has tags that the caller did not name, asks again with these tags.
   func find(_ key: SharedKey, tags: [String]) async throws(LarderError) -> TierLookup<Value> {
     var named = Set(tags.map(ExactString.init))
     // At each attempt the tier may have another value with other tags, so the number of attempts is limited.

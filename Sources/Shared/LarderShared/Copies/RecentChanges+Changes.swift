@@ -14,7 +14,7 @@ extension RecentChanges {
     firstSlot + Int(Checksum.of(name, seed: 4) % UInt64(slots))
   }
 
-  /// Notes a change in the slot of its name. Names in one slot share the newest position, so more values may be refused.
+  /// Notes a change in its name's slot. All names of a slot share its newest position, so values of other names may be refused.
   func note(_ subject: LogRecord.Subject, at position: Position) {
     note([LogRecord(position: position, digest: 0, previous: nil, subject: subject)])
   }

@@ -33,7 +33,7 @@ public protocol SharedTier: Sendable {
   /// Ends the lease without a value. Does nothing if the lease is gone.
   func release(_ key: SharedKey, _ token: LeaseToken) async throws(LarderError)
 
-  /// Stores a loaded value, and ends the lease. Writes no record, so other machines do not learn of the value.
+  /// Stores a loaded value, and ends the lease. Writes no record into the log, so other machines do not learn of the value.
   ///
   /// - Returns: the value's stamp. Nil if nothing is stored: the lease is gone, or the namespace or a tag of the value was
   ///   invalidated since the lease was granted.
