@@ -36,8 +36,8 @@
     ///     the earlier key while entries may need it. Encrypt at most 2^32 values with one key.
     ///   - isRequired: whether reads miss entries that are not encrypted, so that an attacker cannot add plain entries. Pass
     ///     false while a store still has entries that are not encrypted.
-    ///   - key: returns the key with a name, of 128, 192 or 256 bits; nil for a retired key: its entries then count as damaged.
-    ///     Each write, and each read that memory does not answer, calls `key` and throws the errors of `key`.
+    ///   - key: returns the key with a name, of 128, 192 or 256 bits; nil for a retired key, whose entries then count as
+    ///     damaged. Each write, and each read that memory does not answer, calls `key` and throws the errors of `key`.
     public init(
       currentKey: String, isRequired: Bool = true,
       key: @escaping @Sendable (String) throws -> SymmetricKey?

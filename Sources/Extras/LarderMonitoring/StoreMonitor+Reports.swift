@@ -12,7 +12,7 @@
     }
   }
 
-  /// Keeps the gauge or the counter of each metric. The last value of a metric is kept beside its counter.
+  /// The gauges and counters by metric. Each counter is stored together with the last value of its metric.
   private final class Recorders: Sendable {
     private struct Name: Hashable {
       let name: String

@@ -33,7 +33,7 @@ public enum TierConformance: String, CaseIterable, Sendable {
   case positionsRise
   /// Each change has a record, which names the previous record. The newest record can be read.
   case log
-  /// A value is gone when its lifetime has ended.
+  /// A fetch after the end of a value's lifetime finds no value.
   case lifetime
   /// Names and keys that look alike are different.
   case separateKeys

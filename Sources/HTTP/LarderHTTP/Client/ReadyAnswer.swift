@@ -54,7 +54,7 @@
       return freshness.isFresh ? freshness.age : nil
     }
 
-    /// The result that `send` would return now to a plain request of the URI, without the body; nil if only `send` can answer.
+    /// The result that `send` would return now to a plain request of the URI, without its body; nil if only `send` can answer.
     public func result(to request: HTTPRequest) -> HTTPCacheResult? {
       guard age != nil, selecting == nil || selecting == request.headerFields,
         case .answer(let answer) = cache.rules.decide(

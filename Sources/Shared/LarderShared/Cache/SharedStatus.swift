@@ -4,7 +4,7 @@ public import Larder
 public struct SharedStatus: Sendable {
   /// The application whose data the store has; nil before the first contact with the tier.
   public var application: String?
-  /// Whether every change that was made up to two seconds ago was applied here.
+  /// Whether every change that was made up to two seconds ago, on any machine, was applied here.
   public var isConfirmed: Bool
   /// The process that reads the log for this store; nil if no process reads the log.
   public var reader: Int32?
