@@ -13,7 +13,7 @@
     /// Whether the request announces a body, which may be empty.
     let hasBody: Bool
     let isHead: Bool
-    /// Whether the request must not be sent twice. If true, it needs a new connection, because curl may repeat it on a kept one.
+    /// Whether the request must not be sent twice, and so needs a new connection: on a kept one, curl may repeat a request.
     let hasEffect: Bool
 
     init(_ request: HTTPRequest, body: [UInt8]) throws {
