@@ -6,7 +6,7 @@ import Testing
 
 @testable import Larder
 
-@Suite struct BatchTests: StoreSuite {
+@Suite struct WriteBatchTests: StoreSuite {
   let fixture = StoreFixture()
 
   @Test func `everything in a batch was written at the same moment`() throws {
