@@ -36,7 +36,7 @@ import Testing
     let read = Task { try await machines[0].read(origin) }
     try await waitUntil { machines[0].shared.statistics.waits > 0 }
     #expect(origin.loads == 0)
-    try await whileTimePasses(machines, server) { origin.loads == 1 }
+    try await whileTimePasses(machines, server, by: .milliseconds(200)) { origin.loads == 1 }
     #expect(try await read.value == "load 1")
     #expect(server.monotonic >= .seconds(3))
     let value = TierValue(frame: [1], lifetime: .seconds(1), tags: [])
