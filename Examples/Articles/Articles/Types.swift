@@ -34,7 +34,7 @@ public struct Bookmark: Codable, Sendable, Hashable {
   private func flag(_ field: String) -> Bool { fields[field]?.isTrue ?? false }
 
   public var url: String { text("url") }
-  /// The time of saving as text. Texts of one service sort like times.
+  /// The time, as text, at which the article was saved. In one service such texts sort like their times.
   public var created: String { text("created") }
   /// The time of the last change. Progress in reading is also a change.
   public var updated: String { text("updated") }

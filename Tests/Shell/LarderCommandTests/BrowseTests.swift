@@ -155,7 +155,7 @@ import Testing
     expectRestored(session.terminal)
   }
 
-  /// A change that another program makes to the data file while the view shows it.
+  /// A change that another program makes to the data file while the view shows the store.
   enum Attack: CaseIterable { case overwritten, truncated, deleted }
 
   @Test(arguments: Attack.allCases)

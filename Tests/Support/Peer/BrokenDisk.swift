@@ -162,7 +162,7 @@ extension Peer {
       }
       let after = try Data(contentsOf: URL(fileURLWithPath: file))
       precondition(after == damaged, "opening changed the file")
-      // The change of the level writes to the damaged file, or refuses the file.
+      // An opening that changes the level must write to the damaged file or refuse the file, without a crash.
       var changing = Fixture.options(durability: .scratch)
       changing.changesDurability = true
       do throws(OpenError) { try Fixture.open(directory, changing).close() } catch {

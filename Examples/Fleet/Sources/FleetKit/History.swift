@@ -20,7 +20,7 @@ public struct Call: Sendable {
   public var end: Int
   /// The key.
   public var key: Int
-  /// The value that was read, or the newest value when the change was made. The values of a key rise.
+  /// The value that was read; for a change, the newest value of the origin. Each new value of a key is higher than the last.
   public var value: Int
   /// The source of the value; empty for a change.
   public var source = ""

@@ -64,7 +64,7 @@ struct Connection: Sendable {
 
   /// The next bytes, at most 64 KB; nil when the other side has ended the connection.
   ///
-  /// - Parameter isAtRequest: whether the bytes begin a request, which the event loop may answer instead.
+  /// - Parameter isAtRequest: whether a request begins here. If the event loop answers this request, waits for the next one.
   func read(isAtRequest: Bool = false) async throws -> ByteBuffer? {
     try await withTaskCancellationHandler {
       let loop = channel.eventLoop

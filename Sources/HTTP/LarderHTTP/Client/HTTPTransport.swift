@@ -104,11 +104,11 @@
     }
   }
 
-  /// The reason why a request got no answer from the origin, as a protocol for the errors of all transports and of the cache.
+  /// The errors of all transports and of the cache. Each error tells why a request got no usable answer from the origin.
   ///
   ///     catch let failure as any TransportFailure where failure.isOffline { showStored() }
   ///
-  /// An error of a ``HTTPTransport`` that does not conform to this protocol counts as an unreachable origin.
+  /// If an ``HTTPTransport`` throws an error of another type, the origin counts as unreachable.
   public protocol TransportFailure: Error {
     /// The kind of the failure.
     var failure: TransportFailureKind { get }

@@ -94,7 +94,8 @@ struct LongBodyTests {
       let part = try await fixture.cache.send(request(fields))
       #expect(try await part.body.bytes() == Array(bytes[range]))
     }
-    // One commit stores the response and the last part of its body, so a stored response has all its parts.
+    // One commit stores the response and the last part of its body, so the response has all its parts. The 2 other entries are
+    // the response and `body ID`.
     #expect(try Self.count(fixture) == 2 + (size + BodyParts.usualSize - 1) / BodyParts.usualSize)
     #expect(
       try await fixture.cache.put(response(200, Self.fresh), body: bytes, for: request("GET", "/b"))

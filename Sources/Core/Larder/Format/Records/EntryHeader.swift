@@ -74,9 +74,9 @@ struct EntryHeader: Equatable {
 
   static let checksumSize = 8
 
-  /// The time that the expiry index gets for an entry. `previous` is the entry in the index now, or nil. If the new end is
-  /// later, the index does not change, so a refresh writes only the entry. The purge later finds the old record, sees that the
-  /// entry has not expired, and corrects the index. An earlier end changes the index immediately.
+  /// The deadline of an entry. `previous` is the entry in the index now, or nil. If the new `staleUntil` is later, the index
+  /// does not change, so a refresh writes only the entry. The purge later finds the old record, sees that the entry has not
+  /// expired, and corrects the index. An earlier `staleUntil` changes the index immediately.
   func indexedDeadline(replacing previous: EntryHeader?) -> Int64 {
     if let previous, previous.sequence == sequence, previous.deadline != Self.never,
       staleUntil >= previous.deadline
@@ -108,7 +108,7 @@ struct EntryHeader: Equatable {
 
     /// How a time is stored: 2 bits.
     enum Length {
-      /// No bytes, because `expires` is never, `staleUntil` equals `expires`, or `deadline` equals `staleUntil`.
+      /// No bytes. `expires` is then never, `staleUntil` equals `expires`, and `deadline` equals `staleUntil`.
       static let none: UInt16 = 0
       static let short: UInt16 = 1
       static let long: UInt16 = 2

@@ -98,7 +98,8 @@ final class WriteBuffer: Sendable {
     wantsRoom.store(id.rawValue, ordering: .relaxed)
   }
 
-  /// The namespace in which single writes need more room. A commit can make this room by eviction.
+  /// The namespace in which single writes need more room. A commit can make this room by eviction. Each call forgets the
+  /// namespace.
   func takeCrowded() -> NamespaceID? {
     let id = wantsRoom.exchange(0, ordering: .relaxed)
     return id == 0 ? nil : NamespaceID(rawValue: id)

@@ -143,7 +143,7 @@ extension StoreEngine {
   private func removeRemainingOrphans(_ count: UInt64) {
     var left = count
     do {
-      // The number is read before the transaction removes its share. So the last transaction finds 0 and ends the loop.
+      // Each transaction removes some dependents after this closure has read their number. So the last one reads 0.
       while left > 0 { left = try attempt(.withoutCleanup) { $0.session.state.orphans } }
     } catch {
       // The write itself is committed, so its caller gets no error. The next writer continues, and reports a lasting error.
