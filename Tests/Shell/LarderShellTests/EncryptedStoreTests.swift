@@ -44,7 +44,7 @@ struct Cipher: ValueTransform {
     #expect(try shell("keys @notes") == "key/1\nkey/2\nkey/3\n")
     #expect(try shell("keys @notes key/* --tag red --where 'size > 6'") == "key/1\nkey/2\nkey/3\n")
     #expect(try shell("count @notes --expiring 90m").hasPrefix("1\t"))
-    #expect(try shell("sizes @notes --by key --limit 1").hasPrefix("key/"))
+    #expect(try shell("sizes @notes --by key --top 1").hasPrefix("key/"))
     #expect(try shell("info @notes key/1").contains("encrypted (AES-GCM)"))
     #expect(try shell("exists @notes key/1") == "true\n")
     try shell("expire @notes key/1 5h")

@@ -54,7 +54,7 @@ extension Command {
           try write(finds.map(\.cells))
         }
         return left > 0
-      }
+      }.piped.noteAbsent(session.host)
     }
     if !isFound, session.output.isForPerson { try session.output.writeLines(["no matches"]) }
   }

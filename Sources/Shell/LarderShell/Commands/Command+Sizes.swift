@@ -24,6 +24,11 @@ extension Command {
       Example("sizes @departures --by prefix --separator :", "by what keys begin with"),
     ]
   ).running { call, session in
+    guard !call.has("--limit") else {
+      throw ShellError(
+        .usage, "--limit would leave entries out of the sums", at: call.range("--limit"),
+        hint: "pass `--top N` for at most so many rows")
+    }
     let isWhole = call.namespaces == .unnamed && session.current == nil
     let scope = try Scope(of: call, in: session, wholeByDefault: true)
     let grouping =
@@ -78,7 +83,7 @@ extension Command {
       try all.visitEntries { entry in
         guard let time = entry.expires?.unix.since(now) else { return }
         if let bin = bounds.firstIndex(where: { $0.contains(time) }) { counts[bin] += 1 }
-      }
+      }.piped.noteAbsent(session.host)
       guard counts.contains(where: { $0 > 0 }) else {
         try session.output.writeLines(["nothing expires before \(session.wallClock.date(end))"])
         return
@@ -125,7 +130,7 @@ extension Command {
     var range: ClosedRange<Int64>?
     try scope.visitEntries(showing: "looking") { entry in
       if let value = measure.value(of: entry, now: now) { range.widen(to: value) }
-    }
+    }.piped.noteAbsent(session.host)
     var histogram = Histogram(measure, over: range, bins: bins, isLogarithmic: call.has("--log"))
     try scope.visitEntries(showing: "drawing") { histogram.add($0, now: now) }
     guard !histogram.isEmpty else {

@@ -44,6 +44,7 @@ extension Command {
       let entries = Wording.count(run.negative, "negative entry was", "negative entries were")
       try session.host.notify("note: \(entries) left out: there is no value")
     }
+    try run.piped.noteAbsent(session.host)
     let done = run.done
     if isPipe {
       if !session.settings.isQuiet { try session.host.notify(aside(done, session)) }

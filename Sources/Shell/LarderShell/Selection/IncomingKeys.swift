@@ -19,6 +19,11 @@ struct PipedKeys {
       "\(Wording.count(absent)) of \(Wording.count(count, "key", "keys")) not found",
       hint: "the others are above")
   }
+
+  /// Writes a note about the keys that are in no namespace.
+  func noteAbsent(_ host: Host) throws {
+    if absent > 0 { try host.notify("note: \(ChangeSummary.notFound(absent))") }
+  }
 }
 
 /// Reads keys from standard input one by one, in the forms in which this shell writes lists of keys.

@@ -19,10 +19,10 @@ extension Scope {
     if page != nil { cut.selection.limit = isSorted ? .count(most) : nil }
     var rest: (count: Int, isAll: Bool)?
     var lastKey: [UInt8]?
-    let found = try output.rows(form.columns, isLong: form.isLong, none: "no entries") { write in
+    let walked = try output.rows(form.columns, isLong: form.isLong, none: "no entries") { write in
       var shown = 0
       var end: ContinuousClock.Instant?
-      let count = try cut.walk(
+      let walked = try cut.walk(
         readingValues: form.readsValues, includingExpired: includingExpired
       ) { entry, value -> [Cell]? in
         shown += 1
@@ -34,14 +34,16 @@ extension Scope {
         guard shown >= most else { return true }
         end = end ?? ContinuousClock.now + Self.countingTime
         return shown - most < Self.countedRest && ContinuousClock.now < end!
-      }.found
+      }
       let isInTime = end.map { ContinuousClock.now < $0 } ?? true
       let isAll = isSorted || shown - most < Self.countedRest && isInTime
-      if count > most { rest = (count - most, isAll) }
-      return count
+      if walked.found > most { rest = (walked.found - most, isAll) }
+      return walked
     }
     if let rest { try output.writeLines([remark(rest, behind: lastKey)]) }
-    if found == 0, output.isForPerson { try suggestOtherMatches() }
+    // Keys that were read before the walk were noted then, and a page would count only some of them.
+    if input == nil { try walked.piped.noteAbsent(session.host) }
+    if walked.found == 0, output.isForPerson { try suggestOtherMatches() }
   }
 
   /// The line below a cut list, such as `... 1,203 more: --after "k0050", or --limit all`

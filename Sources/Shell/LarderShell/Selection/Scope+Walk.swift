@@ -108,7 +108,7 @@ extension Scope {
     } _: { items in
       for (entry, values) in items { try body(entry, values) }
       return true
-    }
+    }.piped.noteAbsent(session.host)
   }
 
   /// The entries of the selection with their bytes, and separately the expired entries. Uses the store's counters if possible.
@@ -117,7 +117,7 @@ extension Scope {
       var (fresh, expired) = (Tally(), Tally())
       try visitEntries(showing: "counting", includingExpired: selection.limit == nil) {
         if $0.state == .expired { expired.add($0) } else { fresh.add($0) }
-      }
+      }.piped.noteAbsent(session.host)
       return (fresh, expired)
     }
     let expired = try expired()

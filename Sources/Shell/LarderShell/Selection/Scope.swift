@@ -37,9 +37,11 @@ extension Scope {
     if wholeByDefault, selection.namespaces == .unnamed, session.current == nil {
       selection.namespaces = .all
     }
+    // Each record names its namespace, so a command that reads only records needs none.
+    let isWhole = selection.isOfRecords && session.isWhole(selection.namespaces)
     self.init(
-      selection: selection, namespaces: try session.namespaces(selection.namespaces),
-      session: session)
+      selection: selection,
+      namespaces: try session.namespaces(isWhole ? .all : selection.namespaces), session: session)
   }
 
   /// The namespace that the only word of a selection names; nil if this word is a key.

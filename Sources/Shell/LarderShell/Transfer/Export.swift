@@ -9,6 +9,7 @@ struct Export {
   private let writer: Host.Sink
   private var last: Store.Entry?
   private(set) var done = Tally()
+  private(set) var piped = PipedKeys()
   private(set) var damaged = 0
   private(set) var negative = 0
 
@@ -23,7 +24,7 @@ struct Export {
     do {
       let namespaces = try scope.namespaces.map { try scope.session.info(of: $0.name) }
       try writer.write(format.head(namespaces, shown))
-      damaged = try scope.walk(showing: "exporting", readingValues: true) { entry, value in
+      let walked = try scope.walk(showing: "exporting", readingValues: true) { entry, value in
         (entry: entry.withoutExtras, line: line(of: entry, value))
       } _: { items in
         for item in items {
@@ -36,7 +37,8 @@ struct Export {
           last = item.entry
         }
         return true
-      }.damaged
+      }
+      (piped, damaged) = (walked.piped, walked.damaged)
       _ = try writer.finish(true)
     } catch is Interruption {
       let place: SafeText = last.map { ", the last \($0.namespace) \($0.key.bytes)" } ?? ""

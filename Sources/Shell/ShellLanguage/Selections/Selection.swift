@@ -109,6 +109,9 @@ package struct Selection: Sendable, Equatable {
   package var isOfKeys: Bool {
     !patterns.isEmpty && input == nil && !patterns.contains(where: \.isGlob)
   }
+
+  /// Whether the selection has only the keys of records from standard input.
+  package var isOfRecords: Bool { patterns.isEmpty && input == .records }
 }
 
 /// A range of keys that contains every match of a pattern. Keys outside the range need not be read.
