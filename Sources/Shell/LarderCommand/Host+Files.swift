@@ -167,7 +167,7 @@ extension ShellError {
         if let path, let link = FileStatus.danglingLink(on: path) {
           (reason, hint) = (link.words(for: path), DanglingLink.hint)
         }
-      case EEXIST: (kind, reason, hint) = (.exists, "it exists", "pass `--force` to replace it")
+      case EEXIST: (kind, reason, hint) = (.exists, "it exists", "name another file")
       case EACCES, EPERM, EROFS: (reason, hint) = ("permission denied", "check its owner and mode")
       case EISDIR: (reason, hint) = ("it is a directory", "name a file")
       case ENOSPC, EDQUOT: (kind, reason) = (.full, "no space left on the device")

@@ -200,7 +200,8 @@ import Testing
     #expect(try shell("keys @a") == "k1\nk2\nk3\n")
     // If the file exists, the command fails before it removes anything.
     shell.input = keys
-    #expect(try shell.error("\(line) --save \(shell.file)").code == .exists)
+    let error = try shell.error("\(line) --save \(shell.file)")
+    #expect(error.code == .exists && error.hint?.description == "name another file")
     #expect(try shell("keys @a") == "k1\nk2\nk3\n")
   }
 }

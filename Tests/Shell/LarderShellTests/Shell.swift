@@ -147,8 +147,7 @@ final class Shell {
       throw problem("cannot write", path, "permission denied", "check its owner and mode")
     }
     guard replaces || !FileManager.default.fileExists(atPath: path) else {
-      let hint: SafeText = "pass `--force` to replace it"
-      throw problem("cannot write", path, "it exists", hint, .exists)
+      throw problem("cannot write", path, "it exists", "name another file", .exists)
     }
     var written = Data()
     return LarderShell.Host.Sink(

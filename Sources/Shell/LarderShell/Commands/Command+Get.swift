@@ -199,7 +199,7 @@ extension Command {
     _ value: StoredValue, to path: [UInt8], _ call: Invocation, in session: Session
   ) throws {
     let file = try LocalFile.path(path)
-    let writer = try session.host.make(file, call.has("--force"))
+    let writer = try session.file(at: file, replaces: call.has("--force"))
     var count = 0
     try value.forEachPiece(as: call.style, most: call.head, in: session) { bytes in
       try writer.write(bytes)

@@ -4,7 +4,8 @@ import ShellLanguage
 
 extension Command {
   static let set = CommandSpec(
-    "set", aliases: ["put"], .changing, .changes, "Stores a value under a key.",
+    "set", aliases: ["put"], .changing, .changes,
+    "Stores a value under a key; a value - is standard input.",
     namespaces: .one, parameters: [.one("KEY", .key), .optional("VALUE", .data)],
     options: [
       .value("--from", .file, "the value is the content of a file; - is standard input"),
@@ -26,6 +27,7 @@ extension Command {
       Example("set @departures \"Malm\u{F6} C:07\" '{\"track\":4}' --ttl 15m", "for 15 minutes"),
       Example("set @articles 000017 --from page.html --until monday", "a file"),
       Example("set @flags beta on --if-absent", "unless it exists"),
+      Example("set @flags --until monday -- \"$k\" \"$v\"", "any key and value, in a script"),
     ]
   ).running { call, session -> Outcome in
     let namespace = try session.namespaceToWrite(call.namespaces)

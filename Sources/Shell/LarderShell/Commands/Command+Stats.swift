@@ -113,7 +113,16 @@ extension Session {
   func writer(to name: [UInt8], replaces: Bool) throws -> Host.Sink {
     isOutput(name)
       ? Host.Sink(write: output.write, finish: { _ in nil })
-      : try host.make(LocalFile.path(name), replaces)
+      : try file(at: LocalFile.path(name), replaces: replaces)
+  }
+
+  /// The new file of a command that has the option `--force`.
+  func file(at path: String, replaces: Bool) throws -> Host.Sink {
+    do {
+      return try host.make(path, replaces)
+    } catch let error as ShellError where error.code == .exists {
+      throw ShellError(error.code, error.message, hint: "pass `--force` to replace it")
+    }
   }
 
   /// The input from the file with this name; `-` is standard input.

@@ -15,7 +15,7 @@ extension ArgumentReader {
     {
       let word = moved.kind == nil || option.value != nil ? nil : next
       let ranges = [option.range] + [word?.range].compactMap(\.self)
-      return "put program options before the command: `\(reordered(ranges))`"
+      return programOptionsFirst(ranges)
     }
     if option.spelling == "--ttl", command.selection != nil {
       return "use `--expiring\(value.map { " " + $0 } ?? "")`"
@@ -35,9 +35,16 @@ extension ArgumentReader {
     } else if let near = Suggestions.question(option.spelling, among: command.options.map(\.name)) {
       return near
     }
+    let key: SafeText =
+      line.source == .command
+      ? "a key that begins with - goes behind --" : "quote a key that begins with -"
     return own.isEmpty
-      ? "`help \(command.name)`; quote a key that begins with -"
-      : "it has \(own.joined(separator: " ")); quote a key that begins with -"
+      ? "`help \(command.name)`; \(key)" : "it has \(own.joined(separator: " ")); \(key)"
+  }
+
+  /// The hint for program options that follow the command. `moved` has the ranges of these options and of their values.
+  func programOptionsFirst(_ moved: [Range<Int>]) -> SafeText {
+    "put program options before the command: `\(reordered(moved))`"
   }
 
   /// The line with the words at `moved` before the command: `keys @a -o json` becomes `larder STORE -o json keys @a`.

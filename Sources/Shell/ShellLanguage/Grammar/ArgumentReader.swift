@@ -67,10 +67,34 @@ struct ArgumentReader {
     guard let value = option.value ?? next else {
       throw misuse(
         "\(spec.name) needs a value", at: option.range,
-        hint: "write `\(spec.usage)`; quote a value that begins with - or @")
+        hint: line.source == .command
+          ? "write `\(spec.usage)`; a value that begins with - or @ goes behind `\(spec.name)=`"
+          : "write `\(spec.usage)`; quote a value that begins with - or @")
     }
-    values[spec.name, default: []].append(
-      try kind.value(of: value, clock, ignoresCase: ignoresCase, variables: line.variables))
+    do throws(ShellError) {
+      values[spec.name, default: []].append(
+        try kind.value(of: value, clock, ignoresCase: ignoresCase, variables: line.variables))
+    } catch {
+      throw explained(error, of: spec, with: value)
+    }
+  }
+
+  /// The error for a wrong value of an option, with a hint that fits the option.
+  private func explained(
+    _ error: ShellError, of option: OptionSpec, with value: Word
+  ) -> ShellError {
+    var (hint, hintForArguments) = (error.hint, error.hintForArguments)
+    if option.name == "--ttl", value.bytes == Array("never".utf8) {
+      // Only a time can be `never`.
+      let takesTime = command.option(named: "--until") != nil
+      hint = takesTime ? "use `--until never`" : "`persist` makes entries never expire"
+    } else if let quoting = hint, hintForArguments != nil {
+      // The value of an option cannot go behind `--`, but quotes reach this shell in a command of `-e`.
+      hintForArguments = "in a command of `-e`, \(quoting)"
+    }
+    return ShellError(
+      error.code, error.message, at: error.range, place: error.place, hint: hint,
+      hintForArguments: hintForArguments)
   }
 
   /// Assigns the first and the last words to the parameters, and the words between them to the selection.
@@ -198,7 +222,15 @@ struct ArgumentReader {
         }
       case .needs(let name, let other):
         if let place = places[name], places[other] == nil {
-          let hint: SafeText? = name == "--json" ? "`-o json` is the form of the answer" : nil
+          let hint: SafeText? =
+            switch name {
+            case "--json": "`-o json` is the form of the answer"
+            case "-0"
+            where line.source == .command && command.access == .reads
+              && command.selection != nil:
+              programOptionsFirst([place])
+            default: nil
+            }
           throw misuse("\(name) requires \(other)", at: place, hint: hint)
         }
       }

@@ -32,6 +32,7 @@ package struct CommandLine: Sendable, Hashable {
   package func locate(_ error: ShellError) -> ShellError {
     guard error.place == nil else { return error }
     var located = error
+    if source == .command, let hint = error.hintForArguments { located.hint = hint }
     let first = arguments.first.map { $0.range.lowerBound..<$0.range.lowerBound }
     located.place = place(of: error.range ?? first ?? 0..<0)
     return located

@@ -36,9 +36,11 @@ package enum TypedKey {
     let text = String(decoding: word.bytes.dropFirst(prefix.utf8.count), as: UTF8.self)
     let isInteger = prefix == "int:"
     guard let bytes = isInteger ? integer(text) : uuid(text) else {
+      let typed = String(decoding: word.bytes, as: UTF8.self)
       throw word.misuse(
         "\(word.bytes) is not \(isInteger ? "an integer" : "a UUID")",
-        "quote the word if it is text: \"\(String(decoding: word.bytes, as: UTF8.self))\"")
+        "quote the word if it is text: \"\(typed)\"",
+        forArguments: "text goes behind --: `-- \(typed)`")
     }
     return bytes
   }

@@ -88,7 +88,9 @@ package struct Word: Sendable, Hashable {
       let first = bytes.first(where: Self.isActing).map { String(UnicodeScalar($0)) } ?? "*"
       throw misuse(
         "expected a key, not a pattern",
-        "quote it if the key contains `\(first)`; `get` and `keys` take patterns")
+        "quote it if the key contains `\(first)`; `get` and `keys` take patterns",
+        forArguments:
+          "a key that contains `\(first)` goes behind --; `get` and `keys` take patterns")
     }
     return key
   }
@@ -108,7 +110,8 @@ package struct Word: Sendable, Hashable {
       throw ShellError(
         .usage, "\([bytes[wrong]]) is not a hex digit",
         at: offset(of: wrong)..<offset(of: wrong) + 1,
-        hint: #"quote the word if it is text: "hex:...""#)
+        hint: #"quote the word if it is text: "hex:...""#,
+        hintForArguments: "text goes behind --: `-- hex:...`")
     }
     guard digits.count.isMultiple(of: 2) else {
       throw misuse("\(bytes) has an odd number of hex digits", "a byte is two hex digits")
@@ -120,14 +123,18 @@ package struct Word: Sendable, Hashable {
     guard let data = Data(base64Encoded: Data(bytes[4...])) else {
       throw misuse(
         "\(bytes) is not base64",
-        #"the digits are A-Z a-z 0-9 + / and = to fill up; text goes in quotes: "b64:...""#)
+        #"the digits are A-Z a-z 0-9 + / and = to fill up; text goes in quotes: "b64:...""#,
+        forArguments:
+          "the digits are A-Z a-z 0-9 + / and = to fill up; text goes behind --: `-- b64:...`")
     }
     return Array(data)
   }
 
   /// The error for a word that the command does not accept at this position.
-  func misuse(_ message: SafeText, _ hint: SafeText) -> ShellError {
-    ShellError(.usage, message, at: range, hint: hint)
+  func misuse(
+    _ message: SafeText, _ hint: SafeText, forArguments: SafeText? = nil
+  ) -> ShellError {
+    ShellError(.usage, message, at: range, hint: hint, hintForArguments: forArguments)
   }
 }
 

@@ -69,13 +69,12 @@ struct GlobParser {
       index += 1
       parts.append(.sequence(try sequence(depth: depth)))
       guard index < units.count else {
-        throw wrong(open, "{ has no }", "quote it if it belongs to the key")
+        throw incomplete(open, "{ has no }")
       }
     } while units[index].acting == ","
     index += 1
     guard parts.count > 1 else {
-      throw wrong(
-        open, "{} takes alternatives: {a,b}", "quote it if it belongs to the key", index - open)
+      throw incomplete(open, "{} takes alternatives: {a,b}", index - open)
     }
     return .alternatives(parts)
   }
@@ -87,7 +86,7 @@ struct GlobParser {
     let first = index
     while true {
       guard index < units.count else {
-        throw wrong(open, "[ has no ]", "quote it if it belongs to the key")
+        throw incomplete(open, "[ has no ]")
       }
       // As in other languages, a bracket at the first place is an element of the set and does not end the set.
       if units[index].acting == "]", index > first { break }
@@ -118,12 +117,21 @@ struct GlobParser {
     return scalar
   }
 
+  /// The error for brackets that form no part of a pattern, so they may belong to a key.
+  private func incomplete(_ open: Int, _ message: SafeText, _ count: Int = 1) -> ShellError {
+    wrong(
+      open, message, "quote it if it belongs to the key", count,
+      forArguments: "a key that contains it goes behind --")
+  }
+
   private func wrong(
-    _ index: Int, _ message: SafeText, _ hint: SafeText, _ count: Int = 1
+    _ index: Int, _ message: SafeText, _ hint: SafeText, _ count: Int = 1,
+    forArguments: SafeText? = nil
   ) -> ShellError {
     let start = units[index].offset
     let last = units[min(index + count, units.count) - 1]
     return ShellError(
-      .badPattern, message, at: start..<max(last.offset, start) + 1, hint: "\(hint)   (help globs)")
+      .badPattern, message, at: start..<max(last.offset, start) + 1, hint: "\(hint)   (help globs)",
+      hintForArguments: forArguments.map { "\($0)   (help globs)" })
   }
 }
