@@ -152,34 +152,25 @@
 
   private struct NoServer: Error {}
 
-  /// A Redis server on a loopback port. The release of the last reference to this object stops the server.
+  /// A Redis server at a socket in a folder of its own, because a port may belong to another program. The release of the last
+  /// reference to this object stops the server.
   private final class Server: Sendable {
     let sender: SocketSender
-    private let process: Process
+    private let process = Process()
     private let folder = TemporaryDirectory()
 
     init() async throws {
-      // If another program uses the port, the server exits immediately. The loop then tries another port.
-      for _ in 0..<20 {
-        let port = UInt16.random(in: 20_000..<50_000)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program ?? "")
-        process.arguments = [
-          "--bind", "127.0.0.1", "--port", "\(port)", "--save", "", "--dir", folder.path,
-        ]
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        let sender = SocketSender(port: port)
-        for _ in 0..<500 where process.isRunning {
-          let ping = Command([Array("PING".utf8)], timeout: .seconds(1))
-          if (try? await sender.send(ping)) == .bytes(Array("PONG".utf8)) {
-            self.process = process
-            self.sender = sender
-            return
-          }
-          try await Task.sleep(for: .milliseconds(10))
-        }
-        process.terminate()
+      sender = SocketSender(path: folder.path + "/redis")
+      process.executableURL = URL(fileURLWithPath: program ?? "")
+      process.arguments = [
+        "--port", "0", "--unixsocket", sender.path, "--save", "", "--dir", folder.path,
+      ]
+      process.standardOutput = FileHandle.nullDevice
+      try process.run()
+      let ping = Command([Array("PING".utf8)], timeout: .seconds(1))
+      for _ in 0..<1000 where process.isRunning {
+        if (try? await sender.send(ping)) == .bytes(Array("PONG".utf8)) { return }
+        try await Task.sleep(for: .milliseconds(10))
       }
       throw NoServer()
     }
@@ -207,13 +198,13 @@
 
   /// A sender that uses a connection of its own for each command.
   private struct SocketSender: CommandSender {
-    let port: UInt16
+    let path: String
 
     func send(_ command: LarderShared.Command) async throws(LarderError) -> Reply {
       do {
         // The default timeout of 5 s is too short on a busy machine.
         let socket = try await AsyncSocket.connected(
-          to: .inet(ip4: "127.0.0.1", port: port), timeout: 60)
+          to: .unix(path: path), timeout: 60)
         defer { try? socket.close() }
         try await socket.write(Data(command.encoded))
         var parser = RESPParser()
