@@ -11,7 +11,7 @@ import Testing
   @Test func `watch takes a namespace that is yet to be made`() throws {
     let shell = try Shell.filled(.plain)
     shell.pauses = 3
-    shell.meanwhile = { try shell.store.namespace("later").set("1", for: "k") }
+    shell.meanwhile = { [unowned shell] in try shell.store.namespace("later").set("1", for: "k") }
     #expect(try shell("watch @later --count 1").contains("\tset\tlater\tk\t1"))
   }
 

@@ -82,7 +82,7 @@ private func removeOutput(_ file: String) {
       }
     }
     try shell.store.declare(Rules(limits: Limits(entries: 5)), for: "c")
-    shell.meanwhile = { try shell.store.namespace("a").set("new", for: "k1") }
+    shell.meanwhile = { [unowned shell] in try shell.store.namespace("a").set("new", for: "k1") }
     shell.pauses = 9
     return shell
   }
