@@ -27,8 +27,8 @@ run: packages
 	$(BUILD) -c release --product larder
 	@./Scripts/tour $(STORE)
 
-# The tests of LMDB, of the library, and of the rest run in three processes, so that each process has fewer open files. The tests
-# of the examples follow. Of the adapters' tests, only two run at a time: the adapters' programs talk to servers in
+# The tests of LMDB run in their own process, because they open many files and start many processes. The tests of the library,
+# the shell and the examples follow. Of the adapters' tests, only two run at a time: the adapters' programs talk to servers in
 # the test process, and each server needs a free thread. At the end, each example program runs once.
 #
 # TESTED has the traits that the tests need besides HTTP. It has no trait with packages that take long to build, so the tests of
@@ -38,14 +38,12 @@ run: packages
 # than some 1,300 descriptors, Foundation's Process reads beyond the end of its list of descriptors and can crash.
 TESTED = --traits Curl,HTTPTesting
 LMDB_TESTS = ^LMDBTests\.
-LIBRARY_TESTS = ^LarderTests\.
 ADAPTER_TESTS = ^(Lego|Departures|Articles|Catalog|Support)Tests\.
 WIDTH = SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH
 test: packages
 	$(BUILD) --build-tests $(TESTED)
 	$(WIDTH)=16 ./Scripts/repeat-failures $(SWIFT) test --skip-build $(TESTED) --filter '$(LMDB_TESTS)'
-	$(WIDTH)=16 ./Scripts/repeat-failures $(SWIFT) test --skip-build $(TESTED) --filter '$(LIBRARY_TESTS)'
-	$(WIDTH)=16 ./Scripts/repeat-failures $(SWIFT) test --skip-build $(TESTED) --skip '$(LMDB_TESTS)|$(LIBRARY_TESTS)'
+	$(WIDTH)=16 ./Scripts/repeat-failures $(SWIFT) test --skip-build $(TESTED) --skip '$(LMDB_TESTS)'
 	cd Examples && $(BUILD) --build-tests
 	cd Examples && $(WIDTH)=16 ../Scripts/repeat-failures $(SWIFT) test --skip-build --skip '$(ADAPTER_TESTS)'
 	cd Examples && $(WIDTH)=2 ../Scripts/repeat-failures $(SWIFT) test --skip-build --filter '$(ADAPTER_TESTS)'
