@@ -160,9 +160,8 @@ struct SalvagedRecords {
     options.lockTimeout = own.lockTimeout
     options.hooks.boot = own.hooks.boot
     let store = try Store(at: path, options: options)
-    guard let buffer = store.engine.reader.buffer, case let state = buffer.completeState,
-      state.end > 0
-    else { return nil }
+    guard let buffer = store.engine.reader.buffer, buffer.hasRecords else { return nil }
+    let state = buffer.state
     commit = buffer.base(of: state)
     contents = BufferContents(of: buffer, to: state)
   }

@@ -243,31 +243,14 @@ extension WriteBuffer {
     KillPoint.pass(13)
   }
 
-  /// The state with the record of a killed writer, which the next owner of the lock will make visible.
-  var completeState: BufferState {
-    let (table, state) = (table, state)
-    guard state.generation != foreignGeneration,
-      let record = hiddenRecord(behind: state, table.view)
-    else { return state }
-    return state.extended(to: state.end + record.size)
-  }
-
-  /// The last record if its writer was killed after the record was complete, but before the record was visible.
-  private func hiddenRecord(
-    behind state: BufferState, _ view: borrowing SharedTable.View
-  ) -> BufferRecord? {
+  /// Makes the last record visible if its writer was killed after the record was complete. The caller owns the lock.
+  func index(_ view: borrowing SharedTable.View) {
+    let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     let tail = view.wide(BufferLayout.Place.tail)
     guard tail > UInt64(state.end), tail <= UInt64(layout.logSize), !state.isFrozen,
       let record = BufferRecord(at: state.end, before: Int(tail), view, layout),
       record.isSealed(at: state.end, in: state, view, layout)
-    else { return nil }
-    return record
-  }
-
-  /// Makes the record of a killed writer visible. The caller owns the lock.
-  func index(_ view: borrowing SharedTable.View) {
-    let state = BufferState(word: view.acquire(BufferLayout.Place.state))
-    guard let record = hiddenRecord(behind: state, view) else { return }
+    else { return }
     withStackBytes(
       record.keyCount,
       {
