@@ -191,6 +191,7 @@
     }
 
     deinit {
+      guard process.isRunning else { return }
       kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
     }
