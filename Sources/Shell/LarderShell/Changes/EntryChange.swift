@@ -27,8 +27,8 @@ struct EntryChange {
     self.session = session
     self.past = past
     scope = try Scope(of: call, in: session)
-    summary = ChangeSummary(
-      verb, in: scope.namespaces.map(\.name), listsKeys: call.has("--verbose"))
+    let named = scope.selection.input == .namedRecords ? [] : scope.namespaces.map(\.name)
+    summary = ChangeSummary(verb, in: named, listsKeys: call.has("--verbose"))
     listed = scope.selection.patterns.count { !$0.isGlob }
     missing = try scope.missingKeys()
   }
@@ -165,8 +165,7 @@ struct EntryChange {
   }
 
   private func counted(where wouldChange: (Store.Entry) throws -> Bool) throws -> ChangeSummary {
-    var found = ChangeSummary(
-      summary.verb, in: scope.namespaces.map(\.name), listsKeys: call.has("--verbose"))
+    var found = summary
     let walked = try scope.visitEntries {
       if try session.isChosen($0) && wouldChange($0) { found.add($0) }
     }

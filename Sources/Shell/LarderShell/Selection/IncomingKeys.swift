@@ -118,6 +118,10 @@ struct IncomingKeys {
     guard items.count == records.count else {
       throw wrong("has a record without a key", "`keys -o jsonl` writes such records")
     }
+    guard kind != .namedRecords || items.allSatisfy({ $0.namespace != nil }) else {
+      throw wrong(
+        "has a record without a namespace", "name a namespace in the command, or @* for all")
+    }
     return items
   }
 

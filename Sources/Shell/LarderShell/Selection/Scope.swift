@@ -34,14 +34,18 @@ extension Scope {
       selection.namespaces = .named([name])
       selection.patterns = []
     }
-    if wholeByDefault, selection.namespaces == .unnamed, session.current == nil {
-      selection.namespaces = .all
+    var namespaces = selection.namespaces
+    if namespaces == .unnamed, session.current == nil {
+      if selection.isOfRecords, try session.store.namespaces().count > 1 {
+        selection.input = .namedRecords
+        namespaces = .all
+      } else if wholeByDefault {
+        selection.namespaces = .all
+        namespaces = .all
+      }
     }
-    // Each record names its namespace, so a command that reads only records needs none.
-    let isWhole = selection.isOfRecords && session.isWhole(selection.namespaces)
     self.init(
-      selection: selection,
-      namespaces: try session.namespaces(isWhole ? .all : selection.namespaces), session: session)
+      selection: selection, namespaces: try session.namespaces(namespaces), session: session)
   }
 
   /// The namespace that the only word of a selection names; nil if this word is a key.

@@ -241,13 +241,6 @@ struct SelectionWalk {
     while let item = try input?.next() {
       try checkInterruption()
       piped.count += 1
-      // A key without a namespace could be in several namespaces, and neither the words nor `use` choose one.
-      guard item.namespace != nil || selection.namespaces != .unnamed || namespaces.count < 2
-      else {
-        throw ShellError(
-          .usage, "a record of standard input names no namespace",
-          hint: "name one in the command, or @* for all")
-      }
       // A pattern of the command already finds this key, so the key from standard input is skipped.
       if selection.patterns.contains(where: { $0.matches(item.key) }), isBehindStart(item.key) {
         continue

@@ -17,8 +17,9 @@ package struct HelpTopic: Sendable {
 
           [@NS ...] [KEY or PATTERN ...] [filters]
 
-        Without a namespace it is the one of use, or the only one of the store; @* is all of them. An
-        entry must match one of the keys or patterns, and all filters.
+        Without a namespace it is the one of use, the only one of the store, or with --stdin --json the
+        one of each record; @* is all of them. An entry must match one of the keys or patterns, and
+        all filters.
 
         \(filters)
         examples:

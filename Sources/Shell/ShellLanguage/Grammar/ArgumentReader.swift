@@ -67,7 +67,7 @@ struct ArgumentReader {
     guard let value = option.value ?? next else {
       throw misuse(
         "\(spec.name) needs a value", at: option.range,
-        hint: line.source == .command
+        hint: line.source == .command && spec.name.hasPrefix("--")
           ? "write `\(spec.usage)`; a value that begins with - or @ goes behind `\(spec.name)=`"
           : "write `\(spec.usage)`; quote a value that begins with - or @")
     }
@@ -152,7 +152,9 @@ struct ArgumentReader {
       guard count < words.count || isFiltered else {
         throw misuse(
           "\(first.bytes) may be a key or a part of the time", at: time.range,
-          hint: "quote the key, or the time: `\(Quoting.quoted(time.bytes))`")
+          hint: line.source == .command
+            ? "give the time as one argument behind the key"
+            : "quote the key, or the time: `\(Quoting.quoted(time.bytes))`")
       }
       return words.dropLast(count) + [time]
     }

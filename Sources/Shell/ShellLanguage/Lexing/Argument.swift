@@ -35,7 +35,8 @@ package enum Argument: Sendable, Hashable {
     guard !name.isGlob else {
       throw word.misuse(
         "expected a namespace, not a pattern",
-        "@* is all of them; quote a name that contains such a character: @'a*'")
+        "@* is all of them; quote a name that contains such a character: @'a*'",
+        forArguments: "@* is all of them; `-n NAME` before the command names such a namespace")
     }
     name.range = word.range
     self = .namespace(try NamespaceName(name))

@@ -34,6 +34,8 @@ package struct Selection: Sendable, Equatable {
     case nulSeparated
     /// The records of JSON output, in an array or one on each line.
     case records
+    /// Records that must each name a namespace.
+    case namedRecords
   }
 
   package init(namespaces: NamespaceChoice) { self.namespaces = namespaces }
