@@ -108,7 +108,7 @@ struct EntryHeader: Equatable {
 
     /// How a time is stored: 2 bits.
     enum Length {
-      /// No bytes. `expires` is then never, `staleUntil` equals `expires`, and `deadline` equals `staleUntil`.
+      /// No bytes: an `expires` is then never, a `staleUntil` equals `expires`, a `deadline` equals `staleUntil`.
       static let none: UInt16 = 0
       static let short: UInt16 = 1
       static let long: UInt16 = 2
