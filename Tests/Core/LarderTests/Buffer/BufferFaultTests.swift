@@ -98,12 +98,15 @@ import Testing
   @Test func `salvage tells that a record of the buffer is damaged`() throws {
     try BufferedStore.leaveByKill(path)
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path + "/buffer"))
-    // Overwrites the first word of the first record in the buffer file.
-    try file.seek(toOffset: UInt64(128 + 8 * BufferLayout(bytes: 262_144).log))
-    try file.write(contentsOf: [UInt8](repeating: 1, count: 8))
+    // Overwrites the first word of the first record in each log of the buffer file.
+    for generation: UInt64 in 0...1 {
+      let start = BufferLayout(bytes: 262_144).log(of: generation)
+      try file.seek(toOffset: UInt64(128 + 8 * start))
+      try file.write(contentsOf: [UInt8](repeating: 1, count: 8))
+    }
     try file.close()
     let salvage = try Store.salvage(from: path, to: path + "-new")
-    #expect(salvage.damage == ["the write buffer has a damaged record"])
+    #expect(Set(salvage.damage) == ["the write buffer has a damaged record"])
   }
 
   @Test func `the entries of other data are not shown`() throws {
@@ -132,7 +135,7 @@ import Testing
       // Word 1 of the record now says that the record is a removal. But a removal has no entry, so the record is damaged.
       let table = buffer.table
       let counts = UInt64("first".utf8.count) | UInt64(BufferRecord.Kind.removal.rawValue) &<< 48
-      table.view.store(counts, wide: buffer.layout.log + 1)
+      table.view.store(counts, wide: buffer.layout.log(of: buffer.state.generation) + 1)
       try store.write { _ in }
       #expect(buffer.state.end == 0)
       #expect(try notes.text("first") == "first")

@@ -37,7 +37,7 @@ import Testing
       if harm == .copied { #expect(Process.succeeds(["cp", "-R", path, copy])) }
     }
     var bytes = try #require(FileManager.default.contents(atPath: path + "/buffer"))
-    let log = BufferLayout(bytes: 256 << 10).log
+    let log = BufferLayout(bytes: 256 << 10).log(of: 0)
     var expected = [.intact, .lockIsTaken].contains(harm) ? "record" : "data"
     switch harm {
     case .intact: break
@@ -83,7 +83,7 @@ import Testing
       #expect(end > 0)
       let possible = [nil, Array("first".utf8), Array("record".utf8)]
       for bit in 0..<end * 64 {
-        let place = buffer.layout.log + bit / 64
+        let place = buffer.layout.log(of: buffer.state.generation) + bit / 64
         let word = table.view.wide(place)
         table.view.store(word ^ 1 << UInt64(bit % 64), wide: place)
         let found = try notes.bytes("first")

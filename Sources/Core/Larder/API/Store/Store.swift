@@ -56,9 +56,9 @@ public struct Store: Sendable {
     /// Bytes of the write buffer that all processes of the store share, 256 KB to 64 MB; 0 for no buffer.
     ///
     /// The process that opens the store while no other process has the store open decides the size. The size is rounded down to
-    /// a power of two. The file is larger than the buffer: 4.7 MB for 4 MB. At ``Durability/durable`` a store has no buffer. A
+    /// a power of two. The file is larger than the buffer: 9.4 MB for 8 MB. At ``Durability/durable`` a store has no buffer. A
     /// temporary store has at most 256 KB.
-    public var writeBuffer = 4 << 20
+    public var writeBuffer = 8 << 20
     /// Whether to leave the write buffer of an existing store unchanged, whatever its size, and to create no buffer.
     package var keepsWriteBuffer = false
     /// Whether to give an existing store the requested durability. No other process may have the store open.

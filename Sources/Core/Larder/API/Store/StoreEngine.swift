@@ -24,6 +24,8 @@ final class StoreEngine: Sendable {
   let checkpointInterval: Duration
   /// The machine's time at which the next commit of the write buffer was scheduled; 0 if no commit is scheduled.
   let settlingSince = Atomic<Int64>(0)
+  /// Whether the writer thread was asked to commit the records of the write buffer.
+  let isSettling = Atomic(false)
   private let counted = CountedHandles()
   private let handles: Mutex<NamespaceHandles>
 
@@ -83,7 +85,7 @@ final class StoreEngine: Sendable {
     if buffer.hasRecords { try settle() }
     let state = buffer.state
     var transaction = try reader.beginRead()
-    if state.end == 0 { transaction.stamp = state.stamp }
+    if !state.hasRecords { transaction.stamp = state.stamp }
     return transaction
   }
 

@@ -123,7 +123,7 @@ extension Store {
     switch records {
     // If a later commit exists, the file already contains the records of the write buffer, so only the file is read.
     case .success(let records?) where records.commit == file.newestCommit:
-      try writer.add(records.contents, from: file)
+      for log in records.contents { try writer.add(log, from: file) }
     case .success: break
     case .failure(let error):
       writer.result.damage.append("the write buffer was not read: \(error.message)")

@@ -28,7 +28,8 @@ struct SalvageWriter {
     self.metadata = metadata
   }
 
-  /// Takes the records of the write buffer. Must be called before the entries of the file are added.
+  /// Takes the records of a log of the write buffer. Must be called before the records of an older log and the entries of the
+  /// file are added.
   mutating func add(_ records: BufferContents, from file: borrowing SalvageFile) throws {
     let bytes = records.bytes.span
     for place in records.places {
@@ -148,7 +149,8 @@ struct SalvageWriter {
 
 /// The records that killed processes have left in a store's write buffer, because the commit did not happen.
 struct SalvagedRecords {
-  let contents: BufferContents
+  /// The contents of the logs that the commit does not contain, the newest log first.
+  let contents: [BufferContents]
   let commit: UInt64
 
   /// Reads the records without changing the store, which stays open if this process uses the store. Nil if no records exist.
@@ -161,8 +163,9 @@ struct SalvagedRecords {
     options.hooks.boot = own.hooks.boot
     let store = try Store(at: path, options: options)
     guard let buffer = store.engine.reader.buffer, buffer.hasRecords else { return nil }
-    let state = buffer.state
-    commit = buffer.base(of: state)
-    contents = BufferContents(of: buffer, to: state)
+    commit = store.engine.environment.lastTransaction
+    contents = buffer.logs(of: buffer.state, after: commit).reversed().map {
+      BufferContents(of: buffer, $0)
+    }
   }
 }

@@ -1,15 +1,16 @@
 import LarderSystem
 
-/// The places in the file `buffer`, counted in 64-bit words of a ``SharedTable``: a header, the slots of namespaces, a hash
-/// table, and the log of records.
+/// The places in the file `buffer`, counted in 64-bit words of a ``SharedTable``: a header, the slots of namespaces, two hash
+/// tables, and two logs of records.
 struct BufferLayout {
   enum Place {
     /// One word: ``BufferState``.
     static let state = 0
-    /// The end of the log, including the record that is being written. No record after this end was ever completely written.
+    /// The end of the active log, including the record that is being written. No record after this end was ever completely
+    /// written.
     static let tail = 1
     static let lock = 2
-    /// Two words: the base of this generation (the commit that its records change), and the base of another generation.
+    /// Two words: the base of the records (the newest commit that contains none of them), and an earlier base.
     static let base = 3
     /// The generation of the metadata in the base.
     static let metadata = 5
@@ -24,27 +25,32 @@ struct BufferLayout {
     static let dependents = 11
     /// Four words: the boot of the machine and the data file for which this file was made.
     static let origin = 12
-    static let namespaces = 16
-    static let table = 256
+    /// The end of the older log.
+    static let olderEnd = 16
+    /// Two words: the ``BufferCharge`` of the active log to the store.
+    static let charge = 17
+    /// The number of pages that the records of the active log may take.
+    static let chargedPages = 19
+    static let namespaces = 20
+    static let table = 264
   }
 
   static let namespaceCount = 40
   static let namespaceSize = 6
 
-  /// The number of places in the hash table, a power of two.
+  /// The number of places in each hash table, a power of two.
   let slots: Int
 
-  var log: Int { Place.table + slots }
-  /// The size of the log in words.
+  /// The size of each log in words.
   var logSize: Int { 8 * slots }
-  var wideCount: Int { log + logSize }
+  var wideCount: Int { Place.table + 2 * (slots + logSize) }
   var count: Int { 2 * wideCount }
 
-  private static let possible = (12...20).map { BufferLayout(slots: 1 << $0) }
+  private static let possible = (11...19).map { BufferLayout(slots: 1 << $0) }
 
-  /// The largest layout whose log has at most `bytes` bytes. The log has 256 KB to 64 MB.
+  /// The largest layout whose two logs have at most `bytes` bytes together. The logs have 256 KB to 64 MB.
   init(bytes: Int) {
-    self = Self.possible.last { $0.logSize * 8 <= bytes } ?? Self.possible[0]
+    self = Self.possible.last { 2 * $0.logSize * 8 <= bytes } ?? Self.possible[0]
   }
 
   init?(count: Int) {
@@ -55,30 +61,55 @@ struct BufferLayout {
   private init(slots: Int) { self.slots = slots }
 
   static func namespace(_ index: Int) -> Int { Place.namespaces + index * namespaceSize }
+
+  /// The start of the hash table for the records of a generation. Each generation uses the other table and log than the
+  /// generation before.
+  func table(of generation: UInt64) -> Int { Place.table + Int(generation & 1) * slots }
+
+  /// The start of the log with the records of a generation.
+  func log(of generation: UInt64) -> Int {
+    Place.table + 2 * slots + Int(generation & 1) * logSize
+  }
 }
 
 /// One word that says which records are valid. A single atomic store changes the whole word.
 struct BufferState: Equatable {
-  private static let endMask: UInt64 = 0xFFFF_FFFF
-  private static let baseBit: UInt64 = 1 << 32
-  private static let frozenBit: UInt64 = 1 << 33
-  private static let generationShift: UInt64 = 34
+  private static let endMask: UInt64 = 0xFF_FFFF
+  private static let baseBit: UInt64 = 1 << 24
+  private static let frozenBit: UInt64 = 1 << 25
+  private static let phaseShift: UInt64 = 26
 
   var word: UInt64
 
-  static let first = BufferState(word: 1 << generationShift)
+  static let first = BufferState(generation: 1, end: 0, 0)
 
-  /// The end of the visible records in the log, in words.
+  init(word: UInt64) { self.word = word }
+
+  private init(generation: UInt64, hasOlder: Bool = false, end: Int, _ base: UInt64) {
+    let phase = 2 &* generation &- (hasOlder ? 1 : 0)
+    word = phase &<< Self.phaseShift | base & Self.baseBit | UInt64(end)
+  }
+
+  /// Each commit of records increases this number. An odd number means that a commit of the older log is under way.
+  private var phase: UInt64 { word &>> Self.phaseShift }
+
+  /// The end of the visible records in the active log, in words.
   var end: Int { Int(word & Self.endMask) }
-  /// Whether a transaction commits the records or has committed them. While this is true, no process appends.
+  /// Whether a transaction commits all records or has committed them. While this is true, no process appends.
   var isFrozen: Bool { word & Self.frozenBit != 0 }
-  /// A number that increases with every commit. Each record belongs to one generation. The low 16 bits of the number are never
-  /// 0, because 0 marks an empty place in the hash table.
-  var generation: UInt64 { word &>> Self.generationShift }
-  /// Which of the two words has the base of this generation. A killed process may have changed the other word.
+  /// Whether a transaction commits the records of the older log, or has committed them. Meanwhile processes append records to
+  /// the active log.
+  var hasOlder: Bool { phase & 1 == 1 }
+  var hasRecords: Bool { word & Self.endMask != 0 || hasOlder }
+  /// The number of the generation in the active log. The generation in the older log has the number before.
+  var generation: UInt64 { (phase &+ 1) &>> 1 }
+  var olderGeneration: UInt64 { generation &- 1 }
+  /// The last generation whose records all belong to the base.
+  var committedGeneration: UInt64 { generation &- (hasOlder ? 2 : 1) }
+  /// Which of the two words has the base of the records. A killed process may have changed the other word.
   var base: Int { word & Self.baseBit == 0 ? 0 : 1 }
   /// Whether places of much older generations may look like places of this generation, so that the table must be emptied.
-  var needsEmptyTable: Bool { generation & 0xFFFF == 1 }
+  var needsEmptyTable: Bool { generation & 0xFFFF < 2 }
   /// If two states have the same epoch, no records were committed or frozen between them.
   var epoch: UInt64 { word & ~Self.endMask }
   /// A number that every record and every commit increases.
@@ -87,31 +118,40 @@ struct BufferState: Equatable {
   func extended(to end: Int) -> BufferState { BufferState(word: epoch | UInt64(end)) }
   var frozen: BufferState { BufferState(word: word | Self.frozenBit) }
   var thawed: BufferState { BufferState(word: stamp) }
-  var empty: BufferState { BufferState(word: epoch & ~Self.frozenBit) }
-  var next: BufferState {
-    let next = (generation &+ 1) & 0xFFFF == 0 ? generation &+ 2 : generation &+ 1
-    return BufferState(word: next &<< Self.generationShift | ~word & Self.baseBit)
+  /// The same state without records.
+  var empty: BufferState { BufferState(generation: generation, end: 0, word) }
+  /// The state after the logs have changed their roles. Before, only the active log may have records.
+  var turned: BufferState {
+    BufferState(generation: generation &+ 1, hasOlder: true, end: 0, word)
   }
+  /// The state after a commit of the older log.
+  var merged: BufferState { BufferState(generation: generation, end: end, ~word) }
+  /// The state after a commit of all records.
+  var next: BufferState { BufferState(generation: generation &+ 1, end: 0, ~word) }
 }
 
-/// A place in the hash table: 16 bits of the hash, 16 bits of the generation, and the offset of the record in the log. A place
-/// of another generation counts as free.
+/// A place in a hash table: 16 bits of the hash, 16 bits of the generation, a bit that distinguishes the place from an empty
+/// place, and the offset of the record in the log. A place of another generation counts as free.
 struct BufferSlot {
+  private static let usedBit: UInt64 = 1 << 31
+
   var word: UInt64
 
   init(word: UInt64) { self.word = word }
 
-  init(_ hash: UInt64, _ state: BufferState, offset: Int) {
-    word = Self.mark(hash, state) | UInt64(offset)
+  init(_ hash: UInt64, _ generation: UInt64, offset: Int) {
+    word = Self.mark(hash, generation) | UInt64(offset)
   }
 
-  static func mark(_ hash: UInt64, _ state: BufferState) -> UInt64 {
-    hash & 0xFFFF_0000_0000_0000 | (state.generation & 0xFFFF) &<< 32
+  static func mark(_ hash: UInt64, _ generation: UInt64) -> UInt64 {
+    hash & 0xFFFF_0000_0000_0000 | (generation & 0xFFFF) &<< 32 | usedBit
   }
 
-  var offset: Int { Int(word & 0xFFFF_FFFF) }
-  func isOf(_ state: BufferState) -> Bool { (word &>> 32) & 0xFFFF == state.generation & 0xFFFF }
-  func mayBe(_ hash: UInt64, _ state: BufferState) -> Bool {
-    word & ~0xFFFF_FFFF == Self.mark(hash, state)
+  var offset: Int { Int(word & (Self.usedBit - 1)) }
+  func isOf(_ generation: UInt64) -> Bool {
+    word & 0xFFFF_8000_0000 == (generation & 0xFFFF) &<< 32 | Self.usedBit
+  }
+  func mayBe(_ hash: UInt64, _ generation: UInt64) -> Bool {
+    word & ~(Self.usedBit - 1) == Self.mark(hash, generation)
   }
 }

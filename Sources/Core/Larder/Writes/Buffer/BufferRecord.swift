@@ -42,11 +42,13 @@ extension BufferRecord {
 
   var entryStart: Int { Self.headerSize + SharedTable.View.wideCount(ofBytes: keyCount) }
 
-  /// Reads the record at `offset` of the log; the log ends at `end`. Nil if no record can begin at this offset.
-  init?(at offset: Int, before end: Int, _ view: borrowing SharedTable.View, _ layout: BufferLayout)
-  {
+  /// Reads the record of a generation at `offset` of its log; the log ends at `end`. Nil if no record can begin at this offset.
+  init?(
+    at offset: Int, before end: Int, of generation: UInt64, _ view: borrowing SharedTable.View,
+    _ layout: BufferLayout
+  ) {
     guard offset >= 0, end <= layout.logSize, offset <= end - Self.headerSize else { return nil }
-    let start = layout.log + offset
+    let start = layout.log(of: generation) + offset
     let (counts, owner) = (view.wide(start + 1), view.wide(start + 2))
     id = NamespaceID(rawValue: UInt32(truncatingIfNeeded: owner))
     keyHash = view.wide(start + 3)
@@ -69,12 +71,12 @@ extension BufferRecord {
   }
 
   func write(
-    _ key: Span<UInt8>, _ entry: Span<UInt8>, at offset: Int, in state: BufferState,
+    _ key: Span<UInt8>, _ entry: Span<UInt8>, at offset: Int, of generation: UInt64,
     _ view: borrowing SharedTable.View, _ layout: BufferLayout
   ) {
-    let start = layout.log + offset
+    let start = layout.log(of: generation) + offset
     let checksum = isRemoval ? 0 : entry.word(at: 0)
-    view.store(seal(checksum, at: offset, in: state), wide: start)
+    view.store(seal(checksum, at: offset, of: generation), wide: start)
     view.store(counts, wide: start + 1)
     view.store(owner, wide: start + 2)
     view.store(keyHash, wide: start + 3)
@@ -82,19 +84,19 @@ extension BufferRecord {
     view.store(entry, wide: start + entryStart)
   }
 
-  /// Whether this record was written at `offset` in the generation of `state`. Of the entry, only the checksum is checked.
+  /// Whether this record was written at `offset` in the generation. Of the entry, only the checksum is checked.
   func isSealed(
-    at offset: Int, in state: BufferState, _ view: borrowing SharedTable.View,
+    at offset: Int, of generation: UInt64, _ view: borrowing SharedTable.View,
     _ layout: BufferLayout
   ) -> Bool {
-    let start = layout.log + offset
+    let start = layout.log(of: generation) + offset
     let checksum = isRemoval ? 0 : view.wide(start + entryStart)
-    return view.wide(start) == seal(checksum, at: offset, in: state)
+    return view.wide(start) == seal(checksum, at: offset, of: generation)
   }
 
   /// The seal, made from the record's words and `checksum`, which covers the hash of the key and the whole entry.
-  private func seal(_ checksum: UInt64, at offset: Int, in state: BufferState) -> UInt64 {
-    var seal = Checksum.mix(checksum ^ state.generation, keyHash | 1)
+  private func seal(_ checksum: UInt64, at offset: Int, of generation: UInt64) -> UInt64 {
+    var seal = Checksum.mix(checksum ^ generation, keyHash | 1)
     seal = Checksum.mix(seal ^ UInt64(offset), counts | 1 &<< 63)
     return Checksum.mix(seal ^ owner, 0x9E37_79B9_7F4A_7C15)
   }

@@ -21,23 +21,52 @@ struct BufferRoom {
   }
 
   /// The room that is left after a change. A removal increases the room. Nil if the room is too small for the change.
-  func taking(_ change: (entries: Int, bytes: Int)) -> BufferRoom? {
+  func taking(_ change: BufferCharge) -> BufferRoom? {
     guard entries >= change.entries, bytes >= change.bytes else { return nil }
     var room = self
     if entries != .max { room.entries &-= change.entries }
     if bytes != .max { room.bytes &-= change.bytes }
     return room
   }
+
+  /// The room that is left after records with this charge, which were taken before the room was counted.
+  func less(_ charge: BufferCharge) -> BufferRoom {
+    taking(charge) ?? BufferRoom(Limits(entries: 0, bytes: 0), used: Usage(entries: 0, bytes: 0))
+  }
 }
 
-/// The slot of a namespace: the version of its next value, and the room that is left after the records of this generation.
+/// The entries and bytes of values by which records increase the numbers that limits count.
+struct BufferCharge {
+  var entries = 0
+  var bytes = 0
+
+  init(entries: Int, bytes: Int) { (self.entries, self.bytes) = (entries, bytes) }
+
+  init(at place: Int, _ view: borrowing SharedTable.View) {
+    entries = Int(truncatingIfNeeded: view.wide(place))
+    bytes = Int(truncatingIfNeeded: view.wide(place + 1))
+  }
+
+  func save(at place: Int, _ view: borrowing SharedTable.View) {
+    view.store(UInt64(truncatingIfNeeded: entries), wide: place)
+    view.store(UInt64(truncatingIfNeeded: bytes), wide: place + 1)
+  }
+
+  static func + (left: BufferCharge, right: BufferCharge) -> BufferCharge {
+    BufferCharge(entries: left.entries &+ right.entries, bytes: left.bytes &+ right.bytes)
+  }
+}
+
+/// The slot of a namespace: the version of its next value, the room that is left after the records of both logs, and the charge
+/// of the records in the active log.
 struct BufferedNamespace {
   let id: NamespaceID
   var next: UInt64
   var room: BufferRoom
+  var charge = BufferCharge(entries: 0, bytes: 0)
   private let place: Int
 
-  /// A new slot. `counters` are the counters in the base, the commit that the records of this generation change.
+  /// A new slot. `counters` are the counters in the base, without the records of the buffer.
   init(_ namespace: KnownNamespace, _ counters: NamespaceCounters, at index: Int) {
     id = namespace.id
     next = counters.next
@@ -52,11 +81,13 @@ struct BufferedNamespace {
     id = NamespaceID(rawValue: UInt32(truncatingIfNeeded: raw))
     next = view.wide(place + 1)
     room = BufferRoom(at: place + 2, view)
+    charge = BufferCharge(at: place + 4, view)
   }
 
   func save(_ view: borrowing SharedTable.View) {
     view.store(next, wide: place + 1)
     room.save(at: place + 2, view)
+    charge.save(at: place + 4, view)
     // The id is stored last, so that a slot with an id is always complete.
     view.release(UInt64(id.rawValue), to: place)
   }
@@ -71,6 +102,16 @@ extension WriteBuffer {
   var namespaceIDs: [NamespaceID] {
     let table = table
     return (0..<BufferLayout.namespaceCount).compactMap { BufferedNamespace($0, table.view)?.id }
+  }
+
+  func forEachNamespace(
+    _ view: borrowing SharedTable.View, _ body: (inout BufferedNamespace) -> Void
+  ) {
+    for index in 0..<BufferLayout.namespaceCount {
+      guard var slot = BufferedNamespace(index, view) else { break }
+      body(&slot)
+      slot.save(view)
+    }
   }
 
   /// The slot of a namespace and its index, or the index of a free slot. Nil if all slots are taken by other namespaces.

@@ -128,6 +128,7 @@ extension StoreEngine {
       guard let former = try former(key, of: handle, target) else { break }
       switch body(former) {
       case .done(let result):
+        if target.buffer.isHalfFull { settleEarly() }
         if scheduleSettling() { settleInTime() }
         return result
       case .outdated: continue
@@ -148,13 +149,14 @@ extension StoreEngine {
     if state.isFrozen { return nil }
     let keyHash = Checksum.keyHash(of: key, in: id)
     // This search comes before the lookup. So if the append later finds the same record, the lookup has seen that record, too.
-    let record = buffer.find(key, in: id, keyHash: keyHash, state)
+    let record = buffer.find(key, in: id, keyHash: keyHash, of: state.generation)
     var former = WriteBuffer.Former(
       state: state, metadata: target.generation, snapshot: buffer.base(of: state),
       keyHash: keyHash, found: record)
     if let record {
       // The buffer has the newest entry, so a lookup in the data file is not necessary.
-      return buffer.withEntry(at: record.offset, in: state) { record, _, _, header in
+      let log = BufferLog(generation: state.generation, end: state.end)
+      return buffer.withEntry(at: record.offset, in: log) { record, _, _, header in
         former.entry = header.map { ($0, record.entryCount - $0.payloadStart) }
         return former
       }

@@ -1,3 +1,4 @@
+import Dispatch
 import LMDB
 import LarderSystem
 import Synchronization
@@ -12,9 +13,9 @@ extension StoreEngine {
 
   private func awaitSettled(_ buffer: WriteBuffer) throws(LarderError) {
     let deadline = ContinuousClock.now + environment.lockTimeout
-    let state = buffer.state
-    while buffer.state.generation == state.generation, buffer.hasRecords {
-      if try buffer.isContained(state, in: reader.beginRead().id) { return }
+    let awaited = buffer.state.generation
+    while case let state = buffer.state, state.committedGeneration < awaited, state.hasRecords {
+      if try buffer.logs(of: state, after: reader.beginRead().id).isEmpty { return }
       if ContinuousClock.now > deadline {
         throw LarderError(
           .busy, "\(environment.path) has written entries that no process commits",
@@ -40,10 +41,28 @@ extension StoreEngine {
 
   func settleInTime() {
     settlingSince.store(0, ordering: .relaxed)
+    settleInBackground { () throws(LarderError) in
+      if environment.durability == .checkpointed { try typed { try environment.sync() } }
+    }
+  }
+
+  /// Commits the records on the writer thread, so that the active log has room for further records.
+  func settleEarly() {
+    if isSettling.load(ordering: .relaxed) || isSettling.exchange(true, ordering: .relaxed) {
+      return
+    }
+    writes.queue.thread.async { [weak self] in
+      guard let self else { return }
+      settleInBackground {}
+      isSettling.store(false, ordering: .relaxed)
+    }
+  }
+
+  private func settleInBackground(_ sync: () throws(LarderError) -> Void) {
     guard let buffer = reader.buffer, environment.isOpen else { return }
     do throws(LarderError) {
-      try settle(CommitMode(lockTimeout: checkpointInterval))
-      if environment.durability == .checkpointed { try typed { try environment.sync() } }
+      try settle(.background(lockTimeout: checkpointInterval))
+      try sync()
     } catch {
       // The records stay in the buffer, where every process sees them. The next write is a transaction and reports the error.
       buffer.suspend()

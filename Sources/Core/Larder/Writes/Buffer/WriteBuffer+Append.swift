@@ -9,6 +9,7 @@ extension WriteBuffer {
     var metadata: UInt64
     var snapshot: UInt64
     var keyHash: UInt64
+    /// The record of the key in the active log.
     var found: Found?
     /// The header of the entry, and the size of its value in bytes; nil if there is no entry.
     var entry: (header: EntryHeader, size: Int)?
@@ -26,6 +27,15 @@ extension WriteBuffer {
       return BufferRecord(
         id: id, keyHash: keyHash, keyCount: keyCount, entryCount: entryCount, kind: kind,
         replaced: found == nil ? nil : entry?.size)
+    }
+
+    /// The charge of a record that stores a value of `size` bytes, or nothing.
+    fileprivate func charge(replacedBy size: Int?) -> BufferCharge {
+      // A commit of the older log may evict the entry, whose room would then count twice.
+      let former = found == nil && state.hasOlder ? nil : entry?.size
+      return BufferCharge(
+        entries: (size == nil ? 0 : 1) - (former == nil ? 0 : 1),
+        bytes: (size ?? 0) - (former ?? 0))
     }
   }
 
@@ -63,8 +73,8 @@ extension WriteBuffer {
       let form = header.form
       let record = former.record(key.count, in: namespace.id, entryCount: form.size + value.count)
       slot.next += 1
-      let change = (former.entry == nil ? 1 : 0, value.count - (former.entry?.size ?? 0))
-      guard let room = room(for: record, change, &slot, state, view) else { return .refused }
+      let charge = former.charge(replacedBy: value.count)
+      guard let cost = cost(of: record, charge, &slot, state, view) else { return .refused }
       withStackBytes(
         record.entryCount,
         { output in
@@ -72,8 +82,8 @@ extension WriteBuffer {
           output.append(contentsOf: value)
           EntryHeader.seal(&output, keyHash: record.keyHash)
         },
-        { entry in record.write(key, entry, at: state.end, in: state, view, layout) })
-      append(record, of: key, slot, room, state, view)
+        { record.write(key, $0, at: state.end, of: state.generation, view, layout) })
+      append(record, of: key, slot, cost, state, view)
       return .done(header)
     }
   }
@@ -88,15 +98,15 @@ extension WriteBuffer {
       // Some entries have owners. Only a transaction can also remove the dependents of this entry, so the append is refused.
       if view.wide(BufferLayout.Place.dependents) != 0 { return .refused }
       let record = former.record(key.count, in: namespace.id, entryCount: 0)
-      let change = (former.entry == nil ? 0 : -1, -(former.entry?.size ?? 0))
-      guard let room = room(for: record, change, &slot, state, view),
+      let charge = former.charge(replacedBy: nil)
+      guard let cost = cost(of: record, charge, &slot, state, view),
         // No transaction numbers removals now: transactions do so only while the buffer is frozen (no process appends).
         let number = removals.begin()
       else { return .refused }
       removals.record(former.keyHash, number)
       if former.entry != nil {
-        record.write(key, Span(), at: state.end, in: state, view, layout)
-        append(record, of: key, slot, room, state, view)
+        record.write(key, Span(), at: state.end, of: state.generation, view, layout)
+        append(record, of: key, slot, cost, state, view)
       }
       removals.finish(number)
       return .done(former.entry != nil)
@@ -119,10 +129,14 @@ extension WriteBuffer {
       {
         return .refused
       }
-      guard state.epoch == former.state.epoch, base(of: state) == former.snapshot,
+      // While a commit of the older log ends, a snapshot may have this commit already. No other commit is possible.
+      let base = base(of: state)
+      guard state.epoch == former.state.epoch,
+        former.snapshot == base || state.hasOlder && former.snapshot == base &+ 1,
         view.wide(BufferLayout.Place.metadata) == former.metadata,
         state.end == former.state.end
-          || find(key, in: namespace.id, keyHash: former.keyHash, state) == former.found
+          || find(key, in: namespace.id, keyHash: former.keyHash, of: state.generation)
+            == former.found
       else { return .outdated }
       guard let (index, known) = slot(of: namespace.id, view) else { return .refused }
       let made = former.counters.map { BufferedNamespace(namespace, $0, at: index) }
@@ -132,18 +146,37 @@ extension WriteBuffer {
     return answer ?? .refused
   }
 
-  /// The room of the store that is left after a record. Also takes room from the namespace. Nil if there is too little room.
-  private func room(
-    for record: BufferRecord, _ change: (entries: Int, bytes: Int),
-    _ namespace: inout BufferedNamespace, _ state: BufferState, _ view: borrowing SharedTable.View
-  ) -> (limits: BufferRoom, pages: Int)? {
-    let pages = Int(clamping: view.wide(BufferLayout.Place.pages)) - Self.pages(of: record)
+  /// What the store's numbers are after a record. Changes the numbers of the namespace, too. Nil if there is too little room.
+  private struct Cost {
+    var room: BufferRoom
+    var pages: Int
+    var charge: BufferCharge
+    var chargedPages: Int
+
+    func save(_ view: borrowing SharedTable.View) {
+      room.save(at: BufferLayout.Place.room, view)
+      view.store(UInt64(pages), wide: BufferLayout.Place.pages)
+      charge.save(at: BufferLayout.Place.charge, view)
+      view.store(UInt64(chargedPages), wide: BufferLayout.Place.chargedPages)
+    }
+  }
+
+  private func cost(
+    of record: BufferRecord, _ charge: BufferCharge, _ namespace: inout BufferedNamespace,
+    _ state: BufferState, _ view: borrowing SharedTable.View
+  ) -> Cost? {
+    let needed = Self.pages(of: record)
+    let pages = Int(clamping: view.wide(BufferLayout.Place.pages)) - needed
     guard record.size <= layout.logSize - state.end, pages >= 0,
-      let own = namespace.room.taking(change),
-      let limits = BufferRoom(at: BufferLayout.Place.room, view).taking(change)
+      let own = namespace.room.taking(charge),
+      let room = BufferRoom(at: BufferLayout.Place.room, view).taking(charge)
     else { return nil }
     namespace.room = own
-    return (limits, pages)
+    namespace.charge = namespace.charge + charge
+    return Cost(
+      room: room, pages: pages,
+      charge: BufferCharge(at: BufferLayout.Place.charge, view) + charge,
+      chargedPages: Int(clamping: view.wide(BufferLayout.Place.chargedPages) &+ UInt64(needed)))
   }
 
   /// The most pages that a commit takes for a record: in each of three databases, a leaf page and a page for its split, and
@@ -152,14 +185,12 @@ extension WriteBuffer {
 
   private func append(
     _ record: BufferRecord, of key: Span<UInt8>, _ namespace: BufferedNamespace,
-    _ room: (limits: BufferRoom, pages: Int),
-    _ state: BufferState, _ view: borrowing SharedTable.View
+    _ cost: Cost, _ state: BufferState, _ view: borrowing SharedTable.View
   ) {
     KillPoint.pass(2)
     // If the process is killed after this line, a version or some of the room is lost. But no version is assigned twice.
     namespace.save(view)
-    room.limits.save(at: BufferLayout.Place.room, view)
-    view.store(UInt64(room.pages), wide: BufferLayout.Place.pages)
+    cost.save(view)
     KillPoint.pass(3)
     // After this store the record counts as written, even if the process is killed.
     view.release(UInt64(state.end + record.size), to: BufferLayout.Place.tail)

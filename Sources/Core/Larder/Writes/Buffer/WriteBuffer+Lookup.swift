@@ -6,42 +6,62 @@ extension WriteBuffer {
   struct Found: Equatable {
     var record: BufferRecord
     var offset: Int
+    var generation: UInt64
   }
 
-  /// The newest record of a key in a state. The caller must then check with ``isStill(_:)`` that the records are still valid.
+  /// The newest record of a key that a snapshot does not contain. The caller must then check with ``isStill(_:)`` that the
+  /// records are still valid.
   func find(
-    _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, _ state: BufferState
+    _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, _ state: BufferState,
+    besides snapshot: UInt64
+  ) -> Found? {
+    let isNewer = snapshot > base(of: state)
+    if isNewer, state.isFrozen { return nil }
+    if let found = find(key, in: id, keyHash: keyHash, of: state.generation) { return found }
+    guard state.hasOlder, !isNewer else { return nil }
+    return find(key, in: id, keyHash: keyHash, of: state.olderGeneration)
+  }
+
+  /// The newest record of a key in a generation.
+  func find(
+    _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, of generation: UInt64
   ) -> Found? {
     let table = table
-    return search(key, in: id, keyHash: keyHash, state, table.view).found
+    return search(key, in: id, keyHash: keyHash, generation, table.view).found
   }
 
-  /// The place in the hash table of the newest record of a key, and that record. If there is no such record, a free place.
+  /// The place in the hash table of the newest record of a key, and that record. If the generation has no such record, a free
+  /// place.
   @inline(__always)
   func search(
-    _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, _ state: BufferState,
+    _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, _ generation: UInt64,
     _ view: borrowing SharedTable.View
   ) -> (place: Int, found: Found?) {
+    let (table, log) = (layout.table(of: generation), layout.log(of: generation))
     var place = Int(truncatingIfNeeded: keyHash) & (layout.slots - 1)
     for _ in 0..<layout.slots {
-      let slot = BufferSlot(word: view.acquire(BufferLayout.Place.table + place))
-      if !slot.isOf(state) { break }
-      if slot.mayBe(keyHash, state),
-        let record = BufferRecord(at: slot.offset, before: layout.logSize, view, layout),
-        record.isOf(key, in: id, keyHash, at: slot.offset, view, layout)
+      let slot = BufferSlot(word: view.acquire(table + place))
+      if !slot.isOf(generation) { break }
+      if slot.mayBe(keyHash, generation),
+        let record = BufferRecord(
+          at: slot.offset, before: layout.logSize, of: generation, view, layout),
+        record.isOf(key, in: id, keyHash, at: log + slot.offset, view)
       {
-        return (place, Found(record: record, offset: slot.offset))
+        return (
+          table + place, Found(record: record, offset: slot.offset, generation: generation)
+        )
       }
       place = (place + 1) & (layout.slots - 1)
     }
-    return (place, nil)
+    return (table + place, nil)
   }
 
   func lay(_ found: Found, on transaction: inout ReadTransaction) {
     let (record, table) = (found.record, table)
     let view = table.view
     transaction.overlay(record.keyHash, count: record.entryCount) { output in
-      view.copy(record.entryCount, wide: layout.log + found.offset + record.entryStart, to: &output)
+      let start = layout.log(of: found.generation) + found.offset
+      view.copy(record.entryCount, wide: start + record.entryStart, to: &output)
     }
   }
 
@@ -54,11 +74,11 @@ extension WriteBuffer {
 
 extension BufferRecord {
   fileprivate func isOf(
-    _ key: Span<UInt8>, in id: NamespaceID, _ keyHash: UInt64, at offset: Int,
-    _ view: borrowing SharedTable.View, _ layout: BufferLayout
+    _ key: Span<UInt8>, in id: NamespaceID, _ keyHash: UInt64, at start: Int,
+    _ view: borrowing SharedTable.View
   ) -> Bool {
     self.keyHash == keyHash && self.id == id && keyCount == key.count
-      && view.holds(key, wide: layout.log + offset + Self.headerSize)
+      && view.holds(key, wide: start + Self.headerSize)
   }
 }
 
@@ -78,7 +98,7 @@ extension EntryReader {
   ) throws(LarderError) -> ReadTransaction {
     guard let buffer else { return try beginRead() }
     let state = buffer.state
-    if state.end > 0 { return try beginLookup(key, of: handle, buffer) }
+    if state.hasRecords { return try beginLookup(key, of: handle, buffer) }
     var transaction = try beginRead()
     transaction.stamp = state.stamp
     return transaction
@@ -93,13 +113,14 @@ extension EntryReader {
       let state = buffer.state
       var transaction = try beginRead()
       transaction.stamp = state.stamp
-      if state.end == 0 { return transaction }
-      let isContained = buffer.isContained(state, in: transaction.id)
-      if !isContained, (1...BufferRecord.longestKey).contains(key.count),
+      if !state.hasRecords { return transaction }
+      if (1...BufferRecord.longestKey).contains(key.count),
         case let id = try identify(handle, in: transaction), id != .store
       {
         let keyHash = Checksum.keyHash(of: key, in: id)
-        if let found = buffer.find(key, in: id, keyHash: keyHash, state) {
+        if let found = buffer.find(
+          key, in: id, keyHash: keyHash, state, besides: transaction.id)
+        {
           buffer.lay(found, on: &transaction)
         }
       }

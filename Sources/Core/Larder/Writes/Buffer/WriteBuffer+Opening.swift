@@ -23,7 +23,7 @@ extension WriteBuffer {
     var count = keepsSize ? nil : BufferLayout(bytes: bytes).count
     do throws(SystemError) {
       if table.openExisting() {
-        let isEmpty = BufferState(word: table.view.acquire(BufferLayout.Place.state)).end == 0
+        let isEmpty = !BufferState(word: table.view.acquire(BufferLayout.Place.state)).hasRecords
         if keepsSize { count = table.view.count }
         let fits = bytes > 0 && table.view.count == count
         if fits || !isEmpty, keeps(table.view, origin, of: environment) { return }
@@ -91,9 +91,11 @@ extension WriteBuffer {
     let newest = environment.lastTransaction
     // The base is the number of a commit, and these numbers only increase. So a base above the last commit is of other data.
     if base > newest { return state.generation }
-    // Every commit freezes the buffer and then begins a generation. So an older base without a freeze is of other data, too,
-    // except if another process has just begun a generation.
-    if base < newest, !state.isFrozen, view.acquire(BufferLayout.Place.state) == state.word {
+    // Every commit first turns or freezes the buffer. So another older base is of other data, too, except if another process has
+    // just ended a commit.
+    if base < newest, !mayFollow(state, base, newest),
+      BufferState(word: view.acquire(BufferLayout.Place.state)).epoch == state.epoch
+    {
       return state.generation
     }
     guard let origin = origin(of: environment, options) else { return 0 }
@@ -110,6 +112,11 @@ extension WriteBuffer {
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     let base = view.acquire(BufferLayout.Place.base + state.base)
     let newest = environment.lastTransaction
-    return base == newest || state.isFrozen && base &+ 1 == newest
+    return base == newest || mayFollow(state, base, newest)
+  }
+
+  /// Whether the commit `newest` may be the commit of these records, whose process was killed.
+  private static func mayFollow(_ state: BufferState, _ base: UInt64, _ newest: UInt64) -> Bool {
+    (state.isFrozen || state.hasOlder) && base &+ 1 == newest
   }
 }

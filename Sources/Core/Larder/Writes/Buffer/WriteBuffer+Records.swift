@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// The records of a generation, in the form that a commit needs.
+/// The records of one log, in the form that a commit needs.
 struct BufferContents {
   struct Namespace {
     var next: UInt64 = 0
@@ -17,12 +17,12 @@ struct BufferContents {
   /// Whether a damaged record was found. Reading stops at that record, because the place of the next record is unknown.
   private(set) var isDamaged = false
 
-  init(of buffer: WriteBuffer, from start: Int = 0, to state: BufferState) {
-    let end = max(start, min(state.end, buffer.layout.logSize))
-    bytes = [UInt8](capacity: 8 * (end - start)) { output in
-      var offset = start
+  init(of buffer: WriteBuffer, _ log: BufferLog) {
+    let end = min(log.end, buffer.layout.logSize)
+    bytes = [UInt8](capacity: 8 * end) { output in
+      var offset = 0
       while offset < end {
-        let size = buffer.withEntry(at: offset, in: state) { record, key, entry, header -> Int in
+        let size = buffer.withEntry(at: offset, in: log) { record, key, entry, header -> Int in
           places.append(BufferPlace(record, key, at: offset, start: output.count))
           output.append(contentsOf: key)
           output.append(contentsOf: entry)
@@ -72,7 +72,7 @@ struct BufferContents {
 
 struct BufferPlace {
   let record: BufferRecord
-  /// Whether an earlier removal of the same key is among the records that were read together.
+  /// Whether an earlier removal of the same key is among the records of the log.
   fileprivate(set) var followsRemoval = false
   let offset: Int
   /// The offset of the copied key. The copied entry follows the key.
@@ -115,15 +115,16 @@ struct BufferPlace {
 extension WriteBuffer {
   /// Lends the record at an offset, with its key, entry and header. Nil if the record is damaged. A removal has no header.
   func withEntry<Result, Failure>(
-    at offset: Int, in state: BufferState,
+    at offset: Int, in log: BufferLog,
     _ body: (BufferRecord, Span<UInt8>, Span<UInt8>, EntryHeader?) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
     let table = table
     let view = table.view
-    guard let record = BufferRecord(at: offset, before: state.end, view, layout),
-      record.isSealed(at: offset, in: state, view, layout)
+    guard
+      let record = BufferRecord(at: offset, before: log.end, of: log.generation, view, layout),
+      record.isSealed(at: offset, of: log.generation, view, layout)
     else { return nil }
-    let start = layout.log + offset
+    let start = layout.log(of: log.generation) + offset
     let (keyStart, keyEnd) = (start + BufferRecord.headerSize, record.keyCount)
     return try withStackBytes(
       record.keyCount + record.entryCount,

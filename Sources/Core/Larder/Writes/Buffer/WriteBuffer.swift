@@ -4,10 +4,10 @@ import Synchronization
 
 /// The write buffer holds the entries that were written after the last commit, in memory that all processes of a store share.
 ///
-/// A write of one entry appends a record, which every reader sees immediately. A commit first stores all records and then makes
-/// its own changes. After the commit a new generation begins, which is empty. So all records of a generation change the data of
-/// the same commit, the base. The records are in a file, so a killed process loses no record. When a transaction stores the
-/// last records, it freezes the buffer until the transaction ends; until then other writers need their own transactions.
+/// A write of one entry appends a record to the active log, which every reader sees immediately. A transaction first makes the
+/// other log active, and then stores the records of the older log, while processes continue to append. A transaction that also
+/// makes changes of its own then freezes the buffer: until the transaction ends, no process appends, so the transaction stores
+/// the records of both logs before its own changes. The records are in a file, so a killed process loses no record.
 ///
 /// Everything in the file may be damaged. So offsets and lengths are checked before use, and each entry has a checksum.
 final class WriteBuffer: Sendable {
@@ -66,8 +66,8 @@ final class WriteBuffer: Sendable {
       hint: "allow the process more files and memory, and let the file have one link and mode 0600")
   }
 
-  /// If the log has at least this number of words (64 KB), a commit stores the records while processes still append. Only the
-  /// last records are stored while no process appends.
+  /// If the active log has at least this number of words (64 KB), a transaction with changes of its own first stores these
+  /// records while processes append.
   var leastAhead: Int { hook?.least ?? 8192 }
   func noteDrainedAhead() { hook?.then() }
 
@@ -79,7 +79,8 @@ final class WriteBuffer: Sendable {
 
   var statistics: Statistics.WriteBuffer {
     Statistics.WriteBuffer(
-      size: Statistics.Tier(used: 8 * state.end, limit: 8 * layout.logSize),
+      size: Statistics.Tier(
+        used: 8 * logs(of: state).reduce(0) { $0 + $1.end }, limit: 16 * layout.logSize),
       commits: commits.load(ordering: .relaxed), bypasses: bypasses.load(ordering: .relaxed),
       lost: losses.load(ordering: .relaxed))
   }
@@ -113,7 +114,7 @@ final class WriteBuffer: Sendable {
 
   static func table(of environment: Environment, _ store: [UInt8]) -> SharedTable {
     SharedTable(
-      SharedTable.Format(file: .buffer, layout: 2, store: store) { BufferLayout(count: $0) != nil },
+      SharedTable.Format(file: .buffer, layout: 3, store: store) { BufferLayout(count: $0) != nil },
       of: environment)
   }
 
@@ -130,16 +131,35 @@ final class WriteBuffer: Sendable {
     _ = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) { _ in }
   }
 
-  var hasRecords: Bool { state.end > 0 }
+  var hasRecords: Bool { state.hasRecords }
+
+  /// Whether the active log is so full that a thread should commit the records.
+  var isHalfFull: Bool {
+    let state = state
+    return state.end >= layout.logSize / 2 && !state.hasOlder
+  }
 
   func base(of state: BufferState) -> UInt64 {
     let table = table
     return table.view.acquire(BufferLayout.Place.base + state.base)
   }
 
-  /// Whether a snapshot already contains the records of `state`, or is even newer.
-  func isContained(_ state: BufferState, in snapshot: UInt64) -> Bool {
-    state.isFrozen && snapshot > base(of: state)
+  /// The logs with records, the older log first.
+  func logs(of state: BufferState) -> [BufferLog] {
+    let table = table
+    let active = BufferLog(generation: state.generation, end: state.end)
+    if !state.hasOlder { return [active] }
+    let end = Int(clamping: table.view.wide(BufferLayout.Place.olderEnd))
+    return [BufferLog(generation: state.olderGeneration, end: min(end, layout.logSize)), active]
+  }
+
+  /// The logs with records that the commit `commit` does not contain, the older log first. A killed process may have committed
+  /// records.
+  func logs(of state: BufferState, after commit: UInt64) -> [BufferLog] {
+    let base = base(of: state)
+    if base == commit { return logs(of: state) }
+    return state.hasOlder && !state.isFrozen && commit == base &+ 1
+      ? [BufferLog(generation: state.generation, end: state.end)] : []
   }
 
   /// Stops the appends of all processes if the file is no longer in the directory, because a process that opens the store now
@@ -149,11 +169,18 @@ final class WriteBuffer: Sendable {
   }
 }
 
+/// One of the two logs: the generation of its records, and the end of the log in words.
+struct BufferLog: Equatable {
+  let generation: UInt64
+  let end: Int
+}
+
 // MARK: Commits
 
 struct BufferTerms {
   var metadata: UInt64 = 0
   var room = BufferRoom(Limits(entries: 0, bytes: 0), used: Usage(entries: 0, bytes: 0))
+  var namespaces: [NamespaceID: BufferRoom] = [:]
   var pages = 0
   var isWatched = true
   /// Whether some entries have owners. If so, the removal of an owner removes other entries, too.
@@ -161,45 +188,136 @@ struct BufferTerms {
 }
 
 extension WriteBuffer {
-  /// Stops the appends of all processes while a transaction after the commit `commit` is open. The caller holds `lock.write`.
-  /// Nil if `commit` already contains the records, because a killed process has committed them.
-  func freeze(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) -> BufferState? {
+  /// Makes the other log active if the active log has at least `least` words. Returns the older log, whose records the caller
+  /// then commits while processes append; nil if the caller must freeze the buffer. The caller holds `lock.write`, and `commit`
+  /// is the last commit.
+  func turn(
+    on commit: UInt64, least: Int, lockTimeout: Duration
+  ) throws(LMDBError) -> BufferLog? {
     let table = table
-    let frozen = lock?.withLock(table.view, waitingAtMost: lockTimeout) { view -> BufferState in
+    checkPlace(table.view)
+    let turned = lock?.withLock(table.view, waitingAtMost: lockTimeout) { view -> BufferLog? in
       index(view)
-      let state = BufferState(word: view.acquire(BufferLayout.Place.state)).frozen
-      if state.end > 0 { checkPlace(view) }
-      view.release(state.word, to: BufferLayout.Place.state)
-      return state
+      var state = BufferState(word: view.acquire(BufferLayout.Place.state))
+      if state.isFrozen { return nil }
+      // A killed process has committed the older log.
+      if state.hasOlder, commit == base(of: state) &+ 1 {
+        state = merge(state, on: commit, nil, view)
+      }
+      guard base(of: state) == commit else { return nil }
+      if !state.hasOlder {
+        if state.end < least { return nil }
+        state = turn(state, view)
+      }
+      return logs(of: state)[0]
     }
-    guard let frozen else { throw table.view.isWritable ? .busy : .closed }
-    KillPoint.pass(7)
-    return base(of: frozen) == commit ? frozen : nil
+    guard let turned else { throw table.view.isWritable ? .busy : .closed }
+    return turned
   }
 
-  /// Ends the freeze, before another transaction begins. Returns true if the commit `newest` has taken over the records. If
-  /// `keepsFrozen` is set, appends continue only after the next transaction.
-  func thaw(
+  /// If the process is killed during this call, nothing has changed: the words are used only in the turned state.
+  private func turn(_ state: BufferState, _ view: borrowing SharedTable.View) -> BufferState {
+    let turned = state.turned
+    view.store(UInt64(state.end), wide: BufferLayout.Place.olderEnd)
+    BufferCharge(entries: 0, bytes: 0).save(at: BufferLayout.Place.charge, view)
+    view.store(0, wide: BufferLayout.Place.chargedPages)
+    forEachNamespace(view) { $0.charge = BufferCharge(entries: 0, bytes: 0) }
+    emptyTable(for: turned, view)
+    KillPoint.pass(16)
+    view.store(0, wide: BufferLayout.Place.tail)
+    KillPoint.pass(17)
+    view.release(turned.word, to: BufferLayout.Place.state)
+    KillPoint.pass(18)
+    return turned
+  }
+
+  private func emptyTable(for state: BufferState, _ view: borrowing SharedTable.View) {
+    guard state.needsEmptyTable else { return }
+    let table = layout.table(of: state.generation)
+    for slot in 0..<layout.slots { view.store(0, wide: table + slot) }
+  }
+
+  /// Stops the appends of all processes until the transaction has ended. The caller holds `lock.write`, and `commit` is the last
+  /// commit. Returns the logs that `commit` does not contain.
+  func freeze(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) -> [BufferLog] {
+    let table = table
+    if hasRecords { checkPlace(table.view) }
+    let logs = lock?.withLock(table.view, waitingAtMost: lockTimeout) { view -> [BufferLog] in
+      index(view)
+      let state = BufferState(word: view.acquire(BufferLayout.Place.state)).frozen
+      view.release(state.word, to: BufferLayout.Place.state)
+      return self.logs(of: state, after: commit)
+    }
+    guard let logs else { throw table.view.isWritable ? .busy : .closed }
+    KillPoint.pass(7)
+    return logs
+  }
+
+  /// Ends a transaction that has turned or frozen the buffer, before another transaction begins. Returns true if the commit
+  /// `newest` has taken over records. If `keepsFrozen` is set, appends continue only after the next transaction.
+  func end(
     newest: UInt64, in environment: Environment, _ terms: BufferTerms, keepsFrozen: Bool
   ) -> Bool {
     let table = table
     let view = table.view
     guard view.isWritable else { return false }
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
-    guard state.isFrozen else { return false }
+    guard state.isFrozen || state.hasOlder else { return false }
     if newest == base(of: state) {
       // The commit has failed, so the records stay for the next commit. Until then appends are refused: the disk may be full.
-      view.store(0, wide: BufferLayout.Place.pages)
-      view.release(state.thawed.word, to: BufferLayout.Place.state)
+      refuse(lockTimeout: environment.lockTimeout)
+      if state.isFrozen { view.release(state.thawed.word, to: BufferLayout.Place.state) }
       return false
     }
     // LMDB may show the commit of a killed process only after the next commit. Until then readers take the records from the
     // buffer.
     guard Self.isVisible(newest, in: environment) else { return false }
-    if state.end > 0 { commits.add(1, ordering: .relaxed) }
+    if state.hasRecords { commits.add(1, ordering: .relaxed) }
     isSuspended.store(false, ordering: .relaxed)
-    begin(keepsFrozen ? state.next.frozen : state.next, on: newest, terms, view)
+    if state.isFrozen {
+      begin(keepsFrozen ? state.next.frozen : state.next, on: newest, terms, view)
+    } else {
+      // If the lock cannot be taken, the next transaction does the same.
+      _ = lock?.withLock(view, waitingAtMost: environment.lockTimeout) { view in
+        index(view)
+        let state = BufferState(word: view.acquire(BufferLayout.Place.state))
+        _ = merge(state, on: newest, terms, view)
+      }
+    }
     return true
+  }
+
+  /// Marks the older log as committed. The room is counted again if `terms` are known; otherwise less room is left than
+  /// possible. The caller owns the lock.
+  private func merge(
+    _ state: BufferState, on commit: UInt64, _ terms: BufferTerms?,
+    _ view: borrowing SharedTable.View
+  ) -> BufferState {
+    if let terms {
+      forEachNamespace(view) { slot in
+        if let room = terms.namespaces[slot.id] { slot.room = room.less(slot.charge) }
+      }
+      save(
+        terms, less: BufferCharge(at: BufferLayout.Place.charge, view),
+        pages: Int(clamping: view.wide(BufferLayout.Place.chargedPages)), view)
+    }
+    KillPoint.pass(19)
+    view.release(commit, to: BufferLayout.Place.base + state.merged.base)
+    KillPoint.pass(20)
+    view.release(state.merged.word, to: BufferLayout.Place.state)
+    KillPoint.pass(21)
+    return state.merged
+  }
+
+  private func save(
+    _ terms: BufferTerms, less charge: BufferCharge, pages: Int,
+    _ view: borrowing SharedTable.View
+  ) {
+    view.store(terms.metadata, wide: BufferLayout.Place.metadata)
+    terms.room.less(charge).save(at: BufferLayout.Place.room, view)
+    view.store(UInt64(max(0, terms.pages - pages)), wide: BufferLayout.Place.pages)
+    view.store(terms.isWatched ? 1 : 0, wide: BufferLayout.Place.watched)
+    view.store(terms.hasDependents ? 1 : 0, wide: BufferLayout.Place.dependents)
   }
 
   func refuse(lockTimeout: Duration) {
@@ -217,7 +335,8 @@ extension WriteBuffer {
     }
   }
 
-  /// Begins a generation. If the process is killed during this call, the next transaction repeats the call.
+  /// Begins a generation after a commit of all records. If the process is killed during this call, the next transaction repeats
+  /// the call.
   private func begin(
     _ state: BufferState, on commit: UInt64, _ terms: BufferTerms,
     _ view: borrowing SharedTable.View
@@ -226,17 +345,11 @@ extension WriteBuffer {
     for index in 0..<BufferLayout.namespaceCount {
       view.store(0, wide: BufferLayout.namespace(index))
     }
-    if state.needsEmptyTable {
-      for slot in 0..<layout.slots { view.store(0, wide: BufferLayout.Place.table + slot) }
-    }
+    emptyTable(for: state, view)
     KillPoint.pass(10)
     view.store(0, wide: BufferLayout.Place.tail)
     KillPoint.pass(11)
-    view.store(terms.metadata, wide: BufferLayout.Place.metadata)
-    terms.room.save(at: BufferLayout.Place.room, view)
-    view.store(UInt64(clamping: terms.pages), wide: BufferLayout.Place.pages)
-    view.store(terms.isWatched ? 1 : 0, wide: BufferLayout.Place.watched)
-    view.store(terms.hasDependents ? 1 : 0, wide: BufferLayout.Place.dependents)
+    save(terms, less: BufferCharge(entries: 0, bytes: 0), pages: 0, view)
     view.release(commit, to: BufferLayout.Place.base + state.base)
     KillPoint.pass(12)
     view.release(state.word, to: BufferLayout.Place.state)
@@ -248,13 +361,14 @@ extension WriteBuffer {
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     let tail = view.wide(BufferLayout.Place.tail)
     guard tail > UInt64(state.end), tail <= UInt64(layout.logSize), !state.isFrozen,
-      let record = BufferRecord(at: state.end, before: Int(tail), view, layout),
-      record.isSealed(at: state.end, in: state, view, layout)
+      let record = BufferRecord(
+        at: state.end, before: Int(tail), of: state.generation, view, layout),
+      record.isSealed(at: state.end, of: state.generation, view, layout)
     else { return }
     withStackBytes(
       record.keyCount,
       {
-        let start = layout.log + state.end + BufferRecord.headerSize
+        let start = layout.log(of: state.generation) + state.end + BufferRecord.headerSize
         view.copy(record.keyCount, wide: start, to: &$0)
       },
       { key in publish(record, of: key, at: state.end, in: state, view) })
@@ -265,9 +379,8 @@ extension WriteBuffer {
     _ record: BufferRecord, of key: Span<UInt8>, at offset: Int, in state: BufferState,
     _ view: borrowing SharedTable.View
   ) {
-    let place = search(key, in: record.id, keyHash: record.keyHash, state, view).place
-    view.release(
-      BufferSlot(record.keyHash, state, offset: offset).word, to: BufferLayout.Place.table + place)
+    let place = search(key, in: record.id, keyHash: record.keyHash, state.generation, view).place
+    view.release(BufferSlot(record.keyHash, state.generation, offset: offset).word, to: place)
     KillPoint.pass(5)
     view.release(state.extended(to: offset + record.size).word, to: BufferLayout.Place.state)
   }

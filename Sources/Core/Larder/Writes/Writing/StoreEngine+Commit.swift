@@ -13,11 +13,16 @@ struct CommitMode {
   /// Whether the body may take long or read many keys. Then a separate commit first stores the records of the write buffer, and
   /// no process appends to the buffer until the body has run.
   var needsEmptyBuffer = false
+  /// Whether processes may append to the buffer during the transaction. Only for a transaction without changes of its own.
+  var keepsAppending = false
 
   static let standard = CommitMode()
   static let once = CommitMode(mayRepeat: false, needsEmptyBuffer: true)
   static let readingMany = CommitMode(needsEmptyBuffer: true)
   static let withoutCleanup = CommitMode(cleansUp: false)
+  static func background(lockTimeout: Duration) -> CommitMode {
+    CommitMode(lockTimeout: lockTimeout, keepsAppending: true)
+  }
 }
 
 /// A rollback that is not an error of the body.
@@ -172,7 +177,7 @@ extension WriteBatch {
       if room.mayAskForCheckpoint, session.wantsCheckpoint { throw RolledBack.checkpointWanted }
       if disk.available < room.wanted { throw RolledBack.roomWanted }
     }
-    let count = try buffered.begin(&session, on: commit)
+    let count = try buffered.begin(&session, on: commit, keepsAppending: mode.keepsAppending)
     let shares = min(1 + count, Self.mostShares)
     let storesRecords = mode.needsEmptyBuffer && buffered.hasRecords
     try buffered.evictAhead(&session)
