@@ -19,7 +19,7 @@ import Testing
 
   #if DEBUG || KILL_POINTS
     // Only debug builds and the builds of `Scripts/trials` have kill points, so other builds omit these tests.
-    @Test(arguments: 1...15)
+    @Test(arguments: 1...21)
     func `a process that dies at a point of the buffer loses nothing`(point: Int) throws {
       var random = SeededRNG(seed: TestSettings.seed &+ UInt64(point))
       for _ in 0..<2 * TestSettings.trials {

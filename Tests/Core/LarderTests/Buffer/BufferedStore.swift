@@ -24,12 +24,17 @@ enum BufferedStore {
     }
   }
 
-  /// Kills a process that has made and written a store, so the buffer keeps entries. Returns the last answered number.
+  /// Kills a process that has made and written a store, so the buffer keeps entries. Returns the last answered number. The
+  /// process dies at a kill point of the code if `point` is given.
   @discardableResult
-  static func leaveByKill(_ path: String) throws -> Int {
-    let writer = try PeerProcess("buffered", path, ["0", "262144", "7"], saying: "open")
-    for _ in 0..<20 { _ = writer.line() }
-    writer.kill()
+  static func leaveByKill(_ path: String, at point: Int? = nil) throws -> Int {
+    let writer = try PeerProcess(
+      "buffered", path, ["0", "262144", "7"],
+      under: point.map { ["LARDER_KILL_POINT=\($0):1"] } ?? [], saying: "open")
+    if point == nil {
+      for _ in 0..<20 { _ = writer.line() }
+      writer.kill()
+    }
     return writer.lines().compactMap { Int($0) }.last ?? 20
   }
 }

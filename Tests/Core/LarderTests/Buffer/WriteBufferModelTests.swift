@@ -116,9 +116,12 @@ import Testing
     let version = try notes.entry(for: key)?.version
     switch choice.kind {
     case 0: return "\(try notes.count())"
-    case 1..<8:
+    case 1..<5:
       try store.sync()
       return "synced"
+    case 5..<8:
+      try store.engine.settle(.background(lockTimeout: .seconds(5)))
+      return "settled"
     case 8:
       try store.write { batch in
         try batch.set(value, for: key, in: notes)

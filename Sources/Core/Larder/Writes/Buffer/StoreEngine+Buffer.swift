@@ -61,7 +61,7 @@ extension StoreEngine {
   private func settleInBackground(_ sync: () throws(LarderError) -> Void) {
     guard let buffer = reader.buffer, environment.isOpen else { return }
     do throws(LarderError) {
-      try settle(.background(lockTimeout: checkpointInterval))
+      try settle(.background(lockTimeout: min(checkpointInterval, environment.lockTimeout)))
       try sync()
     } catch {
       // The records stay in the buffer, where every process sees them. The next write is a transaction and reports the error.
