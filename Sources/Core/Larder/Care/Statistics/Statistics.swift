@@ -74,7 +74,7 @@ public struct Statistics: Sendable {
     /// How often this process has committed entries from the buffer.
     public var commits: Int
     /// How often a single write of this process fitted into the buffer but still needed a transaction. For example, the buffer
-    /// was full, a limit was near, or a commit was running. Writes with tags, long keys or large values are not counted.
+    /// was full, a limit was near, or a batch was running. Writes with tags, long keys or large values are not counted.
     public var bypasses: Int
     /// The number of entries in the buffer that this process could not commit because a page of the data file is damaged.
     public var lost: Int
