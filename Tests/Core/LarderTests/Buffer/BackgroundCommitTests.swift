@@ -143,6 +143,58 @@ import Testing
     }
   }
 
+  @Test func `a commit in time also stores records that follow a failed commit`() throws {
+    try with(records: ["a"]) { _, notes in
+      try notes.set("new", for: "b")
+    } then: { store, notes in
+      let buffer = store.engine.reader.buffer!
+      let commit = store.engine.environment.lastTransaction
+      do {
+        try store.engine.commitRethrowing(.background(lockTimeout: .seconds(5))) { _ in
+          // The logs have changed their roles before this closure, so this record is in the active log.
+          try inThreads(1) { _ in try notes.set("later", for: "c") }
+          throw Stop()
+        }
+      } catch is Stop {}
+      #expect(store.engine.environment.lastTransaction == commit)
+      #expect(buffer.state.hasOlder && buffer.state.end > 0)
+      store.engine.settleInTime()
+      #expect(!buffer.hasRecords)
+      #expect(try notes.text("c") == "later")
+    }
+  }
+
+  @Test func `an owner that is written again beside the commit keeps its dependents`() throws {
+    let clock = ManualClock()
+    var options = BufferedStore.options()
+    options.clock = clock
+    let opened = Shared<Store?>(nil)
+    options.hooks.drainsAhead = (
+      1,
+      {
+        guard let store = opened.withLock({ $0.take() }) else { return }
+        let write = try? store.namespace("notes").putting([2], for: "owner", .init(), if: .always)
+        _ = try? inThreads(1) { _ in _ = try write?.append?(store.engine) }
+      }
+    )
+    try withStoreOnDisk(options) { store, notes in
+      try notes.set("owner", for: "owner", expires: .after(.seconds(1)))
+      try notes.set([1], for: "dependent", .with(owners: [Owner(Key("owner"), in: "notes")]))
+      for _ in 0..<2 { try notes.set("data", for: "first") }
+      clock.advance(by: .seconds(2))
+      // This read queues the removal of the expired owner.
+      #expect(try notes.text("owner") == nil)
+      try notes.set("record", for: "record")
+      #expect(store.engine.reader.buffer!.hasRecords)
+      opened.withLock { $0 = store }
+      try settle(store)
+      #expect(opened.value == nil)
+      // The commit has stored the new owner before it removed expired entries.
+      #expect(!store.engine.reader.buffer!.hasRecords)
+      #expect(try notes.bytes("owner") == [2] && notes.bytes("dependent") == [1])
+    }
+  }
+
   @Test func `a batch stores both logs before its own changes`() throws {
     try with(records: ["a", "b"]) { _, notes in
       try notes.set("later", for: "a")

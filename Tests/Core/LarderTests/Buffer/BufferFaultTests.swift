@@ -147,6 +147,26 @@ import Testing
     }
   }
 
+  @Test func `a damaged namespace loses no record of another namespace`() throws {
+    try BufferedStore.with { store, notes in
+      let key = MetadataKey.namespace("damaged")
+      let sound = try store.write { batch in
+        try batch.set([1], for: "k", in: store.namespace("damaged"))
+        let sound = try batch.session.transaction.copy(of: key, in: .main)
+        try batch.session.transaction.put([1, 2, 3], for: key, in: .main)
+        return try #require(sound)
+      }
+      for _ in 0..<2 { try notes.set("data", for: "first") }
+      try notes.set("record", for: "k")
+      let buffer = try #require(store.engine.reader.buffer)
+      #expect(buffer.hasRecords)
+      try store.write { try $0.session.transaction.put(sound, for: key, in: .main) }
+      #expect(!buffer.hasRecords)
+      let lost = try store.statistics().writeBuffer?.lost
+      #expect(try notes.text("k") == "record" && lost == 0)
+    }
+  }
+
   @Test func `when the files are gone a write throws after the next commit in time`() throws {
     let timer = ManualTimer()
     var options = BufferedStore.options()

@@ -26,7 +26,7 @@ import Testing
   }
 
   enum Harm: CaseIterable {
-    case intact, lockIsTaken, cut, ones, onesInLog, otherBoot, otherStore, older, copied
+    case intact, lockIsTaken, isClosed, cut, ones, onesInLog, otherBoot, otherStore, older, copied
   }
 
   @Test(arguments: Harm.allCases)
@@ -38,11 +38,13 @@ import Testing
     }
     var bytes = try #require(FileManager.default.contents(atPath: path + "/buffer"))
     let log = BufferLayout(bytes: 256 << 10).log(of: 0)
-    var expected = [.intact, .lockIsTaken].contains(harm) ? "record" : "data"
+    var expected = [.intact, .lockIsTaken, .isClosed].contains(harm) ? "record" : "data"
     switch harm {
     case .intact: break
     // Simulates that the killed process held the lock. The killed process had the number 1, which the next process gets.
     case .lockIsTaken: bytes[128 + 8 * BufferLayout.Place.lock] = 1
+    // Simulates that a process has lost a record, and so has stopped the appends of all processes.
+    case .isClosed: bytes[128 + 8 * BufferLayout.Place.isClosed] = 1
     case .cut: bytes = bytes.prefix(bytes.count / 2)
     case .ones: for place in 128..<bytes.count { bytes[place] = .max }
     case .onesInLog: for place in 128 + 8 * log..<bytes.count { bytes[place] = .max }

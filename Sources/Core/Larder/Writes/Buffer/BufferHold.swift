@@ -30,15 +30,18 @@ struct BufferHold {
     (isHeld, stored, storedCount, limits, isDamaged) = (false, [], 0, [:], false)
     let timeout = session.engine.environment.lockTimeout
     let least = keepsAppending ? 1 : buffer.leastAhead
-    let older = try buffer.turn(on: commit, least: least, lockTimeout: timeout)
+    let (older, isNew) = try buffer.turn(on: commit, least: least, lockTimeout: timeout)
     if let older {
       isHeld = true
       try store(older, of: buffer, &session)
       KillPoint.pass(14)
       buffer.noteDrainedAhead()
     }
-    // The next versions change after damage, so this transaction must then store the records of the active log, too.
-    if older == nil || !keepsAppending || isDamaged {
+    // Invalidations and removals of dependents must see the newest entries, and number removals as the appends do. After damage
+    // the next versions change, and lost records end the appends. An earlier transaction may have turned the logs, and the active
+    // log has records of that time. In all these cases this transaction must store the records of the active log, too.
+    let (state, isWhole) = (session.state, lost.isEmpty && !isDamaged)
+    if !keepsAppending || !isNew || !isWhole || state.dependents > 0 || state.tombstones > 0 {
       let logs = try buffer.freeze(on: commit, lockTimeout: timeout)
       isHeld = true
       if older != nil { session.renewTime() }
@@ -57,30 +60,23 @@ struct BufferHold {
     // If all records are damaged, the batch changes nothing. The records end only with a commit, so the batch must commit.
     session.forceCommit()
     let contents = BufferContents(of: buffer, log)
-    // For each namespace, the version of the first value from the log. All later versions are from the log, too.
-    var firstVersions: [NamespaceID: UInt64] = [:]
-    for id in contents.namespaces.keys {
-      guard let name = try session.name(of: id), let namespace = try session.namespace(name) else {
-        continue
-      }
-      limits[id] = namespace.rules.limits
-      firstVersions[id] = try session.counters(of: id).next
-    }
     let places = lost.remaining(contents.places, of: log)
     let bytes = contents.bytes.span
     session.deadlines.keepsAll = true
     defer { session.deadlines.keepsAll = false }
     for place in places {
       do throws(LarderError) {
-        try session.store(
-          place, bytes.extracting(place.entry), for: bytes.extracting(place.key),
-          onVersionsFrom: firstVersions[place.record.id])
+        let namespace = try session.store(
+          place.record, bytes.extracting(place.entry), for: bytes.extracting(place.key))
+        if let namespace, limits[namespace.id] == nil {
+          limits[namespace.id] = namespace.rules.limits
+        }
       } catch {
         guard error.code == .damaged else { throw error }
         throw RolledBack.recordUnstorable(offset: place.offset, generation: log.generation)
       }
     }
-    for (id, namespace) in contents.namespaces where firstVersions[id] != nil {
+    for (id, namespace) in contents.namespaces where try session.isLive(id) {
       try session.update(id) { counters in
         counters.next = max(counters.next, namespace.next)
         counters.removals = counters.removals + namespace.removals
@@ -109,7 +105,8 @@ struct BufferHold {
     if isHeld {
       terms = session.bufferTerms
       for (id, limits) in limits {
-        terms.namespaces[id] = BufferRoom(limits, used: session.ledger[id].usage)
+        let counters = session.ledger[id]
+        terms.namespaces[id] = (counters.next, BufferRoom(limits, used: counters.usage))
       }
     }
     KillPoint.pass(8)
@@ -135,6 +132,8 @@ struct LostRecords {
 
   /// For each generation, the offsets of the lost records.
   private var offsets: [UInt64: Set<Int>] = [:]
+
+  var isEmpty: Bool { offsets.isEmpty }
 
   mutating func insert(_ offset: Int, of generation: UInt64) {
     offsets[generation, default: []].insert(offset)

@@ -64,8 +64,9 @@ extension StoreEngine {
       try settle(.background(lockTimeout: min(checkpointInterval, environment.lockTimeout)))
       try sync()
     } catch {
-      // The records stay in the buffer, where every process sees them. The next write is a transaction and reports the error.
-      buffer.suspend()
+      // The records stay in the buffer, where every process sees them. Except if another commit takes long, the next write is a
+      // transaction and reports the error.
+      if error.code != .busy { buffer.suspend() }
       if environment.isOpen, buffer.hasRecords { _ = scheduleSettling() }
     }
   }

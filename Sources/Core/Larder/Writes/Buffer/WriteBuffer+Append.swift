@@ -146,7 +146,7 @@ extension WriteBuffer {
     return answer ?? .refused
   }
 
-  /// What the store's numbers are after a record. Changes the numbers of the namespace, too. Nil if there is too little room.
+  /// The numbers of the store after a record.
   private struct Cost {
     var room: BufferRoom
     var pages: Int
@@ -161,6 +161,7 @@ extension WriteBuffer {
     }
   }
 
+  /// What a record costs. Also takes the room from the namespace. Nil if there is too little room.
   private func cost(
     of record: BufferRecord, _ charge: BufferCharge, _ namespace: inout BufferedNamespace,
     _ state: BufferState, _ view: borrowing SharedTable.View

@@ -106,10 +106,10 @@ extension WriteBuffer {
   private static func keeps(
     _ view: borrowing SharedTable.View, _ origin: [UInt64], of environment: Environment
   ) -> Bool {
-    guard isMade(for: origin, view), view.wide(BufferLayout.Place.isClosed) == 0 else {
-      return false
-    }
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
+    guard isMade(for: origin, view),
+      view.wide(BufferLayout.Place.isClosed) == 0 || state.hasRecords
+    else { return false }
     let base = view.acquire(BufferLayout.Place.base + state.base)
     let newest = environment.lastTransaction
     return base == newest || mayFollow(state, base, newest)

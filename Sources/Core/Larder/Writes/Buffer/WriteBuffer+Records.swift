@@ -42,16 +42,9 @@ struct BufferContents {
   private static func newest(of places: [BufferPlace], _ bytes: Span<UInt8>) -> [BufferPlace] {
     let sorted = places.sorted { $0.order($1, bytes) ?? ($0.offset < $1.offset) }
     var (removals, entries): ([BufferPlace], [BufferPlace]) = ([], [])
-    var followsRemoval = false
     for (index, place) in sorted.enumerated() {
       let hasNewer = index + 1 < sorted.count && place.order(sorted[index + 1], bytes) == nil
-      if hasNewer {
-        if place.record.isRemoval { followsRemoval = true }
-        continue
-      }
-      var place = place
-      place.followsRemoval = followsRemoval
-      followsRemoval = false
+      if hasNewer { continue }
       if place.record.isRemoval { removals.append(place) } else { entries.append(place) }
     }
     return removals + entries
@@ -72,8 +65,6 @@ struct BufferContents {
 
 struct BufferPlace {
   let record: BufferRecord
-  /// Whether an earlier removal of the same key is among the records of the log.
-  fileprivate(set) var followsRemoval = false
   let offset: Int
   /// The offset of the copied key. The copied entry follows the key.
   private let start: Int

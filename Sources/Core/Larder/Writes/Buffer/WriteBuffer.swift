@@ -146,11 +146,15 @@ final class WriteBuffer: Sendable {
 
   /// The logs with records, the older log first.
   func logs(of state: BufferState) -> [BufferLog] {
-    let table = table
+    let older = state.hasOlder ? [olderLog(of: state)] : []
     let active = BufferLog(generation: state.generation, end: state.end)
-    if !state.hasOlder { return [active] }
+    return (older + [active]).filter { $0.end > 0 }
+  }
+
+  private func olderLog(of state: BufferState) -> BufferLog {
+    let table = table
     let end = Int(clamping: table.view.wide(BufferLayout.Place.olderEnd))
-    return [BufferLog(generation: state.olderGeneration, end: min(end, layout.logSize)), active]
+    return BufferLog(generation: state.olderGeneration, end: min(end, layout.logSize))
   }
 
   /// The logs with records that the commit `commit` does not contain, the older log first. A killed process may have committed
@@ -158,8 +162,7 @@ final class WriteBuffer: Sendable {
   func logs(of state: BufferState, after commit: UInt64) -> [BufferLog] {
     let base = base(of: state)
     if base == commit { return logs(of: state) }
-    return state.hasOlder && !state.isFrozen && commit == base &+ 1
-      ? [BufferLog(generation: state.generation, end: state.end)] : []
+    return state.hasOlder && !state.isFrozen && commit == base &+ 1 ? logs(of: state.merged) : []
   }
 
   /// Stops the appends of all processes if the file is no longer in the directory, because a process that opens the store now
@@ -180,7 +183,8 @@ struct BufferLog: Equatable {
 struct BufferTerms {
   var metadata: UInt64 = 0
   var room = BufferRoom(Limits(entries: 0, bytes: 0), used: Usage(entries: 0, bytes: 0))
-  var namespaces: [NamespaceID: BufferRoom] = [:]
+  /// For each namespace, the version of its next value and its room.
+  var namespaces: [NamespaceID: (next: UInt64, room: BufferRoom)] = [:]
   var pages = 0
   var isWatched = true
   /// Whether some entries have owners. If so, the removal of an owner removes other entries, too.
@@ -189,30 +193,39 @@ struct BufferTerms {
 
 extension WriteBuffer {
   /// Makes the other log active if the active log has at least `least` words. Returns the older log, whose records the caller
-  /// then commits while processes append; nil if the caller must freeze the buffer. The caller holds `lock.write`, and `commit`
-  /// is the last commit.
+  /// then commits while processes append, and whether this call has made the other log active. The log is nil if the caller must
+  /// freeze the buffer. The caller holds `lock.write`, and `commit` is the last commit.
   func turn(
     on commit: UInt64, least: Int, lockTimeout: Duration
-  ) throws(LMDBError) -> BufferLog? {
-    let table = table
-    checkPlace(table.view)
-    let turned = lock?.withLock(table.view, waitingAtMost: lockTimeout) { view -> BufferLog? in
-      index(view)
-      var state = BufferState(word: view.acquire(BufferLayout.Place.state))
-      if state.isFrozen { return nil }
+  ) throws(LMDBError) -> (older: BufferLog?, isNew: Bool) {
+    try lock(waitingAtMost: lockTimeout) { view, state in
+      if state.isFrozen { return (nil, false) }
+      var state = state
       // A killed process has committed the older log.
       if state.hasOlder, commit == base(of: state) &+ 1 {
         state = merge(state, on: commit, nil, view)
       }
-      guard base(of: state) == commit else { return nil }
-      if !state.hasOlder {
-        if state.end < least { return nil }
-        state = turn(state, view)
+      guard base(of: state) == commit, state.hasOlder || state.end >= least else {
+        return (nil, false)
       }
-      return logs(of: state)[0]
+      let isNew = !state.hasOlder
+      if isNew { state = turn(state, view) }
+      return (olderLog(of: state), isNew)
     }
-    guard let turned else { throw table.view.isWritable ? .busy : .closed }
-    return turned
+  }
+
+  private func lock<Result>(
+    waitingAtMost timeout: Duration,
+    _ body: (borrowing SharedTable.View, BufferState) -> Result
+  ) throws(LMDBError) -> Result {
+    let table = table
+    if hasRecords { checkPlace(table.view) }
+    let result = lock?.withLock(table.view, waitingAtMost: timeout) { view in
+      index(view)
+      return body(view, BufferState(word: view.acquire(BufferLayout.Place.state)))
+    }
+    guard let result else { throw table.view.isWritable ? .busy : .closed }
+    return result
   }
 
   /// If the process is killed during this call, nothing has changed: the words are used only in the turned state.
@@ -240,15 +253,10 @@ extension WriteBuffer {
   /// Stops the appends of all processes until the transaction has ended. The caller holds `lock.write`, and `commit` is the last
   /// commit. Returns the logs that `commit` does not contain.
   func freeze(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) -> [BufferLog] {
-    let table = table
-    if hasRecords { checkPlace(table.view) }
-    let logs = lock?.withLock(table.view, waitingAtMost: lockTimeout) { view -> [BufferLog] in
-      index(view)
-      let state = BufferState(word: view.acquire(BufferLayout.Place.state)).frozen
-      view.release(state.word, to: BufferLayout.Place.state)
-      return self.logs(of: state, after: commit)
+    let logs = try lock(waitingAtMost: lockTimeout) { view, state in
+      view.release(state.frozen.word, to: BufferLayout.Place.state)
+      return self.logs(of: state.frozen, after: commit)
     }
-    guard let logs else { throw table.view.isWritable ? .busy : .closed }
     KillPoint.pass(7)
     return logs
   }
@@ -295,7 +303,9 @@ extension WriteBuffer {
   ) -> BufferState {
     if let terms {
       forEachNamespace(view) { slot in
-        if let room = terms.namespaces[slot.id] { slot.room = room.less(slot.charge) }
+        guard let known = terms.namespaces[slot.id] else { return }
+        slot.next = max(slot.next, known.next)
+        slot.room = known.room.less(slot.charge)
       }
       save(
         terms, less: BufferCharge(at: BufferLayout.Place.charge, view),

@@ -9,36 +9,26 @@ extension WriteSession {
     }
   }
 
+  /// Makes the change of a record. Returns the namespace of the record, or nil if that namespace was cleared.
   mutating func store(
-    _ place: BufferPlace, _ entry: Span<UInt8>, for key: Span<UInt8>,
-    onVersionsFrom first: UInt64?
-  ) throws(LarderError) {
-    let record = place.record
-    guard let name = try self.name(of: record.id), let namespace = try self.namespace(name) else {
-      return
-    }
+    _ record: BufferRecord, _ entry: Span<UInt8>, for key: Span<UInt8>
+  ) throws(LarderError) -> KnownNamespace? {
+    guard let namespace = try namespace(of: record.id) else { return nil }
     let entryKey = StoredKey.entry(key, in: record.id)
     var previous = try clearPlace(at: entryKey, for: key)
-    // The former entry may come from an earlier record of the key, which this transaction has already stored. If so, the log
-    // has already counted the removal of that entry's value.
-    let isOfBuffer = previous.map { $0.header.version >= first ?? .max } ?? false
-    let leaves =
-      isOfBuffer
-      ? record.isRemoval || place.followsRemoval
-      : !record.kind.isDisjoint(with: [.removal, .afterRemoval])
-    if leaves, let former = previous {
-      let reason: RemovalReason = record.kind.contains(.replacesData) ? .replaced : .removed
-      try remove(former, as: .committed(reason, isCounted: isOfBuffer))
+    if !record.kind.isDisjoint(with: [.removal, .afterRemoval]), let former = previous {
+      try remove(
+        former, as: .committed(record.kind.contains(.replacesData) ? .replaced : .removed))
       previous = nil
     }
-    guard !record.isRemoval, var header = EntryHeader(entry) else { return }
-    if let previous, previous.header.version >= header.version { return }
+    guard !record.isRemoval, var header = EntryHeader(entry) else { return namespace }
+    if let previous, previous.header.version >= header.version { return namespace }
     header.sequence = namespace.queuePosition(of: previous?.header, version: header.version)
     header.deadline = header.indexedDeadline(replacing: previous?.header)
     try store(
       entry.extracting(header.payloadStart..<entry.count), for: key, at: entryKey, header,
-      (EntryFields(), []), replacing: previous, in: namespace,
-      as: .committed(.replaced, isCounted: isOfBuffer))
+      (EntryFields(), []), replacing: previous, in: namespace, as: .committed(.replaced))
+    return namespace
   }
 
   /// Evicts in full namespaces and in a full store, so that the next records have room and need no commit of their own. Evicts
@@ -47,8 +37,7 @@ extension WriteSession {
     guard hasPages(for: BatchPages.forCleanup) else { return }
     for id in Set(ledger.changedNamespaces).union(crowded.map { [$0] } ?? []) {
       try load(id)
-      guard let name = try self.name(of: id), let namespace = try self.namespace(name),
-        ledger[id].entries >= Limits.leastEvictedAhead
+      guard ledger[id].entries >= Limits.leastEvictedAhead, let namespace = try namespace(of: id)
       else { continue }
       _ = try lower(namespace, to: namespace.rules.limits.ahead)
     }

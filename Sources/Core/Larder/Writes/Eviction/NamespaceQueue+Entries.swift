@@ -60,9 +60,7 @@ extension NamespaceQueue {
       return false
     }
     guard entry.owners.isEmpty else { return false }
-    guard let name = try session.name(of: entry.id),
-      let namespace = try session.namespace(name)
-    else { return true }
+    guard let namespace = try session.namespace(of: entry.id) else { return true }
     return namespace.rules.eviction != .refuse
   }
 

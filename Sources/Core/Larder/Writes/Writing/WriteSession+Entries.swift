@@ -3,9 +3,8 @@ import LarderSystem
 
 enum EntryChange {
   case set
-  /// A change from the write buffer is committed. Loads and the access table already know the change. If `isCounted` is set,
-  /// the log of the buffer has already counted the removal of the former value.
-  case committed(RemovalReason, isCounted: Bool)
+  /// A change from the write buffer is committed. Loads and the access table already know the change.
+  case committed(RemovalReason)
   /// A caller has changed attributes of the entry, but not its value.
   case touched
   /// Larder itself has changed attributes of the entry. Subscribers are not told about this change.
@@ -17,13 +16,9 @@ enum EntryChange {
   var reason: RemovalReason? {
     switch self {
     case .set: .replaced
-    case .removed(let reason), .committed(let reason, _): reason
+    case .removed(let reason), .committed(let reason): reason
     case .touched, .amended, .reclaimed: nil
     }
-  }
-
-  fileprivate var uncounted: RemovalReason? {
-    if case .committed(_, isCounted: true) = self { nil } else { reason }
   }
 }
 
@@ -37,7 +32,7 @@ extension WriteSession {
     if wantsNextChange() { try tell(change, old, new) }
     if let old, new.isContent(of: old) { return }
     let id = new.id
-    try charge(old?.weight, new.weight, to: id, removing: change.uncounted)
+    try charge(old?.weight, new.weight, to: id, removing: change.reason)
     try moveDeadline(of: new.entryKey, from: old?.header.indexed, to: new.header.indexed)
     try moveInQueue(new.entryKey, from: old?.header.sequence ?? 0, to: new.header.sequence)
     if !new.fields.isEmpty || old?.fields.isEmpty == false {
@@ -66,7 +61,7 @@ extension WriteSession {
         key: old.key ?? old.storedKey.bytes, before: old.valueCount)
     }
     if change.reason != nil {
-      try charge(old.weight, nil, to: old.id, removing: change.uncounted)
+      try charge(old.weight, nil, to: old.id, removing: change.reason)
     }
     try moveDeadline(of: old.entryKey, from: old.header.indexed, to: nil)
     try moveInQueue(old.entryKey, from: old.header.sequence, to: 0)

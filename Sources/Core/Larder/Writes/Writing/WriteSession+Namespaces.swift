@@ -73,13 +73,26 @@ extension WriteSession {
     }
   }
 
-  /// The name of the namespace with the id. Nil if that namespace was cleared or removed. O(namespaces).
-  mutating func name(of id: NamespaceID) throws(LarderError) -> String? {
-    if let last = known.last, last.id == id { return last.name }
-    for name in try namespaceNames() where try namespace(name)?.id == id {
-      return name
+  /// The namespace with the id. Nil if that namespace was cleared or removed. O(namespaces).
+  ///
+  /// - Throws: ``LarderError/Code/damaged`` if no undamaged namespace has the id, and another namespace is damaged.
+  mutating func namespace(of id: NamespaceID) throws(LarderError) -> KnownNamespace? {
+    if let last = known.last, last.id == id { return last }
+    var damage: LarderError?
+    for name in try namespaceNames() {
+      do throws(LarderError) {
+        if let found = try namespace(name), found.id == id { return found }
+      } catch {
+        guard error.code == .damaged else { throw error }
+        damage = error
+      }
     }
+    if let damage { throw damage }
     return nil
+  }
+
+  mutating func name(of id: NamespaceID) throws(LarderError) -> String? {
+    try namespace(of: id)?.name
   }
 
   mutating func settings() throws(LarderError) -> StoreSettings {
