@@ -17,15 +17,12 @@ import Testing
     let opened = Shared<Store?>(nil)
     let failures = Shared<[any Error]>([])
     var options = BufferedStore.options()
-    options.hooks.drainsAhead = (
-      1,
-      {
-        guard let store = opened.withLock({ $0.take() }) else { return }
-        do { try inThreads(1) { _ in try meanwhile(store, store.namespace("notes")) } } catch {
-          failures.withLock { $0.append(error) }
-        }
+    options.hooks.besideCommit = {
+      guard let store = opened.withLock({ $0.take() }) else { return }
+      do { try inThreads(1) { _ in try meanwhile(store, store.namespace("notes")) } } catch {
+        failures.withLock { $0.append(error) }
       }
-    )
+    }
     try withStoreOnDisk(options) { store, notes in
       if let rules { try store.declare(rules, for: "notes") }
       for _ in 0..<2 { try notes.set("data", for: "first") }
@@ -169,14 +166,11 @@ import Testing
     var options = BufferedStore.options()
     options.clock = clock
     let opened = Shared<Store?>(nil)
-    options.hooks.drainsAhead = (
-      1,
-      {
-        guard let store = opened.withLock({ $0.take() }) else { return }
-        let write = try? store.namespace("notes").putting([2], for: "owner", .init(), if: .always)
-        _ = try? inThreads(1) { _ in _ = try write?.append?(store.engine) }
-      }
-    )
+    options.hooks.besideCommit = {
+      guard let store = opened.withLock({ $0.take() }) else { return }
+      let write = try? store.namespace("notes").putting([2], for: "owner", .init(), if: .always)
+      _ = try? inThreads(1) { _ in _ = try write?.append?(store.engine) }
+    }
     try withStoreOnDisk(options) { store, notes in
       try notes.set("owner", for: "owner", expires: .after(.seconds(1)))
       try notes.set([1], for: "dependent", .with(owners: [Owner(Key("owner"), in: "notes")]))

@@ -13,7 +13,7 @@ import Testing
         let meanwhile = Meanwhile()
         let stores = try [256 << 10, 0].map { bytes in
           var options = BufferedStore.options()
-          options.hooks.drainsAhead = (1, meanwhile.run)
+          options.hooks.besideCommit = meanwhile.run
           options.writeBuffer = bytes
           options.clock = clock
           return try Store(at: path + "/\(bytes)", options: options)

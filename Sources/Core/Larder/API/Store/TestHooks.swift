@@ -14,9 +14,8 @@ package struct TestHooks: Sendable {
   /// The machine's monotonic clock in milliseconds, for the leases of subscriptions and loads between processes.
   package var machineClock: @Sendable () -> Int64 = { SystemTime.monotonicMilliseconds }
   package var memoryPressure: @Sendable () -> MemoryPressure = { MemoryPressure.current() }
-  /// `least`: the least number of words in the active log of the write buffer with which a transaction with changes of its own
-  /// stores records while processes append. `then`: the closure that a transaction calls after it has stored such records.
-  package var drainsAhead: (least: Int, then: @Sendable () -> Void)?
+  /// A commit calls this closure after it has stored the records of the older log of the write buffer.
+  package var besideCommit: @Sendable () -> Void = {}
   /// The free bytes on the file system of a path; nil if unknown.
   package var freeDisk: @Sendable (String) -> Int? = { FileStatus.freeSpace(at: $0) }
 }

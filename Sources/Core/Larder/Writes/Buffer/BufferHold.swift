@@ -29,13 +29,12 @@ struct BufferHold {
     guard let buffer else { return 0 }
     (isHeld, stored, storedCount, limits, isDamaged) = (false, [], 0, [:], false)
     let timeout = session.engine.environment.lockTimeout
-    let least = keepsAppending ? 1 : buffer.leastAhead
-    let (older, isNew) = try buffer.turn(on: commit, least: least, lockTimeout: timeout)
+    let (older, isNew) = try buffer.turn(on: commit, lockTimeout: timeout)
     if let older {
       isHeld = true
       try store(older, of: buffer, &session)
       KillPoint.pass(14)
-      buffer.noteDrainedAhead()
+      buffer.besideCommit()
     }
     // Invalidations and removals of dependents must see the newest entries, and number removals as the appends do. After damage
     // the next versions change, and lost records end the appends. An earlier transaction may have turned the logs, and the active

@@ -108,8 +108,9 @@ struct BufferState: Equatable {
   var committedGeneration: UInt64 { generation &- (hasOlder ? 2 : 1) }
   /// Which of the two words has the base of the records. A killed process may have changed the other word.
   var base: Int { word & Self.baseBit == 0 ? 0 : 1 }
-  /// Whether places of much older generations may look like places of this generation, so that the table must be emptied.
-  var needsEmptyTable: Bool { generation & 0xFFFF < 2 }
+  /// Whether places of much older generations may look like places of this generation, so that the table must be emptied. Each
+  /// table is emptied twice, because the first time leaves the places of the older log.
+  var needsEmptyTable: Bool { generation & 0xFFFF < 4 }
   /// If two states have the same epoch, no records were committed or frozen between them.
   var epoch: UInt64 { word & ~Self.endMask }
   /// A number that every record and every commit increases.

@@ -15,7 +15,8 @@ final class WriteBuffer: Sendable {
   let layout: BufferLayout
   /// The lock for appends. Nil in a process that may only read the file.
   let lock: SharedLock?
-  private let hook: (least: Int, then: @Sendable () -> Void)?
+  /// A test's closure; see ``TestHooks/besideCommit``.
+  let besideCommit: @Sendable () -> Void
   /// Whether this process may append. If not, the process still reads and commits records of other processes.
   private let mayAppend: Bool
   private let isStopped = Atomic(false)
@@ -54,7 +55,7 @@ final class WriteBuffer: Sendable {
     mayAppend =
       Self.wanted(by: options) > 0 && options.transforms.isEmpty && !options.readOnly
       && !options.allowsForeignOwner
-    hook = options.hooks.drainsAhead
+    besideCommit = options.hooks.besideCommit
     foreignGeneration = Self.foreignGeneration(table.view, of: environment, options)
     lock?.recover(table.view)
     _ = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) { index($0) }
@@ -65,11 +66,6 @@ final class WriteBuffer: Sendable {
       .cannotOpen, "\(path) cannot be used, and written entries depend on it",
       hint: "allow the process more files and memory, and let the file have one link and mode 0600")
   }
-
-  /// If the active log has at least this number of words (64 KB), a transaction with changes of its own first stores these
-  /// records while processes append.
-  var leastAhead: Int { hook?.least ?? 8192 }
-  func noteDrainedAhead() { hook?.then() }
 
   var appends: Bool {
     mayAppend && !isStopped.load(ordering: .relaxed) && !isSuspended.load(ordering: .relaxed)
@@ -192,22 +188,20 @@ struct BufferTerms {
 }
 
 extension WriteBuffer {
-  /// Makes the other log active if the active log has at least `least` words. Returns the older log, whose records the caller
-  /// then commits while processes append, and whether this call has made the other log active. The log is nil if the caller must
-  /// freeze the buffer. The caller holds `lock.write`, and `commit` is the last commit.
+  /// Makes the other log active if the active log has records. Returns the older log, whose records the caller then commits while
+  /// processes append, and whether this call has made the other log active. The log is nil if the caller must freeze the buffer.
+  /// The caller holds `lock.write`, and `commit` is the last commit.
   func turn(
-    on commit: UInt64, least: Int, lockTimeout: Duration
+    on commit: UInt64, lockTimeout: Duration
   ) throws(LMDBError) -> (older: BufferLog?, isNew: Bool) {
     try lock(waitingAtMost: lockTimeout) { view, state in
       if state.isFrozen { return (nil, false) }
       var state = state
-      // A killed process has committed the older log.
+      // A killed process has committed the older log. The transaction begins on that commit, so readers see it, too.
       if state.hasOlder, commit == base(of: state) &+ 1 {
         state = merge(state, on: commit, nil, view)
       }
-      guard base(of: state) == commit, state.hasOlder || state.end >= least else {
-        return (nil, false)
-      }
+      guard base(of: state) == commit, state.hasRecords else { return (nil, false) }
       let isNew = !state.hasOlder
       if isNew { state = turn(state, view) }
       return (olderLog(of: state), isNew)
@@ -247,7 +241,10 @@ extension WriteBuffer {
   private func emptyTable(for state: BufferState, _ view: borrowing SharedTable.View) {
     guard state.needsEmptyTable else { return }
     let table = layout.table(of: state.generation)
-    for slot in 0..<layout.slots { view.store(0, wide: table + slot) }
+    // Until the state is stored, readers may still look for records of the older log, which used this table last.
+    let older = state.generation &- 2
+    for place in table..<table + layout.slots
+    where !BufferSlot(word: view.wide(place)).isOf(older) { view.store(0, wide: place) }
   }
 
   /// Stops the appends of all processes until the transaction has ended. The caller holds `lock.write`, and `commit` is the last
