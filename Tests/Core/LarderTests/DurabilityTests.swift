@@ -10,15 +10,10 @@ import Testing
   private let directory = TemporaryDirectory()
   private var path: String { directory.path }
 
-  @Test func `a new store is checkpointed unless another durability is asked for`() throws {
+  @Test func `a new store is checkpointed`() throws {
     let store = try Store(at: path + "/s")
     #expect(store.durability == .checkpointed)
     try store.close()
-    for durability in Durability.allCases {
-      let other = try Store(at: path + "/\(durability)", options: options(durability))
-      #expect(other.durability == durability)
-      try other.close()
-    }
   }
 
   @Test func `closing reports once that the disk did not take the last writes`() throws {

@@ -42,49 +42,6 @@ import Testing
     }
   }
 
-  @Test func `soft five minutes, hard a day`() throws {
-    try withNotes(Rules(expires: .after(.minutes(5)), stale: .hours(24) - .minutes(5))) {
-      store, notes, clock in
-      try notes.set("v", for: "k")
-      let start = clock.now
-      clock.advance(by: .minutes(5) - .milliseconds(1))
-      #expect(try notes.text("k") == "v")
-      clock.advance(by: .milliseconds(1))
-      #expect(try notes.text("k") == nil)
-      let entry = try #require(try notes.entry(for: "k"))
-      #expect(entry.state == .stale && entry.staleUntil == start.advanced(by: .hours(24)))
-      clock.advance(by: .hours(24) - .minutes(5) - .milliseconds(1))
-      #expect(try notes.entry(for: "k")?.state == .stale)
-      clock.advance(by: .milliseconds(1))
-      #expect(try notes.entry(for: "k")?.state == .expired)
-      #expect(try store.purge().entries == 1)
-    }
-  }
-
-  @Test func `never, after and at live side by side, and .after(0.95) is fresh from the start`()
-    throws
-  {
-    try withNotes { _, notes, clock in
-      try notes.set("a", for: "never", expires: .never)
-      try notes.set("b", for: "after", expires: .after(.seconds(1)))
-      try notes.set("e", for: "short", expires: .after(.milliseconds(950)))
-      try notes.set("c", for: "at", expires: .at(clock.now.advanced(by: .seconds(2))))
-      let date = clock.now.advanced(by: .seconds(3)).date
-      try notes.set("d", for: "date", expires: .at(Timestamp(date)))
-      var left: [[String]] = []
-      for _ in 0..<4 {
-        let names = ["never", "after", "short", "at", "date"]
-        left.append(try names.filter { try notes.contains($0) })
-        clock.advance(by: .seconds(1))
-      }
-      #expect(
-        left == [
-          ["never", "after", "short", "at", "date"], ["never", "at", "date"], ["never", "date"],
-          ["never"],
-        ])
-    }
-  }
-
   @Test func `a date leads to the millisecond it was made from`() {
     for step in Int64(0)..<5000 {
       let moment = Timestamp(milliseconds: 1_767_225_600_000 + step * 7)
@@ -147,10 +104,12 @@ import Testing
   }
 }
 
-@Suite struct `Lazy deadlines` {
+@Suite struct `Lazy deadlines`: StoreSuite {
+  let fixture = StoreFixture()
+
   /// The records of the index databases in the main database. Each record has the number of the root page of its index. LMDB
   /// changes no page in place, so a write to any page of an index changes this record.
-  private func indexes(_ store: Store) throws -> [String: [UInt8]] {
+  private func indexes() throws -> [String: [UInt8]] {
     let transaction = try store.engine.beginRead()
     var roots: [String: [UInt8]] = [:]
     for name in Indexes.names.dropFirst() {
@@ -164,44 +123,38 @@ import Testing
     EntryAttributes.with(expires: expires, tags: ["even", "all"])
   }
 
-  private func filled(_ store: Store, _ eviction: Eviction) throws -> Store.Namespace {
-    let notes = store.namespace("notes")
+  private func filled(_ eviction: Eviction) throws {
     try store.declare(Rules(expires: .after(.hours(1)), eviction: eviction), for: "notes")
     try notes.fill(0..<500, with: [1, 2, 3], tagged())
-    return notes
   }
 
   @Test(arguments: [Eviction.adaptive, .refuse])
   func `overwriting with a later deadline writes the entry and no index`(eviction: Eviction)
     throws
   {
-    try withStore { store, clock in
-      let notes = try filled(store, eviction)
-      let before = try indexes(store)
-      clock.advance(by: .minutes(10))
-      let attributes = tagged()
-      for key in 0..<20 { try notes.set([4, 5, 6, 7], for: key, attributes) }
-      try store.write { batch in
-        for key in 20..<400 { try batch.set([8], for: key, in: notes, attributes) }
-        for key in 400..<500 { try batch.touch(key, in: notes) }
-      }
-      #expect(try indexes(store) == before)
-      clock.advance(by: .minutes(55))
-      #expect(try notes.bytes(7) == [4, 5, 6, 7])
-      #expect(try notes.count() == 500)
+    try filled(eviction)
+    let before = try indexes()
+    clock.advance(by: .minutes(10))
+    let attributes = tagged()
+    for key in 0..<20 { try notes.set([4, 5, 6, 7], for: key, attributes) }
+    try store.write { batch in
+      for key in 20..<400 { try batch.set([8], for: key, in: notes, attributes) }
+      for key in 400..<500 { try batch.touch(key, in: notes) }
     }
+    #expect(try indexes() == before)
+    clock.advance(by: .minutes(55))
+    #expect(try notes.bytes(7) == [4, 5, 6, 7])
+    #expect(try notes.count() == 500)
   }
 
   @Test func `an earlier deadline, and a new entry, are indexed at once`() throws {
-    try withStore { store, _ in
-      let notes = try filled(store, .adaptive)
-      let before = try indexes(store)
-      try notes.set([1], for: 3, tagged(.after(.minutes(5))))
-      let earlier = try indexes(store)
-      #expect(earlier["deadlines"] != before["deadlines"])
-      #expect(earlier["queue"] == before["queue"] && earlier["tags"] == before["tags"])
-      try notes.set([1], for: "new")
-      #expect(try indexes(store)["queue"] != before["queue"])
-    }
+    try filled(.adaptive)
+    let before = try indexes()
+    try notes.set([1], for: 3, tagged(.after(.minutes(5))))
+    let earlier = try indexes()
+    #expect(earlier["deadlines"] != before["deadlines"])
+    #expect(earlier["queue"] == before["queue"] && earlier["tags"] == before["tags"])
+    try notes.set([1], for: "new")
+    #expect(try indexes()["queue"] != before["queue"])
   }
 }

@@ -174,23 +174,6 @@ struct LimitTests: StoreSuite {
     #expect(try store.namespace("low").count() == 0 && store.namespace("high").count() == 50)
     #expect(try store.namespace("normal").count() == 50)
   }
-
-  @Test func `the limits of a store are kept in it and given at opening`() throws {
-    try withTemporaryDirectory { path in
-      var store = try Store(
-        at: path + "/store", options: Store.Options(limits: StoreLimits(entries: 5)))
-      for index in 0..<10 { try store.namespace("a").set("x", for: "\(index)") }
-      try store.close()
-      store = try Store(at: path + "/store")
-      try store.namespace("a").set("x", for: "another")
-      #expect(try store.namespace("a").count() == 5)
-      #expect(try store.limits().effective.entries == 5)
-      try store.override(StoreLimits(entries: Limits.unlimited))
-      try store.namespace("a").set("x", for: "one more")
-      #expect(try store.namespace("a").count() == 6)
-      try store.verifyAndClose()
-    }
-  }
 }
 
 /// Makes the random changes of ``OwnerRun`` while another process changes entries and limits. After each change, counts the
