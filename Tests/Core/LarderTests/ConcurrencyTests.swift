@@ -61,7 +61,6 @@ import Testing
     let stale = Tally()
     let hits = Tally()
     try inThreads(4) { thread in
-      let notes = store.namespace("notes")
       if thread == 0 {
         defer { isOver.store(true, ordering: .sequentiallyConsistent) }
         for round in 1...300 {

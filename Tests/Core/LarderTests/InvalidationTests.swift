@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test func `of several tags an entry must carry all`() throws {
-    let (notes, boards) = (store.namespace("notes"), store.namespace("boards"))
+    let boards = store.namespace("boards")
     try notes.set([1], for: "a", .with(tags: ["x", "y", "z"]))
     try notes.set([2], for: "b", .with(tags: ["x"]))
     try notes.set([3], for: 7, .with(tags: ["y", "x"]))

@@ -4,7 +4,7 @@ import Testing
 @testable import Larder
 
 @Suite struct NamespaceLifecycleTests: StoreSuite {
-  let fixture = StoreFixture()
+  let fixture = StoreFixture { $0.hooks.chunksAbove = 3000 }
 
   @Test func `names are 1 to 100 bytes without white space, at signs and controls`() throws {
     let possible = [
@@ -96,29 +96,27 @@ import Testing
 
   @Test func `clearing empties at once, keeps rules and counts, and is reclaimed in steps`() throws
   {
-    try withNotes(chunksAbove: 3000) { store, notes, _ in
-      let attributes = EntryAttributes.with(expires: .after(.hours(1)), tags: ["t"])
-      for number in 0..<1500 {
-        let value = [UInt8](repeating: 1, count: number % 100 == 0 ? 9000 : 10)
-        try notes.set(value, for: number, attributes)
-      }
-      try store.declare(Rules(largestValue: 10_000), for: "notes")
-      let bytes = try store.statistics().bytes
-      #expect(try notes.clear() == RemovalResult(entries: 1500, bytes: bytes))
-      #expect(try notes.count() == 0)
-      #expect(try store.statistics().bytes == 0)
-      #expect(try notes.page().items.isEmpty)
-      let left = try store.verify().garbage
-      #expect(left > 1000)
-      try notes.set("new", for: 1)
-      #expect(try store.verify().garbage == left - GarbageCollector.perWrite)
-      #expect(try store.purge() == RemovalResult())
-      #expect(try store.verify().garbage == 0)
-      #expect(try notes.text(1) == "new")
-      #expect(try notes.removals[.cleared] == 1500)
-      #expect(try store.namespaces()[0].rules.largestValue == 10_000)
-      #expect(try notes.clear().entries == 1)
-      #expect(try notes.clear() == RemovalResult())
+    let attributes = EntryAttributes.with(expires: .after(.hours(1)), tags: ["t"])
+    for number in 0..<1500 {
+      let value = [UInt8](repeating: 1, count: number % 100 == 0 ? 9000 : 10)
+      try notes.set(value, for: number, attributes)
     }
+    try store.declare(Rules(largestValue: 10_000), for: "notes")
+    let bytes = try store.statistics().bytes
+    #expect(try notes.clear() == RemovalResult(entries: 1500, bytes: bytes))
+    #expect(try notes.count() == 0)
+    #expect(try store.statistics().bytes == 0)
+    #expect(try notes.page().items.isEmpty)
+    let left = try store.verify().garbage
+    #expect(left > 1000)
+    try notes.set("new", for: 1)
+    #expect(try store.verify().garbage == left - GarbageCollector.perWrite)
+    #expect(try store.purge() == RemovalResult())
+    #expect(try store.verify().garbage == 0)
+    #expect(try notes.text(1) == "new")
+    #expect(try notes.removals[.cleared] == 1500)
+    #expect(try store.namespaces()[0].rules.largestValue == 10_000)
+    #expect(try notes.clear().entries == 1)
+    #expect(try notes.clear() == RemovalResult())
   }
 }

@@ -76,9 +76,8 @@ import Testing
 @Suite struct LifetimeRuleTests: StoreSuite {
   let fixture = StoreFixture()
 
-  private func ends(_ store: Store, _ count: Int) throws -> [Duration] {
-    let notes = store.namespace("notes")
-    return try (0..<count).map { number in
+  private func ends(_ notes: Store.Namespace, _ count: Int) throws -> [Duration] {
+    try (0..<count).map { number in
       try notes.set("v", for: number)
       let entry = try #require(try notes.entry(for: number))
       return entry.written.duration(to: try #require(entry.expires))
@@ -89,7 +88,7 @@ import Testing
     throws
   {
     try store.declare(Rules(expires: .after(.seconds(1000)), jitter: 0.2), for: "notes")
-    let ends = try ends(store, 2000)
+    let ends = try ends(notes, 2000)
     #expect(ends.allSatisfy { $0 <= .seconds(1000) && $0 > .seconds(800) })
     for fifth in 0..<5 {
       let range = Duration.seconds(800 + fifth * 40)..<Duration.seconds(840 + fifth * 40)
@@ -100,20 +99,18 @@ import Testing
   @Test func `jitter depends on the key and the version alone`() throws {
     var runs: [[Duration]] = []
     for _ in 0..<2 {
-      try withStore { store, clock in
-        try store.declare(Rules(expires: .after(.hours(1)), jitter: 1), for: "notes")
-        let first = try ends(store, 50)
+      try withNotes(Rules(expires: .after(.hours(1)), jitter: 1)) { _, notes, clock in
+        let first = try ends(notes, 50)
         clock.advance(by: .milliseconds(1))
-        let second = try ends(store, 50)
+        let second = try ends(notes, 50)
         #expect(first != second && first.allSatisfy { $0 > .zero })
         runs.append(first + second)
         // A touch keeps the jitter of the value, so the new expiry is later by exactly the millisecond that has passed.
-        let entry = try #require(try store.namespace("notes").entry(for: 7))
+        let entry = try #require(try notes.entry(for: 7))
         clock.advance(by: .milliseconds(1))
-        try store.namespace("notes").touch(7)
+        try notes.touch(7)
         #expect(
-          try store.namespace("notes").entry(for: 7)?.expires
-            == entry.expires?.advanced(by: .milliseconds(1)))
+          try notes.entry(for: 7)?.expires == entry.expires?.advanced(by: .milliseconds(1)))
       }
     }
     #expect(runs[0] == runs[1])
@@ -193,12 +190,6 @@ import Testing
 @Suite struct RuleVersionTests: StoreSuite {
   let fixture = StoreFixture()
 
-  private func fill(_ count: Int) throws {
-    try store.write { batch in
-      for index in 0..<count { try batch.set("\(index)", for: "\(index)", in: notes) }
-    }
-  }
-
   @Test func `the rules of the highest version hold, whoever declares last`() throws {
     let old = Rules(expires: .after(.hours(1)), version: 1)
     let new = Rules(expires: .after(.hours(2)), version: 2)
@@ -222,7 +213,7 @@ import Testing
   func `a cache that lowers a limit evicts a thousand entries with each write, and it is reported`()
     throws
   {
-    try fill(3500)
+    try notes.fill((0..<3500).map { "\($0)" })
     let events = Mutex<[MonitoringEvent]>([])
     let monitor = StoreMonitor(
       of: store, report: .init(event: { event in events.withLock { $0.append(event) } }))
@@ -245,7 +236,7 @@ import Testing
   }
 
   @Test func `a load lowers a limit in the same steps`() async throws {
-    try fill(2500)
+    try notes.fill((0..<2500).map { "\($0)" })
     let cache = store.cache(
       TextCodec(), in: "notes", rules: Rules(limits: Limits(entries: 300)))
     let options = LoadOptions(waitsForCommit: true)
