@@ -37,12 +37,6 @@ struct SharedCacheTests {
     #expect(result.reason == nil && result.status == 0)
   }
 
-  @Test func `RFC 9111, 5.2.2.7: private responses are not stored`() {
-    let harness = harness()
-    harness.prime("private, max-age=100")
-    #expect(harness.held.isEmpty)
-  }
-
   @Test func `fields of a qualified private are not stored`() {
     let harness = harness()
     harness.prime(

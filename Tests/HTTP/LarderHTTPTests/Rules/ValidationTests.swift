@@ -49,15 +49,6 @@ struct ValidationTests {
     }
   }
 
-  @Test func `RFC 9111, 4.3.3: a full answer takes the place of the stale one`() {
-    let harness = HTTPHarness(holding: "max-age=2", [("ETag", "\"1\"")], age: 3)
-    let result = harness.ask { _ in
-      (response(200, [("Cache-Control", "max-age=9"), ("ETag", "\"2\"")]), "new")
-    }
-    #expect(result.body == "new" && result.reason == nil)
-    #expect(harness.ask().body == "new")
-  }
-
   @Test(arguments: [
     (401, false), (403, false), (404, false), (410, false), (302, true), (429, true), (500, true),
     (503, true), (200, false),
