@@ -129,11 +129,7 @@ import Testing
   @Test func aValueWhoseFillHasNoAnswerIsReturnedAndNotKept() async throws {
     let (machines, tier, _) = try await startMachines(1)
     let origin = Origin(isOpen: false)
-    let read = Task {
-      try await machines[0].cache.result(for: "a", options: .committed) {
-        try await origin.text()
-      }
-    }
+    let read = Task { try await machines[0].result(options: .committed, origin) }
     try await waitUntil { origin.loads == 1 }
     tier.fail(next: 1, with: .lostReply)
     origin.open()

@@ -72,9 +72,7 @@ import Testing
     let (hung, origin) = (Origin(isOpen: false), Origin())
     let holder = Task { try await machines[0].read(hung) }
     try await waitUntil { hung.loads == 1 }
-    let read = Task {
-      try await machines[1].cache.result(for: "a") { try await origin.text() }
-    }
+    let read = Task { try await machines[1].result(origin) }
     try await whileTimePasses([machines[1]], by: .seconds(1)) { origin.loads == 1 }
     let result = try await read.value
     #expect(result.value == "load 1")
@@ -93,9 +91,7 @@ import Testing
     server.advance(by: .minutes(11))
     origin.fail()
     let stale = LoadOptions(stale: Staleness(onError: .minutes(30)), waitsForCommit: true)
-    let result = try await machines[0].cache.result(for: "a", options: stale) {
-      try await origin.text()
-    }
+    let result = try await machines[0].result(options: stale, origin)
     #expect(result.value == "load 2")
     #expect(result.isStale)
     #expect(result.error is Origin.Refusal)
@@ -112,9 +108,7 @@ import Testing
     let loading = Task { try await machines[0].read(options: exact, origin) }
     try await waitUntil { origin.loads == 2 }
     let options = LoadOptions(stale: Staleness(whileRevalidating: .minutes(30)))
-    let result = try await machines[1].cache.result(for: "a", options: options) {
-      try await origin.text()
-    }
+    let result = try await machines[1].result(options: options, origin)
     #expect(result.value == "load 1")
     #expect(result.isStale)
     origin.open()

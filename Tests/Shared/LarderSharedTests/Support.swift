@@ -38,7 +38,7 @@ final class Machine: Sendable {
   func read(
     _ key: String, options: LoadOptions = .committed, _ origin: Origin
   ) async throws -> String {
-    try await cache.result(for: key, options: options) { try await origin.text() }.value
+    try await result(key, options: options, origin).value
   }
 
   func read(options: LoadOptions = .committed, _ origin: Origin) async throws -> String {
@@ -85,12 +85,16 @@ final class Machine: Sendable {
     }
   }
 
-  func result(_ key: String, _ origin: Origin) async throws -> CacheResult<String> {
-    try await cache.result(for: key) { try await origin.text() }
+  func result(
+    _ key: String, options: LoadOptions = LoadOptions(), _ origin: Origin
+  ) async throws -> CacheResult<String> {
+    try await cache.result(for: key, options: options) { try await origin.text() }
   }
 
-  func result(_ origin: Origin) async throws -> CacheResult<String> {
-    try await result("a", origin)
+  func result(
+    options: LoadOptions = LoadOptions(), _ origin: Origin
+  ) async throws -> CacheResult<String> {
+    try await result("a", options: options, origin)
   }
 
   /// The value that the tier confirms. If the tier confirms no value, the result of a load.

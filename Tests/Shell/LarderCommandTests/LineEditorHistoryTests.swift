@@ -68,12 +68,7 @@ extension LineEditorTests {
       try session.type(up).expect(line: "probe> two")
       let editor = LineEditor.HistoryFile(at: file)
       #expect(try editor.load() == ["two", "one"])
-    }
-
-    @Test func `nobody else can read the file`() throws {
-      let session = try TerminalSession(home: home)
-      try session.type("one\r").expect(["probe> one", "=one", "probe>"])
-      #expect(try permissions(of: file) == 0o600)
+      #expect(try permissions(of: file) == 0o600, "nobody else can read it")
     }
   }
 }

@@ -137,13 +137,6 @@ import Testing
     #expect(line.place(of: 0..<3).line == 2)
   }
 
-  @Test func `comments, blank lines, CRLF and a last line without newline are fine`() throws {
-    let text = "#!/usr/bin/larder -f\r\n\r\n  # note\r\nkeys a\r\nkeys 'b'"
-    let commands = try CommandReader.commands(in: bytes(text), from: .input)
-    #expect(commands.map(\.arguments.count) == [2, 2])
-    #expect(commands.map(\.firstLine) == [4, 5])
-  }
-
   @Test func `long lines take time by their length`() throws {
     let value = String(repeating: "x\\\\", count: 200_000)
     let lines = String(repeating: "line\n", count: 50_000)

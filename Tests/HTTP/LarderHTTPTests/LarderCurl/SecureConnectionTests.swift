@@ -28,12 +28,11 @@
 
     /// The answer of a cache that has a stale response and asks the server over this transport.
     private static func answer(
-      over transport: any HTTPTransport, from authority: String, _ control: String = "max-age=1",
-      policy: HTTPCachePolicy = HTTPCachePolicy()
+      over transport: any HTTPTransport, from authority: String, _ control: String = "max-age=1"
     ) async throws -> HTTPCacheResult {
       let clock = ManualClock()
       let store = try Store.temporary(options: Store.Options(clock: clock))
-      let cache = HTTPCache(in: store.namespace("http"), over: transport, policy: policy)
+      let cache = HTTPCache(in: store.namespace("http"), over: transport)
       let request = HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/a")
       let fresh = HTTPResponse(status: .ok, headerFields: [.cacheControl: control])
       #expect(try await cache.put(fresh, body: [1], for: request))

@@ -25,7 +25,7 @@
       return URLSessionTransport(configuration: configuration)
     }
 
-    private static func request(_ method: String, _ path: String, at base: String) -> HTTPRequest {
+    static func request(_ method: String, _ path: String, at base: String) -> HTTPRequest {
       HTTPRequest(
         method: .init(method)!, scheme: "http", authority: String(base.dropFirst("http://".count)),
         path: path)
@@ -152,9 +152,7 @@
         received: { line in lines.withLock { $0.append(line) } },
         { base in
           func send(_ method: String, _ path: String, _ text: String) async throws {
-            let request = HTTPRequest(
-              method: .init(method)!, scheme: "http",
-              authority: String(base.dropFirst("http://".count)), path: path)
+            let request = URLSessionTests.request(method, path, at: base)
             let (_, answer) = try await transport.send(
               request, body: HTTPBody(text), interim: { _ in })
             _ = try await answer.bytes()
