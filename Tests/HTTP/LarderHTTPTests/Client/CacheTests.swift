@@ -69,24 +69,6 @@ struct CacheTests {
     #expect(try fixture.store.purge().entries == 1)
   }
 
-  @Test func `a 304 for a body that is gone is followed by one unconditional request`() async throws
-  {
-    let fixture = try Fixture(.page("max-age=0", [("ETag", "\"1\"")]))
-    let store = fixture.store
-    _ = try await fixture.get()
-    fixture.origin.become { request, _ in
-      guard request.headerFields.contains(.ifNoneMatch) else {
-        return (response(200, [("ETag", "\"1\"")]), HTTPBody("anew"))
-      }
-      // Removes the entry while the origin answers, as an eviction at that moment would.
-      _ = try await store.namespace("http").remove("https://example.com/a")
-      return (response(304, [("ETag", "\"1\"")]), HTTPBody())
-    }
-    let result = try await fixture.get()
-    #expect(result.body == "anew" && fixture.origin.count == 3)
-    #expect(fixture.origin.received[2].headerFields[.ifNoneMatch] == nil)
-  }
-
   @Test func `a body that another process replaced meanwhile keeps its own validators`()
     async throws
   {
