@@ -6,7 +6,8 @@ import Testing
 
 @testable import Larder
 
-@Suite struct DailyRuleTests {
+@Suite struct DailyRuleTests: StoreSuite {
+  let fixture = StoreFixture()
   private let zurich = Expiration.daily(at: TimeOfDay(4), in: "Europe/Zurich")
 
   @Test func `an entry is there until four in the morning and gone then`() throws {
@@ -31,35 +32,31 @@ import Testing
   }
 
   @Test func `an entry may have a daily end of its own`() throws {
-    try withNotes { _, notes, clock in
-      try notes.set("v", for: "k", expires: .daily(at: TimeOfDay(0), in: "America/New_York"))
-      // At 2026-01-01 00:00 UTC it is 19:00 in New York, so the day ends there in five hours.
-      #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .hours(5)))
-    }
+    try notes.set("v", for: "k", expires: .daily(at: TimeOfDay(0), in: "America/New_York"))
+    // At 2026-01-01 00:00 UTC it is 19:00 in New York, so the day ends there in five hours.
+    #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .hours(5)))
   }
 
   @Test func `a zone that nobody knows and a time that no clock shows are refused by name`() throws
   {
-    try withNotes { store, notes, _ in
-      for (rule, words) in [
-        (Expiration.daily(at: TimeOfDay(4), in: "Europe/Atlantis"), "Europe/Atlantis"),
-        (.daily(at: TimeOfDay(4), in: "../../etc/passwd"), "../../etc/passwd"),
-        (.daily(at: TimeOfDay(24), in: "Europe/Zurich"), "24:00"),
-        (.daily(at: TimeOfDay(-1), in: "Europe/Zurich"), "-1:00"),
-        (.daily(at: TimeOfDay(4, 0, 60), in: "Europe/Zurich"), "04:00:60"),
+    for (rule, words) in [
+      (Expiration.daily(at: TimeOfDay(4), in: "Europe/Atlantis"), "Europe/Atlantis"),
+      (.daily(at: TimeOfDay(4), in: "../../etc/passwd"), "../../etc/passwd"),
+      (.daily(at: TimeOfDay(24), in: "Europe/Zurich"), "24:00"),
+      (.daily(at: TimeOfDay(-1), in: "Europe/Zurich"), "-1:00"),
+      (.daily(at: TimeOfDay(4, 0, 60), in: "Europe/Zurich"), "04:00:60"),
+    ] {
+      for attempt in [
+        { try store.declare(Rules(expires: rule), for: "notes") },
+        { try notes.set("v", for: "k", expires: rule) },
       ] {
-        for attempt in [
-          { try store.declare(Rules(expires: rule), for: "notes") },
-          { try notes.set("v", for: "k", expires: rule) },
-        ] {
-          let error = thrown(attempt)
-          #expect(
-            error?.code == .invalidArgument && error?.message.contains(words) == true, "\(rule)")
-        }
+        let error = thrown(attempt)
+        #expect(
+          error?.code == .invalidArgument && error?.message.contains(words) == true, "\(rule)")
       }
-      let namespaces = try store.namespaces()
-      #expect(namespaces.allSatisfy { $0.rules == Rules() && $0.entries == 0 })
     }
+    let namespaces = try store.namespaces()
+    #expect(namespaces.allSatisfy { $0.rules == Rules() && $0.entries == 0 })
   }
 
   @Test func `clocks at the ends of time do not trap`() throws {

@@ -8,13 +8,6 @@ import Testing
 
 /// Lines that do what a person expects.
 @Suite struct MeaningTests {
-  @Test func `watch takes a namespace that is yet to be made`() throws {
-    let shell = try Shell.filled(.plain)
-    shell.pauses = 3
-    shell.meanwhile = { [unowned shell] in try shell.store.namespace("later").set("1", for: "k") }
-    #expect(try shell("watch @later --count 1").contains("\tset\tlater\tk\t1"))
-  }
-
   @Test func `an index finds what a look at all entries finds`() throws {
     let shell = try Shell(.plain)
     let box = shell.store.namespace("box")

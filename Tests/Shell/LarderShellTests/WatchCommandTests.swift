@@ -75,6 +75,7 @@ import Testing
     ("@a", "xyz"), ("--events evicted", "y"), ("--events set,evicted @a", "xyz"), ("x", "x"),
     ("x*", "x"), ("@a --match [xy]", "xy"), ("--regex '^.$' @a", "xyz"), ("@b", "x"),
     ("--larger 100B @a", "z"), ("--smaller 100B @a --events set", "x"), ("--count 2", "xy"),
+    ("@later", "k"),
   ])
   func `changes are chosen in the words of a selection`(words: String, chosen: String) throws {
     let shell = try shell(.plain) { shell in
@@ -83,6 +84,7 @@ import Testing
       try a.remove("y")
       try a.set(String(repeating: "z", count: 200), for: "z")
       try shell.store.namespace("b").set("b", for: "x")
+      try shell.store.namespace("later").set("1", for: "k")
     }
     try shell.store.namespace("a").set("y", for: "y")
     try shell.store.namespace("b").set("b", for: "x")
