@@ -55,17 +55,6 @@ import Testing
     #expect(try await late.read(options: exact, origin) == "load 2")
   }
 
-  @Test func aRemovalIsSeenByAllWhoAskTheTier() async throws {
-    let machines = try await startMachines(2).machines
-    let origin = Origin()
-    _ = try await machines[0].read(origin)
-    try await machines[1].cache.remove("a")
-    let current = try await machines[0].current(origin)
-    #expect(current?.value == "load 2")
-    #expect(current?.source == .loaded)
-    #expect(try await machines[1].read(origin) == "load 2")
-  }
-
   @Test func aValueLoadedBeforeARemovalIsStoredNowhere() async throws {
     let machines = try await startMachines(3).machines
     let origin = Origin(isOpen: false)
