@@ -29,16 +29,6 @@ import Testing
     }
   }
 
-  @Test func `rules and overrides hold for every process`() throws {
-    try withStoreOnDisk { store, _ in
-      try store.declare(Rules(largestValue: 3), for: "notes")
-      let peer = try PeerProcess("write", store.path, ["0", "1"])
-      #expect(peer.line()?.hasPrefix("error") == true)
-      try store.override(Rules.Overrides(largestValue: 100), for: "notes")
-      #expect(try PeerProcess("write", store.path, ["0", "1"]).line() == "written")
-    }
-  }
-
   @Test func `a user who may not is refused, and the store stays as it is`() throws {
     try withTemporaryDirectory { path in
       try Store.leave(at: path + "/s")

@@ -162,23 +162,6 @@ struct SharedFlightTests {
     #expect(fixture.origin.count == 3)
   }
 
-  @Test func `many that ask the same at once make one request`() async throws {
-    let gate = Gate()
-    let fixture = try Fixture(.behind(gate, .page("max-age=100")))
-    try await withThrowingTaskGroup(of: String.self) { group in
-      for index in 0..<200 {
-        group.addTask { try await fixture.get("/\(index % 10)").body }
-      }
-      group.addTask {
-        try await fixture.origin.wait(for: 10)
-        await gate.open()
-        return "body"
-      }
-      for try await body in group { #expect(body == "body") }
-    }
-    #expect(fixture.origin.count == 10)
-  }
-
   @Test func `cancelling one who asks leaves the others`() async throws {
     let gate = Gate()
     let fixture = try Fixture(
