@@ -137,9 +137,9 @@ import Testing
       try notes.set("record", for: "first")
       let buffer = try #require(store.engine.reader.buffer)
       #expect(buffer.state.end > 0)
-      // Word 1 of the record now says that the record is a removal. But a removal has no entry, so the record is damaged.
+      // Word 1 of the record now says that the record is a removal. But the seal shows that the record is damaged.
       let table = buffer.table
-      let counts = UInt64("first".utf8.count) | UInt64(BufferRecord.Kind.removal.rawValue) &<< 48
+      let counts = UInt64("first".utf8.count)
       table.view.store(counts, wide: buffer.layout.log(of: buffer.state.generation) + 1)
       try store.write { _ in }
       #expect(buffer.state.end == 0)

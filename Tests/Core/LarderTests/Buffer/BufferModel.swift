@@ -344,7 +344,7 @@ extension BufferModel {
       model.transaction.stored = last(before: Int(olderEnd), of: state.olderGeneration)
       model.lock = nil
     }
-    // A transaction with changes of its own freezes the buffer. Before that, it turns the logs only if there are many records.
+    // The active log may have no records, or only records of other keys. So both steps are possible.
     return [model, freezing]
   }
 }

@@ -121,10 +121,10 @@ extension Store {
     }
     var writer = SalvageWriter(store: self, metadata: metadata)
     switch records {
-    // If a later commit exists, the file already contains the records of the write buffer, so only the file is read.
-    case .success(let records?) where records.commit == file.newestCommit:
-      for log in records.contents { try writer.add(log, from: file) }
-    case .success: break
+    case .success(let records):
+      for log in records?.contents(after: file.newestCommit) ?? [] {
+        try writer.add(log, from: file)
+      }
     case .failure(let error):
       writer.result.damage.append("the write buffer was not read: \(error.message)")
     }

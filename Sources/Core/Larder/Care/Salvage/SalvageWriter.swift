@@ -149,9 +149,9 @@ struct SalvageWriter {
 
 /// The records that killed processes have left in a store's write buffer, because the commit did not happen.
 struct SalvagedRecords {
-  /// The contents of the logs that the commit does not contain, the newest log first.
-  let contents: [BufferContents]
-  let commit: UInt64
+  private let state: BufferState
+  private let base: UInt64
+  private let logs: [(generation: UInt64, contents: BufferContents)]
 
   /// Reads the records without changing the store, which stays open if this process uses the store. Nil if no records exist.
   init?(at path: String, _ own: Store.Options) throws(LarderError) {
@@ -163,9 +163,14 @@ struct SalvagedRecords {
     options.hooks.boot = own.hooks.boot
     let store = try Store(at: path, options: options)
     guard let buffer = store.engine.reader.buffer, buffer.hasRecords else { return nil }
-    commit = store.engine.environment.lastTransaction
-    contents = buffer.logs(of: buffer.state, after: commit).reversed().map {
-      BufferContents(of: buffer, $0)
-    }
+    state = buffer.state
+    base = buffer.base(of: state)
+    logs = buffer.logs(of: state).map { ($0.generation, BufferContents(of: buffer, $0)) }
+  }
+
+  /// The contents of the logs that the commit `commit` does not contain, the newest log first.
+  func contents(after commit: UInt64) -> [BufferContents] {
+    guard let first = state.firstGeneration(after: commit, base: base) else { return [] }
+    return logs.filter { $0.generation >= first }.reversed().map(\.contents)
   }
 }

@@ -5,7 +5,6 @@ import LarderSystem
 /// append. A transaction with changes of its own then stores the other records, too, and no process appends until it has ended.
 struct BufferHold {
   private let buffer: WriteBuffer?
-  private var isHeld = false
   /// The logs that the transaction has stored.
   private var stored: [BufferLog] = []
   private var storedCount = 0
@@ -27,24 +26,23 @@ struct BufferHold {
     _ session: inout WriteSession, on commit: UInt64, keepsAppending: Bool
   ) throws -> Int {
     guard let buffer else { return 0 }
-    (isHeld, stored, storedCount, limits, isDamaged) = (false, [], 0, [:], false)
+    (stored, storedCount, limits, isDamaged) = ([], 0, [:], false)
     let timeout = session.engine.environment.lockTimeout
-    let (older, isNew) = try buffer.turn(on: commit, lockTimeout: timeout)
+    let older = try buffer.turn(on: commit, lockTimeout: timeout)
     if let older {
-      isHeld = true
       try store(older, of: buffer, &session)
       KillPoint.pass(14)
       buffer.besideCommit()
     }
     // Invalidations and removals of dependents must see the newest entries, and number removals as the appends do. After damage
-    // the next versions change, and lost records end the appends. An earlier transaction may have turned the logs, and the active
-    // log has records of that time. In all these cases this transaction must store the records of the active log, too.
+    // the next versions change, and lost records end the appends. In these cases, too, the transaction must store all records.
     let (state, isWhole) = (session.state, lost.isEmpty && !isDamaged)
-    if !keepsAppending || !isNew || !isWhole || state.dependents > 0 || state.tombstones > 0 {
+    if older == nil || !keepsAppending || !isWhole || state.dependents + state.tombstones > 0 {
       let logs = try buffer.freeze(on: commit, lockTimeout: timeout)
-      isHeld = true
       if older != nil { session.renewTime() }
-      for log in logs where log != older { try store(log, of: buffer, &session) }
+      for log in logs where log.generation != older?.generation {
+        try store(log, of: buffer, &session)
+      }
     }
     if isDamaged { try session.skipVersions(of: buffer) }
     return storedCount
@@ -55,7 +53,6 @@ struct BufferHold {
   private mutating func store(
     _ log: BufferLog, of buffer: WriteBuffer, _ session: inout WriteSession
   ) throws {
-    if log.end == 0 { return }
     // If all records are damaged, the batch changes nothing. The records end only with a commit, so the batch must commit.
     session.forceCommit()
     let contents = BufferContents(of: buffer, log)
@@ -65,11 +62,8 @@ struct BufferHold {
     defer { session.deadlines.keepsAll = false }
     for place in places {
       do throws(LarderError) {
-        let namespace = try session.store(
-          place.record, bytes.extracting(place.entry), for: bytes.extracting(place.key))
-        if let namespace, limits[namespace.id] == nil {
-          limits[namespace.id] = namespace.rules.limits
-        }
+        try session.store(
+          place, bytes.extracting(place.entry), for: bytes.extracting(place.key))
       } catch {
         guard error.code == .damaged else { throw error }
         throw RolledBack.recordUnstorable(offset: place.offset, generation: log.generation)
@@ -79,6 +73,10 @@ struct BufferHold {
       try session.update(id) { counters in
         counters.next = max(counters.next, namespace.next)
         counters.removals = counters.removals + namespace.removals
+      }
+      do throws(LarderError) { limits[id] = try session.namespace(of: id)?.rules.limits } catch {
+        // The record of the namespace is damaged. So the room of the namespace is not counted again.
+        guard error.code == .damaged else { throw error }
       }
     }
     isDamaged = isDamaged || contents.isDamaged
@@ -101,12 +99,10 @@ struct BufferHold {
   }
 
   mutating func note(_ session: borrowing WriteSession) {
-    if isHeld {
-      terms = session.bufferTerms
-      for (id, limits) in limits {
-        let counters = session.ledger[id]
-        terms.namespaces[id] = (counters.next, BufferRoom(limits, used: counters.usage))
-      }
+    terms = session.bufferTerms
+    for (id, limits) in limits {
+      let counters = session.ledger[id]
+      terms.namespaces[id] = (counters.next, BufferRoom(limits, used: counters.usage))
     }
     KillPoint.pass(8)
   }
@@ -115,7 +111,6 @@ struct BufferHold {
   /// until the next transaction has ended.
   func end(newest: UInt64, in environment: Environment, keepsFrozen: Bool) {
     guard let buffer else { return }
-    if !isHeld { return buffer.refuse(lockTimeout: environment.lockTimeout) }
     let count = stored.reduce(0) { $0 + lost.count(in: buffer, $1) }
     if buffer.end(newest: newest, in: environment, terms, keepsFrozen: keepsFrozen) {
       buffer.countLost(count)

@@ -104,8 +104,12 @@ struct BufferState: Equatable {
   /// The number of the generation in the active log. The generation in the older log has the number before.
   var generation: UInt64 { (phase &+ 1) &>> 1 }
   var olderGeneration: UInt64 { generation &- 1 }
-  /// The last generation whose records all belong to the base.
-  var committedGeneration: UInt64 { generation &- (hasOlder ? 2 : 1) }
+  /// The first generation that the commit `commit` does not contain, if `base` is the base of this state; nil if the commit
+  /// contains all records, or is of other data.
+  func firstGeneration(after commit: UInt64, base: UInt64) -> UInt64? {
+    if base == commit { return hasOlder ? olderGeneration : generation }
+    return hasOlder && !isFrozen && commit == base &+ 1 ? generation : nil
+  }
   /// Which of the two words has the base of the records. A killed process may have changed the other word.
   var base: Int { word & Self.baseBit == 0 ? 0 : 1 }
   /// Whether places of much older generations may look like places of this generation, so that the table must be emptied. Each

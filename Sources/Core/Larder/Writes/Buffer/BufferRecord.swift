@@ -3,21 +3,11 @@ import LarderSystem
 /// A record of the log: a key, and its entry in the form of the database of entries.
 ///
 ///     word 0  seal
-///          1  bytes of the key (u16), of the entry (u32), kind (u16)
-///          2  namespace id (u32), 1 + bytes of the value in the buffer that the record replaces (u32), or 0
+///          1  bytes of the key (u16), and of the entry (u32); a record without an entry removes the entry of its key
+///          2  namespace id (u32)
 ///          3  hash of namespace and key
 ///          4  the key, then the entry, each filled to a whole word
 struct BufferRecord: Equatable {
-  struct Kind: OptionSet {
-    let rawValue: UInt16
-    /// The record removes the entry of its key, so the record has the key but no entry.
-    static let removal = Kind(rawValue: 1)
-    /// An earlier record of the key was a removal, so this record does not replace an entry of the data file.
-    static let afterRemoval = Kind(rawValue: 2)
-    /// The first record of the key was an entry. If the data file has an entry of the key, that first record has replaced it.
-    static let replacesData = Kind(rawValue: 4)
-  }
-
   static let headerSize = 4
   /// The hash table has a place for every eight words of the log. Each record is longer than that, so the table is never full.
   private static let leastSize = 10
@@ -28,13 +18,10 @@ struct BufferRecord: Equatable {
   let keyHash: UInt64
   let keyCount: Int
   let entryCount: Int
-  let kind: Kind
-  /// The bytes of the value in the buffer that the record replaces or removes; nil if there is no such value.
-  let replaced: Int?
 }
 
 extension BufferRecord {
-  var isRemoval: Bool { kind.contains(.removal) }
+  var isRemoval: Bool { entryCount == 0 }
 
   var size: Int {
     max(Self.leastSize, entryStart + SharedTable.View.wideCount(ofBytes: entryCount))
@@ -49,26 +36,18 @@ extension BufferRecord {
   ) {
     guard offset >= 0, end <= layout.logSize, offset <= end - Self.headerSize else { return nil }
     let start = layout.log(of: generation) + offset
-    let (counts, owner) = (view.wide(start + 1), view.wide(start + 2))
-    id = NamespaceID(rawValue: UInt32(truncatingIfNeeded: owner))
+    let counts = view.wide(start + 1)
+    id = NamespaceID(rawValue: UInt32(truncatingIfNeeded: view.wide(start + 2)))
     keyHash = view.wide(start + 3)
     keyCount = Int(counts & 0xFFFF)
     entryCount = Int(counts &>> 16 & 0xFFFF_FFFF)
-    kind = Kind(rawValue: UInt16(counts &>> 48))
-    replaced = owner &>> 32 == 0 ? nil : Int(owner &>> 32) - 1
     guard (1...Self.longestKey).contains(keyCount),
-      kind.contains(.removal) ? entryCount == 0 : entryCount > EntryHeader.checksumSize,
-      entryCount <= Self.largestEntry, size <= end - offset
+      isRemoval || entryCount > EntryHeader.checksumSize, entryCount <= Self.largestEntry,
+      size <= end - offset
     else { return nil }
   }
 
-  private var counts: UInt64 {
-    UInt64(keyCount) | UInt64(entryCount) &<< 16 | UInt64(kind.rawValue) &<< 48
-  }
-
-  private var owner: UInt64 {
-    UInt64(id.rawValue) | (replaced.map { UInt64($0 + 1) } ?? 0) &<< 32
-  }
+  private var counts: UInt64 { UInt64(keyCount) | UInt64(entryCount) &<< 16 }
 
   func write(
     _ key: Span<UInt8>, _ entry: Span<UInt8>, at offset: Int, of generation: UInt64,
@@ -78,7 +57,7 @@ extension BufferRecord {
     let checksum = isRemoval ? 0 : entry.word(at: 0)
     view.store(seal(checksum, at: offset, of: generation), wide: start)
     view.store(counts, wide: start + 1)
-    view.store(owner, wide: start + 2)
+    view.store(UInt64(id.rawValue), wide: start + 2)
     view.store(keyHash, wide: start + 3)
     view.store(key, wide: start + Self.headerSize)
     view.store(entry, wide: start + entryStart)
@@ -98,6 +77,6 @@ extension BufferRecord {
   private func seal(_ checksum: UInt64, at offset: Int, of generation: UInt64) -> UInt64 {
     var seal = Checksum.mix(checksum ^ generation, keyHash | 1)
     seal = Checksum.mix(seal ^ UInt64(offset), counts | 1 &<< 63)
-    return Checksum.mix(seal ^ owner, 0x9E37_79B9_7F4A_7C15)
+    return Checksum.mix(seal ^ UInt64(id.rawValue), 0x9E37_79B9_7F4A_7C15)
   }
 }

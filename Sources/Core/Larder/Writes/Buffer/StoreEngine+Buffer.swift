@@ -14,8 +14,9 @@ extension StoreEngine {
   private func awaitSettled(_ buffer: WriteBuffer) throws(LarderError) {
     let deadline = ContinuousClock.now + environment.lockTimeout
     let awaited = buffer.state.generation
-    while case let state = buffer.state, state.committedGeneration < awaited, state.hasRecords {
-      if try buffer.logs(of: state, after: reader.beginRead().id).isEmpty { return }
+    while case let logs = try buffer.logs(of: buffer.state, after: reader.beginRead().id),
+      !logs.allSatisfy({ $0.generation > awaited })
+    {
       if ContinuousClock.now > deadline {
         throw LarderError(
           .busy, "\(environment.path) has written entries that no process commits",

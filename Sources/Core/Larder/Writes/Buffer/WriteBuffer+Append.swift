@@ -17,16 +17,7 @@ extension WriteBuffer {
     var counters: NamespaceCounters?
 
     fileprivate func record(_ keyCount: Int, in id: NamespaceID, entryCount: Int) -> BufferRecord {
-      var kind: BufferRecord.Kind = entryCount == 0 ? .removal : []
-      if let former = found?.record {
-        kind.formUnion(former.kind.subtracting(.removal))
-        if former.isRemoval { kind.insert(.afterRemoval) }
-      } else if entryCount > 0 {
-        kind.insert(.replacesData)
-      }
-      return BufferRecord(
-        id: id, keyHash: keyHash, keyCount: keyCount, entryCount: entryCount, kind: kind,
-        replaced: found == nil ? nil : entry?.size)
+      BufferRecord(id: id, keyHash: keyHash, keyCount: keyCount, entryCount: entryCount)
     }
 
     /// The charge of a record that stores a value of `size` bytes, or nothing.
@@ -124,7 +115,8 @@ extension WriteBuffer {
       view -> Answer<Result> in
       index(view)
       let state = BufferState(word: view.acquire(BufferLayout.Place.state))
-      if state.isFrozen || !appends || view.wide(BufferLayout.Place.isClosed) != 0
+      if state.isFrozen || isForeign(state) || !appends
+        || view.wide(BufferLayout.Place.isClosed) != 0
         || view.wide(BufferLayout.Place.watched) != 0 && isWatched()
       {
         return .refused

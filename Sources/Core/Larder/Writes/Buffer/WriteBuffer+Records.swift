@@ -18,12 +18,12 @@ struct BufferContents {
   private(set) var isDamaged = false
 
   init(of buffer: WriteBuffer, _ log: BufferLog) {
-    let end = min(log.end, buffer.layout.logSize)
-    bytes = [UInt8](capacity: 8 * end) { output in
+    var all: [BufferPlace] = []
+    bytes = [UInt8](capacity: 8 * log.end) { output in
       var offset = 0
-      while offset < end {
+      while offset < log.end {
         let size = buffer.withEntry(at: offset, in: log) { record, key, entry, header -> Int in
-          places.append(BufferPlace(record, key, at: offset, start: output.count))
+          all.append(BufferPlace(record, key, header, at: offset, start: output.count))
           output.append(contentsOf: key)
           output.append(contentsOf: entry)
           note(record, header)
@@ -36,18 +36,32 @@ struct BufferContents {
         offset += size
       }
     }
-    places = Self.newest(of: places, bytes.span)
+    choose(from: all)
   }
 
-  private static func newest(of places: [BufferPlace], _ bytes: Span<UInt8>) -> [BufferPlace] {
-    let sorted = places.sorted { $0.order($1, bytes) ?? ($0.offset < $1.offset) }
-    var (removals, entries): ([BufferPlace], [BufferPlace]) = ([], [])
+  /// Keeps the newest record of each key, and counts the values that are removed and replaced within the log.
+  private mutating func choose(from all: [BufferPlace]) {
+    let sorted = all.sorted { $0.order($1, bytes.span) ?? ($0.offset < $1.offset) }
+    var entries: [BufferPlace] = []
+    var former: BufferPlace?
     for (index, place) in sorted.enumerated() {
-      let hasNewer = index + 1 < sorted.count && place.order(sorted[index + 1], bytes) == nil
-      if hasNewer { continue }
-      if place.record.isRemoval { removals.append(place) } else { entries.append(place) }
+      var place = place
+      if let former { place.follow(former) } else { place.replacesData = !place.record.isRemoval }
+      former = nil
+      if index + 1 < sorted.count, place.order(sorted[index + 1], bytes.span) == nil {
+        former = place
+        if let size = place.valueCount {
+          let isRemoved = sorted[index + 1].record.isRemoval
+          namespaces[place.record.id]?.removals.count(
+            isRemoved ? .removed : .replaced, bytes: size)
+        }
+      } else if place.record.isRemoval {
+        places.append(place)
+      } else {
+        entries.append(place)
+      }
     }
-    return removals + entries
+    places += entries
   }
 
   private mutating func note(_ record: BufferRecord, _ header: EntryHeader?) {
@@ -56,9 +70,6 @@ struct BufferContents {
       if times.last != header.written { times.append(header.written) }
       namespace.next = header.version &+ 1
     }
-    if let size = record.replaced {
-      namespace.removals.count(record.isRemoval ? .removed : .replaced, bytes: size)
-    }
     namespaces[record.id] = namespace
   }
 }
@@ -66,15 +77,30 @@ struct BufferContents {
 struct BufferPlace {
   let record: BufferRecord
   let offset: Int
+  /// The bytes of the value; nil for a removal.
+  let valueCount: Int?
+  /// Whether the first record of the key in the log was an entry. If the data has an entry of the key, the first record has
+  /// replaced that entry.
+  fileprivate(set) var replacesData = false
+  /// Whether an earlier record of the key in the log was a removal. If so, this record does not replace an entry of the data.
+  private(set) var followsRemoval = false
   /// The offset of the copied key. The copied entry follows the key.
   private let start: Int
   private let firstBytes: UInt64
 
-  init(_ record: BufferRecord, _ key: Span<UInt8>, at offset: Int, start: Int) {
+  init(
+    _ record: BufferRecord, _ key: Span<UInt8>, _ header: EntryHeader?, at offset: Int, start: Int
+  ) {
     (self.record, self.offset, self.start) = (record, offset, start)
+    valueCount = header.map { record.entryCount - $0.payloadStart }
     var first: UInt64 = 0
     for index in 0..<min(8, key.count) { first |= UInt64(key[index]) &<< UInt64(56 - 8 * index) }
     firstBytes = first
+  }
+
+  fileprivate mutating func follow(_ former: BufferPlace) {
+    replacesData = former.replacesData
+    followsRemoval = former.followsRemoval || former.record.isRemoval
   }
 
   var key: Range<Int> { start..<start + record.keyCount }

@@ -117,9 +117,17 @@ final class WriteBuffer: Sendable {
   @inline(__always)
   var state: BufferState {
     let table = table
-    let state = BufferState(word: table.view.acquire(BufferLayout.Place.state))
-    return state.generation == foreignGeneration ? state.empty : state
+    return state(in: table.view)
   }
+
+  /// The state without the records of other data.
+  @inline(__always)
+  private func state(in view: borrowing SharedTable.View) -> BufferState {
+    let state = BufferState(word: view.acquire(BufferLayout.Place.state))
+    return isForeign(state) ? state.empty : state
+  }
+
+  func isForeign(_ state: BufferState) -> Bool { state.generation == foreignGeneration }
 
   /// Waits until a running append has ended. All later appends see what the caller has changed before.
   func awaitAppend() {
@@ -156,9 +164,8 @@ final class WriteBuffer: Sendable {
   /// The logs with records that the commit `commit` does not contain, the older log first. A killed process may have committed
   /// records.
   func logs(of state: BufferState, after commit: UInt64) -> [BufferLog] {
-    let base = base(of: state)
-    if base == commit { return logs(of: state) }
-    return state.hasOlder && !state.isFrozen && commit == base &+ 1 ? logs(of: state.merged) : []
+    guard let first = state.firstGeneration(after: commit, base: base(of: state)) else { return [] }
+    return logs(of: state).filter { $0.generation >= first }
   }
 
   /// Stops the appends of all processes if the file is no longer in the directory, because a process that opens the store now
@@ -189,22 +196,20 @@ struct BufferTerms {
 
 extension WriteBuffer {
   /// Makes the other log active if the active log has records. Returns the older log, whose records the caller then commits while
-  /// processes append, and whether this call has made the other log active. The log is nil if the caller must freeze the buffer.
+  /// processes append. Nil if the caller must freeze the buffer, also because a transaction that has failed has left an older log.
   /// The caller holds `lock.write`, and `commit` is the last commit.
   func turn(
     on commit: UInt64, lockTimeout: Duration
-  ) throws(LMDBError) -> (older: BufferLog?, isNew: Bool) {
+  ) throws(LMDBError) -> BufferLog? {
     try lock(waitingAtMost: lockTimeout) { view, state in
-      if state.isFrozen { return (nil, false) }
+      if state.isFrozen { return nil }
       var state = state
       // A killed process has committed the older log. The transaction begins on that commit, so readers see it, too.
       if state.hasOlder, commit == base(of: state) &+ 1 {
         state = merge(state, on: commit, nil, view)
       }
-      guard base(of: state) == commit, state.hasRecords else { return (nil, false) }
-      let isNew = !state.hasOlder
-      if isNew { state = turn(state, view) }
-      return (olderLog(of: state), isNew)
+      guard base(of: state) == commit, !state.hasOlder, state.end > 0 else { return nil }
+      return olderLog(of: turn(state, view))
     }
   }
 
@@ -216,7 +221,7 @@ extension WriteBuffer {
     if hasRecords { checkPlace(table.view) }
     let result = lock?.withLock(table.view, waitingAtMost: timeout) { view in
       index(view)
-      return body(view, BufferState(word: view.acquire(BufferLayout.Place.state)))
+      return body(view, state(in: view))
     }
     guard let result else { throw table.view.isWritable ? .busy : .closed }
     return result
@@ -258,8 +263,8 @@ extension WriteBuffer {
     return logs
   }
 
-  /// Ends a transaction that has turned or frozen the buffer, before another transaction begins. Returns true if the commit
-  /// `newest` has taken over records. If `keepsFrozen` is set, appends continue only after the next transaction.
+  /// Ends a transaction before another transaction begins. Returns true if the commit `newest` has taken over records. If
+  /// `keepsFrozen` is set, appends continue only after the next transaction.
   func end(
     newest: UInt64, in environment: Environment, _ terms: BufferTerms, keepsFrozen: Bool
   ) -> Bool {
@@ -267,8 +272,7 @@ extension WriteBuffer {
     let view = table.view
     guard view.isWritable else { return false }
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
-    guard state.isFrozen || state.hasOlder else { return false }
-    if newest == base(of: state) {
+    if newest == base(of: state) || !(state.isFrozen || state.hasOlder) {
       // The commit has failed, so the records stay for the next commit. Until then appends are refused: the disk may be full.
       refuse(lockTimeout: environment.lockTimeout)
       if state.isFrozen { view.release(state.thawed.word, to: BufferLayout.Place.state) }
@@ -368,6 +372,7 @@ extension WriteBuffer {
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     let tail = view.wide(BufferLayout.Place.tail)
     guard tail > UInt64(state.end), tail <= UInt64(layout.logSize), !state.isFrozen,
+      !isForeign(state),
       let record = BufferRecord(
         at: state.end, before: Int(tail), of: state.generation, view, layout),
       record.isSealed(at: state.end, of: state.generation, view, layout)

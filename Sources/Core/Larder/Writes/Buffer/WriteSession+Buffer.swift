@@ -4,31 +4,30 @@ import LarderSystem
 extension WriteSession {
   /// Skips the versions that damaged records may have had, because readers may have seen other values with these versions.
   mutating func skipVersions(of buffer: WriteBuffer) throws(LarderError) {
-    for id in Set(buffer.namespaceIDs) where try name(of: id) != nil {
+    for id in Set(buffer.namespaceIDs) where try isLive(id) {
       try update(id) { $0.next &+= 1 << 20 }
     }
   }
 
-  /// Makes the change of a record. Returns the namespace of the record, or nil if that namespace was cleared.
+  /// Makes the change of a record, if the namespace of the record was not cleared.
   mutating func store(
-    _ record: BufferRecord, _ entry: Span<UInt8>, for key: Span<UInt8>
-  ) throws(LarderError) -> KnownNamespace? {
-    guard let namespace = try namespace(of: record.id) else { return nil }
+    _ place: BufferPlace, _ entry: Span<UInt8>, for key: Span<UInt8>
+  ) throws(LarderError) {
+    let record = place.record
+    guard let namespace = try namespace(of: record.id) else { return }
     let entryKey = StoredKey.entry(key, in: record.id)
     var previous = try clearPlace(at: entryKey, for: key)
-    if !record.kind.isDisjoint(with: [.removal, .afterRemoval]), let former = previous {
-      try remove(
-        former, as: .committed(record.kind.contains(.replacesData) ? .replaced : .removed))
+    if record.isRemoval || place.followsRemoval, let former = previous {
+      try remove(former, as: .committed(place.replacesData ? .replaced : .removed))
       previous = nil
     }
-    guard !record.isRemoval, var header = EntryHeader(entry) else { return namespace }
-    if let previous, previous.header.version >= header.version { return namespace }
+    guard !record.isRemoval, var header = EntryHeader(entry) else { return }
+    if let previous, previous.header.version >= header.version { return }
     header.sequence = namespace.queuePosition(of: previous?.header, version: header.version)
     header.deadline = header.indexedDeadline(replacing: previous?.header)
     try store(
       entry.extracting(header.payloadStart..<entry.count), for: key, at: entryKey, header,
       (EntryFields(), []), replacing: previous, in: namespace, as: .committed(.replaced))
-    return namespace
   }
 
   /// Evicts in full namespaces and in a full store, so that the next records have room and need no commit of their own. Evicts
