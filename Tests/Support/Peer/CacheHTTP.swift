@@ -61,6 +61,9 @@ private final class PeerOrigin: HTTPTransport {
     let fields: HTTPFields = [.cacheControl: "max-age=1000", .eTag: "\"peer\""]
     let response = HTTPResponse(status: .ok, headerFields: fields)
     if request.path == "/endless" { return (response, Self.endless) }
+    if request.path == "/long" {
+      return (response, HTTPBody((0..<200_000).map { UInt8(ascii: "a") + UInt8($0 % 26) }))
+    }
     if request.path == "/page" { return (response, HTTPBody([UInt8](repeating: 1, count: 1000))) }
     return (response, HTTPBody(Array("peer".utf8)))
   }
