@@ -39,6 +39,8 @@ struct PowerTrace {
   init(_ path: String) throws {
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     var events: [Event] = []
+    // A file system may give the inode of a removed file to a new file. So each created file gets a number of its own here.
+    var (names, numbers): ([String: UInt64], [UInt64: UInt64]) = ([:], [:])
     var position = 0
     while position < bytes.count {
       func word(_ offset: Int) -> UInt64 {
@@ -47,10 +49,13 @@ struct PowerTrace {
         }
       }
       let (kind, nameLength) = (word(0) & 0xFFFF_FFFF, Int(word(0) >> 32))
-      let (inode, offset, length, extra) = (word(8), Int(word(16)), Int(word(24)), word(32))
+      let (own, offset, length, extra) = (word(8), Int(word(16)), Int(word(24)), word(32))
       let start = position + 40
       let name = String(decoding: bytes[start..<start + nameLength], as: UTF8.self)
       let data = bytes[start + nameLength..<start + nameLength + length]
+      // Two processes may both say that they have created one file.
+      if kind == 5, names.updateValue(own, forKey: name) != own { numbers[own] = ~UInt64(position) }
+      let inode = numbers[own] ?? own
       switch kind {
       case 1:
         guard let arrival = Arrival(rawValue: extra) else {
@@ -62,9 +67,12 @@ struct PowerTrace {
       case 4: events.append(.resize(inode: inode, length: offset))
       case 5: events.append(.create(name: name, inode: inode))
       case 6:
-        let names = name.split(separator: "/")
-        events.append(.rename(from: String(names[0]), to: String(names[1])))
-      case 7: events.append(.unlink(name: name))
+        let both = name.split(separator: "/").map(String.init)
+        names[both[1]] = names.removeValue(forKey: both[0])
+        events.append(.rename(from: both[0], to: both[1]))
+      case 7:
+        names[name] = nil
+        events.append(.unlink(name: name))
       case 8:
         let text = String(decoding: data, as: UTF8.self)
         events.append(.say(text.split(separator: "\n").map(String.init)))
