@@ -153,7 +153,7 @@ extension WriteBuffer {
     }
   }
 
-  /// What a record costs. Also takes the room from the namespace. Nil if there is too little room.
+  /// The cost of a record, which this call also takes from the room of the namespace. Nil if there is too little room.
   private func cost(
     of record: BufferRecord, _ charge: BufferCharge, _ namespace: inout BufferedNamespace,
     _ state: BufferState, _ view: borrowing SharedTable.View
