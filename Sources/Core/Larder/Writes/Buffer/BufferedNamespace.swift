@@ -39,9 +39,9 @@ struct BufferRoom {
 struct BufferCharge {
   var entries = 0
   var bytes = 0
+}
 
-  init(entries: Int, bytes: Int) { (self.entries, self.bytes) = (entries, bytes) }
-
+extension BufferCharge {
   init(at place: Int, _ view: borrowing SharedTable.View) {
     entries = Int(truncatingIfNeeded: view.wide(place))
     bytes = Int(truncatingIfNeeded: view.wide(place + 1))
@@ -63,7 +63,7 @@ struct BufferedNamespace {
   let id: NamespaceID
   var next: UInt64
   var room: BufferRoom
-  var charge = BufferCharge(entries: 0, bytes: 0)
+  var charge = BufferCharge()
   private let place: Int
 
   /// A new slot. `counters` are the counters in the base, without the records of the buffer.

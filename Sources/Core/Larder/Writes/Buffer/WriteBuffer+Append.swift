@@ -91,7 +91,8 @@ extension WriteBuffer {
       let record = former.record(key.count, in: namespace.id, entryCount: 0)
       let charge = former.charge(replacedBy: nil)
       guard let cost = cost(of: record, charge, &slot, state, view),
-        // No transaction numbers removals now: transactions do so only while the buffer is frozen (no process appends).
+        // No transaction numbers removals now: transactions do so only while the buffer is frozen (no process appends), or if
+        // entries have owners.
         let number = removals.begin()
       else { return .refused }
       removals.record(former.keyHash, number)

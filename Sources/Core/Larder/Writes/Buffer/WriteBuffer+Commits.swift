@@ -1,0 +1,190 @@
+import LMDB
+import LarderSystem
+import Synchronization
+
+struct BufferTerms {
+  var metadata: UInt64 = 0
+  var room = BufferRoom(Limits(entries: 0, bytes: 0), used: Usage(entries: 0, bytes: 0))
+  /// For each namespace, the version of its next value and its room.
+  var namespaces: [NamespaceID: (next: UInt64, room: BufferRoom)] = [:]
+  var pages = 0
+  var isWatched = true
+  /// Whether some entries have owners. If so, the removal of an owner removes other entries, too.
+  var hasDependents = true
+}
+
+extension WriteBuffer {
+  /// Makes the other log active if the active log has records. Returns the older log, whose records the caller then commits while
+  /// processes append. Nil if the caller must freeze the buffer, also because a transaction that has failed has left an older log.
+  /// The caller holds `lock.write`, and `commit` is the last commit.
+  func turn(
+    on commit: UInt64, lockTimeout: Duration
+  ) throws(LMDBError) -> BufferLog? {
+    let table = table
+    if hasRecords { checkPlace(table.view) }
+    return try lock(waitingAtMost: lockTimeout) { view, state in
+      if state.isFrozen { return nil }
+      var state = state
+      // A killed process has committed the older log. The transaction begins on that commit, so readers see it, too.
+      if state.hasOlder, commit == base(of: state) &+ 1 {
+        state = merge(state, on: commit, nil, view)
+      }
+      guard base(of: state) == commit, !state.hasOlder, state.end > 0 else { return nil }
+      return olderLog(of: turn(state, view))
+    }
+  }
+
+  private func lock<Result>(
+    waitingAtMost timeout: Duration,
+    _ body: (borrowing SharedTable.View, BufferState) -> Result
+  ) throws(LMDBError) -> Result {
+    let table = table
+    let result = lock?.withLock(table.view, waitingAtMost: timeout) { view in
+      index(view)
+      return body(view, state(in: view))
+    }
+    guard let result else { throw table.view.isWritable ? .busy : .closed }
+    return result
+  }
+
+  /// If the process is killed during this call, nothing has changed: the words are used only in the turned state.
+  private func turn(_ state: BufferState, _ view: borrowing SharedTable.View) -> BufferState {
+    let turned = state.turned
+    view.store(UInt64(state.end), wide: BufferLayout.Place.olderEnd)
+    BufferCharge().save(at: BufferLayout.Place.charge, view)
+    view.store(0, wide: BufferLayout.Place.chargedPages)
+    forEachNamespace(view) { $0.charge = BufferCharge() }
+    emptyTable(for: turned, view)
+    KillPoint.pass(16)
+    view.store(0, wide: BufferLayout.Place.tail)
+    KillPoint.pass(17)
+    view.release(turned.word, to: BufferLayout.Place.state)
+    KillPoint.pass(18)
+    return turned
+  }
+
+  private func emptyTable(for state: BufferState, _ view: borrowing SharedTable.View) {
+    guard state.needsEmptyTable else { return }
+    let table = layout.table(of: state.generation)
+    // Until the state is stored, readers may still look for records of the older log, which used this table last.
+    let older = state.generation &- 2
+    for place in table..<table + layout.slots
+    where !BufferSlot(word: view.wide(place)).isOf(older) { view.store(0, wide: place) }
+  }
+
+  /// Stops the appends of all processes until the transaction has ended. The caller holds `lock.write`, and `commit` is the last
+  /// commit. Returns the logs that `commit` does not contain.
+  func freeze(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) -> [BufferLog] {
+    let logs = try lock(waitingAtMost: lockTimeout) { view, state in
+      view.release(state.frozen.word, to: BufferLayout.Place.state)
+      return self.logs(of: state.frozen, after: commit)
+    }
+    KillPoint.pass(7)
+    return logs
+  }
+
+  /// Ends a transaction before another transaction begins. Returns true if the commit `newest` has taken over records. If
+  /// `keepsFrozen` is set, appends continue only after the next transaction.
+  func end(
+    newest: UInt64, in environment: Environment, _ terms: BufferTerms, keepsFrozen: Bool
+  ) -> Bool {
+    let table = table
+    let view = table.view
+    guard view.isWritable else { return false }
+    let state = BufferState(word: view.acquire(BufferLayout.Place.state))
+    if newest == base(of: state) || !(state.isFrozen || state.hasOlder) {
+      // The transaction has failed, perhaps before it took the buffer, so the records stay for the next commit. Until then appends
+      // are refused: the disk may be full.
+      refuse(lockTimeout: environment.lockTimeout)
+      if state.isFrozen { view.release(state.thawed.word, to: BufferLayout.Place.state) }
+      return false
+    }
+    // LMDB may show the commit of a killed process only after the next commit. Until then readers take the records from the
+    // buffer.
+    guard Self.isVisible(newest, in: environment) else { return false }
+    if state.hasRecords { commits.add(1, ordering: .relaxed) }
+    isSuspended.store(false, ordering: .relaxed)
+    if state.isFrozen {
+      begin(keepsFrozen ? state.next.frozen : state.next, on: newest, terms, view)
+    } else {
+      // If the lock cannot be taken, the next transaction does the same.
+      _ = lock?.withLock(view, waitingAtMost: environment.lockTimeout) { view in
+        index(view)
+        let state = BufferState(word: view.acquire(BufferLayout.Place.state))
+        _ = merge(state, on: newest, terms, view)
+      }
+    }
+    return true
+  }
+
+  /// Marks the older log as committed. The room is counted again if `terms` are known; otherwise less room is left than
+  /// possible. The caller owns the lock.
+  private func merge(
+    _ state: BufferState, on commit: UInt64, _ terms: BufferTerms?,
+    _ view: borrowing SharedTable.View
+  ) -> BufferState {
+    if let terms {
+      forEachNamespace(view) { slot in
+        guard let known = terms.namespaces[slot.id] else { return }
+        slot.next = max(slot.next, known.next)
+        slot.room = known.room.less(slot.charge)
+      }
+      save(
+        terms, less: BufferCharge(at: BufferLayout.Place.charge, view),
+        pages: Int(clamping: view.wide(BufferLayout.Place.chargedPages)), view)
+    }
+    KillPoint.pass(19)
+    view.release(commit, to: BufferLayout.Place.base + state.merged.base)
+    KillPoint.pass(20)
+    view.release(state.merged.word, to: BufferLayout.Place.state)
+    KillPoint.pass(21)
+    return state.merged
+  }
+
+  private func save(
+    _ terms: BufferTerms, less charge: BufferCharge, pages: Int,
+    _ view: borrowing SharedTable.View
+  ) {
+    view.store(terms.metadata, wide: BufferLayout.Place.metadata)
+    terms.room.less(charge).save(at: BufferLayout.Place.room, view)
+    view.store(UInt64(max(0, terms.pages - pages)), wide: BufferLayout.Place.pages)
+    view.store(terms.isWatched ? 1 : 0, wide: BufferLayout.Place.watched)
+    view.store(terms.hasDependents ? 1 : 0, wide: BufferLayout.Place.dependents)
+  }
+
+  func refuse(lockTimeout: Duration) {
+    let table = table
+    _ = lock?.withLock(table.view, waitingAtMost: lockTimeout) { view in
+      view.store(0, wide: BufferLayout.Place.pages)
+    }
+  }
+
+  private static func isVisible(_ commit: UInt64, in environment: Environment) -> Bool {
+    do throws(LMDBError) {
+      return try environment.beginRead().id >= commit
+    } catch {
+      return false
+    }
+  }
+
+  /// Begins a generation after a commit of all records. If the process is killed during this call, the next transaction repeats
+  /// the call.
+  private func begin(
+    _ state: BufferState, on commit: UInt64, _ terms: BufferTerms,
+    _ view: borrowing SharedTable.View
+  ) {
+    KillPoint.pass(9)
+    for index in 0..<BufferLayout.namespaceCount {
+      view.store(0, wide: BufferLayout.namespace(index))
+    }
+    emptyTable(for: state, view)
+    KillPoint.pass(10)
+    view.store(0, wide: BufferLayout.Place.tail)
+    KillPoint.pass(11)
+    save(terms, less: BufferCharge(), pages: 0, view)
+    view.release(commit, to: BufferLayout.Place.base + state.base)
+    KillPoint.pass(12)
+    view.release(state.word, to: BufferLayout.Place.state)
+    KillPoint.pass(13)
+  }
+}
