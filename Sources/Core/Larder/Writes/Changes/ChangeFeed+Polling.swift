@@ -3,7 +3,7 @@ import Synchronization
 
 /// The task that polls the ring while this process has subscriptions.
 extension ChangeFeed {
-  /// The shortest and longest time between two looks at the ring, so that changes of other processes arrive within 50 ms.
+  /// The shortest and longest time between two polls, so that changes of other processes arrive within 50 ms.
   private static let shortest = Duration.milliseconds(5)
   private static let longest = Duration.milliseconds(20)
 
@@ -49,18 +49,15 @@ extension ChangeFeed {
       return
     }
     // Writers check only the word in the ring. The word may be lost when a larger ring replaces the ring, so both are checked.
-    if ChangeLease.isLive(lease.end, at: now), ChangeLease.isLive(ring.watchedUntil, at: now) {
-      state.heldAt = commit
-      if now + ChangeLease.length < lease.end + ChangeLease.renewal { return }
-      state.lease?.renew(on: ring, at: now)
-    } else {
-      state.lease?.renew(on: ring, at: now)
-      // A commit between the last renewal and this renewal may have happened without a lease, so its changes may be missing.
-      let commit = ring.newestCommit
-      if commit != state.heldAt { state.leaseExpirations += 1 }
-      state.heldAt = commit
-    }
-    publishStuck(&state, newest: commit)
+    let isLive =
+      ChangeLease.isLive(lease.end, at: now) && ChangeLease.isLive(ring.watchedUntil, at: now)
+    let isDue = now + ChangeLease.length >= lease.end + ChangeLease.renewal
+    if !isLive || isDue { state.lease?.renew(on: ring, at: now) }
+    let held = isLive ? commit : ring.newestCommit
+    // A commit between the last renewal and this renewal may have happened without a lease, so its changes may be missing.
+    if !isLive, held != state.heldAt { state.leaseExpirations += 1 }
+    state.heldAt = held
+    if !isLive || isDue { publishStuck(&state, newest: commit) }
   }
 
   /// Publishes the changes of a writer that was killed right after its commit, if two polls have found them unpublished.

@@ -9,8 +9,7 @@ import Synchronization
 #endif
 
 /// This process's access to the change ring, the file with the newest changes. Batches publish their changes here while
-/// subscriptions exist. The feed holds the lease for this process's subscriptions and wakes them. As long as a subscription
-/// does not read, no change is copied for it.
+/// subscriptions exist. The feed holds the lease for this process's subscriptions and wakes the subscriptions.
 final class ChangeFeed: Sendable {
   let ring: ChangeRing
   let process = ProcessInfo.processInfo.processIdentifier
@@ -19,7 +18,7 @@ final class ChangeFeed: Sendable {
   private let health: @Sendable () -> StoreHealth
   let state = Mutex(State())
   let sleepers = Waiters<Void>()
-  /// Whether the file could not be mapped. If so, only subscriptions try again, but batches do not.
+  /// Whether the file could not be mapped. If so, batches do not try again, but a new subscription does.
   private let isWithout = Atomic(false)
   private let refusedSlots = Atomic(0)
 
@@ -74,16 +73,15 @@ final class ChangeFeed: Sendable {
       _ = ring.exchangeWatched(until, for: 0)
       return nil
     }
-    growRing()
+    // If the disk has no room for a larger ring, the ring stays, and a slow subscription misses changes sooner.
+    let wanted = ring.wantedSlots
+    if wanted > ring.slots, wanted != refusedSlots.load(ordering: .relaxed),
+      !ring.grow(to: wanted)
+    {
+      refusedSlots.store(wanted, ordering: .relaxed)
+    }
     ring.restartIfImpossible()
     return PendingChanges(feed: self, first: ring.head, transaction: transaction)
-  }
-
-  /// Makes a small ring larger. If the disk has no room, the ring stays, and a slow subscription misses changes sooner.
-  private func growRing() {
-    let wanted = ring.wantedSlots
-    guard wanted > ring.slots, wanted != refusedSlots.load(ordering: .relaxed) else { return }
-    if !ring.grow(to: wanted) { refusedSlots.store(wanted, ordering: .relaxed) }
   }
 
   func publish(_ target: UInt64) {

@@ -1,14 +1,14 @@
 import LMDB
 import LarderSystem
 
-/// The changes of a batch for subscribers. Each change is written into the ring when it is made, and published after the commit.
+/// The changes of a batch for subscribers. The batch writes each change into the ring, and publishes all changes after its commit.
 struct PendingChanges {
   let feed: ChangeFeed
   let first: UInt64
   let transaction: UInt64
   private(set) var count: UInt64 = 0
   /// The names of the namespaces that this batch has already looked up for its changes.
-  fileprivate(set) var names: [NamespaceID: [UInt8]] = [:]
+  var names: [NamespaceID: [UInt8]] = [:]
 
   fileprivate mutating func add(_ record: ChangeRecord) {
     feed.ring.write(record, at: first + count)
@@ -30,7 +30,7 @@ struct PendingChanges {
 }
 
 extension WriteSession {
-  /// Whether the caller must describe the next change for subscribers. If not, notes only that a change happened.
+  /// Whether subscribers get the next change. If there are no subscribers, notes only that a change happened.
   @inline(__always)
   mutating func wantsNextChange() -> Bool {
     if changes != nil { return true }
@@ -38,22 +38,11 @@ extension WriteSession {
     return false
   }
 
-  mutating func recordClear(of id: NamespaceID, _ name: String, bytes: UInt64) {
-    guard wantsNextChange() else { return }
-    record(.cleared, id: id, name: Array(name.utf8), before: Int(clamping: bytes))
-  }
-
-  mutating func recordRename(of id: NamespaceID, _ old: String, to new: String) {
-    guard wantsNextChange() else { return }
-    changes?.names[id] = Array(new.utf8)
-    record(.renamed, id: id, name: Array(old.utf8), key: Array(new.utf8))
-  }
-
   mutating func record(
     _ kind: ChangeRecord.Kind, reason: RemovalReason? = nil, id: NamespaceID, name: [UInt8],
     key: [UInt8] = [], before: Int? = nil, after: Int? = nil, expires: Int64 = EntryHeader.never
   ) {
-    guard let pending = changes else { return }
+    guard wantsNextChange(), let pending = changes else { return }
     let record = ChangeRecord(
       kind, reason: reason, id: id, name: name, key: key, before: before, after: after,
       expires: expires == EntryHeader.never ? nil : Timestamp(milliseconds: expires), time: now,

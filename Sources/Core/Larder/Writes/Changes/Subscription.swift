@@ -12,8 +12,7 @@ final class Subscription: Sendable {
     var position = ChangeRing.Position(gaps: 0, head: 0)
     var leaseExpirations = 0
     var health = StoreHealth.healthy
-    var isEntered = false
-    /// The error because of which the subscription could not begin; nil after the error was delivered.
+    /// The error because of which the subscription could not begin.
     var failure: LarderError?
     var isOver = false
   }
@@ -26,7 +25,6 @@ final class Subscription: Sendable {
       let entered = try store.engine.beginSubscription(mayWrite: !store.isReadOnly)
       state.position = entered.position
       state.leaseExpirations = entered.leaseExpirations
-      state.isEntered = true
     } catch {
       state.failure = error
     }
@@ -36,12 +34,11 @@ final class Subscription: Sendable {
   deinit { end() }
 
   func end() {
-    let wasEntered = state.withLock { state in
-      defer { state.isEntered = false }
-      state.isOver = true
-      return state.isEntered
+    let isFirst = state.withLock { state in
+      defer { state.isOver = true }
+      return !state.isOver && state.failure == nil
     }
-    if wasEntered { engine.changes.leave() }
+    if isFirst { engine.changes.leave() }
   }
 
   func next() async -> Change? {

@@ -32,8 +32,7 @@ extension AccessTable {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }
     let place = view.recentPlace(of: id)
-    let isNone = first > last
-    view[place] = isNone ? 0 : id.rawValue
+    view[place] = first > last ? 0 : id.rawValue
     view[place + 1] = UInt32(truncatingIfNeeded: first)
     view[place + 2] = UInt32(truncatingIfNeeded: last)
   }
@@ -45,12 +44,9 @@ extension AccessTable {
   ) {
     if !isNew { return touch(hash, sequence: sequence, of: id, in: minute) }
     let view = words.view
-    guard view.isWritable, view.count > 0, view.find(hash) == nil else { return }
-    view.claim(
-      hash,
-      AccessSlot(
-        tag: AccessSlot.tag(of: hash), stats: AccessStats(frequency: 1),
-        minute: view.minute(minute)))
+    if view.count > 0, view.find(hash) == nil {
+      setStats(AccessStats(frequency: 1), of: hash, in: minute)
+    }
   }
 
   func forget(_ hash: UInt64) {

@@ -9,26 +9,19 @@ final class FairShare: Sendable {
   private struct Times {
     var generation: UInt64 = 0
     var namespaces: [KnownNamespace] = []
-    var guarantees: [NamespaceID: UInt64] = [:]
     var time: [NamespaceID: Double] = [:]
     var now = 0.0
   }
   private let times = Mutex(Times())
 
-  func known(
-    at generation: UInt64
-  ) -> (namespaces: [KnownNamespace], guarantees: [NamespaceID: UInt64])? {
-    times.withLock { times in
-      guard times.generation == generation else { return nil }
-      return (namespaces: times.namespaces, guarantees: times.guarantees)
-    }
+  func known(at generation: UInt64) -> [KnownNamespace]? {
+    times.withLock { $0.generation == generation ? $0.namespaces : nil }
   }
 
   func remember(_ namespaces: [KnownNamespace], at generation: UInt64) {
     times.withLock { times in
       times.generation = generation
       times.namespaces = namespaces
-      times.guarantees = namespaces.guarantees
       let ids = Set(namespaces.map(\.id))
       times.time = times.time.filter { ids.contains($0.key) }
     }
@@ -48,11 +41,5 @@ final class FairShare: Sendable {
     times.withLock { times in
       times.time[id] = max(times.time[id] ?? times.now, times.now) + share
     }
-  }
-}
-
-extension [KnownNamespace] {
-  var guarantees: [NamespaceID: UInt64] {
-    reduce(into: [:]) { if $1.guaranteed > 0 { $0[$1.id] = $1.guaranteed } }
   }
 }

@@ -23,18 +23,6 @@ extension NamespaceQueue {
     }
   }
 
-  mutating func newestPosition() throws(LarderError) -> UInt64? {
-    let (id, queue) = (request.id, session.engine.indexes.queue)
-    let end = IndexKey.queue(.max, in: id)
-    return try session.transaction.read { lmdb throws(LMDBError) -> UInt64? in
-      var cursor = try lmdb.cursor(in: queue)
-      _ = try cursor.seek(end.span)
-      guard let last = try cursor.previous(), last.key.count > 4, last.key.namespaceID == id
-      else { return nil }
-      return QueueRecord.position(of: last.key)
-    }
-  }
-
   /// Removes an entry that the policy has chosen. If owners of the entry are stored, removes the owners, and the entry with
   /// them. False if an owner must stay, or if another namespace would have less than its guaranteed bytes.
   mutating func evict(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) -> Bool {
@@ -56,10 +44,9 @@ extension NamespaceQueue {
   }
 
   private mutating func mayEvictOwner(_ entry: StoredEntry) throws(LarderError) -> Bool {
-    if entry.header.flags.contains(.pinned) || session.mustStay(entry.entryKey) {
-      return false
-    }
-    guard entry.owners.isEmpty else { return false }
+    guard !entry.header.flags.contains(.pinned), !session.mustStay(entry.entryKey),
+      entry.owners.isEmpty
+    else { return false }
     guard let namespace = try session.namespace(of: entry.id) else { return true }
     return namespace.rules.eviction != .refuse
   }
@@ -67,11 +54,14 @@ extension NamespaceQueue {
   // MARK: Guarantees
 
   /// Whether every namespace keeps its guaranteed bytes when the victims and their dependents are removed. Only the namespace
-  /// that needs the room may lose guaranteed bytes. O(removed entries) in a store with guarantees and owners.
+  /// that needs the room may lose guaranteed bytes. O(removed entries + namespaces) in a store with owners.
   mutating func keepsGuarantees(without victims: [StoredEntry]) throws(LarderError) -> Bool {
     guard session.state.dependents > 0 else { return true }
-    var guaranteed = try session.guarantees()
-    if let asking { guaranteed[asking] = nil }
+    // The namespace whose write or rules need the room; nil if only the limits of the store need the room.
+    let asking = request.reason == nil ? request.id : session.ledger.expected?.id
+    let guaranteed = try session.namespaces().reduce(into: [NamespaceID: UInt64]()) {
+      if $1.guaranteed > 0, $1.id != asking { $0[$1.id] = $1.guaranteed }
+    }
     guard !guaranteed.isEmpty else { return true }
     var taken: [NamespaceID: UInt64] = [:]
     var leaving: Set<[UInt8]> = []
@@ -87,11 +77,6 @@ extension NamespaceQueue {
       waiting += try dependents(of: entry, without: leaving)
     }
     return true
-  }
-
-  /// The namespace whose write or rules need the room; nil if only the limits of the store need the room.
-  private var asking: NamespaceID? {
-    request.reason == nil ? request.id : session.ledger.expected?.id
   }
 
   /// The dependents of `owner` that have no other owner. Other owners that are not stored, or are in `leaving`, do not count.

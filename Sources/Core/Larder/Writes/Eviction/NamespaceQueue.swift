@@ -6,8 +6,6 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   var session: WriteSession
   private(set) var request: RoomRequest
   private(set) var removal = RemovalResult()
-  /// The entry that was read last. The policy usually evicts this entry, and then need not parse the record again.
-  private var latest: StoredEntry?
 
   init(_ session: consuming WriteSession, _ request: RoomRequest) {
     self.session = session
@@ -56,10 +54,9 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   var windowCost: UInt64 { countsBytes ? state.windowBytes : state.windowEntries }
 
   mutating func first(from position: UInt64) throws(LarderError) -> Candidate? {
-    let newest = try newest
     var position = position
     while let found = try read(from: position) {
-      if mayEvict(found, newest: newest) { return found }
+      if mayEvict(found) { return found }
       position = found.sequence + 1
     }
     return nil
@@ -79,7 +76,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   }
 
   mutating func remove(_ candidate: Candidate) throws(LarderError) -> Bool {
-    guard let reason, mayEvict(candidate, newest: try newest) else { return false }
+    guard let reason, mayEvict(candidate) else { return false }
     guard usage.bytes >= request.guaranteed &+ candidate.size else {
       // Smaller entries may be evictable, but the search for them could read all entries, so the eviction stops.
       request.evictionsLeft = 0
@@ -97,19 +94,13 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
     return true
   }
 
-  private var newest: UInt64? {
-    mutating get throws(LarderError) { request.keepsNewest ? try newestPosition() : nil }
-  }
-
-  private func mayEvict(_ entry: Candidate, newest: UInt64?) -> Bool {
-    !request.skipped.contains(entry.sequence) && entry.sequence != newest
-      && !session.mustStay(entry.entryKey)
+  private func mayEvict(_ entry: Candidate) -> Bool {
+    !request.skipped.contains(entry.sequence) && !session.mustStay(entry.entryKey)
   }
 
   private mutating func read(from position: UInt64) throws(LarderError) -> Candidate? {
     // No entry ever has the largest possible position. A record at that position is damage, so it counts as no entry.
     guard let entry = try entry(from: position), entry.header.sequence != .max else { return nil }
-    latest = entry
     return Candidate(
       sequence: entry.header.sequence, size: UInt64(entry.valueCount), hash: entry.keyHash ?? 0,
       entryKey: entry.entryKey)
@@ -118,13 +109,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   private mutating func evict(
     _ candidate: Candidate, for reason: RemovalReason
   ) throws(LarderError) -> Bool {
-    let contents =
-      if let latest, latest.entryKey == candidate.entryKey {
-        try session.contents(of: latest)
-      } else {
-        try session.contents(of: candidate.entryKey)
-      }
-    switch contents {
+    switch try session.contents(of: candidate.entryKey) {
     case .empty:
       return false
     case .damaged:

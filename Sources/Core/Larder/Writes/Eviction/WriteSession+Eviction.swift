@@ -91,18 +91,13 @@ extension WriteSession {
   /// All namespaces. O(namespaces), but O(1) if this process has called the function after the last change of a namespace.
   mutating func namespaces() throws(LarderError) -> [KnownNamespace] {
     let fairShare = engine.writes.fairShare
-    if let known = fairShare.known(at: state.generation) { return known.namespaces }
+    if let known = fairShare.known(at: state.generation) { return known }
     var namespaces: [KnownNamespace] = []
     for name in try namespaceNames() {
       if let found = try namespace(name) { namespaces.append(found) }
     }
     if ledger.hasCommittedGeneration { fairShare.remember(namespaces, at: state.generation) }
     return namespaces
-  }
-
-  mutating func guarantees() throws(LarderError) -> [NamespaceID: UInt64] {
-    let known = engine.writes.fairShare.known(at: state.generation)
-    return if let known { known.guarantees } else { try namespaces().guarantees }
   }
 
   @discardableResult
@@ -176,14 +171,13 @@ extension Limits {
     }
   }
 
-  /// The limits in the form that messages use: `20 entries, 1000 bytes`.
   var words: String {
-    [entries.map { LimitWords.entries($0) }, bytes.map { LimitWords.bytes($0) }]
-      .compactMap { $0 }.joined(separator: ", ")
+    StoreLimits(entries: entries, bytes: bytes).words
   }
 }
 
 extension StoreLimits {
+  /// The limits in the form that messages use: `20 entries, 1000 bytes`.
   var words: String {
     [
       entries.map { LimitWords.entries($0) }, bytes.map { LimitWords.bytes($0) },

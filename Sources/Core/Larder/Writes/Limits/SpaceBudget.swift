@@ -65,7 +65,6 @@ struct RoomRequest {
   var reason: RemovalReason?
   var evictionsLeft = Int.max
   var guaranteed: UInt64 = 0
-  /// The queue positions of entries that could not be evicted. These entries are not tried again.
+  /// The queue positions of entries that must stay or could not be evicted.
   var skipped: Set<UInt64> = []
-  var keepsNewest = false
 }

@@ -76,11 +76,11 @@ extension WriteSession {
     if exceeds(limits, in: id) {
       try removeExpired(in: id, limit: most) { session in session.exceeds(limits, in: id) }
       var request = RoomRequest(id: id, limits: limits, evictionsLeft: most)
-      request.keepsNewest = true
+      if let newest = try newestPosition(in: id) { request.skipped = [newest] }
       let removal = try evict(rules.eviction, request)
       // The limit cannot be reached as long as the newest entry stays, so this second call may evict the newest entry as well.
       if exceeds(limits, in: id), removal.entries < most {
-        request.keepsNewest = false
+        request.skipped = []
         request.evictionsLeft = most - removal.entries
         try evict(rules.eviction, request)
       }
@@ -102,6 +102,17 @@ extension WriteSession {
             : counters.pinned == 1 ? "1 is pinned" : "\(counters.pinned) are pinned")
           + ": its limit of \(limits.words) cannot be reached",
         hint: "remove or unpin entries, then set the limit again"))
+  }
+
+  private mutating func newestPosition(in id: NamespaceID) throws(LarderError) -> UInt64? {
+    let (end, queue) = (IndexKey.queue(.max, in: id), engine.indexes.queue)
+    return try transaction.read { lmdb throws(LMDBError) -> UInt64? in
+      var cursor = try lmdb.cursor(in: queue)
+      _ = try cursor.seek(end.span)
+      guard let last = try cursor.previous(), last.key.count > 4, last.key.namespaceID == id
+      else { return nil }
+      return QueueRecord.position(of: last.key)
+    }
   }
 
   fileprivate mutating func changeSettings(

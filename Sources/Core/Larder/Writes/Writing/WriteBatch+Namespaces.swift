@@ -81,8 +81,9 @@ extension WriteBatch {
       state.bytes &-= before.bytes
       state.stored &-= before.stored
     }
-    session.recordClear(of: record.id, name, bytes: before.bytes)
-    return RemovalResult(entries: Int(clamping: before.entries), bytes: Int(clamping: before.bytes))
+    let bytes = Int(clamping: before.bytes)
+    session.record(.cleared, id: record.id, name: Array(name.utf8), before: bytes)
+    return RemovalResult(entries: Int(clamping: before.entries), bytes: bytes)
   }
 
   /// Renames a namespace, which keeps its entries, rules and counters.
@@ -106,7 +107,8 @@ extension WriteBatch {
     try session.transaction.remove(MetadataKey.namespace(old), from: .main)
     session.known[ExactString(old)] = nil
     try session.store(record, named: new)
-    session.recordRename(of: record.id, old, to: new)
+    session.changes?.names[record.id] = Array(new.utf8)
+    session.record(.renamed, id: record.id, name: Array(old.utf8), key: Array(new.utf8))
   }
 
   mutating func resetStatistics(of name: String) throws(LarderError) {

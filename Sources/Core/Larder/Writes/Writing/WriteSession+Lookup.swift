@@ -14,21 +14,9 @@ extension WriteSession {
   /// The checksum is verified, because the batch will rely on the record. For a large record, this would read the whole record
   /// from the disk. So a large record must instead be in each index at the place that its header gives.
   mutating func contents(of entryKey: [UInt8]) throws(LarderError) -> SlotContents {
-    try contents(of: entryKey) { StoredEntry(entryKey: entryKey, record: $0) }
-  }
-
-  /// The contents under the key of an entry that this batch has already parsed. The record is not parsed again.
-  mutating func contents(of entry: StoredEntry) throws(LarderError) -> SlotContents {
-    try contents(of: entry.entryKey) { _ in entry }
-  }
-
-  @inline(__always)
-  private mutating func contents(
-    of entryKey: [UInt8], parse: (Span<UInt8>) -> StoredEntry?
-  ) throws(LarderError) -> SlotContents {
     let found = try transaction.change { lmdb throws(LMDBError) -> SlotContents in
       guard let record = try lmdb.locate(entryKey.span, in: .entries) else { return .empty }
-      guard let entry = parse(record) else { return .damaged }
+      guard let entry = StoredEntry(entryKey: entryKey, record: record) else { return .damaged }
       return entry.isLarge || entry.isIntact(record) ? .entry(entry) : .damaged
     }
     guard case .entry(let entry) = found, entry.isLarge else { return found }
