@@ -107,7 +107,7 @@ import Testing
       #expect(command.summary.hasSuffix("."), "\(command.name)")
       #expect((fewest...4).contains(command.examples.count), "\(command.name)")
       for example in command.examples {
-        #expect(try invocation(example.line).command.name == command.name, "\(example.line)")
+        #expect(try invocation(example.key).command.name == command.name, "\(example.key)")
       }
     }
   }

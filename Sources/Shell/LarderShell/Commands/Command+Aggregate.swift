@@ -8,9 +8,9 @@ extension Command {
     options: [.value("--by", .operand, "count the entries for each value")],
     plain: ["": "entries bytes expired", "--by OPERAND": "value entries bytes"],
     examples: [
-      Example("count @departures", "a namespace"),
-      Example("count @* --older 30d", "entries written a month ago or earlier"),
-      Example("count @departures --by .track", "for each value of a field"),
+      "count @departures": "a namespace",
+      "count @* --older 30d": "entries written a month ago or earlier",
+      "count @departures --by .track": "for each value of a field",
     ]
   ).running { call, session in
     let scope = try Scope(of: call, in: session)
@@ -43,8 +43,8 @@ extension Command {
       options: [.value("--by", .operand, "one result for each value")],
       plain: ["": "result values skipped", "--by OPERAND": "group result values skipped"],
       examples: [
-        Example(example, "over a selection"),
-        Example("\(kind.rawValue) size @departures --by .track", "for each value of a field"),
+        example: "over a selection",
+        "\(kind.rawValue) size @departures --by .track": "for each value of a field",
       ]
     ).running { call, session in
       let operand = call.operand("OPERAND")!

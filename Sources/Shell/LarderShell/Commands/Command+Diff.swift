@@ -11,8 +11,8 @@ extension Command {
       "FILE": "change namespace key size_before size", "KEY KEY": "change place before after",
     ],
     examples: [
-      Example("diff backup.jsonl", "since an export"),
-      Example("diff @articles 000017 000018", "two values, by field, line or byte"),
+      "diff backup.jsonl": "since an export",
+      "diff @articles 000017 000018": "two values, by field, line or byte",
     ]
   ).running { call, session -> Outcome in
     let words = call.allBytes("FILE|KEY KEY")

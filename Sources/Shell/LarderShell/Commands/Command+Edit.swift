@@ -6,8 +6,8 @@ extension Command {
     "edit", .changing, .changes, "Opens a value in your editor and stores the result.",
     namespaces: .one, parameters: [.one("KEY", .key)],
     examples: [
-      Example("edit @departures \"Malm\u{F6} C:07\"", "in $VISUAL, $EDITOR or vi"),
-      Example("edit note", "a key of the namespace in use; an absent one is created"),
+      "edit @departures \"Malm\u{F6} C:07\"": "in $VISUAL, $EDITOR or vi",
+      "edit note": "a key of the namespace in use; an absent one is created",
     ]
   ).running { call, session in
     guard [.prompt, .command].contains(call.line.source), let open = session.host.edit,

@@ -11,10 +11,10 @@ extension Command {
     rules: [.atMostOne(["--at-least", "--at-most"])],
     plain: BulkOptions.plain,
     examples: [
-      Example("expire 'Kiruna:'* midnight", "at the next midnight"),
-      Example("expire @articles 000017 1h30m", "from now"),
-      Example("expire @articles 000017 +2h", "two hours after the present expiry"),
-      Example("expire @* --tag news 1d --at-most", "within a day, or earlier"),
+      "expire 'Kiruna:'* midnight": "at the next midnight",
+      "expire @articles 000017 1h30m": "from now",
+      "expire @articles 000017 +2h": "two hours after the present expiry",
+      "expire @* --tag news 1d --at-most": "within a day, or earlier",
     ]
   ).running { call, session in
     let change = call.expiryChange("TIME|+D")!
@@ -53,8 +53,8 @@ extension Command {
       + BulkOptions.all,
     plain: BulkOptions.plain,
     examples: [
-      Example("touch @departures --yes", "a whole namespace, by its rule"),
-      Example("touch 'Kiruna:'* --ttl 2h", "with another lifetime"),
+      "touch @departures --yes": "a whole namespace, by its rule",
+      "touch 'Kiruna:'* --ttl 2h": "with another lifetime",
     ]
   ).running { call, session in
     var change = try EntryChange("touch", past: "touched", call, in: session)
@@ -86,8 +86,8 @@ extension Command {
     selection: .required, options: BulkOptions.all,
     plain: BulkOptions.plain,
     examples: [
-      Example("persist \"Kiruna:07\"", "one key"),
-      Example("persist @articles --tag front", "all with a tag"),
+      "persist \"Kiruna:07\"": "one key",
+      "persist @articles --tag front": "all with a tag",
     ],
   ).running { call, session in
     try setExpiries("persist", past: "persisted", call, session) { _ in .never }

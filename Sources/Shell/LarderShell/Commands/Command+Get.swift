@@ -25,10 +25,10 @@ extension Command {
       "--out FILE": "namespace key file bytes",
     ],
     examples: [
-      Example("get \"Malm\u{F6} C:07\"", "a key of the namespace in use"),
-      Example("get @thumbs 0113 --as hex --head 1kB", "the first bytes"),
-      Example("get \"Malm\u{F6} C:07\" .track", "a field of a JSON value"),
-      Example("get @departures 'Kiruna:'*", "the values of a selection"),
+      "get \"Malm\u{F6} C:07\"": "a key of the namespace in use",
+      "get @thumbs 0113 --as hex --head 1kB": "the first bytes",
+      "get \"Malm\u{F6} C:07\" .track": "a field of a JSON value",
+      "get @departures 'Kiruna:'*": "the values of a selection",
     ]
   ).running { call, session in
     let selection = call.selection!

@@ -8,8 +8,8 @@ extension Command {
     namespaces: .one, parameters: [.many("KEY", .key)],
     plain: ["": "fact value", "KEY KEY...": "key fact value"],
     examples: [
-      Example("info @departures \"Malm\u{F6} C:07\"", "one entry"),
-      Example("info hex:00ff", "a key that is not text"),
+      "info @departures \"Malm\u{F6} C:07\"": "one entry",
+      "info hex:00ff": "a key that is not text",
     ]
   ).running { call, session in
     let namespace = try session.namespace(call.namespaces)

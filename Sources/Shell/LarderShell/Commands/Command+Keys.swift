@@ -19,10 +19,10 @@ extension Command {
       "--show EXPR,...": "EXPR...",
     ],
     examples: [
-      Example("keys @departures", "the first of a namespace"),
-      Example("keys 'Malm\u{F6} C:'* --expiring 1h", "a pattern and a filter"),
-      Example("keys @* --larger 1MB --sort size", "the large ones of all namespaces"),
-      Example("keys @articles --limit all", "all of them, for a pipe"),
+      "keys @departures": "the first of a namespace",
+      "keys 'Malm\u{F6} C:'* --expiring 1h": "a pattern and a filter",
+      "keys @* --larger 1MB --sort size": "the large ones of all namespaces",
+      "keys @articles --limit all": "all of them, for a pipe",
     ],
   ).running { call, session in
     let scope = try Scope(of: call, in: session)
@@ -44,8 +44,8 @@ extension Command {
     selection: .optional,
     plain: ["": "key expires expires_in"],
     examples: [
-      Example("ttl @departures \"Malm\u{F6} C:07\"", "one key"),
-      Example("ttl 'Kiruna:'*", "all that match"),
+      "ttl @departures \"Malm\u{F6} C:07\"": "one key",
+      "ttl 'Kiruna:'*": "all that match",
     ],
   ).running { call, session in
     let scope = try Scope(of: call, in: session)
@@ -66,8 +66,8 @@ extension Command {
     rules: [.exactlyOne(["KEY", "--stdin"]), .needs("-0", "--stdin")],
     plain: ["": "exists", "--stdin": "key exists"],
     examples: [
-      Example("exists @articles 000017", "yes or no"),
-      Example("exists @articles 000017 000018", "of several"),
+      "exists @articles 000017": "yes or no",
+      "exists @articles 000017 000018": "of several",
     ]
   ).running { call, session -> Outcome in
     let namespace = try session.namespace(call.namespaces)

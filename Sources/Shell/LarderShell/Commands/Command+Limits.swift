@@ -29,10 +29,10 @@ extension Command {
       "": "namespace limit used allowed", "--entries N": "verb namespace entries bytes",
     ],
     examples: [
-      Example("limits", "the store, and the namespaces that have a limit"),
-      Example("limits @thumbs --bytes 50MB --policy fifo", "over what code declared"),
-      Example("limits @thumbs --guaranteed 10MB", "a share that other namespaces cannot take"),
-      Example("limits --disk 1GB", "the data file never grows beyond it"),
+      "limits": "the store, and the namespaces that have a limit",
+      "limits @thumbs --bytes 50MB --policy fifo": "over what code declared",
+      "limits @thumbs --guaranteed 10MB": "a share that other namespaces cannot take",
+      "limits --disk 1GB": "the data file never grows beyond it",
     ]
   ).running { call, session in
     if let wrong = (call.meansStore ? ofNamespace : ofStore).first(where: call.has) {

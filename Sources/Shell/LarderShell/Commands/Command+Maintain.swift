@@ -11,8 +11,8 @@ extension Command {
     ],
     plain: ["": "verb before after"],
     examples: [
-      Example("compact", "while no other process has the store open"),
-      Example("compact --to backup", "a copy, at any time"),
+      "compact": "while no other process has the store open",
+      "compact --to backup": "a copy, at any time",
     ]
   ).running { call, session in
     let copy = try call.bytes("--to").map { try session.host.directory(LocalFile.path($0)) }
@@ -38,8 +38,8 @@ extension Command {
   static let sync = CommandSpec(
     "sync", .store, .changes, "Writes everything so far to the disk.",
     examples: [
-      Example("sync", "what was written before is durable now"),
-      Example("SYNC", "commands may be written in capitals"),
+      "sync": "what was written before is durable now",
+      "SYNC": "commands may be written in capitals",
     ],
   ).running { _, session in
     try session.store.sync()
@@ -58,9 +58,9 @@ extension Command {
     ],
     plain: ["": "kind namespace key detail"],
     examples: [
-      Example("verify", "every record, checksum, index and count"),
-      Example("verify --deep", "and whether JSON is JSON"),
-      Example("verify --repair", "indexes and counts again, damaged entries removed"),
+      "verify": "every record, checksum, index and count",
+      "verify --deep": "and whether JSON is JSON",
+      "verify --repair": "indexes and counts again, damaged entries removed",
     ]
   ).running { call, session -> Outcome in
     var looked = 0
@@ -100,8 +100,8 @@ extension Command {
     parameters: [.one("DIRECTORY", .file)],
     plain: ["": "entries bytes namespaces found expired damaged pages"],
     examples: [
-      Example("salvage rescued", "entries that are whole, and what was lost"),
-      Example("salvage /var/tmp/rescued", "the damaged store stays as it is"),
+      "salvage rescued": "entries that are whole, and what was lost",
+      "salvage /var/tmp/rescued": "the damaged store stays as it is",
     ],
   ).running { call, session in
     let target = try session.host.directory(LocalFile.path(call.bytes("DIRECTORY")!))

@@ -9,10 +9,7 @@ extension Command {
     namespaces: .any,
     options: [.value("--sort", .choice(["size", "entries", "name"]), "the order")],
     plain: ["": "namespace entries bytes"],
-    examples: [
-      Example("namespaces", "all of them, by name"),
-      Example("ns --sort size", "the largest first"),
-    ]
+    examples: ["namespaces": "all of them, by name", "ns --sort size": "the largest first"]
   ).running { call, session in
     let names =
       call.meansStore
@@ -63,8 +60,8 @@ extension Command {
     "use", .shell, .reads, "Sets the namespace that commands mean when they name none.",
     parameters: [.optional("NS", .namespace)],
     examples: [
-      Example("use departures", "keys, get and the others now mean departures"),
-      Example("use", "none again"),
+      "use departures": "keys, get and the others now mean departures",
+      "use": "none again",
     ],
   ).running { call, session in
     if let name = call.namespaceNames("NS").first {
@@ -84,8 +81,8 @@ extension Command {
     parameters: [.one("@OLD", .namespace), .one("@NEW", .namespace)],
     plain: ["": "verb old new"],
     examples: [
-      Example("rename @articles @news", "entries, rules and counts stay"),
-      Example("rename @thumbs @pictures", "the new name must be free"),
+      "rename @articles @news": "entries, rules and counts stay",
+      "rename @thumbs @pictures": "the new name must be free",
     ]
   ).running { call, session in
     let old = call.namespaceNames("@OLD")[0]

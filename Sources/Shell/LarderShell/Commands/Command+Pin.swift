@@ -4,18 +4,19 @@ import ShellLanguage
 extension Command {
   static let pin = pinning(
     "pin", past: "pinned", true, "Protects entries from eviction; they still expire.",
-    Example("pin @articles --tag front", "all with a tag"))
+    "pin @articles --tag front", "all with a tag")
   static let unpin = pinning(
     "unpin", past: "unpinned", false, "Lets entries be evicted again.",
-    Example("unpin @* --yes", "everything"))
+    "unpin @* --yes", "everything")
 
   private static func pinning(
-    _ verb: String, past: String, _ isPinned: Bool, _ summary: String, _ example: Example
+    _ verb: String, past: String, _ isPinned: Bool, _ summary: String, _ example: String,
+    _ about: String
   ) -> Command {
     CommandSpec(
       verb, .changing, .changes, summary, selection: .required, options: BulkOptions.all,
       plain: BulkOptions.plain,
-      examples: [Example("\(verb) @articles 000017", "one key"), example]
+      examples: ["\(verb) @articles 000017": "one key", example: about]
     ).running { call, session in
       var change = try EntryChange(verb, past: past, call, in: session)
       var unchanged = 0
@@ -52,8 +53,8 @@ extension Command {
     options: BulkOptions.all + [BulkOptions.save],
     plain: BulkOptions.plain,
     examples: [
-      Example("invalidate front --yes", "in all namespaces"),
-      Example("invalidate @articles sport weather --dry-run", "in one, with either tag"),
+      "invalidate front --yes": "in all namespaces",
+      "invalidate @articles sport weather --dry-run": "in one, with either tag",
     ]
   ).running { call, session in
     let tags = try call.allBytes("TAG").map(tag)

@@ -7,10 +7,7 @@ extension Command {
     "clear", .changing, .changes, "Removes every entry of a namespace, or of all.",
     namespaces: .required,
     options: BulkOptions.all + [BulkOptions.save], plain: BulkOptions.plain,
-    examples: [
-      Example("clear @thumbs --dry-run", "a preview"),
-      Example("clear @* --yes", "everything, in a script"),
-    ]
+    examples: ["clear @thumbs --dry-run": "a preview", "clear @* --yes": "everything, in a script"]
   ).running { call, session in
     let namespaces = try session.namespaces(call.namespaces)
     let names = Set(namespaces.map { ExactString($0.name) })
@@ -119,9 +116,9 @@ extension Command {
     selection: .required, options: BulkOptions.all + [BulkOptions.save],
     plain: BulkOptions.plain,
     examples: [
-      Example("evict 'Malm\u{F6} C:'*", "what keys lists with the same words"),
-      Example("evict @articles --older 7d --larger 10kB --dry-run", "a preview"),
-      Example("evict @articles --stdin -0 --yes", "keys that another command wrote"),
+      "evict 'Malm\u{F6} C:'*": "what keys lists with the same words",
+      "evict @articles --older 7d --larger 10kB --dry-run": "a preview",
+      "evict @articles --stdin -0 --yes": "keys that another command wrote",
     ]
   ).running { call, session in
     var change = try EntryChange("evict", past: "evicted", call, in: session)
@@ -146,10 +143,7 @@ extension Command {
     namespaces: .oneOrAll,
     options: [BulkOptions.dryRun],
     plain: BulkOptions.plain,
-    examples: [
-      Example("purge @*", "in all namespaces"),
-      Example("purge @departures --dry-run", "a preview"),
-    ]
+    examples: ["purge @*": "in all namespaces", "purge @departures --dry-run": "a preview"]
   ).running { call, session in
     let isWhole = session.isWhole(call.namespaces)
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)

@@ -5,8 +5,8 @@ extension Command {
     "source", .shell, .reads, "Runs the commands of a file, up to the first error.",
     parameters: [.one("FILE", .file)],
     examples: [
-      Example("source nightly.larder", "they do not go into the history"),
-      Example("source 'my commands.larder'", "a name with a space"),
+      "source nightly.larder": "they do not go into the history",
+      "source 'my commands.larder'": "a name with a space",
     ]
   ).running { call, session -> Outcome in
     let path = try LocalFile.path(call.bytes("FILE")!)
@@ -34,10 +34,7 @@ extension Command {
   static let echo = CommandSpec(
     "echo", .shell, .reads, "Prints its words.",
     parameters: [.any("TEXT", .text)],
-    examples: [
-      Example("echo \"departures follow\"", "a line between outputs"),
-      Example("echo", "an empty line"),
-    ],
+    examples: ["echo \"departures follow\"": "a line between outputs", "echo": "an empty line"],
   ).running { call, session in
     let words = Array(call.allBytes("TEXT").joined(separator: [.space]))
     // A terminal might act on control characters, so a terminal gets escapes instead. A pipe gets the unchanged words.
@@ -53,9 +50,9 @@ extension Command {
     "help", aliases: ["?"], .shell, .reads, "Explains a command or a topic.",
     parameters: [.optional("COMMAND|TOPIC", .subject)],
     examples: [
-      Example("help", "the commands"),
-      Example("help evict", "one of them"),
-      Example("help times", "how times are written"),
+      "help": "the commands",
+      "help evict": "one of them",
+      "help times": "how times are written",
     ],
   ).running { call, session in
     try session.output.answer(
@@ -66,9 +63,6 @@ extension Command {
   static let quit = CommandSpec(
     "quit", aliases: ["exit", "q"], .shell, .reads, "Leaves the shell.",
     parameters: [.optional("CODE", .number(0...255))],
-    examples: [
-      Example("quit", "done"),
-      Example("quit 3", "with an exit code"),
-    ],
+    examples: ["quit": "done", "quit 3": "with an exit code"],
   ).running { call, _ in Outcome.quit(Int32(call.number("CODE") ?? 0)) }
 }

@@ -13,9 +13,9 @@ extension Command {
     ],
     plain: ["": "namespace key in offset context"],
     examples: [
-      Example("search Kiruna @departures", "in keys and values"),
-      Example("search '\"track\": *4' --regex --in values", "an expression"),
-      Example("search ERROR @logs --case --limit 10", "at most ten entries"),
+      "search Kiruna @departures": "in keys and values",
+      "search '\"track\": *4' --regex --in values": "an expression",
+      "search ERROR @logs --case --limit 10": "at most ten entries",
     ]
   ).running { call, session in
     let place = call.choice("--in") ?? "both"

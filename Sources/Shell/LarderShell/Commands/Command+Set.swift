@@ -24,10 +24,10 @@ extension Command {
     ],
     plain: ["": "verb namespace key"],
     examples: [
-      Example("set @departures \"Malm\u{F6} C:07\" '{\"track\":4}' --ttl 15m", "for 15 minutes"),
-      Example("set @articles 000017 --from page.html --until monday", "a file"),
-      Example("set @flags beta on --if-absent", "unless it exists"),
-      Example("set @flags --until monday -- \"$k\" \"$v\"", "any key and value, in a script"),
+      "set @departures \"Malm\u{F6} C:07\" '{\"track\":4}' --ttl 15m": "for 15 minutes",
+      "set @articles 000017 --from page.html --until monday": "a file",
+      "set @flags beta on --if-absent": "unless it exists",
+      "set @flags --until monday -- \"$k\" \"$v\"": "any key and value, in a script",
     ]
   ).running { call, session -> Outcome in
     let namespace = try session.namespaceToWrite(call.namespaces)

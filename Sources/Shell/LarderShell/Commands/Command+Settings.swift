@@ -9,9 +9,9 @@ extension Command {
     ],
     plain: ["": "option value"],
     examples: [
-      Example("option", "all of them"),
-      Example("option timing on", "for this session; in the rc file for all"),
-      Example("option limit 200", "rows of a list"),
+      "option": "all of them",
+      "option timing on": "for this session; in the rc file for all",
+      "option limit 200": "rows of a list",
     ]
   ).running { call, session in
     let named = call.choice("NAME").flatMap(ShellOption.init)
@@ -43,10 +43,7 @@ extension Command {
     "output", .shell, .reads, "Shows or sets the form of output.",
     parameters: [.optional("MODE", .choice(OutputMode.allCases.map(\.rawValue)))],
     plain: ["": "mode"],
-    examples: [
-      Example("output", "the forms"),
-      Example("output jsonl", "one object a line from now on"),
-    ]
+    examples: ["output": "the forms", "output jsonl": "one object a line from now on"]
   ).running { call, session in
     if let name = call.choice("MODE"), let mode = OutputMode(rawValue: name) {
       session.settings.mode = mode
@@ -73,9 +70,9 @@ extension Command {
     options: [.flag("--clear", "remove all of them"), BulkOptions.yes],
     plain: ["": "number line"],
     examples: [
-      Example("history", "the last 20"),
-      Example("history 100 evict", "the last 100 that contain a word"),
-      Example("history --clear", "forget all lines"),
+      "history": "the last 20",
+      "history 100 evict": "the last 100 that contain a word",
+      "history --clear": "forget all lines",
     ]
   ).running { call, session in
     if call.has("--clear") { return try clearHistory(call, in: session) }

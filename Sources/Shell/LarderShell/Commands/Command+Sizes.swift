@@ -19,9 +19,9 @@ extension Command {
       "--by key": "[namespace] key bytes",
     ],
     examples: [
-      Example("sizes", "the namespaces, at once"),
-      Example("sizes @articles --by key --top 3", "the largest values"),
-      Example("sizes @departures --by prefix --separator :", "by what keys begin with"),
+      "sizes": "the namespaces, at once",
+      "sizes @articles --by key --top 3": "the largest values",
+      "sizes @departures --by prefix --separator :": "by what keys begin with",
     ]
   ).running { call, session in
     guard !call.has("--limit") else {
@@ -63,10 +63,7 @@ extension Command {
     selection: .optional,
     options: [.value("--within", .ahead, "how far ahead to look; default: 1h")],
     plain: ["": "key expires expires_in"],
-    examples: [
-      Example("expiring", "within the hour"),
-      Example("soon @departures --within 15m", "sooner"),
-    ]
+    examples: ["expiring": "within the hour", "soon @departures --within 15m": "sooner"]
   ).running { call, session in
     let now = session.clock.now.unix
     let end = call.moment("--within") ?? now.moved(by: 3_600_000) ?? .last
@@ -115,9 +112,9 @@ extension Command {
     ],
     plain: ["": "from to entries bytes"],
     examples: [
-      Example("plot @thumbs", "how large values are"),
-      Example("plot expiry @* --log", "when entries expire"),
-      Example("plot age @articles --bins 5", "how long ago they were written"),
+      "plot @thumbs": "how large values are",
+      "plot expiry @* --log": "when entries expire",
+      "plot age @articles --bins 5": "how long ago they were written",
     ]
   ).running { call, session in
     let measure = call.choice("WHAT").flatMap(Histogram.Measure.init(word:)) ?? .sizes

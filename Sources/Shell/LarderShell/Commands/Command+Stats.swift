@@ -7,10 +7,7 @@ extension Command {
     namespaces: .oneOrAll,
     options: [.value("--every", .duration, "repeat at this interval")],
     plain: ["": "namespace fact value"],
-    examples: [
-      Example("stats", "the store"),
-      Example("stats @departures --every 2s", "a namespace as it changes"),
-    ]
+    examples: ["stats": "the store", "stats @departures --every 2s": "a namespace as it changes"]
   ).running { call, session -> Outcome in
     let only = call.meansStore ? nil : try session.namespace(call.namespaces).name
     let interval = call.duration("--every")
@@ -52,8 +49,8 @@ extension Command {
     options: [.flag("--force", "replace an existing file")],
     plain: ["": "file bytes"],
     examples: [
-      Example("report store.html", "the whole store"),
-      Example("report articles.html @articles --force", "a namespace"),
+      "report store.html": "the whole store",
+      "report articles.html @articles --force": "a namespace",
     ]
   ).running { call, session in
     let name = call.bytes("FILE")!

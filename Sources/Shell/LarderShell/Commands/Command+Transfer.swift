@@ -15,9 +15,9 @@ extension Command {
     ],
     plain: ["": "entries bytes file"],
     examples: [
-      Example("export backup.jsonl @*", "everything"),
-      Example("export - @departures --newer 1h", "into a pipe"),
-      Example("export sizes.csv @articles --format csv --force", "for other programs"),
+      "export backup.jsonl @*": "everything",
+      "export - @departures --newer 1h": "into a pipe",
+      "export sizes.csv @articles --format csv --force": "for other programs",
     ]
   ).running { call, session in
     let path = call.bytes("FILE")!
@@ -83,10 +83,10 @@ extension Command {
     ],
     plain: BulkOptions.plain,
     examples: [
-      Example("import backup.jsonl", "entries newer than the existing ones"),
-      Example("import - --on-conflict keep", "from a pipe, only absent keys"),
-      Example("import backup.jsonl --dry-run", "a preview"),
-      Example("import prices.csv @prices", "columns key and value, all in one namespace"),
+      "import backup.jsonl": "entries newer than the existing ones",
+      "import - --on-conflict keep": "from a pipe, only absent keys",
+      "import backup.jsonl --dry-run": "a preview",
+      "import prices.csv @prices": "columns key and value, all in one namespace",
     ]
   ).running { call, session in
     let path = call.bytes("FILE")!

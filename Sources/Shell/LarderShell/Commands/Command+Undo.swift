@@ -7,9 +7,8 @@ extension Command {
     "Takes the last change back, as far as nobody has changed the entries since.",
     plain: BulkOptions.plain,
     examples: [
-      Example(
-        "undo", "after evict, clear, expire, touch, persist, set, edit, import, pin or unpin"),
-      Example("UNDO", "commands may be written in capitals"),
+      "undo": "after evict, clear, expire, touch, persist, set, edit, import, pin or unpin",
+      "UNDO": "commands may be written in capitals",
     ]
   ).running { _, session -> Outcome in
     let log = session.undo

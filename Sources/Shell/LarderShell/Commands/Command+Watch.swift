@@ -20,9 +20,9 @@ extension Command {
       "": "time event namespace key size", "--values": "time event namespace key size value",
     ],
     examples: [
-      Example("watch @departures --events set,evicted --for 1m", "a namespace, for a minute"),
-      Example("watch 'Malm\u{F6} C:'* --values", "a pattern, with the values"),
-      Example("watch --count 1", "wait for the next change"),
+      "watch @departures --events set,evicted --for 1m": "a namespace, for a minute",
+      "watch 'Malm\u{F6} C:'* --values": "a pattern, with the values",
+      "watch --count 1": "wait for the next change",
     ]
   ).running { call, session -> Outcome in
     guard session.output.presentation.mode != .json || call.has("--for") || call.has("--count")
@@ -61,8 +61,8 @@ extension Command {
     "browse", .looking, .reads, "Shows namespaces, keys and values on the whole screen, live.",
     namespaces: .oneOrAll,
     examples: [
-      Example("browse", "the namespace in use, or all"),
-      Example("browse @articles", "a namespace; ? lists the keys, q leaves"),
+      "browse": "the namespace in use, or all",
+      "browse @articles": "a namespace; ? lists the keys, q leaves",
     ]
   ).running { call, session in
     guard [.prompt, .command].contains(call.line.source), session.output.presentation.isTerminal,

@@ -6,8 +6,6 @@ struct Command: Sendable {
 
   typealias Action = @Sendable (Invocation, Session) throws -> Outcome
 
-  typealias Example = CommandSpec.Example
-
   static let all: [Command] = [
     .namespaces, .keys, .browse, .count, .sumUp, .minimum, .maximum, .average, .get, .info,
     .exists, .ttl, .expiring, .search, .sizes, .plot, .watch, .diff, .set, .edit, .touch, .expire,

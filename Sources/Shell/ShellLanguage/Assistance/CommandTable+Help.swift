@@ -60,7 +60,7 @@ extension CommandTable {
       text += "\nplain output, fields separated by tabs:\n"
       text += DisplayWidth.list(command.plainForms.map { ($0.words, $0.fields) })
     }
-    let examples = DisplayWidth.list(command.examples.map { ($0.line, "# \($0.summary)") })
+    let examples = DisplayWidth.list(command.examples.map { ($0.key, "# \($0.value)") })
     return text + "\nexamples:\n" + examples
   }
 }

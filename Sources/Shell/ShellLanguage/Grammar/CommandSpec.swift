@@ -31,23 +31,14 @@ package struct CommandSpec: Sendable {
     case needs(String, String)
   }
 
-  package struct Example: Sendable, Hashable {
-    package let line: String
-    package let summary: String
-
-    package init(_ line: String, _ summary: String) {
-      self.line = line
-      self.summary = summary
-    }
-  }
-
   package let name: String
   package let aliases: [String]
   package let group: Group
   package let access: Access
   /// A sentence for help, without the name of the command.
   package let summary: String
-  package let examples: [Example]
+  /// Command lines, each with a summary.
+  package let examples: KeyValuePairs<String, String>
   package let namespaces: NamespaceUse
   /// The parameters before the selection. If the command takes no selection, these are all parameters.
   package let parameters: [Parameter]
@@ -63,7 +54,8 @@ package struct CommandSpec: Sendable {
     _ name: String, aliases: [String] = [], _ group: Group, _ access: Access, _ summary: String,
     namespaces: NamespaceUse = .none, parameters: [Parameter] = [],
     selection: SelectionUse? = nil, trailing: [Parameter] = [], options: [OptionSpec] = [],
-    rules: [Rule] = [], plain: KeyValuePairs<String, String> = [:], examples: [Example]
+    rules: [Rule] = [], plain: KeyValuePairs<String, String> = [:],
+    examples: KeyValuePairs<String, String>
   ) {
     self.name = name
     self.aliases = aliases
