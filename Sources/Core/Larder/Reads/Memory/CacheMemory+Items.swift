@@ -70,40 +70,28 @@ extension CacheMemory {
     }
     let item = MemoryBox(
       value, key: key, hash: hash(of: key), cost: cost, end: limits.end(from: now), stored)
-    budget.release(put(item, spare: spare, now: now))
-  }
-
-  /// Inserts an item. `spare` is the free cost in the budget. Returns the total cost of the values that are no longer kept.
-  private func put(_ item: MemoryItem, spare: Int, now: Int64) -> Int {
-    let size = MemoryUsage(cost: item.cost, entries: 1)
-    // Keeps the items until the lock is released, because their deinitializers may run any code.
-    var leaving: [MemoryItem] = []
-    var replaced: MemoryItem?
-    let isKept = state.withLock { state in
+    let stripe = Self.stripe(of: item.hash)
+    // The item that is not kept: the older item of the key, or the new item if the new item is outdated or too large.
+    var dropped: MemoryItem? = item
+    change(isEviction: true) { state in
       let capacity = state.limits.capacity
-      guard capacity.holds(size) else { return false }
-      let stripe = Self.stripe(of: item.hash)
       let present = shards.withLock(stripe) { $0.item(withKeyOf: item) }
-      if let present, present.snapshot > item.snapshot { return false }
-      // If the caches of the store are full, `spare` is 0, and this memory cannot grow.
-      var room = capacity
-      room.cost = min(
-        room.cost, state.policy.usage.cost.saturatingAdding(item.cost).saturatingAdding(spare))
+      guard capacity.holds(size), present.map({ $0.snapshot <= item.snapshot }) ?? true else {
+        return
+      }
       if let present {
         state.policy.replace(present, by: item, capacity: capacity, now: now)
-        replaced = present
       } else {
+        // If the caches of the store are full, `spare` is 0, and this memory cannot grow.
+        var room = capacity
+        room.cost = min(
+          room.cost, state.policy.usage.cost.saturatingAdding(cost).saturatingAdding(spare))
         state.policy.insert(item, capacity: room, now: now)
       }
-      leaving = state.policy.takeLeaving()
       firstRecent.store(state.policy.firstRecent, ordering: .relaxed)
-      forget(leaving)
-      let previous = shards.withLock(stripe) { $0.put(item) }
-      assert(previous === replaced)
-      return true
+      shards.withLock(stripe) { $0.put(item) }
+      dropped = present
     }
-    counters.add(UInt64(leaving.count), to: MemoryCount.evictions.rawValue)
-    let left = leaving.reduce(0) { $0 + $1.cost } + (replaced?.cost ?? 0)
-    return isKept ? left : left + item.cost
+    budget.release(dropped?.cost ?? 0)
   }
 }

@@ -70,57 +70,45 @@ public final class CacheMemory: Sendable {
     return MemoryStatistics(usage: usage, capacity: limits.capacity, counts: counters.totals)
   }
 
-  /// Removes values until the rest has at most this cost: first values that were never used, then victims of the policy.
-  func trim(to cost: Int) {
-    trim { _ in MemoryUsage(cost: max(0, cost), entries: .max) }
-  }
+  func trim(to cost: Int) { trim { _ in MemoryUsage(cost: max(0, cost), entries: .max) } }
 
   /// Removes values until at most this fraction of the values is left, in number and cost; 0 to 1.
-  public func trim(toFraction fraction: Double) {
-    trim { usage in usage.scaled(by: fraction) }
-  }
+  public func trim(toFraction fraction: Double) { trim { $0.scaled(by: fraction) } }
 
-  func removeAll() {
-    change { $0.removeAll() }
-  }
+  func removeAll() { change { $0.policy.removeAll() } }
 
+  /// Removes values until the rest fits: first values that were never used, then victims of the policy. `capacity` gets the
+  /// present usage.
   private func trim(to capacity: (MemoryUsage) -> MemoryUsage) {
-    change(isEviction: true) { policy in policy.trim(to: capacity(policy.usage)) }
+    change(isEviction: true) { state in state.policy.trim(to: capacity(state.policy.usage)) }
   }
 
   /// Evicts values with a total cost of at least `cost`, or all values, so that another value fits into the store's budget.
   func evict(_ cost: Int) {
-    change(isEviction: true) { policy in
-      let capacity = MemoryUsage(cost: max(0, policy.usage.cost - cost), entries: .max)
-      policy.makeRoom(capacity: capacity, now: clock.coarseNow)
+    change(isEviction: true) { state in
+      let capacity = MemoryUsage(cost: max(0, state.policy.usage.cost - cost), entries: .max)
+      state.policy.makeRoom(capacity: capacity, now: clock.coarseNow)
     }
   }
 
   func remove(_ item: MemoryItem) {
-    change { policy in
-      if item.place != MemoryQueue.end { _ = policy.remove(item.place) }
+    change { state in
+      if item.place != MemoryQueue.end { _ = state.policy.remove(item.place) }
     }
   }
 
   /// Changes the kept values. Releases removed values outside the lock, because their deinitializers may run any code.
-  private func change(
-    isEviction: Bool = false, _ body: (inout MemoryPolicy) -> Void
-  ) {
+  func change(isEviction: Bool = false, _ body: (inout State) -> Void) {
     let leaving = state.withLock { state in
-      body(&state.policy)
+      body(&state)
       let leaving = state.policy.takeLeaving()
-      forget(leaving)
+      for item in leaving {
+        let isGone = shards.withLock(Self.stripe(of: item.hash)) { $0.remove(item) }
+        assert(isGone)
+      }
       return leaving
     }
     if isEviction { counters.add(UInt64(leaving.count), to: MemoryCount.evictions.rawValue) }
     budget.release(leaving.reduce(0) { $0 + $1.cost })
-  }
-
-  /// Removes items from the tables. The caller must hold the lock of `state`.
-  func forget(_ leaving: [MemoryItem]) {
-    for item in leaving {
-      let isGone = shards.withLock(Self.stripe(of: item.hash)) { $0.remove(item) }
-      assert(isGone)
-    }
   }
 }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The facts that tell whether a decoded value is still current. ``MemoryBox`` adds the value, which never changes, because a
 /// namespace id and a version name one value for ever. The facts that a touch or a commit can change are atomics, read and
-/// written together under the lock of the item's shard. `Sendable` is unchecked only because of the subclass.
+/// written together under the lock of the item's shard. `Sendable` is unchecked because of the subclass and of ``place``.
 @usableFromInline
 class MemoryItem: @unchecked Sendable {
   let key: OwnedBytes
@@ -14,6 +14,7 @@ class MemoryItem: @unchecked Sendable {
   let id: NamespaceID
   let version: UInt64
   let cost: Int
+  final var usage: MemoryUsage { MemoryUsage(cost: cost, entries: 1) }
   /// The time at which the value must leave the memory, even if the entry is still fresh.
   let end: Int64
 
@@ -29,8 +30,8 @@ class MemoryItem: @unchecked Sendable {
   /// The access statistics. A hit and the policy may write at the same time, and one change may be lost.
   private let storedStats = Atomic<UInt8>(0)
   private let storedNumber = Atomic<UInt64>(0)
-  /// The place in the policy's queue. The place changes only under the policy's lock.
-  private let storedPlace = Atomic<Int>(MemoryQueue.end)
+  /// The place in the policy's queue. Read and changed only under the policy's lock.
+  final var place = MemoryQueue.end
 
   init(key: Span<UInt8>, hash: UInt64, cost: Int, end: Int64, _ stored: Stored) {
     let header = stored.header
@@ -95,11 +96,6 @@ class MemoryItem: @unchecked Sendable {
   final func isExpired(at now: Int64) -> Bool {
     let expires = expires.load(ordering: .relaxed)
     return expires != EntryHeader.never && now >= expires
-  }
-
-  final var place: Int {
-    get { storedPlace.load(ordering: .relaxed) }
-    set { storedPlace.store(newValue, ordering: .relaxed) }
   }
 
   /// The access statistics in seven bits: the clock (2 bits), the frequency (4 bits), and whether a read has used the item.

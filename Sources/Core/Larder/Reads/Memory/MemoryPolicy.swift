@@ -24,7 +24,7 @@ struct MemoryPolicy: EvictionQueue {
 
   /// Makes room for a new item, and appends the item. The item itself must fit into the capacity.
   mutating func insert(_ item: MemoryItem, capacity: MemoryUsage, now: Int64) {
-    pending = MemoryUsage(cost: item.cost, entries: 1)
+    pending = item.usage
     defer { pending = MemoryUsage() }
     begin(capacity, now)
     item.stats = firstStats(ofHash: item.hash, share: capacity.share(of: pending))

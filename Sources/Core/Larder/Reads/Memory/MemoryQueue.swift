@@ -16,9 +16,9 @@ struct MemoryQueue {
   /// The oldest item of the window; ``end`` if the window is empty.
   private(set) var firstInWindow = end
   private(set) var window = MemoryUsage()
-  private(set) var main = MemoryUsage()
+  /// The usage of the window and of main.
+  private(set) var usage = MemoryUsage()
 
-  var usage: MemoryUsage { window + main }
   var oldest: Int { nodes[Self.end].newer }
 
   func newer(than place: Int) -> Int { nodes[place].newer }
@@ -40,14 +40,16 @@ struct MemoryQueue {
     nodes[newest].newer = place
     nodes[Self.end].older = place
     if firstInWindow == Self.end { firstInWindow = place }
-    window += MemoryUsage(cost: item.cost, entries: 1)
+    window += item.usage
+    usage += item.usage
     item.place = place
   }
 
   mutating func replace(_ old: MemoryItem, by new: MemoryItem) {
     let place = old.place
     let difference = MemoryUsage(cost: new.cost - old.cost)
-    if nodes[place].isMain { main += difference } else { window += difference }
+    usage += difference
+    if !nodes[place].isMain { window += difference }
     nodes[place].item = new
     new.place = place
     old.place = Self.end
@@ -59,8 +61,8 @@ struct MemoryQueue {
     nodes[node.older].newer = node.newer
     nodes[node.newer].older = node.older
     if firstInWindow == place { firstInWindow = node.newer }
-    let usage = MemoryUsage(cost: item.cost, entries: 1)
-    if node.isMain { main -= usage } else { window -= usage }
+    usage -= item.usage
+    if !node.isMain { window -= item.usage }
     nodes[place] = Node(older: Self.end, newer: free)
     free = place
     item.place = Self.end
@@ -72,9 +74,7 @@ struct MemoryQueue {
     if place == Self.end { return nil }
     nodes[place].isMain = true
     firstInWindow = nodes[place].newer
-    let usage = MemoryUsage(cost: self[place].cost, entries: 1)
-    window -= usage
-    main += usage
+    window -= self[place].usage
     return place
   }
 
@@ -114,7 +114,6 @@ struct MemoryGhosts {
   }
 
   mutating func put(_ hash: UInt64, from part: QueuePart, frequency: UInt32, at now: UInt64) {
-    if words.isEmpty { grow(to: entries) }
     let print = Self.print(hash)
     let word =
       print << 32 | (now & Self.clockMask) << 5 | UInt64(frequency) << 1 | UInt64(part.rawValue)

@@ -25,14 +25,15 @@ final class MemoryRegistry: Sendable {
     static let fewest = 64
 
     var shared: [Place: [Shared]] = [:]
-    /// At this number of places, unused memories are released. The number then becomes twice the places left: O(1) each.
+    /// At this number of places, unused memories are released. Then the number becomes twice the number of places left, so
+    /// that a release takes O(1) time for each new place.
     var most = fewest
   }
 
   private let state = Mutex(State())
   /// The newest snapshot, and the newest generation of the metadata, in which a read has checked for a changed limit.
-  private let snapshot = Atomic<UInt64>(0)
-  private let generation = Atomic<UInt64>(0)
+  fileprivate let snapshot = Atomic<UInt64>(0)
+  fileprivate let generation = Atomic<UInt64>(0)
 
   init(pressure: (@Sendable () -> MemoryPressure)?) { self.pressure = pressure }
 
@@ -66,7 +67,7 @@ final class MemoryRegistry: Sendable {
     return owner
   }
 
-  /// Removes unused memories; O(places). An unused memory gets a new owner only under this lock, so the memory stays unused.
+  /// Removes unused memories; O(places). A memory gets an owner only under the same lock, so an unused memory stays unused.
   private func removeUnused(_ state: inout State) -> [Shared] {
     let unused = state.shared.values.joined().filter(\.memory.isUnused)
     let names = Set(unused.map { ObjectIdentifier($0.memory) })
@@ -79,23 +80,11 @@ final class MemoryRegistry: Sendable {
     return unused
   }
 
-  func isNew(snapshot: UInt64) -> Bool {
-    snapshot > self.snapshot.load(ordering: .relaxed)
-      && self.snapshot.max(snapshot, ordering: .relaxed).oldValue < snapshot
-  }
-
-  func isNew(generation: UInt64) -> Bool {
-    self.generation.max(generation, ordering: .relaxed).oldValue < generation
-  }
-
   /// A function that tells whether another codec decodes values in the same way; nil if the codec cannot be compared.
   private static func comparison<C: Codec>(with codec: C) -> ((any Sendable) -> Bool)? {
+    func isEqual<T: Equatable>(_ one: T, _ other: any Sendable) -> Bool { (other as? T) == one }
     if let codec = codec as? any Equatable { return { other in isEqual(codec, other) } }
     return MemoryLayout<C>.size == 0 ? { $0 is C } : nil
-  }
-
-  private static func isEqual<T: Equatable>(_ one: T, _ other: any Sendable) -> Bool {
-    (other as? T) == one
   }
 
   var statistics: [ExactString: MemoryStatistics] {
@@ -123,9 +112,10 @@ extension StoreEngine {
   /// Applies a limit that another process has set. If no commit came after the last call, only compares two numbers.
   func followMemoryLimit(in transaction: borrowing ReadTransaction) {
     // A damaged record must not make a read fail, so the limit stays. The next write or `verify` reports the damage.
-    guard memory.isNew(snapshot: transaction.id),
+    guard transaction.id > memory.snapshot.load(ordering: .relaxed),
+      memory.snapshot.max(transaction.id, ordering: .relaxed).oldValue < transaction.id,
       let generation = try? transaction.state(seal)?.generation,
-      memory.isNew(generation: generation),
+      memory.generation.max(generation, ordering: .relaxed).oldValue < generation,
       let settings = try? metadata.settings(in: transaction)
     else { return }
     memory.budget.limit = settings.memoryLimit

@@ -40,32 +40,22 @@ struct MemoryTable {
     return nil
   }
 
-  mutating func put(_ item: MemoryItem) -> MemoryItem? {
+  mutating func put(_ item: MemoryItem) {
     if let index = index(of: item) {
-      let previous = slots[index].item
       slots[index].item = item
-      return previous
+      return
     }
     if (count + 1) * 4 > slots.count * 3 { grow() }
     insert(Slot(hash: item.hash, item: item))
     count += 1
-    return nil
   }
 
   /// Removes this item. Returns false if the table has no item, or another item, under the key of this item.
   mutating func remove(_ item: MemoryItem) -> Bool {
-    guard let index = index(of: item), slots[index].item === item else {
-      return false
-    }
-    slots[index] = Slot()
+    guard var gap = index(of: item), slots[gap].item === item else { return false }
+    slots[gap] = Slot()
     count -= 1
-    closeGap(at: index)
-    return true
-  }
-
-  /// Moves later items into the gap if a search for these items would otherwise end at the gap.
-  private mutating func closeGap(at gap: Int) {
-    var gap = gap
+    // Moves a later item into the gap if a search for this item would otherwise end at the gap.
     var index = (gap + 1) & mask
     while slots[index].hash != 0 {
       let home = Int(truncatingIfNeeded: slots[index].hash) & mask
@@ -75,6 +65,7 @@ struct MemoryTable {
       }
       index = (index + 1) & mask
     }
+    return true
   }
 
   private mutating func insert(_ slot: Slot) {
