@@ -73,7 +73,7 @@ extension Cache where Value: FixedWidthInteger {
       let entry = present == nil ? nil : try batch.entry(for: key, in: namespace)
       try batch.set(sum, for: key, in: self, EntryAttributes(keeping: entry, expires: expires))
       return sum
-    }.buffered { engine throws(LarderError) in
+    } append: { engine throws(LarderError) in
       guard hasDeclaredRules else { return nil }
       return try engine.appendReplacement(for: key.bytes.span, in: namespace.handle) {
         bytes, header throws(LarderError) in

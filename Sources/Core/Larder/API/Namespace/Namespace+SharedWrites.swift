@@ -20,7 +20,7 @@ extension Store.Namespace {
       }
       try batch.put(value.span, for: key.span, in: name, attributes: attributes)
       return true
-    }.buffered { engine throws(LarderError) in
+    } append: { engine throws(LarderError) in
       try engine.append(value.span, for: key.span, in: handle, attributes, if: condition).map {
         $0 != nil
       }
@@ -59,10 +59,12 @@ extension Store.Namespace {
 
   func removing(_ key: some StoreKey) throws -> SharedWrite<Bool> {
     let (name, key, handle) = (try writableName, key.copied, handle)
-    return SharedWrite { batch in try batch.remove(key.span, in: name) }
-      .buffered { engine throws(LarderError) in
-        try engine.appendRemoval(of: key.span, in: handle)
-      }
+    return SharedWrite { batch in
+      try batch.remove(key.span, in: name)
+    } append: {
+      engine throws(LarderError) in
+      try engine.appendRemoval(of: key.span, in: handle)
+    }
   }
 
   func popping(_ key: some StoreKey) throws -> SharedWrite<[UInt8]?> {
@@ -86,7 +88,7 @@ extension Store.Namespace {
       if entry == nil { attributes.codec = .text }
       try batch.put(Array(String(sum).utf8).span, for: key.span, in: name, attributes: attributes)
       return sum
-    }.buffered { engine throws(LarderError) in
+    } append: { engine throws(LarderError) in
       try engine.appendReplacement(for: key.span, in: handle) {
         present, header throws(LarderError) in
         let sum = try Self.sum(of: present, amount, key, in: name)

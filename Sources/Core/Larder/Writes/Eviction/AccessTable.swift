@@ -65,7 +65,7 @@ extension SharedTable.View {
       return
     }
     let used = slot.used(in: minute, isRecent: isRecent)
-    if used != slot { store(used.bits, at: place) }
+    if used != slot { self[place] = used.bits }
   }
 
   /// Whether an entry is among the newest of its namespace's window. A use of such an entry does not raise its clock, because
@@ -74,8 +74,8 @@ extension SharedTable.View {
   func isRecent(_ sequence: UInt64, of id: NamespaceID) -> Bool {
     let place = recentPlace(of: id)
     let low = UInt32(truncatingIfNeeded: sequence)
-    let first = load(place &+ 1)
-    return load(place) == id.rawValue && low &- first <= load(place &+ 2) &- first
+    let first = self[place &+ 1]
+    return self[place] == id.rawValue && low &- first <= self[place &+ 2] &- first
       && sequence != 0
   }
 
@@ -113,7 +113,7 @@ extension SharedTable.View {
     var step = Int(truncatingIfNeeded: tag)
     for _ in 0..<AccessTable.slotWays {
       let place = bucket &+ step & (AccessTable.slotWays &- 1)
-      let slot = AccessSlot(bits: load(place))
+      let slot = AccessSlot(bits: self[place])
       if slot.tag == tag { return (place, slot) }
       step &+= 1
     }

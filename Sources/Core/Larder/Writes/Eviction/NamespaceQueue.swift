@@ -65,7 +65,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   mutating func promote() throws(LarderError) -> Candidate? {
     // The entry that is being overwritten stays in the window: its new size is counted, but the queue still has its old size.
     guard let found = try read(from: state.windowBoundary),
-      found.entryKey != session.admission?.entryKey
+      found.entryKey != session.ledger.expected?.entryKey
     else { return nil }
     session.ledger.learn(request.id) { counters in
       counters.queue.windowBoundary = found.sequence + 1

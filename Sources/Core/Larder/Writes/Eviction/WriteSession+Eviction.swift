@@ -113,11 +113,12 @@ extension WriteSession {
     }
   }
 
-  mutating func noteInserted(
-    _ candidate: Candidate, in namespace: KnownNamespace
-  ) throws(LarderError) {
+  mutating func noteInserted(_ new: Draft, in namespace: KnownNamespace) throws(LarderError) {
     let request = RoomRequest(id: namespace.id, limits: namespace.rules.limits)
     let minute = now.milliseconds / 60_000
+    let candidate = Candidate(
+      sequence: new.header.sequence, size: UInt64(new.valueCount), hash: new.keyHash,
+      entryKey: new.entryKey)
     _ = try withQueue(request) { queue throws(LarderError) in
       try queue.inserted(candidate, of: namespace.id, in: minute)
     }

@@ -39,13 +39,12 @@ final class PendingAccesses: Sendable {
     // The delay ends before the entry expires, even if this access comes a whole time to idle after the previous access.
     let soon = min(idle.milliseconds / 64, max(0, header.expires &- now) / 2, Self.longestWait)
     guard let delay = add(use, for: StoredKey.entry(key, in: id), delay: soon) else { return }
-    timer(.milliseconds(delay)) { [weak self] in self?.timerEnded() }
-  }
-
-  private func timerEnded() {
-    // The timer has fired, so the next access must set a timer again.
-    timerEnd.withLock { $0 = nil }
-    writer.withLock { $0 }?()
+    timer(.milliseconds(delay)) { [weak self] in
+      guard let self else { return }
+      // The timer has fired, so the next access must set a timer again.
+      timerEnd.withLock { $0 = nil }
+      writer.withLock { $0 }?()
+    }
   }
 
   /// Adds an access that should be written after `delay` milliseconds or with an earlier commit. Returns the milliseconds for a

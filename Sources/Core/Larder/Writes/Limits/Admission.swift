@@ -1,16 +1,12 @@
 import LarderSystem
 
-/// The admission of an entry that a write is about to store: the batch makes room for the entry. The entry is neither stored
-/// nor counted yet, so a refused write leaves nothing to undo. But limits and policies already count the entry.
-struct Admission {
-  let entryKey: [UInt8]
-  /// The keys of all owners of the entry and of its former value, of the owners of those owners, and so on.
-  var owners: Set<[UInt8]> = []
-}
-
-/// The entry that is about to be stored, as the counters will count it.
+/// The entry that a write is about to store, while the batch makes room for the entry. The entry is neither stored nor counted
+/// yet, so a refused write leaves nothing to undo. But limits and policies already count the entry.
 struct ExpectedEntry {
   let id: NamespaceID
+  let entryKey: [UInt8]
+  /// The keys of all owners of the entry and of its former value, of the owners of these owners, and so on.
+  var owners: Set<[UInt8]> = []
   let weight: EntryWeight
   /// The weight of the entry that is replaced. The counters still include this weight.
   let former: EntryWeight?
@@ -64,36 +60,27 @@ extension WriteSession {
   ) throws(LarderError) -> StoredEntry? {
     let (weight, changes) = (new.weight, transaction.changes)
     try load(namespace.id)
-    ledger.expected = ExpectedEntry(id: namespace.id, weight: weight, former: old?.weight)
-    admission = Admission(entryKey: new.entryKey)
+    ledger.expected = ExpectedEntry(
+      id: namespace.id, entryKey: new.entryKey, weight: weight, former: old?.weight)
     defer {
       ledger.expected = nil
-      admission = nil
       orphans.resume()
     }
     let owners = new.fields.owners + (old?.owners ?? [])
     if !owners.isEmpty, isShort(of: namespace) {
       let found = try chain(of: owners)
-      admission?.owners = found
+      ledger.expected?.owners = found
     }
-    let inserted: Candidate? =
-      old == nil && weight.queuePosition != 0
-      ? Candidate(
-        sequence: weight.queuePosition, size: UInt64(weight.size), hash: new.keyHash,
-        entryKey: new.entryKey) : nil
+    let isQueued = old == nil && weight.queuePosition != 0
     let eviction = namespace.rules.eviction
-    if let inserted, eviction == .adaptive {
-      try noteInserted(inserted, in: namespace)
-    }
+    if isQueued, eviction == .adaptive { try noteInserted(new, in: namespace) }
     if !hasRoom {
       try makeRoom(in: namespace)
       try makeRoomInStore()
     }
     try makeRoomOnDisk(for: weight, isChunked: new.header.flags.contains(.chunked))
     // This namespace evicts nothing now, but if its rules change, its policy must know all entries. So the entry is noted.
-    if let inserted, eviction == .refuse {
-      try noteInserted(inserted, in: namespace)
-    }
+    if isQueued, eviction == .refuse { try noteInserted(new, in: namespace) }
     guard old != nil, transaction.changes != changes else { return old }
     return try entry(new.key, in: namespace.id)
   }
@@ -105,11 +92,11 @@ extension WriteSession {
 
   /// Whether the current write must keep an entry: the entry that it writes, or a direct or indirect owner of that entry.
   func mustStay(_ entryKey: [UInt8]) -> Bool {
-    guard let admission else { return false }
-    return admission.entryKey == entryKey || admission.owners.contains(entryKey)
+    guard let expected = ledger.expected else { return false }
+    return expected.entryKey == entryKey || expected.owners.contains(entryKey)
   }
 
-  mutating func chain(of owners: [StoredOwner]) throws(LarderError) -> Set<[UInt8]> {
+  private mutating func chain(of owners: [StoredOwner]) throws(LarderError) -> Set<[UInt8]> {
     var chain: Set<[UInt8]> = []
     var waiting = owners
     while let owner = waiting.popLast() {

@@ -17,17 +17,17 @@ struct BatchPages {
   private(set) var valuePages = 0
   private(set) var smallBytes = 0
 
-  /// The size of the reserve: an eighth of the limit, at most 64 MB.
-  static func reserve(of pages: Int, pageSize: Int) -> Int { min(pages / 8, (64 << 20) / pageSize) }
-
+  /// The pages of a file without its reserve. The reserve is an eighth of the limit, at most 64 MB.
   static func usable(of limit: Int, pageSize: Int) -> Int {
     let pages = limit / pageSize
-    return pages - reserve(of: pages, pageSize: pageSize)
+    return pages - min(pages / 8, (64 << 20) / pageSize)
   }
 
   private var pages: Int { limit / pageSize }
 
-  var reserve: Int { Self.reserve(of: pages, pageSize: pageSize) }
+  var usable: Int { Self.usable(of: limit, pageSize: pageSize) }
+
+  var reserve: Int { pages - usable }
 
   /// An upper estimate of the number of pages that the batch has taken; `pages` is the number of used pages that the batch has
   /// changed. A split leaves pages that are only half full, and a changed page may be merged with its neighbours.
@@ -55,8 +55,6 @@ struct BatchPages {
     let chunkSize = pageSize - 16
     return count / chunkSize + count / (chunkSize * 64) + 2
   }
-
-  var usable: Int { pages - reserve }
 
   func usable(leaving free: Int) -> Int { max(min(pages - free, usable), 0) }
 

@@ -49,7 +49,12 @@ struct PageReclaimer {
   mutating func make(after taken: Int, mayRepeat: Bool) throws {
     self.mayRepeat = mayRepeat
     failures += 1
-    try checkReaders()
+    if let process = try blockingProcess() {
+      throw LarderError(
+        .full,
+        "\(reached), and process \(process) keeps pages that were freed since it began to read",
+        hint: "end that read; nothing was evicted")
+    }
     guard failures < Self.attempts else { throw full }
     if mayRepeat {
       try free(2 * taken + BatchPages.kept)
@@ -60,7 +65,10 @@ struct PageReclaimer {
     let likely = min(Self.half(engine), max(4 * taken, Self.leastForBatches))
     let pages = max(taken, likely) + BatchPages.kept
     engine.writes.pagesForBatches.store(pages, ordering: .relaxed)
-    throw try free(pages) ? repeatable : full
+    guard try free(pages) else { throw full }
+    throw LarderError(
+      .full, "\(reached), and a batch needed more pages than were free",
+      hint: "repeat it: entries were evicted for it now; or write less in one batch")
   }
 
   /// Evicts until `pages` pages are free, except a few that the last commits may still hold. Returns whether that succeeded.
@@ -122,14 +130,6 @@ struct PageReclaimer {
     return try engine.environment.blockingReader().map { Int($0.process) }
   }
 
-  private func checkReaders() throws {
-    guard let process = try blockingProcess() else { return }
-    throw LarderError(
-      .full,
-      "\(reached), and process \(process) keeps pages that were freed since it began to read",
-      hint: "end that read; nothing was evicted")
-  }
-
   private var reached: String {
     "\(engine.environment.path) has reached its limit of \(engine.environment.fileLimit ?? 0) bytes on disk"
   }
@@ -140,15 +140,4 @@ struct PageReclaimer {
       hint: mayRepeat
         ? "raise the limit or remove entries" : "write less in one batch, or raise the limit")
   }
-
-  private var repeatable: LarderError {
-    LarderError(
-      .full, "\(reached), and a batch needed more pages than were free",
-      hint: "repeat it: entries were evicted for it now; or write less in one batch")
-  }
-}
-
-extension WriteSession {
-  /// Makes the transaction change something, so that it really commits: freed pages can be used only after two more commits.
-  mutating func forceCommit() { ledger.updateStore { $0.forcedCommits &+= 1 } }
 }

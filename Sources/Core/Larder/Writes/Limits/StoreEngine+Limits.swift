@@ -88,7 +88,11 @@ extension WriteSession {
     let counters = try self.counters(of: id)
     let isStillOver = exceeds(limits, in: id)
     if isStillOver {
-      record.rules.raise(to: counters.usage, inOverrides: record.rules.declared == before.declared)
+      // If the change concerns the overrides, the limits that code has declared stay, and overrides are raised or added.
+      let isOverride = changed.declared == before.declared
+      var own = changed.overrides.limits ?? Limits()
+      Limits.raise(&own, over: &record.rules.declared.limits, to: counters.usage, isOverride)
+      if own != Limits() { record.rules.overrides.limits = own }
     }
     try store(record, named: name)
     guard isStillOver else { return .done }
@@ -138,7 +142,14 @@ extension WriteSession {
     let disk = try lowerDisk(to: wanted.disk, most: 100)
     let isOver = isStoreOver || disk != nil
     if isOver {
-      settings.raise(to: state.usage, disk: disk, inOverrides: settings.declared == before.declared)
+      let isOverride = settings.declared == before.declared
+      Limits.raise(
+        &settings.overrides.counted, over: &settings.declared.counted, to: state.usage, isOverride)
+      if let disk, settings.overrides.disk != nil || isOverride {
+        settings.overrides.disk = disk
+      } else if let disk {
+        settings.declared.disk = disk
+      }
     }
     budget.limits = settings.limits
     try store(settings)
@@ -177,26 +188,9 @@ extension WriteSession {
   }
 }
 
-extension NamespaceRecord.RuleSet {
-  /// Raises each limit that is below the usage to the usage. If `inOverrides` is set, the change concerns the overrides: the
-  /// limits that code has declared must stay, so the overrides of the limits are raised or added.
-  fileprivate mutating func raise(to usage: Usage, inOverrides: Bool) {
-    var own = overrides.limits ?? Limits()
-    Limits.raise(&own, over: &declared.limits, to: usage, inOverrides)
-    if own != Limits() { overrides.limits = own }
-  }
-}
-
-extension StoreSettings {
-  fileprivate mutating func raise(to usage: Usage, disk: Int?, inOverrides: Bool) {
-    Limits.raise(&overrides.counted, over: &declared.counted, to: usage, inOverrides)
-    guard let disk else { return }
-    if overrides.disk != nil || inOverrides { overrides.disk = disk } else { declared.disk = disk }
-  }
-}
-
 extension Limits {
-  /// Raises the limits in force: an override if there is one or `inOverrides` is set, otherwise the declared limit.
+  /// Raises each limit that is below the usage to the usage: an override if there is one or `inOverrides` is set, otherwise
+  /// the declared limit.
   fileprivate static func raise(
     _ overrides: inout Limits, over declared: inout Limits, to usage: Usage, _ inOverrides: Bool
   ) {

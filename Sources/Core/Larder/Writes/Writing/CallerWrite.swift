@@ -5,17 +5,8 @@ struct SharedWrite<Result: Sendable>: Sendable {
   var size = 0
   var mode = CommitMode.standard
   var body: @Sendable (inout WriteBatch) throws -> Result
-  /// Makes the write in the write buffer. Returns nil if only a transaction can make the write.
-  private(set) var append: (@Sendable (StoreEngine) throws(LarderError) -> Result?)?
-
-  /// A copy of this write with `append`. The engine calls `append` first, and starts a transaction only if the result is nil.
-  func buffered(
-    _ append: @escaping @Sendable (StoreEngine) throws(LarderError) -> Result?
-  ) -> Self {
-    var write = self
-    write.append = append
-    return write
-  }
+  /// Makes the write in the write buffer. Returns nil if only a transaction can make the write; the engine then runs `body`.
+  var append: (@Sendable (StoreEngine) throws(LarderError) -> Result?)?
 }
 
 /// A write whose caller waits for the commit: a blocked thread or a suspended task.

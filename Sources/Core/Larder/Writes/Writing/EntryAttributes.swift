@@ -104,7 +104,7 @@ public struct EntryAttributes: Sendable {
     longKey: [UInt8]?, owners: [StoredOwner], _ transformed: TransformedValue?
   ) throws(LarderError) -> EntryFields {
     var fields = EntryFields()
-    if longKey == nil, transformed == nil, owners.isEmpty, hasNoFields { return fields }
+    if longKey == nil, transformed == nil, owners.isEmpty, box == nil { return fields }
     // The field of the whole key must be the first field and the transforms the next, because reads look for both there.
     if let longKey { fields[.key] = longKey }
     if let steps = transformed?.steps { fields[.transforms] = steps.encoded() }
@@ -126,10 +126,6 @@ public struct EntryAttributes: Sendable {
 
   var isPlain: Bool {
     box == nil && isPinned == nil && written == nil && !isNegative && !awaitsOwners
-  }
-
-  private var hasNoFields: Bool {
-    box == nil || tags.isEmpty && metadata == nil && entityTag == nil && lastModified == nil
   }
 
   /// The bytes of the tags. Throws for an empty list or an impossible tag.

@@ -79,9 +79,7 @@ struct StoreTransaction: ~Copyable {
     count: Int, for key: Span<UInt8>, in database: Database,
     _ fill: (inout OutputSpan<UInt8>) -> Void
   ) throws(LarderError) {
-    do throws(LMDBError) {
-      try lmdb.put(count: count, for: key, in: database, fill)
-    } catch {
+    do throws(LMDBError) { try lmdb.put(count: count, for: key, in: database, fill) } catch {
       throw fail(error)
     }
   }

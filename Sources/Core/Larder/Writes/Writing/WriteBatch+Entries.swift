@@ -92,7 +92,13 @@ extension WriteBatch {
     guard let entry = try session.living(key, in: namespace) else { return false }
     if entry.header.flags.contains(.pinned) == isPinned { return true }
     try countChange(ofBytes: entry.recordCount)
-    return try session.setPinned(isPinned, entry)
+    // A pinned entry is not in the queue. An unpinned entry gets a new number, so it is the newest entry of the queue.
+    let position = isPinned ? 0 : try session.nextNumber(in: entry.id)
+    return try session.amend(entry, as: .touched) { header, _ in
+      header.sequence = position
+      if isPinned { header.flags.insert(.pinned) } else { header.flags.remove(.pinned) }
+      header.deadline = header.indexedDeadline(replacing: entry.header)
+    }
   }
 }
 

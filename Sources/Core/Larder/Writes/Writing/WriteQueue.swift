@@ -72,16 +72,14 @@ final class WriteQueue: Sendable {
           state.waiting.append(write)
         }
       }
-      if cancelled.count < writes.count { schedule(engine) }
+      // Asks the writer thread to take the waiting writes. Inside the lock, so that a later close waits for that thread.
+      if cancelled.count < writes.count, !isScheduled.exchange(true, ordering: .relaxed) {
+        thread.async { self.drain(engine) }
+      }
       return cancelled
     }
     for write in cancelled ?? [] { write.finish(CancellationError()) }
     return cancelled != nil
-  }
-
-  /// Asks the writer thread to take the waiting writes. Called inside the lock, so that a later close waits for that thread.
-  private func schedule(_ engine: StoreEngine) {
-    if !isScheduled.exchange(true, ordering: .relaxed) { thread.async { self.drain(engine) } }
   }
 
   /// Removes a cancelled write that still waits. If the write's group is already running, this call does nothing: the group

@@ -46,16 +46,6 @@ extension WriteSession {
       idle: idle)
   }
 
-  mutating func setPinned(_ isPinned: Bool, _ entry: StoredEntry) throws(LarderError) -> Bool {
-    // A pinned entry is not in the queue. An unpinned entry gets a new number, so it is the newest entry of the queue.
-    let position = isPinned ? 0 : try nextNumber(in: entry.id)
-    return try amend(entry, as: .touched) { header, _ in
-      header.sequence = position
-      if isPinned { header.flags.insert(.pinned) } else { header.flags.remove(.pinned) }
-      header.deadline = header.indexedDeadline(replacing: entry.header)
-    }
-  }
-
   mutating func setOwners(_ owners: [StoredOwner], of entry: StoredEntry) throws(LarderError)
     -> Bool
   {

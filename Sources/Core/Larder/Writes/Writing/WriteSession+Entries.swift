@@ -23,7 +23,7 @@ enum EntryChange {
 }
 
 /// Every change of an entry is made by ``replace(_:with:as:)`` or ``remove(_:as:)``. These functions also change the index
-/// records and the counters, and record the change events. Before the change, ``Admission`` enforces the limits.
+/// records and the counters, and record the change events. Before the change, ``admit(_:replacing:in:hasRoom:)`` enforces the limits.
 extension WriteSession {
   /// Stores `new` in place of `old`, or as a new entry. If the record already has the same content, does not write it.
   mutating func replace(

@@ -57,7 +57,7 @@ extension WriteSession {
       if positions == 0 {
         if before != nil { try transaction.remove(key, from: database) }
       } else if positions != before {
-        try transaction.put(count: 4, for: key, in: database) { $0.append(halfWord: positions) }
+        try transaction.put(count: 4, for: key, in: database) { $0.append(littleEndian: positions) }
       }
     }
   }

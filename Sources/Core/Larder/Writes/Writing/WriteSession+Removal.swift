@@ -19,9 +19,7 @@ extension WriteSession {
   mutating func recordDamage(_ entryKey: [UInt8]) throws(LarderError) {
     let id = entryKey.span.namespaceID
     damaged.insert(id)
-    try update(id) {
-      $0.removals.count(.damaged, bytes: 0)
-    }
+    try update(id) { $0.removals.count(.damaged, bytes: 0) }
     try recordDamagedRemoval(entryKey)
   }
 

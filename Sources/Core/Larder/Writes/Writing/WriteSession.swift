@@ -15,7 +15,6 @@ struct WriteSession: ~Copyable {
   var changes: PendingChanges?
   var effects = BatchEffects()
   var orphans = OrphanQueue()
-  var admission: Admission?
   /// Namespaces in which this batch has found a damaged record. Their entries must be counted again.
   var damaged: Set<NamespaceID> = []
 
@@ -27,6 +26,9 @@ struct WriteSession: ~Copyable {
     ledger = Ledger(balance)
     changes = engine.changes.notes(for: id, in: balance.store)
   }
+
+  /// Makes the transaction change something, so that it really commits: freed pages can be used only after two more commits.
+  mutating func forceCommit() { ledger.updateStore { $0.forcedCommits &+= 1 } }
 
   /// Sets the time of the batch again, because storing the records of the write buffer takes some time.
   mutating func renewTime() { now = engine.clock.now }
