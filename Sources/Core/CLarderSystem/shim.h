@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,13 +34,8 @@ static inline int larder_close_on_exec(int descriptor) { return fcntl(descriptor
 // Record locks on single bytes of a file. The system releases the locks of a process when the process ends or closes any
 // descriptor of the file. A forked child inherits no locks. If another process has the lock, the result is -1, with EAGAIN or
 // EACCES in errno.
-static inline int larder_lock_byte(int descriptor, off_t byte) {
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
-  return fcntl(descriptor, F_SETLK, &lock);
-}
-
-static inline int larder_unlock_byte(int descriptor, off_t byte) {
-  struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
+static inline int larder_set_lock(int descriptor, off_t byte, bool locked) {
+  struct flock lock = {.l_type = locked ? F_WRLCK : F_UNLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
   return fcntl(descriptor, F_SETLK, &lock);
 }
 
@@ -95,14 +91,10 @@ static inline uint64_t larder_file_size_limit(void) {
 // Swift imports only one of two C declarations with the same name, and `flock` is both a type and a function.
 static inline int larder_flock(int descriptor, int operation) { return flock(descriptor, operation); }
 
-// Swift does not import MAP_FAILED, which is a cast. Both functions return NULL and set errno on failure.
-static inline void *larder_map(int descriptor, size_t length) {
-  void *start = mmap(NULL, length, PROT_READ, MAP_SHARED, descriptor, 0);
-  return start == MAP_FAILED ? NULL : start;
-}
-
-static inline void *larder_map_writable(int descriptor, size_t length) {
-  void *start = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+// Maps a file for reading, or also for writing. Returns NULL and sets errno on failure: Swift does not import MAP_FAILED.
+static inline void *larder_map(int descriptor, size_t length, bool writable) {
+  int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;
+  void *start = mmap(NULL, length, protection, MAP_SHARED, descriptor, 0);
   return start == MAP_FAILED ? NULL : start;
 }
 

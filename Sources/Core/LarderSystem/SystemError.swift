@@ -41,9 +41,7 @@ extension String {
     let isPlain =
       !isEmpty
       && utf8.allSatisfy { byte in
-        byte >= 0x80 || "/._-+=:@%,".utf8.contains(byte)
-          || (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
-          || (0x61...0x7A).contains(byte)
+        byte >= 0x80 || byte.isLetter || byte.isDigit || "/._-+=:@%,".utf8.contains(byte)
       }
     if isPlain { return self }
     return "'"

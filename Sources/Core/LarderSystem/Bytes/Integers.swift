@@ -22,18 +22,8 @@ extension [UInt8] {
     append(littleEndian: number)
   }
 
-  @inlinable package func u32(_ offset: Int) -> UInt32 { littleEndian(at: offset) }
-  @inlinable package func u64(_ offset: Int) -> UInt64 { littleEndian(at: offset) }
-
-  /// - Precondition: all bytes of the number lie within the array.
-  @inlinable
-  package func littleEndian<Number: FixedWidthInteger & UnsignedInteger>(at offset: Int) -> Number {
-    var number: Number = 0
-    for index in (0..<Number.bitWidth / 8).reversed() {
-      number = number << 8 | Number(self[offset + index])
-    }
-    return number
-  }
+  @inlinable package func u32(_ offset: Int) -> UInt32 { span.halfWord(at: offset) }
+  @inlinable package func u64(_ offset: Int) -> UInt64 { span.word(at: offset) }
 
   package mutating func append(contentsOf bytes: Span<UInt8>) {
     unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
@@ -43,12 +33,7 @@ extension [UInt8] {
   @inlinable @inline(__always)
   package init(count: Int, _ fill: (inout OutputSpan<UInt8>) -> Void) {
     // `fill` writes to the stack, and the bytes are copied: the optimizer makes this faster than an uninitialized array.
-    self = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) { buffer in
-      var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
-      fill(&output)
-      let filled = unsafe output.finalize(for: buffer)
-      return unsafe [UInt8](UnsafeBufferPointer(rebasing: buffer[..<filled]))
-    }
+    self = withStackBytes(count, fill) { $0.copied }
     precondition(self.count == count, "an array of another length than was said")
   }
 }
@@ -61,32 +46,28 @@ extension UInt64 {
 }
 
 extension Span<UInt8> {
-  /// The little-endian number at `offset`. All eight bytes must lie within the span.
+  /// The little-endian number at `offset`. All bytes of the number must lie within the span.
   @inlinable @inline(__always)
-  package func word(at offset: Int) -> UInt64 {
-    precondition(offset >= 0 && offset <= count &- 8)
+  package func littleEndian<Number: FixedWidthInteger & BitwiseCopyable>(
+    at offset: Int
+  ) -> Number {
+    precondition(offset >= 0 && offset <= count &- MemoryLayout<Number>.size)
     return unsafe withUnsafeBytes {
-      unsafe UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      unsafe Number(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: Number.self))
     }
   }
 
-  /// The little-endian number at `offset`. All four bytes must lie within the span.
   @inlinable @inline(__always)
-  package func halfWord(at offset: Int) -> UInt32 {
-    precondition(offset >= 0 && offset <= count &- 4)
-    return unsafe withUnsafeBytes {
-      unsafe UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
-    }
-  }
+  package func word(at offset: Int) -> UInt64 { littleEndian(at: offset) }
 
-  /// The big-endian number at `offset`. All its bytes must lie within the span.
-  @inlinable
-  package func bigEndian<Number: FixedWidthInteger>(
+  @inlinable @inline(__always)
+  package func halfWord(at offset: Int) -> UInt32 { littleEndian(at: offset) }
+
+  @inlinable @inline(__always)
+  package func bigEndian<Number: FixedWidthInteger & BitwiseCopyable>(
     at offset: Int, as type: Number.Type = Number.self
   ) -> Number {
-    var number: Number = 0
-    for index in 0..<Number.bitWidth / 8 { number = number << 8 | Number(self[offset + index]) }
-    return number
+    (littleEndian(at: offset) as Number).byteSwapped
   }
 
   /// The address of the first byte. Tests compare addresses to prove that nothing is copied.
@@ -94,7 +75,7 @@ extension Span<UInt8> {
     unsafe withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
   }
 
-  package var copied: [UInt8] {
+  @inlinable package var copied: [UInt8] {
     unsafe withUnsafeBufferPointer { unsafe [UInt8]($0) }
   }
 
@@ -114,34 +95,27 @@ extension Span<UInt8> {
 }
 
 extension OutputSpan<UInt8> {
-  /// Appends the eight bytes of `word` in little-endian order.
   @inlinable @inline(__always)
-  package mutating func append(word: UInt64) {
-    precondition(freeCapacity >= 8)
+  package mutating func append<Number: FixedWidthInteger & BitwiseCopyable>(
+    littleEndian number: Number
+  ) {
+    precondition(freeCapacity >= MemoryLayout<Number>.size)
     unsafe withUnsafeMutableBufferPointer { buffer, count in
       unsafe UnsafeMutableRawBufferPointer(buffer).storeBytes(
-        of: word.littleEndian, toByteOffset: count, as: UInt64.self)
-      count += 8
+        of: number.littleEndian, toByteOffset: count, as: Number.self)
+      count += MemoryLayout<Number>.size
     }
   }
 
-  /// Appends a number in the form that keys use: the bytes of two such numbers have the same order as the numbers.
   @inlinable @inline(__always)
-  package mutating func append(bigEndian number: UInt64) { append(word: number.byteSwapped) }
+  package mutating func append(word: UInt64) { append(littleEndian: word) }
 
   @inlinable @inline(__always)
-  package mutating func append(bigEndian number: UInt32) {
-    precondition(freeCapacity >= 4)
-    unsafe withUnsafeMutableBufferPointer { buffer, count in
-      unsafe UnsafeMutableRawBufferPointer(buffer).storeBytes(
-        of: number.bigEndian, toByteOffset: count, as: UInt32.self)
-      count += 4
-    }
+  package mutating func append<Number: FixedWidthInteger & BitwiseCopyable>(
+    bigEndian number: Number
+  ) {
+    append(littleEndian: number.byteSwapped)
   }
-
-  /// Appends the four bytes of `halfWord` in little-endian order.
-  @inlinable @inline(__always)
-  package mutating func append(halfWord: UInt32) { append(bigEndian: halfWord.byteSwapped) }
 
   @inlinable @inline(__always)
   package mutating func append(contentsOf bytes: Span<UInt8>) {

@@ -23,21 +23,10 @@
   @inlinable @inline(__always)
   public func isSame(as other: Span<UInt8>) -> Bool {
     if other.count != count { return false }
-    return unsafe Self.isSame(start, other)
-  }
-
-  /// Whether both values hold the same bytes.
-  public func isSame(as other: borrowing OwnedBytes) -> Bool {
-    count == other.count && isSame(as: unsafe Span(_unsafeStart: other.start, count: other.count))
-  }
-}
-
-extension OwnedBytes {
-  @inlinable @inline(__always)
-  static func isSame(_ start: UnsafeMutablePointer<UInt8>, _ other: Span<UInt8>) -> Bool {
-    let count = other.count
+    let start = unsafe start
     return unsafe other.withUnsafeBytes { other in
       let bytes = UnsafeRawPointer(start)
+      let count = other.count
       if count < 8 {
         for index in 0..<count where unsafe start[index] != other[index] { return false }
         return true
@@ -55,6 +44,11 @@ extension OwnedBytes {
       }
       return true
     }
+  }
+
+  /// Whether both values hold the same bytes.
+  public func isSame(as other: borrowing OwnedBytes) -> Bool {
+    count == other.count && isSame(as: unsafe Span(_unsafeStart: other.start, count: other.count))
   }
 }
 

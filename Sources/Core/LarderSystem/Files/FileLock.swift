@@ -118,7 +118,7 @@ package struct QueuedFileLock: Sendable {
   package func wait(lockTimeout: Duration) throws(SystemError) {
     if larder_is_locked(queue.descriptor, 0, 0) != 1, try lock.take() { return }
     let place = enterQueue()
-    defer { if let place { _ = larder_unlock_byte(queue.descriptor, place) } }
+    defer { if let place { _ = larder_set_lock(queue.descriptor, place, false) } }
     try wait(at: place, until: ContinuousClock.now + lockTimeout)
   }
 
@@ -128,7 +128,7 @@ package struct QueuedFileLock: Sendable {
   private func enterQueue() -> off_t? {
     var place = off_t(SystemTime.monotonicMicroseconds)
     for _ in 0..<64 {
-      if larder_lock_byte(queue.descriptor, place) == 0 { return place }
+      if larder_set_lock(queue.descriptor, place, true) == 0 { return place }
       place += 1
     }
     return nil

@@ -1,5 +1,4 @@
 import CLarderSystem
-import Synchronization
 
 /// All fork guards of the process. A thread holds the lock of the table only during a call of `update` or `exclusively`, or
 /// while that thread forks. So when a thread forks, no other thread holds the lock, and the child can release the lock.
@@ -42,18 +41,6 @@ import Synchronization
   }
 }
 
-/// Actions that run when the process ends by `exit` or by a return from `main`. A killed process runs no action.
-package enum ProcessExit {
-  private static let actions = Mutex<[@Sendable () -> Void]>([])
-  private static let registration: Void = { _ = atexit { ProcessExit.run() } }()
-
-  /// Adds an action. The action runs on the thread that ends the process, while other threads may still run.
-  package static func add(_ action: @escaping @Sendable () -> Void) {
-    actions.withLock { $0.append(action) }
-    registration
-  }
-
-  private static func run() {
-    for action in actions.withLock({ $0 }) { action() }
-  }
-}
+/// Runs `action` when the process ends by `exit` or by a return from `main`, on the thread that ends the process. Other threads
+/// may still run then. A killed process does not run the action.
+package func atProcessExit(_ action: @escaping @convention(c) () -> Void) { atexit(action) }

@@ -49,9 +49,7 @@ public import Synchronization
     _ file: borrowing FileDescriptor, count: Int, isWritable: Bool
   ) -> UnsafeMutablePointer<MappedRegion>? {
     let length = headerSize + 4 * count
-    let start =
-      unsafe isWritable ? larder_map_writable(file.number, length) : larder_map(file.number, length)
-    guard let start = unsafe start else { return nil }
+    guard let start = unsafe larder_map(file.number, length, isWritable) else { return nil }
     return unsafe allocate(
       MappedRegion(
         start: start, length: length, count: count, isWritable: isWritable,

@@ -21,7 +21,8 @@ package final class ProcessSlots: Sendable {
   private init?(_ file: consuming FileDescriptor) {
     let descriptor = file.number
     self.file = file
-    guard let free = (1...Self.most).first(where: { larder_lock_byte(descriptor, off_t($0)) == 0 })
+    guard
+      let free = (1...Self.most).first(where: { larder_set_lock(descriptor, off_t($0), true) == 0 })
     else { return nil }
     own = free
   }

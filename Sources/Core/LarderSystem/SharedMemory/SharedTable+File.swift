@@ -30,18 +30,16 @@ extension SharedTable {
 
   /// Like ``open(making:prepare:)``, but makes no file. Without a usable file, returns false and keeps the current map.
   @discardableResult
-  package func openExisting() -> Bool { openExisting(writable: true) }
-
-  /// Maps a usable file for reading; never creates or changes a file.
-  @discardableResult
-  package func openForReading() -> Bool { openExisting(writable: false) }
-
-  private func openExisting(writable: Bool) -> Bool {
+  package func openExisting(writable: Bool = true) -> Bool {
     maps.withLock { maps in
       if isSound(&maps, writable: writable) { return true }
       return unsafe install(find(writable: writable), in: &maps)
     }
   }
+
+  /// Maps a usable file for reading; never creates or changes a file.
+  @discardableResult
+  package func openForReading() -> Bool { openExisting(writable: false) }
 
   /// After this call, the table accepts only a file with the current number of words.
   package func keepCount() { keptCount.store(view.count, ordering: .relaxed) }

@@ -108,24 +108,11 @@ extension SharedTable {
     }
 
     @inlinable public subscript(index: Int) -> UInt32 {
-      @inline(__always) get { load(index) }
-      @inline(__always) nonmutating set { store(newValue, at: index) }
-    }
-
-    @inlinable @inline(__always)
-    public func load(_ index: Int) -> UInt32 {
-      precondition(index >= 0 && index < count)
-      return unsafe UnsafeMutableRawPointer(words + index).assumingMemoryBound(
-        to: Atomic<UInt32>.self
-      ).pointee.load(ordering: .relaxed)
-    }
-
-    @inlinable @inline(__always)
-    public func store(_ value: UInt32, at index: Int) {
-      precondition(index >= 0 && index < count && isWritable)
-      unsafe UnsafeMutableRawPointer(words + index).assumingMemoryBound(
-        to: Atomic<UInt32>.self
-      ).pointee.store(value, ordering: .relaxed)
+      @inline(__always) get { unsafe narrow(index).pointee.load(ordering: .relaxed) }
+      @inline(__always) nonmutating set {
+        precondition(isWritable)
+        unsafe narrow(index).pointee.store(newValue, ordering: .relaxed)
+      }
     }
 
     /// Starts fetching the words around `index` into the processor's cache.
@@ -173,6 +160,13 @@ extension SharedTable {
     @inlinable public func setNote(_ index: Int, _ value: UInt64) {
       precondition(isWritable)
       unsafe atomicNote(index).pointee.store(value, ordering: .releasing)
+    }
+
+    @inlinable @inline(__always)
+    func narrow(_ index: Int) -> UnsafeMutablePointer<Atomic<UInt32>> {
+      precondition(index >= 0 && index < count)
+      return unsafe UnsafeMutableRawPointer(words + index).assumingMemoryBound(
+        to: Atomic<UInt32>.self)
     }
 
     @inlinable func atomic(_ index: Int) -> UnsafeMutablePointer<Atomic<UInt64>> {

@@ -24,7 +24,7 @@ extension StoreEngine {
   }
 
   /// Finishes stores that are still open at the end of the process, because Swift runs no deinitializer for stores in globals.
-  static let endsWithProcess: Void = ProcessExit.add {
+  static let endsWithProcess: Void = atProcessExit {
     for environment in Environment.all {
       (environment.attachment.withLock { $0.object } as? StoreEngine)?.endWithProcess()
     }

@@ -75,19 +75,23 @@ struct StoreState: Equatable {
   func mayBeDue(at now: Timestamp) -> Bool { Int64(clamping: nextDue) <= now.milliseconds }
 }
 
+/// Reads successive little-endian numbers. The caller must check that the bytes exist.
 struct WordReader: ~Escapable {
   private let bytes: Span<UInt8>
-  private var offset = 0
+  private var offset: Int
 
   @_lifetime(copy bytes)
-  init(_ bytes: Span<UInt8>) { self.bytes = bytes }
+  init(_ bytes: Span<UInt8>, at offset: Int = 0) {
+    self.bytes = bytes
+    self.offset = offset
+  }
 
   var isAtEnd: Bool { offset == bytes.count }
 
-  /// The next word. At least eight bytes must be left.
-  mutating func next() -> UInt64 {
-    defer { offset += 8 }
-    return bytes.word(at: offset)
+  /// A number of 2, 4, 6 or 8 bytes. Reads the 8 bytes up to the end of the number, so 6 bytes must precede a short number.
+  mutating func next(_ count: Int = 8) -> UInt64 {
+    offset += count
+    return bytes.word(at: offset - 8) &>> UInt64(64 - 8 * count)
   }
 }
 

@@ -21,78 +21,69 @@ package enum Checksum {
 
   @inline(__always)
   static func of(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {
-    unsafe bytes.withUnsafeBytes { bytes in
-      guard let start = bytes.baseAddress else {
-        return finish(seed ^ first, count: 0, low: 0, high: 0)
-      }
-      return unsafe of(start, count: bytes.count, seed: seed)
-    }
-  }
-
-  /// - Precondition: at least `count` bytes are readable from `start` on.
-  @inline(__always)
-  private static func of(_ start: UnsafeRawPointer, count: Int, seed: UInt64) -> UInt64 {
-    var state = seed ^ first
-    var rest = unsafe start
-    var left = count
-    if left >= 48 {
-      var second = state
-      var third = state
-      repeat {
-        state = unsafe mix(rest.word(0) ^ Self.first, rest.word(8) ^ state)
-        second = unsafe mix(rest.word(16) ^ Self.second, rest.word(24) ^ second)
-        third = unsafe mix(rest.word(32) ^ Self.third, rest.word(40) ^ third)
-        unsafe rest += 48
-        left &-= 48
-      } while left >= 48
-      state ^= second ^ third
-    }
-    while left >= 16 {
-      state = unsafe mix(rest.word(0) ^ second, rest.word(8) ^ state)
-      unsafe rest += 16
-      left &-= 16
-    }
-    let end = unsafe tail(rest, count: left)
-    return finish(state, count: count, low: end.low, high: end.high)
-  }
-
-  @inline(__always)
-  private static func finish(_ state: UInt64, count: Int, low: UInt64, high: UInt64) -> UInt64 {
-    mix(second ^ UInt64(truncatingIfNeeded: count), mix(low ^ second, high ^ state))
-  }
-
-  /// The last 0 to 15 bytes as two words. Each byte is in at least one word.
-  @inline(__always)
-  private static func tail(
-    _ rest: UnsafeRawPointer, count: Int
-  ) -> (low: UInt64, high: UInt64) {
-    if count >= 8 { return unsafe (rest.word(0), rest.word(count &- 8)) }
-    if count >= 4 {
-      return unsafe (UInt64(rest.halfWord(0)), UInt64(rest.halfWord(count &- 4)))
-    }
-    if count == 0 { return (0, 0) }
-    let bytes =
-      unsafe UInt64(rest.byte(0)) << 16 | UInt64(rest.byte(count &>> 1)) << 8
-      | UInt64(rest.byte(count &- 1))
-    return (bytes, 0)
+    var blocks = Blocks(seed: seed)
+    let end = blocks.add(bytes, from: 0)
+    return blocks.checksum(count: bytes.count, rest: bytes, from: end)
   }
 
   package static func of(_ bytes: [UInt8], seed: UInt64) -> UInt64 { of(bytes.span, seed: seed) }
 
+  /// The state after a number of blocks of 48 bytes. The three words do not depend on each other, so the processor computes the
+  /// three words in parallel.
+  private struct Blocks {
+    private var state: UInt64
+    private var middle: UInt64
+    private var last: UInt64
+
+    @inline(__always)
+    init(seed: UInt64) {
+      state = seed ^ Checksum.first
+      middle = state
+      last = state
+    }
+
+    /// Adds all whole blocks after `start`, and returns the end of the last block.
+    @inline(__always)
+    mutating func add(_ bytes: Span<UInt8>, from start: Int) -> Int {
+      var offset = start
+      let count = bytes.count
+      unsafe bytes.withUnsafeBytes { bytes in
+        while count &- offset >= 48 {
+          state = unsafe mix(bytes.word(offset) ^ Checksum.first, bytes.word(offset &+ 8) ^ state)
+          middle = unsafe mix(
+            bytes.word(offset &+ 16) ^ Checksum.second, bytes.word(offset &+ 24) ^ middle)
+          last = unsafe mix(
+            bytes.word(offset &+ 32) ^ Checksum.third, bytes.word(offset &+ 40) ^ last)
+          offset &+= 48
+        }
+      }
+      return offset
+    }
+
+    /// The checksum of `count` bytes: the blocks, then fewer than 48 bytes of `rest` from `start` to the end.
+    @inline(__always)
+    func checksum(count: Int, rest: Span<UInt8>, from start: Int) -> UInt64 {
+      var state = count >= 48 ? state ^ middle ^ last : state
+      var offset = start
+      while rest.count &- offset >= 16 {
+        state = mix(rest.word(at: offset) ^ Checksum.second, rest.word(at: offset &+ 8) ^ state)
+        offset &+= 16
+      }
+      let (low, high) = KeyHash.ends(of: rest, from: offset)
+      return mix(
+        Checksum.second ^ UInt64(truncatingIfNeeded: count),
+        mix(low ^ Checksum.second, high ^ state))
+    }
+  }
+
   /// Computes the checksum of bytes that come in pieces. The result equals ``of(_:seed:)`` of all bytes together.
   struct Stream {
-    private var state: UInt64
-    private var left: UInt64
-    private var right: UInt64
+    private var blocks: Blocks
     private var count = 0
     /// The bytes after the last whole block; fewer than 48.
     private var rest: [UInt8] = []
 
-    init(seed: UInt64) {
-      state = seed ^ Checksum.first
-      left = state
-      right = state
-    }
+    init(seed: UInt64) { blocks = Blocks(seed: seed) }
 
     mutating func append(_ piece: Span<UInt8>) {
       count &+= piece.count
@@ -100,53 +91,22 @@ package enum Checksum {
       if !rest.isEmpty {
         offset = min(48 - rest.count, piece.count)
         rest.append(contentsOf: piece.extracting(0..<offset))
-        guard rest.count == 48 else { return }
         let block = rest
-        add(block.span)
+        guard blocks.add(block.span, from: 0) == 48 else { return }
         rest.removeAll(keepingCapacity: true)
       }
-      while offset + 48 <= piece.count {
-        add(piece.extracting(offset..<offset + 48))
-        offset += 48
-      }
-      rest.append(contentsOf: piece.extracting(offset..<piece.count))
+      let end = blocks.add(piece, from: offset)
+      rest.append(contentsOf: piece.extracting(end..<piece.count))
     }
 
-    private mutating func add(_ block: Span<UInt8>) {
-      state = mix(block.word(at: 0) ^ Checksum.first, block.word(at: 8) ^ state)
-      left = mix(block.word(at: 16) ^ Checksum.second, block.word(at: 24) ^ left)
-      right = mix(block.word(at: 32) ^ Checksum.third, block.word(at: 40) ^ right)
-    }
-
-    var result: UInt64 {
-      let bytes = rest.span
-      var state = count >= 48 ? state ^ left ^ right : state
-      var offset = 0
-      while offset + 16 <= bytes.count {
-        let block = bytes.extracting(offset..<offset + 16)
-        state = mix(block.word(at: 0) ^ Checksum.second, block.word(at: 8) ^ state)
-        offset += 16
-      }
-      let end = KeyHash.ends(of: bytes, from: offset)
-      return finish(state, count: count, low: end.low, high: end.high)
-    }
+    var result: UInt64 { blocks.checksum(count: count, rest: rest.span, from: 0) }
   }
 }
 
-/// Reads little-endian numbers at any alignment.
-@unsafe extension UnsafeRawPointer {
+@unsafe extension UnsafeRawBufferPointer {
+  /// The little-endian number at `offset`, at any alignment. The caller must check that all eight bytes exist.
   @inline(__always)
   fileprivate func word(_ offset: Int) -> UInt64 {
     UInt64(littleEndian: unsafe loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-  }
-
-  @inline(__always)
-  fileprivate func halfWord(_ offset: Int) -> UInt32 {
-    UInt32(littleEndian: unsafe loadUnaligned(fromByteOffset: offset, as: UInt32.self))
-  }
-
-  @inline(__always)
-  fileprivate func byte(_ offset: Int) -> UInt8 {
-    unsafe load(fromByteOffset: offset, as: UInt8.self)
   }
 }

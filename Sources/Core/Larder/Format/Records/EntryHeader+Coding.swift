@@ -35,7 +35,7 @@ extension EntryHeader {
     let size = form.size
     guard record.count >= size else { return nil }
     let isPinned = form.bits & UInt16(Flags.pinned.rawValue) != 0
-    var reader = HeaderReader(record.extracting(0..<size), at: Self.fixedSize)
+    var reader = WordReader(record.extracting(0..<size), at: Self.fixedSize)
     var written = Int64(bitPattern: record.word(at: 9) &>> 16)
     let expires: Int64
     let staleUntil: Int64
@@ -143,8 +143,7 @@ extension EntryHeader {
       word: UInt64(form.bits) | UInt64(codec) &<< 16 | UInt64(bitPattern: written) &<< 24)
     record.append(UInt8(truncatingIfNeeded: written &>> 40))
     if form.bits & Form.wide != 0 {
-      record.append(UInt8(truncatingIfNeeded: written &>> 48))
-      record.append(UInt8(truncatingIfNeeded: written &>> 56))
+      record.append(littleEndian: UInt16(truncatingIfNeeded: written &>> 48))
       for time in [expires, staleUntil, deadline] { record.append(word: UInt64(bitPattern: time)) }
       record.append(word: version)
       record.append(word: sequence)
@@ -165,24 +164,8 @@ extension EntryHeader {
   }
 }
 
-/// Reads successive numbers of a header. The caller must check that the bytes exist.
-private struct HeaderReader: ~Escapable {
-  private let bytes: Span<UInt8>
-  private var offset: Int
-
-  @_lifetime(copy bytes)
-  init(_ bytes: Span<UInt8>, at offset: Int) {
-    self.bytes = bytes
-    self.offset = offset
-  }
-
-  /// A little-endian number of 2, 4, 6 or 8 bytes. Reads the 8 bytes up to its end, so 6 bytes must precede the number.
-  mutating func next(_ count: Int) -> UInt64 {
-    offset += count
-    return bytes.word(at: offset - 8) &>> UInt64(64 - 8 * count)
-  }
-
-  mutating func difference(_ length: UInt16) -> Int64 {
+extension WordReader {
+  fileprivate mutating func difference(_ length: UInt16) -> Int64 {
     let count = EntryHeader.Form.bytes(length)
     return count == 0 ? 0 : Int64(bitPattern: next(count))
   }
@@ -192,11 +175,8 @@ extension OutputSpan<UInt8> {
   /// Appends a number of 4 bytes, or of 6 bytes if `isLong` is set.
   @inline(__always)
   fileprivate mutating func append(number: UInt64, isLong: Bool) {
-    append(bigEndian: UInt32(truncatingIfNeeded: number).byteSwapped)
-    if isLong {
-      append(UInt8(truncatingIfNeeded: number &>> 32))
-      append(UInt8(truncatingIfNeeded: number &>> 40))
-    }
+    append(littleEndian: UInt32(truncatingIfNeeded: number))
+    if isLong { append(littleEndian: UInt16(truncatingIfNeeded: number &>> 32)) }
   }
 
   @inline(__always)

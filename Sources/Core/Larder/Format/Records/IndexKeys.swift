@@ -24,8 +24,7 @@ enum IndexKey {
       ExpiryRecord.headSize + QueuePosition.size(of: block.number),
       {
         $0.append(bigEndian: block.id.rawValue)
-        $0.append(UInt8(truncatingIfNeeded: time &>> 40))
-        $0.append(UInt8(truncatingIfNeeded: time &>> 32))
+        $0.append(bigEndian: UInt16(truncatingIfNeeded: time &>> 32))
         $0.append(bigEndian: UInt32(truncatingIfNeeded: time))
         QueuePosition.append(block.number, to: &$0)
       }, body)

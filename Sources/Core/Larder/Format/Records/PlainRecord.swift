@@ -5,7 +5,6 @@ import LarderSystem
 struct PlainRecord {
   let written: Int64
   let expires: Int64
-  let size: Int
 
   /// Nil for other forms of the header, and for large records, which are not verified at each read.
   @inline(__always)
@@ -17,12 +16,8 @@ struct PlainRecord {
     let form = UInt16(truncatingIfNeeded: bytes.word(at: 8))
     written = Int64(bitPattern: bytes.word(at: 9) &>> 16)
     switch form & ~UInt16(EntryHeader.Flags.pinned.rawValue) {
-    case EntryHeader.Form.plain:
-      expires = written &+ Int64(bytes.halfWord(at: 21))
-      size = EntryHeader.plainSize
-    case 0:
-      expires = EntryHeader.never
-      size = EntryHeader.plainSize &- 4
+    case EntryHeader.Form.plain: expires = written &+ Int64(bytes.halfWord(at: 21))
+    case 0: expires = EntryHeader.never
     default: return nil
     }
   }
