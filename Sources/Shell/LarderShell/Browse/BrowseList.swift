@@ -100,7 +100,7 @@ final class BrowseList {
       }
       var first = FirstOf<Store.Entry>(count, pause: session.host.checkInterruption, by: precedes)
       var walk = try SelectionWalk(selection, in: namespaces, for: session)
-      try walk.advance(readingValues: false) { entry, _ in
+      try walk.advance { entry, _ in
         let isBeyond = row.map { row in
           precedes(row, entry) || includes && EntryID(entry) == EntryID(row)
         }

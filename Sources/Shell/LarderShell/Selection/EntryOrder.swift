@@ -1,10 +1,7 @@
 import Larder
 import ShellLanguage
 
-struct Ranked {
-  let entry: Store.Entry
-  let value: QueryValue
-}
+typealias Ranked = (entry: Store.Entry, value: QueryValue)
 
 /// An order of entries that is not the order of the keys.
 struct EntryOrder {
@@ -25,10 +22,10 @@ struct EntryOrder {
 
   /// The entry with its value for sorting: of several values the smallest, or in reverse order the largest.
   func ranked(_ entry: Store.Entry, _ value: Span<UInt8>, _ queries: QueryRun) -> Ranked {
-    guard let operand else { return Ranked(entry: entry.withoutExtras, value: .null) }
+    guard let operand else { return (entry.withoutExtras, .null) }
     let values = queries.allValues([operand], for: .order, entry, value)[0]
     let rank = isReversed ? values.max { $0.precedes($1) } : values.min { $0.precedes($1) }
-    return Ranked(entry: entry.withoutExtras, value: rank ?? .null)
+    return (entry.withoutExtras, rank ?? .null)
   }
 
   func precedes(_ a: Ranked, _ b: Ranked) -> Bool {

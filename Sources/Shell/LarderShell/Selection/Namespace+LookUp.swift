@@ -6,23 +6,18 @@ extension Store.Namespace {
   private static let sortedLength = 200
 
   /// Passes to `body` the entry under exactly this key, even if it has expired. Does not count as a read, and removes nothing.
+  ///
+  /// - Parameter noteDamage: Runs if no entry is found, but a damaged entry has a key that begins with `key`.
   func lookUp<Result>(
-    _ key: [UInt8], _ body: (Store.Entry, Span<UInt8>) throws -> Result
-  ) throws -> Result? {
-    var damaged = 0
-    return try lookUp(key, damaged: &damaged, body)
-  }
-
-  /// - Parameter damaged: Increases by one if no entry is found, but a damaged entry has a key that begins with `key`.
-  func lookUp<Result>(
-    _ key: [UInt8], damaged: inout Int, _ body: (Store.Entry, Span<UInt8>) throws -> Result
+    _ key: [UInt8], damaged noteDamage: () -> Void = {},
+    _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
     var result: Result?
     var passed = 0
-    func noteDamage() { passed += 1 }
+    func countDamaged() { passed += 1 }
     do {
       try scanEntries(
-        prefix: key, includingExpired: true, readsValues: true, damaged: noteDamage
+        prefix: key, includingExpired: true, readsValues: true, damaged: countDamaged
       ) { entry, value in
         // A store keeps the beginning and a hash of a very long key, so other keys may come first, and the scan continues.
         guard entry.key.bytes == key else { return key.count > Self.sortedLength }
@@ -33,7 +28,7 @@ extension Store.Namespace {
       // If `key` is absent, the error is about the value of a longer key, so the caller must not get the error.
       guard try entry(for: key) == nil else { throw error }
     }
-    if result == nil, passed > 0 { damaged += 1 }
+    if result == nil, passed > 0 { noteDamage() }
     return result
   }
 

@@ -38,12 +38,13 @@ extension Scope {
     let order = EntryOrder(selection)
     if order != nil { selection.isReversed = false }
     var walk = try SelectionWalk(
-      selection, in: namespaces, for: session, input: input, includingExpired: includingExpired)
+      selection, in: namespaces, for: session, input: input,
+      readingValues: order?.readsValue ?? readingValues, includingExpired: includingExpired)
     var first = FirstOf<Ranked>(
       selection.most, pause: session.host.checkInterruption, by: order?.precedes ?? { _, _ in true }
     )
     if let order {
-      try walk.advance(readingValues: order.readsValue) { entry, value in
+      try walk.advance { entry, value in
         try first.add(order.ranked(entry, value, session.queries))
         if first.count % Self.entriesPerBatch == 0 {
           try progress.advance(by: Self.entriesPerBatch)
@@ -53,15 +54,16 @@ extension Scope {
     }
     var sorted = try first.sorted()[...]
     var damaged = 0
+    func noteDamage() { damaged += 1 }
     /// Gives the next entries to `take` until `take` returns false.
-    func next(_ take: (Store.Entry, Span<UInt8>) throws -> Bool) throws {
-      guard order != nil else { return try walk.advance(readingValues: readingValues, take) }
+    func next(_ take: SelectionWalk.Take) throws {
+      guard order != nil else { return try walk.advance(take) }
       while let entry = sorted.popFirst()?.entry {
         try session.host.checkInterruption()
         let namespace = session.store.namespace(entry.namespace)
         let wantsMore =
           try readingValues
-          ? namespace.lookUp(entry.key.bytes, damaged: &damaged, take) : take(entry, Span())
+          ? namespace.lookUp(entry.key.bytes, damaged: noteDamage, take) : take(entry, Span())
         if wantsMore == false { return }
       }
     }

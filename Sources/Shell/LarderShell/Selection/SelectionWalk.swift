@@ -16,6 +16,7 @@ struct SelectionWalk {
   private let selection: Selection
   private let test: EntryTest
   private let seesExpired: Bool
+  private let readsValues: Bool
   private let isReversed: Bool
   private let now: Timestamp
   private let checkInterruption: () throws -> Void
@@ -31,16 +32,18 @@ struct SelectionWalk {
 
   /// - Parameters:
   ///   - input: The keys of standard input, if they were already read.
+  ///   - readingValues: Whether ``advance(_:)`` gives the values. Otherwise the values may be empty.
   ///   - includingExpired: Whether expired entries that meet the filters are found, too.
   init(
     _ selection: Selection, in namespaces: [Store.Namespace], for session: Session,
-    input: IncomingKeys? = nil, includingExpired: Bool = false
+    input: IncomingKeys? = nil, readingValues: Bool = false, includingExpired: Bool = false
   ) throws {
     self.selection = selection
     isReversed = selection.isReversed
     self.namespaces = isReversed ? namespaces.reversed() : namespaces
     test = EntryTest(selection, session.queries)
     seesExpired = includingExpired || test.seesExpired
+    readsValues = readingValues || test.readsValues
     now = session.clock.now
     checkInterruption = session.host.checkInterruption
     self.input = try input ?? selection.input.map { try IncomingKeys($0, from: session.host) }
@@ -49,7 +52,7 @@ struct SelectionWalk {
   mutating func next(_ most: Int) throws -> [Store.Entry] {
     var found: [Store.Entry] = []
     guard most > 0 else { return found }
-    try advance(readingValues: false) { entry, _ in
+    try advance { entry, _ in
       found.append(entry.withoutExtras)
       return found.count < most
     }
@@ -74,17 +77,18 @@ struct SelectionWalk {
     return found
   }
 
-  /// Gives the next entries to `take` until `take` returns false. The values may be empty unless `readingValues` is true.
-  mutating func advance(
-    readingValues: Bool, _ take: (Store.Entry, Span<UInt8>) throws -> Bool
-  ) throws {
+  /// Receives an entry and its value, and returns whether the walk continues.
+  typealias Take = (Store.Entry, Span<UInt8>) throws -> Bool
+
+  /// Gives the next entries to `take` until `take` returns false.
+  mutating func advance(_ take: Take) throws {
     while let (range, namespace) = try nextRange() {
-      if try !visit(range, of: namespace, readingValues, take) { return }
+      if try !visit(range, of: namespace, take) { return }
     }
     while let (key, namespaces) = try pending ?? nextFromInput() {
       pending = nil
       for (index, namespace) in namespaces.enumerated() {
-        guard try visit(key, of: namespace, readingValues, take) == false else { continue }
+        guard try visit(key, of: namespace, take) == false else { continue }
         pending = (key, namespaces.dropFirst(index + 1))
         return
       }
@@ -142,14 +146,13 @@ struct SelectionWalk {
 
   /// Visits a range. Returns false if `take` wants no further entries.
   private mutating func visit(
-    _ range: KeyRange, of namespace: Store.Namespace, _ readingValues: Bool,
-    _ take: (Store.Entry, Span<UInt8>) throws -> Bool
+    _ range: KeyRange, of namespace: Store.Namespace, _ take: Take
   ) throws -> Bool {
     switch range {
     case .key(let key):
       endRange()
       guard isBehindStart(key) else { return true }
-      return try visit(key, of: namespace, readingValues, take) ?? true
+      return try visit(key, of: namespace, take) ?? true
     case .prefix(let prefix) where isReversed:
       while true {
         let keys = try namespace.lastKeys(
@@ -157,20 +160,19 @@ struct SelectionWalk {
         for key in keys {
           last = key
           guard test.passesKey(key) else { continue }
-          if try visit(key, of: namespace, readingValues, take) == false { return false }
+          if try visit(key, of: namespace, take) == false { return false }
         }
         if keys.count < Self.batch { break }
       }
       endRange()
       return true
     case .prefix(let prefix):
-      return try scan(prefix, of: namespace, readingValues, take)
+      return try scan(prefix, of: namespace, take)
     }
   }
 
   private mutating func scan(
-    _ prefix: [UInt8], of namespace: Store.Namespace, _ readingValues: Bool,
-    _ take: (Store.Entry, Span<UInt8>) throws -> Bool
+    _ prefix: [UInt8], of namespace: Store.Namespace, _ take: Take
   ) throws -> Bool {
     let (test, checkInterruption) = (test, checkInterruption)
     let hasKey = { (key: [UInt8]) throws -> Bool in
@@ -183,9 +185,8 @@ struct SelectionWalk {
     defer { self.damaged += damaged }
     let start = try (last ?? selection.after).map { try namespace.cursor(after: $0) }
     try namespace.scanEntries(
-      prefix: prefix, after: start, includingExpired: seesExpired,
-      readsValues: readingValues || test.readsValues, damaged: noteDamage,
-      whereKey: hasKey, where: test.passesFacts
+      prefix: prefix, after: start, includingExpired: seesExpired, readsValues: readsValues,
+      damaged: noteDamage, whereKey: hasKey, where: test.passesFacts
     ) { entry, value in
       guard try test.passesValue(entry, value) else { return true }
       let wantsMore = try take(entry, value)
@@ -211,11 +212,10 @@ struct SelectionWalk {
 
   /// Visits the entry under a key. Returns nil if there is no entry, or if the entry does not pass.
   private mutating func visit(
-    _ key: [UInt8], of namespace: Store.Namespace, _ readingValues: Bool,
-    _ take: (Store.Entry, Span<UInt8>) throws -> Bool
+    _ key: [UInt8], of namespace: Store.Namespace, _ take: Take
   ) throws -> Bool? {
     try checkInterruption()
-    guard readingValues || test.readsValues else {
+    guard readsValues else {
       guard let entry = try namespace.entry(for: key), entry.state != .expired || seesExpired,
         try test.passesFacts(entry)
       else { return nil }
@@ -227,7 +227,8 @@ struct SelectionWalk {
       return nil
     }
     let (test, seesExpired) = (test, seesExpired)
-    return try namespace.lookUp(key, damaged: &damaged) { entry, value in
+    func noteDamage() { damaged += 1 }
+    return try namespace.lookUp(key, damaged: noteDamage) { entry, value in
       guard entry.state != .expired || seesExpired, try test.passesFilters(entry, value) else {
         return nil
       }
