@@ -68,7 +68,7 @@ import Testing
         .fact(.size, .greater, .integer(10_000)), .fact(.size, .less, .integer(1_000_000)),
         .isExpired, .never,
       ])
-    #expect(selection.sort == .key && selection.isReversed && selection.limit == .unbounded)
+    #expect(selection.sort == .key && selection.isReversed && selection.limit == .max)
     #expect(selection.after == bytes("k") && selection.input == .nulSeparated)
     #expect(selection.wantsExpired && !selection.isBare)
   }
@@ -83,7 +83,7 @@ import Testing
     ] {
       let read = try selection(text)
       #expect(read.patterns == expected.patterns && read.filters == expected.filters)
-      #expect(read.limit == .count(5))
+      #expect(read.limit == 5)
     }
   }
 }

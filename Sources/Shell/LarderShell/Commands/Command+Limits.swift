@@ -173,15 +173,6 @@ private struct Excess {
 }
 
 extension Invocation {
-  /// The limit of an option: `Limits.unlimited` for `none`, nil if the option is absent.
-  private func bound(_ name: String) -> Int? {
-    switch limit(name) {
-    case .unbounded: Limits.unlimited
-    case .count(let count): count
-    case nil: nil
-    }
-  }
-
   fileprivate func overrides(over present: Rules.Overrides) -> Rules.Overrides {
     var overrides = present
     if has("--reset") {
@@ -190,11 +181,11 @@ extension Invocation {
         expires: present.expires, stale: present.stale, jitter: present.jitter)
     }
     var limits = overrides.limits ?? Limits()
-    if let entries = bound("--entries") { limits.entries = entries }
-    if let bytes = bound("--bytes") { limits.bytes = bytes }
-    if let guaranteed = bound("--guaranteed") { limits.guaranteed = guaranteed }
+    if let entries = number("--entries") { limits.entries = entries }
+    if let bytes = number("--bytes") { limits.bytes = bytes }
+    if let guaranteed = number("--guaranteed") { limits.guaranteed = guaranteed }
     overrides.limits = limits == Limits() ? nil : limits
-    if let size = bound("--entry-size") {
+    if let size = number("--entry-size") {
       // A batch allows no value above `largestPossibleValue`, so `none` means this size.
       overrides.largestValue = size == Limits.unlimited ? Rules.largestPossibleValue : size
     }
@@ -205,10 +196,10 @@ extension Invocation {
 
   fileprivate func overrides(over present: StoreLimits) -> StoreLimits {
     var limits = has("--reset") ? StoreLimits() : present
-    if let entries = bound("--entries") { limits.entries = entries }
-    if let bytes = bound("--bytes") { limits.bytes = bytes }
-    if let disk = bound("--disk") { limits.disk = disk }
-    if let memory = bound("--memory") { limits.memory = memory }
+    if let entries = number("--entries") { limits.entries = entries }
+    if let bytes = number("--bytes") { limits.bytes = bytes }
+    if let disk = number("--disk") { limits.disk = disk }
+    if let memory = number("--memory") { limits.memory = memory }
     return limits
   }
 }

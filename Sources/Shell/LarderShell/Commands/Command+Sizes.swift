@@ -42,7 +42,7 @@ extension Command {
         hint: "use `--separator /`")
     }
     var report = SizeReport(
-      by: grouping, depth: depth, separator: separator, top: call.limit("--top")?.most ?? 20,
+      by: grouping, depth: depth, separator: separator, top: call.number("--top") ?? 20,
       namesNamespaces: scope.namesNamespaces, pause: session.host.checkInterruption)
     // The counters do not show the effect of compression, so the entries are read if values may be compressed.
     if grouping == .namespace, try scope.isCounted() {

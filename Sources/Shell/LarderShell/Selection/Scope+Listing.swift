@@ -16,7 +16,7 @@ extension Scope {
     // The entries after the page are counted, but not shown.
     var cut = self
     let isSorted = EntryOrder(selection) != nil
-    if page != nil { cut.selection.limit = isSorted ? .count(most) : nil }
+    if page != nil { cut.selection.limit = isSorted ? most : nil }
     var rest: (count: Int, isAll: Bool)?
     var lastKey: [UInt8]?
     let walked = try output.rows(form.columns, isLong: form.isLong, none: "no entries") { write in

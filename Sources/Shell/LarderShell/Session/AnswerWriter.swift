@@ -44,14 +44,10 @@ final class AnswerWriter {
   private static let page = 50
 
   /// The most rows of a list that a person sees. Nil for all rows, as in a pipe.
-  func page(_ limit: Limit?) -> Int? {
-    guard isTable else { return nil }
-    switch limit {
-    case .count(let count): return count
-    case .unbounded: return nil
-    case nil:
-      return settings.rowLimit ?? min(Self.page, max((host.window()?.rows ?? Self.page) - 3, 5))
-    }
+  func page(_ limit: Int?) -> Int? {
+    guard isTable, limit != .max else { return nil }
+    return limit ?? settings.rowLimit
+      ?? min(Self.page, max((host.window()?.rows ?? Self.page) - 3, 5))
   }
 
   /// Writes rows when they come. If an error comes before the first row, nothing is written.

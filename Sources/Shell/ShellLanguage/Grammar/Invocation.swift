@@ -25,14 +25,13 @@ package struct Invocation: Sendable {
   package func deadline(_ name: String) -> Deadline? { first(name) }
   package func expiryChange(_ name: String) -> ExpiryChange? { first(name) }
   package func moment(_ name: String) -> UnixTime? { first(name) }
-  /// The value of an argument as a number: a size in bytes, or a count.
+  /// The value of an argument as a number: a size in bytes, or a count; `Int.max` for no limit.
   package func number(_ name: String) -> Int? { first(name) }
   package func columns(_ name: String) -> [QueryColumn]? { first(name) }
   package func operand(_ name: String) -> QueryColumn? { first(name) }
   package func path(_ name: String) -> QueryPath? { first(name) }
   package func choice(_ name: String) -> String? { first(name) }
   package func choices(_ name: String) -> [String]? { first(name) }
-  package func limit(_ name: String) -> Limit? { first(name) }
 
   private func first<Value>(_ name: String) -> Value? { all(name).first as? Value }
 

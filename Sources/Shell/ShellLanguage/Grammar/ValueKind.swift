@@ -17,6 +17,7 @@ package enum ValueKind: Sendable, Hashable {
   case ago
   case size
   case number(ClosedRange<Int>)
+  /// A number. The words `all` and `none` mean `Int.max`.
   case limit, countOrNone, sizeOrNone
   case choice([String])
   /// One or more words of this list, with commas between the words.
@@ -76,9 +77,9 @@ package enum ValueKind: Sendable, Hashable {
     case .ago: return try word.timeAgo(clock)
     case .size: return try word.size()
     case .number(let bounds): return try word.count(within: bounds)
-    case .limit: return word.text == "all" ? Limit.unbounded : .count(try word.count())
-    case .countOrNone: return word.text == "none" ? Limit.unbounded : .count(try word.count())
-    case .sizeOrNone: return word.text == "none" ? Limit.unbounded : .count(try word.size())
+    case .limit: return try word.text == "all" ? Int.max : word.count()
+    case .countOrNone: return try word.text == "none" ? Int.max : word.count()
+    case .sizeOrNone: return try word.text == "none" ? Int.max : word.size()
     case .expression: return try word.expression(clock, variables)
     case .columns: return try word.columns(clock, variables)
     case .operand: return try word.operand(clock, variables)
@@ -88,13 +89,6 @@ package enum ValueKind: Sendable, Hashable {
     case .choices(let names): return try word.choices(of: names)
     }
   }
-}
-
-package enum Limit: Sendable, Hashable {
-  case unbounded
-  case count(Int)
-
-  package var most: Int { if case .count(let count) = self { count } else { .max } }
 }
 
 extension Word {

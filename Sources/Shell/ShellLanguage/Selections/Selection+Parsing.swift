@@ -76,7 +76,7 @@ extension Selection {
     case ("--smaller", let size as Int): filters.append(.fact(.size, .less, .integer(Int128(size))))
     case ("--where", let expression as Expression): filters.append(expression)
     case ("--sort", let order as Sort): sort = order
-    case ("--limit", let limit as Limit): self.limit = limit
+    case ("--limit", let limit as Int): self.limit = limit
     case ("--after", let key as [UInt8]): after = key
     default: preconditionFailure("\(name) is not read by its kind")
     }

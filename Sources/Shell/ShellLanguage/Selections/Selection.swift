@@ -47,9 +47,9 @@ package struct Selection: Sendable, Equatable {
   package var filters: [Expression] = []
   package var sort: Sort?
   package var isReversed = false
-  /// The limit of `--limit`. If nil, the command chooses a limit.
-  package var limit: Limit?
-  package var most: Int { limit?.most ?? .max }
+  /// The limit of `--limit`; `Int.max` for `all`. If nil, the command chooses a limit.
+  package var limit: Int?
+  package var most: Int { limit ?? .max }
   package var after: [UInt8]?
   package var input: KeyInput?
   /// Whether patterns, regular expressions and contained text ignore case.
