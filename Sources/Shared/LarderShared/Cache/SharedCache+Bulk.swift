@@ -1,4 +1,5 @@
 public import Larder
+import Synchronization
 
 extension SharedCache {
   /// The values under some keys, in the order of the keys; nil for a key without a value. Throws the first error of
@@ -37,9 +38,9 @@ extension SharedCache {
     terms.waitsForCommit = true
     terms.takesLease = false
     if standing == .disconnected, options.policy == .standard { terms.policy = .revalidate }
-    let asked = AskedKeys()
+    let asked = Mutex<Set<Key>>([])
     let found = try await local.results(for: keys, options: terms) { [terms] missing in
-      asked.add(missing.map { Key($0.key) })
+      asked.withLock { $0.formUnion(missing.map { Key($0.key) }) }
       let origin = BulkOrigin(missing.map { $0.key }, load)
       return await withTaskGroup(of: (Name, Loaded<Value>).self) { group in
         for (key, stored) in missing {
@@ -53,7 +54,8 @@ extension SharedCache {
       switch found {
       case .success(let result?) where !(result.error is Overtaken):
         results.append(.success(confirmed(result, standing)))
-      case .success(nil) where isCertain(standing, options) || asked.contains(Key(key)):
+      case .success(nil)
+      where isCertain(standing, options) || asked.withLock { $0.contains(Key(key)) }:
         results.append(.success(nil))
       case .failure(let error) where !(error is Overtaken): results.append(.failure(error))
       case .success, .failure:

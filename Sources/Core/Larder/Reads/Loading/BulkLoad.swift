@@ -84,9 +84,13 @@ final class BulkLoad<Value: Sendable>: Sendable {
       await call(members)
       begin()
     }
-    let wanted = Wanted(members.count)
+    // The number of keys whose callers still wait.
+    let wanted = Atomic(members.count)
     for member in members {
-      member.running.whenAbandoned { if wanted.removeOne() { task.cancel() } }
+      member.running.whenAbandoned {
+        let left = wanted.subtract(1, ordering: .acquiringAndReleasing).newValue
+        if left == 0 { task.cancel() }
+      }
     }
   }
 
@@ -118,17 +122,5 @@ final class BulkLoad<Value: Sendable>: Sendable {
       await member.load.hand(member.turn.lease, to: try? result.get().write)
       complete(member.load, member.running, result)
     }
-  }
-}
-
-/// For one call of the source, the number of keys whose callers still wait.
-private final class Wanted: Sendable {
-  private let count: Atomic<Int>
-
-  init(_ count: Int) { self.count = Atomic(count) }
-
-  /// Subtracts a key for which no caller waits any more. Returns true if no key is left.
-  func removeOne() -> Bool {
-    count.subtract(1, ordering: .acquiringAndReleasing).newValue == 0
   }
 }

@@ -2,10 +2,7 @@ import LarderSystem
 
 /// One request of a caller. The request has its result immediately, or joins or starts a load before the caller waits.
 extension CacheLoad {
-  struct Place {
-    let load: InFlight
-    let isJoined: Bool
-  }
+  typealias Place = (load: InFlight, isJoined: Bool)
 
   enum Request {
     case known(CacheResult<Value>?)
@@ -40,9 +37,7 @@ extension CacheLoad {
         let place = try place.get()
         let loaded = try await engine.clock.run(
           within: isSoft ? softTimeout : options.timeout,
-          {
-            try await outcome(place, after: lookup)
-          },
+          { try await outcome(place, after: lookup) },
           else: {
             if isSoft { keep() }
             throw timedOut
@@ -69,7 +64,7 @@ extension CacheLoad {
         isJoined = false
         start(load, priority: nil)
       })
-    return Place(load: load, isJoined: isJoined)
+    return (load, isJoined)
   }
 
   /// Waits for the outcome. The tags and owners of a load are known only at its end. If a tag or an owner was removed after the

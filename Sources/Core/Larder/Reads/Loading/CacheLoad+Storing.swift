@@ -55,8 +55,7 @@ extension CacheLoad {
     return try writing(nil, turn, attributes, size: 0) { [cache, key, attributes] batch in
       if expires != nil {
         try batch.declareOnce(cache.rules, for: cache.namespace)
-        let nothing: [UInt8] = []
-        try batch.put(nothing.span, for: key.span, in: cache.name, attributes: attributes)
+        try batch.put(Span(), for: key.span, in: cache.name, attributes: attributes)
       } else if isKnown {
         _ = try batch.remove(key.span, in: cache.name)
       }

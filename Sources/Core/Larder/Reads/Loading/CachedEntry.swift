@@ -34,10 +34,21 @@ extension EntryReader {
     if isRead, found.outcome != .fresh {
       recordMiss(found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
     }
-    guard var cached = cachedEntry(found, at: now) else { return nil }
+    let state: Store.Entry.State
+    switch found.outcome {
+    case .absent, .damaged, .expired: return nil
+    case .fresh: state = .fresh
+    case .stale: state = .stale
+    case .negative: state = clock.state(of: found.header, at: now)
+    }
+    var cached = CachedEntry(header: found.header, state: state)
     if !isRead {
-      guard let fields = readableFields(found, key: key) else { return nil }
-      cached.fields = fields
+      guard let fields = EntryFields(found.record.extracting(found.header.fieldsRange)) else {
+        return nil
+      }
+      let context = TransformContext(
+        key.copied, in: id, version: found.header.version, reader: self)
+      cached.fields = transforms.readable(fields, of: context)
     } else if recordsAccess {
       recordAccess(found, key: key, at: now)
     }
@@ -54,26 +65,5 @@ extension EntryReader {
     if isWhole { return cached }
     if isRead { handle.count(.damaged, stripe: transaction.stripe) }
     return nil
-  }
-
-  private func cachedEntry(_ found: borrowing Lookup, at now: Int64) -> CachedEntry? {
-    let state: Store.Entry.State
-    switch found.outcome {
-    case .absent, .damaged, .expired: return nil
-    case .fresh: state = .fresh
-    case .stale: state = .stale
-    case .negative: state = clock.state(of: found.header, at: now)
-    }
-    return CachedEntry(header: found.header, state: state)
-  }
-
-  private func readableFields(_ found: borrowing Lookup, key: Span<UInt8>) -> EntryFields? {
-    guard let fields = EntryFields(found.record.extracting(found.header.fieldsRange)) else {
-      return nil
-    }
-    guard transforms.hasRequired || fields[.transformedMetadata] != nil else { return fields }
-    let entry = TransformContext(
-      key.copied, in: found.id, version: found.header.version, reader: self)
-    return transforms.readable(fields, of: entry)
   }
 }

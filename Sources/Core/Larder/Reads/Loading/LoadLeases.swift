@@ -9,7 +9,13 @@ struct LoadLease: Sendable {
   fileprivate let number: UInt64
 
   /// Lets other processes load the key. Called after the commit of the outcome, or if there is no outcome to commit.
-  func end() { leases.end(self) }
+  func end() {
+    leases.state.withLock { state in
+      guard let held = state.held[place], held.number == number else { return }
+      state.held[place] = nil
+      _ = leases.table.replace(held.word, by: 0, at: place)
+    }
+  }
 }
 
 /// The leases of this process on loads of a store, and the task that renews the leases. A lease ends with its load, or after
@@ -20,7 +26,7 @@ final class LoadLeases: Sendable {
   static let longest: Int64 = 60_000
   private static let renewal = Duration.milliseconds(LeaseTable.length / 3)
 
-  private struct Held {
+  fileprivate struct Held {
     var word: UInt64
     var hash: UInt64
     var number: UInt64
@@ -28,14 +34,14 @@ final class LoadLeases: Sendable {
     var last: Int64
   }
 
-  private struct State {
+  fileprivate struct State {
     var held: [Int: Held] = [:]
     var number: UInt64 = 0
     var isRenewing = false
   }
 
   let table: LeaseTable
-  private let state = Mutex(State())
+  fileprivate let state = Mutex(State())
   /// The machine's monotonic clock in milliseconds. Not the store's clock, which tests set differently in each process.
   let now: @Sendable () -> Int64
   /// The time until which this process uses no leases, because the file could not be mapped.
@@ -48,39 +54,39 @@ final class LoadLeases: Sendable {
     now = machine
   }
 
-  struct Attempt {
-    var lease: LoadLease?
-    /// Whether another process has the lease.
-    var isHeld = false
-  }
+  /// `isHeld`: whether another process has the lease.
+  typealias Attempt = (lease: LoadLease?, isHeld: Bool)
 
   func take(_ hash: UInt64) -> Attempt {
-    guard now() >= pauseEnd.load(ordering: .relaxed) else { return Attempt() }
+    guard now() >= pauseEnd.load(ordering: .relaxed) else { return (nil, false) }
     guard table.open() else {
       pauseEnd.store(now() + Self.pause, ordering: .relaxed)
-      return Attempt()
+      return (nil, false)
     }
     let place = LeaseTable.place(of: hash)
-    return state.withLock { state in
+    return state.withLock { state -> Attempt in
       let now = now()
       // A load of another type, or a load that is not shared, has the lease in this process. This load runs without the lease.
-      if let mine = state.held[place], mine.hash == hash,
-        table.standing(hash, at: now) == .held
-      {
-        return Attempt()
+      if state.held[place]?.hash == hash, table.standing(hash, at: now) == .held {
+        return (nil, false)
       }
       guard let word = table.take(hash, at: now) else {
-        let isHeld = ![.occupied, .unavailable].contains(table.standing(hash, at: now))
-        return Attempt(isHeld: isHeld)
+        return (nil, ![.occupied, .unavailable].contains(table.standing(hash, at: now)))
       }
       state.number += 1
       state.held[place] = Held(
         word: word, hash: hash, number: state.number, last: now + Self.longest)
       if !state.isRenewing {
         state.isRenewing = true
-        beginRenewing()
+        Task.detached(priority: .utility) { [weak self] in
+          while self?.isHolding ?? false {
+            // Nobody cancels this task, so the sleep throws no error.
+            try? await Task.sleep(for: Self.renewal)
+            self?.renew()
+          }
+        }
       }
-      return Attempt(lease: LoadLease(leases: self, place: place, number: state.number))
+      return (LoadLease(leases: self, place: place, number: state.number), false)
     }
   }
 
@@ -88,27 +94,9 @@ final class LoadLeases: Sendable {
   /// loads run without a lease. Otherwise these loads would run one after another, which takes long if the origin fails slowly.
   func takeAfterWait(_ hash: UInt64) -> Attempt {
     switch table.standing(hash, at: now()) {
-    case .held: Attempt(isHeld: true)
+    case .held: (nil, true)
     case .lapsed: take(hash)
-    case .free, .occupied, .unavailable: Attempt()
-    }
-  }
-
-  fileprivate func end(_ lease: LoadLease) {
-    state.withLock { state in
-      guard let held = state.held[lease.place], held.number == lease.number else { return }
-      state.held[lease.place] = nil
-      _ = table.replace(held.word, by: 0, at: lease.place)
-    }
-  }
-
-  private func beginRenewing() {
-    Task.detached(priority: .utility) { [weak self] in
-      while self?.isHolding ?? false {
-        // Nobody cancels this task, so the sleep throws no error.
-        try? await Task.sleep(for: Self.renewal)
-        self?.renew()
-      }
+    case .free, .occupied, .unavailable: (nil, false)
     }
   }
 

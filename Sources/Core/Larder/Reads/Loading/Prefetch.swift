@@ -196,9 +196,9 @@ extension Cache {
       keys, batch: batch, concurrency: concurrency, clock: namespace.engine.clock,
       priority: priority, pause: { _ in pause },
       load: { [options] keys in
-        let asked = AskedKeys()
+        let asked = Mutex<Set<Key>>([])
         let results = try await results(for: keys, options: options) { missing in
-          asked.add(missing.map { Key($0.key) })
+          asked.withLock { $0.formUnion(missing.map { Key($0.key) }) }
           return try await load(missing)
         }
         return zip(keys, results).map { key, result in
@@ -208,19 +208,11 @@ extension Cache {
             if let error = result?.error {
               .failed(error)
             } else {
-              result?.source == .loaded || asked.contains(Key(key)) ? .loaded : .present
+              result?.source == .loaded || asked.withLock { $0.contains(Key(key)) }
+                ? .loaded : .present
             }
           }
         }
       })
   }
-}
-
-package final class AskedKeys: Sendable {
-  private let keys = Mutex<Set<Key>>([])
-
-  package init() {}
-
-  package func add(_ more: [Key]) { keys.withLock { $0.formUnion(more) } }
-  package func contains(_ key: Key) -> Bool { keys.withLock { $0.contains(key) } }
 }
