@@ -1,7 +1,6 @@
 import LarderSystem
 import Synchronization
 
-/// The task that polls the ring while this process has subscriptions.
 extension ChangeFeed {
   /// The shortest and longest time between two polls, so that changes of other processes arrive within 50 ms.
   private static let shortest = Duration.milliseconds(5)
@@ -24,7 +23,7 @@ extension ChangeFeed {
     }
   }
 
-  /// Renews a due lease. Wakes the subscriptions if ring, lease or health has changed. Returns nil if there is no subscription.
+  /// Renews a due lease. Wakes the subscriptions if ring, lease or health has changed. Nil if there is no subscription.
   func poll(after position: ChangeRing.Position?) -> ChangeRing.Position? {
     let (isWatched, hasExpired) = state.withLock { state in
       let leaseExpirations = state.leaseExpirations

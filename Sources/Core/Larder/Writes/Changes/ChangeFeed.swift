@@ -13,7 +13,7 @@ import Synchronization
 final class ChangeFeed: Sendable {
   let ring: ChangeRing
   let process = ProcessInfo.processInfo.processIdentifier
-  /// The machine's monotonic clock in milliseconds: all processes share this clock, and tests may change the store's clock.
+  /// The machine's monotonic clock in milliseconds, which all processes share. Tests may change only the store's clock.
   private let machine: @Sendable () -> Int64
   private let health: @Sendable () -> StoreHealth
   let state = Mutex(State())
@@ -33,7 +33,7 @@ final class ChangeFeed: Sendable {
     var isClosed = false
     var health = StoreHealth.healthy
     var healthCheckedAt: UInt64 = 0
-    /// The target (a new head of the ring) that the last poll found prepared but not published.
+    /// The target (a new head of the ring) that the last poll found, if its writer had not published it yet; otherwise 0.
     var stuck: UInt64 = 0
   }
 
@@ -55,7 +55,6 @@ final class ChangeFeed: Sendable {
   // MARK: Batches
 
   /// Collects the changes of a batch, inside the write transaction `transaction`. Nil if there is no file or no subscription.
-  /// In a store that never had a subscription, this call makes only one comparison.
   func notes(for transaction: UInt64, in store: StoreState) -> PendingChanges? {
     if store.watched == 0 { return nil }
     if !ring.isUsable {
@@ -104,8 +103,8 @@ final class ChangeFeed: Sendable {
 
   // MARK: Subscriptions
 
-  /// Begins a subscription. Every batch that begins after this call publishes its changes, and every batch that is already
-  /// running records a gap. Nil if the file cannot be mapped.
+  /// Begins a subscription. A batch that begins after this call publishes its changes; a batch that already runs records a gap.
+  /// Nil if the file cannot be mapped.
   func enter() -> (position: ChangeRing.Position, leaseExpirations: Int)? {
     state.withLock { state in
       guard ring.open() else { return nil }

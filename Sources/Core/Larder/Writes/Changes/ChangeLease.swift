@@ -38,7 +38,7 @@ struct ChangeLease {
     }
   }
 
-  /// Ends the lease before its time. Writers still publish their changes for the leases of other processes.
+  /// Ends the lease before its time. For the leases of other processes, writers still publish their changes.
   func end(on ring: ChangeRing, at now: UInt64) {
     guard let index else { return }
     _ = ring.exchangeLease(index, end, for: 0)

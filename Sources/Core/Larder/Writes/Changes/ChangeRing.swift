@@ -85,7 +85,6 @@ struct ChangeRing {
 
   var newestCommit: UInt64 { environment.lastTransaction }
 
-  /// The position of the ring. Each commit that publishes or misses changes makes a new position.
   struct Position: Equatable {
     var gaps: UInt64
     var head: UInt64
@@ -127,7 +126,6 @@ struct ChangeRing {
     view.release(target, to: Place.target)
   }
 
-  /// Sets the head to `target`, if the head is lower.
   func publish(_ target: UInt64) {
     let head = head
     if head < target { _ = exchange(head, for: target, at: Place.head) }
@@ -157,7 +155,7 @@ struct ChangeRing {
     if head >= 1 << 62, exchange(head, for: 0, at: Place.head) { addGap() }
   }
 
-  /// Records that a batch began without a subscription but was committed while a subscription existed.
+  /// Records that the changes of a batch are missing: the batch began without a subscription, but its commit came after one began.
   func addGap() {
     while true {
       let gaps = load(Place.gaps)
@@ -183,7 +181,7 @@ struct ChangeRing {
 
   // MARK: Leases
 
-  /// The end of the last lease, on the machine's monotonic clock in milliseconds; 0 if there are no leases.
+  /// The end of the lease that ends last, on the machine's monotonic clock in milliseconds; 0 if there are no leases.
   var watchedUntil: UInt64 { load(Place.watched) }
 
   func lease(_ index: Int) -> UInt64 { load(Place.leases + index) }

@@ -7,7 +7,6 @@ struct PendingChanges {
   let first: UInt64
   let transaction: UInt64
   private(set) var count: UInt64 = 0
-  /// The names of the namespaces that this batch has already looked up for its changes.
   var names: [NamespaceID: [UInt8]] = [:]
 
   fileprivate mutating func add(_ record: ChangeRecord) {
@@ -23,14 +22,12 @@ struct PendingChanges {
     if count > 0 { feed.publish(first + count) }
   }
 
-  /// Drops the changes, after the batch was rolled back.
   func discard() {
     if count > 0 { feed.ring.discard(first + count) }
   }
 }
 
 extension WriteSession {
-  /// Whether subscribers get the next change. If there are no subscribers, notes only that a change happened.
   @inline(__always)
   mutating func wantsNextChange() -> Bool {
     if changes != nil { return true }

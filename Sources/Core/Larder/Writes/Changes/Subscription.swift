@@ -8,11 +8,9 @@ final class Subscription: Sendable {
   private let state: Mutex<State>
 
   private struct State {
-    /// The position up to which the subscription has read.
     var position = ChangeRing.Position(gaps: 0, head: 0)
     var leaseExpirations = 0
     var health = StoreHealth.healthy
-    /// The error because of which the subscription could not begin.
     var failure: LarderError?
     var isOver = false
   }

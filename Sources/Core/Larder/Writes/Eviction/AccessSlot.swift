@@ -61,7 +61,6 @@ struct GhostSlot: Equatable {
   let bits: UInt32
 
   static let empty = GhostSlot(bits: 0)
-  /// The number of different stamps. After the last stamp, the stamps begin again at 0.
   static let stamps: UInt64 = 1 << 11
 
   init(bits: UInt32) { self.bits = bits }
@@ -81,6 +80,6 @@ struct GhostSlot: Equatable {
   var part: QueuePart { bits &>> 4 & 1 == 0 ? .window : .main }
   var frequency: UInt32 { bits & 15 }
 
-  /// The number of stamps between the eviction and `now`, modulo ``stamps``.
+  /// The number of steps of the clock of ghosts between the eviction and `now`, modulo ``stamps``.
   func age(at now: UInt64) -> UInt64 { (now &- stamp) % Self.stamps }
 }

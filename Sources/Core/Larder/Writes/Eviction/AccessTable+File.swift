@@ -3,7 +3,7 @@ import LarderSystem
 import Synchronization
 
 extension AccessTable {
-  /// The number of the layout. The number increases when the meaning of a word or the hash of an entry changes.
+  /// Increases when the meaning of a word or the hash of an entry changes.
   private static let layout: UInt32 = 2
   static let fewestEntries = 4096
   private static let mostEntries = 1 << 28
@@ -23,7 +23,7 @@ extension AccessTable {
 
   static func count(entries: Int) -> Int { wordsPerEntry * entries + recentWords }
 
-  /// Maps the file of the table. If `writable` is true, the file is mapped for writing, and a missing file is created.
+  /// If `writable` is true, maps the file for writing, and creates a missing file. Otherwise only reads a file that exists.
   func open(writable: Bool, in minute: Int64) {
     guard writable else {
       words.openForReading()

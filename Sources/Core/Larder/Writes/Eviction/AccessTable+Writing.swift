@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// Changes that only a writing process makes, inside its transaction.
 extension AccessTable {
   func stats(of hash: UInt64) -> AccessStats {
     let view = words.view
@@ -20,7 +19,7 @@ extension AccessTable {
     }
   }
 
-  /// Changes the statistics of an entry that has a slot; this does not count as a use.
+  /// Changes the statistics of an entry that has a slot, without a use.
   func changeStats(_ stats: AccessStats, of hash: UInt64) {
     let view = words.view
     guard view.isWritable, view.count > 0, let (place, slot) = view.find(hash) else { return }
@@ -69,7 +68,7 @@ extension AccessTable {
     return nil
   }
 
-  /// Keeps a ghost, the record of an evicted entry. In a full bucket the ghost replaces the oldest ghost.
+  /// In a full bucket the new ghost replaces the oldest ghost.
   func putGhost(of hash: UInt64, stamp: UInt64, part: QueuePart, frequency: UInt32) {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }

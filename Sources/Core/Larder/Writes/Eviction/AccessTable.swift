@@ -25,7 +25,6 @@ struct AccessTable: Sendable {
     static let epoch = 0
     /// The position of the sweep that halves the frequencies, in sixteenths of a word.
     static let sweep = 1
-    /// The number of the store's entries at the last write.
     static let entries = 2
   }
 
@@ -55,7 +54,7 @@ extension SharedTable.View {
     return bucket
   }
 
-  /// Records a use of an entry, in a minute since 1970. Writes one word to memory, or no word if the slot stays the same.
+  /// Records a use in a minute since 1970. If the slot stays the same, writes no word to memory.
   @inline(__always)
   func touch(_ hash: UInt64, bucket: Int, in minute: Int64, isRecent: Bool) {
     let minute = self.minute(minute)

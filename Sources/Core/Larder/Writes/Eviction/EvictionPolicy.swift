@@ -2,7 +2,6 @@ enum QueuePart: UInt8 {
   case window, main
 }
 
-/// The record of an evicted entry. If the key of the entry is soon inserted again, the policy uses the record.
 struct Ghost: Equatable {
   var age: UInt64
   var part: QueuePart
@@ -29,7 +28,6 @@ protocol EvictionQueue: ~Copyable {
 
   /// Moves the window's oldest entry to main, as the newest entry of main. Nil if no entry may move.
   mutating func promote() throws(Failure) -> Entry?
-  /// The first entry of the window, but not `spared`.
   mutating func oldestInWindow(sparing spared: Entry?) throws(Failure) -> Entry?
   /// The first entry of main at a position or after it, but not `spared`. If no such entry exists, the oldest entry of main.
   mutating func main(from position: Position, sparing spared: Entry?) throws(Failure) -> Entry?
@@ -43,7 +41,7 @@ protocol EvictionQueue: ~Copyable {
   func hash(of entry: Entry) -> UInt64
   /// Removes and returns the ghost of a key. In a cache of n entries, a ghost is lost after about 4 n later evictions.
   mutating func takeGhost(of hash: UInt64) -> Ghost?
-  /// Keeps a ghost of an entry that was just removed. The cache had `entries` entries before the removal.
+  /// The cache had `entries` entries before the entry was removed.
   mutating func putGhost(of hash: UInt64, from part: QueuePart, frequency: UInt32, entries: UInt64)
 
   /// Whether the entry has expired and can no longer be read. If so, the policy evicts the entry before all others.
@@ -63,7 +61,6 @@ extension EvictionQueue where Self: ~Copyable {
 /// an entry that moves to main stays only if it was used or is frequent. Then the clock hand's unused entry is evicted instead.
 /// A key that returns soon after its eviction changes the size of the window. `Docs/Internals/Eviction.md` has all rules.
 extension EvictionQueue where Self: ~Copyable {
-  /// The most entries that move to main, and the most steps of the clock hand, in one insertion.
   private static var mostSteps: Int { 64 }
 
   /// The first statistics of a new entry that takes `share` of the capacity. Counts the insertion of the entry.
@@ -122,7 +119,6 @@ extension EvictionQueue where Self: ~Copyable {
     policy.evicted(from: part, of: entries)
   }
 
-  /// While the cache is over its limit, evicts either the entry that has moved to main or the entry that the clock hand finds.
   private mutating func compete(_ entry: Entry) throws(Failure) {
     let own = stats(of: entry)
     while isOver {

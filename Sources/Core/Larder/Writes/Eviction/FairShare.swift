@@ -2,9 +2,8 @@ import Synchronization
 
 /// Chooses which namespace evicts next in a full store: namespaces of the lowest priority, each in proportion to its bytes.
 ///
-/// Each namespace has a virtual time. An eviction advances this time by the removed share of the namespace's bytes. The
-/// namespace with the earliest time evicts next. A namespace that is new in this object starts at the current virtual time, so
-/// that earlier evictions do not count against the namespace. Every process has its own times.
+/// Each namespace has a virtual time, and the namespace with the earliest time evicts next. An eviction advances the time by the
+/// removed share of the namespace's bytes. A new namespace starts at the current virtual time. Every process has its own times.
 final class FairShare: Sendable {
   private struct Times {
     var generation: UInt64 = 0

@@ -40,7 +40,6 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 
   private var reason: RemovalReason? { request.reason ?? request.limits.exceeded(by: usage) }
 
-  /// Whether the nearest limit is a limit of bytes, not of entries.
   private var countsBytes: Bool { request.limits.countsBytes(usage) ?? session.budget.countsBytes }
 
   func cost(ofSize size: UInt64) -> UInt64 { countsBytes ? size : 1 }
@@ -122,7 +121,6 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 }
 
 extension Limits {
-  /// The reason for an eviction because of the first exceeded limit; nil if no limit is exceeded.
   func exceeded(
     by usage: Usage, _ entriesReason: RemovalReason = .evictedForEntries,
     _ bytesReason: RemovalReason = .evictedForBytes
@@ -144,7 +142,6 @@ extension Limits {
     }
   }
 
-  /// Whether less than 1/32 of a limit is left.
   func isNearlyReached(by usage: Usage) -> Bool {
     func isNear(_ used: UInt64, _ limit: Int?) -> Bool {
       limit.map { used > UInt64(clamping: $0 - $0 / 32) } ?? false

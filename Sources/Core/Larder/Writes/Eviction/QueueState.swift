@@ -56,7 +56,6 @@ struct QueueState: Equatable {
 /// A ghost has 11 bits for the time of its eviction, in steps of 2^`ageShift` evictions. The step grows with the namespace, so
 /// that a ghost lives for 64 to 512 steps. So ages are exact enough, and the 11 bits do not overflow while a ghost lives.
 extension PolicyState {
-  /// In a namespace of n entries, a ghost lives for this number times n evictions.
   private static let ghostLife: UInt64 = 4
 
   mutating func ghostStamp(entries: UInt64) -> UInt64 {
@@ -64,7 +63,6 @@ extension PolicyState {
     return evictions >> ageShift
   }
 
-  /// Makes a ghost from a slot of the access table; nil if the ghost is too old.
   func ghost(_ slot: GhostSlot, entries: UInt64) -> Ghost? {
     let shift = shift(entries: entries)
     let age = slot.age(at: evictions >> shift) << shift
@@ -79,12 +77,10 @@ extension PolicyState {
   }
 }
 
-/// The state that the policy keeps for one cache. For a namespace, the state is in the record of the counters.
 struct PolicyState: Equatable {
   var target = WindowTarget()
   var returns = ReturnRates()
   var evictions: UInt64 = 0
-  /// The age of a namespace's ghost is counted in units of 2^`ageShift` evictions. `ageShift` is at most 63.
   var ageShift: UInt64 = 0
 
   mutating func evicted(from part: QueuePart, of entries: UInt64) {
@@ -103,11 +99,10 @@ struct PolicyState: Equatable {
 /// If the cache is too small for a loop over its keys, most insertions are ghost hits. Without the test ``isLooping``, each
 /// inserted key would replace another key of the loop, and every lookup would miss.
 struct ReturnRates: Equatable {
-  /// The share of ghost hits: insertions of a key that was evicted at most n/2 evictions ago in a cache of n entries.
+  /// The share of insertions of a key that was evicted at most n/2 evictions ago in a cache of n entries.
   private(set) var ghostHits = 0.0
   private(set) var all = 0.0
-  /// Becomes true when ``ghostHits`` rises above ``mostGhostHits``, and false when ``ghostHits`` falls below
-  /// ``fewGhostHits``.
+  /// Changes to true above ``mostGhostHits``, and back to false below ``fewGhostHits``.
   private(set) var isLooping = false
 
   private static let mostGhostHits = 0.4
@@ -116,7 +111,6 @@ struct ReturnRates: Equatable {
 
   init() {}
 
-  /// Takes over stored values, which may be damaged.
   init(ghostHits: Double, all: Double, isLooping: Bool) {
     self.ghostHits = ghostHits.clamped(to: 0...1, otherwise: 0)
     self.all = all.clamped(to: 0...1, otherwise: 0)
@@ -135,7 +129,7 @@ struct ReturnRates: Equatable {
 }
 
 extension Double {
-  /// The nearest value of a range. If the number is NaN, the result is `otherwise`.
+  /// The nearest value of a range; `otherwise` for NaN.
   func clamped(to range: ClosedRange<Double>, otherwise: Double) -> Double {
     isNaN ? otherwise : min(max(self, range.lowerBound), range.upperBound)
   }
@@ -150,7 +144,6 @@ struct WindowTarget: Equatable {
   /// The evictions from the window; `main` has the evictions from main. Older evictions have less weight than newer evictions.
   private(set) var window = 0.0
   private(set) var main = 0.0
-  /// The number of ghost hits in a row that belong to the same part, ``runPart``.
   private(set) var run: UInt64 = 0
   private(set) var runPart = QueuePart.window
 
@@ -158,7 +151,6 @@ struct WindowTarget: Equatable {
   private static let lowest = 0.01
   private static let highest = 0.80
   private static let mostRatio = 64.0
-  /// After this number of ghost hits of one part in a row, the step is doubled.
   private static let doubling = 8.0
   private static let mostBoost = 4.0
   /// A new cache has few ghost hits, but the window's share must change a lot. So these two bounds allow larger steps.
@@ -167,7 +159,6 @@ struct WindowTarget: Equatable {
 
   init() {}
 
-  /// Takes over stored values, which may be damaged.
   init(share: Double, window: Double, main: Double, run: UInt64, runPart: QueuePart) {
     self.share =
       share == 0 ? Self.first : share.clamped(to: Self.lowest...Self.highest, otherwise: Self.first)

@@ -1,12 +1,11 @@
 struct Candidate: Equatable {
   var sequence: UInt64
   var size: UInt64
-  /// Identifies the entry in the access table.
   var hash: UInt64
   var entryKey: [UInt8]
 }
 
-/// The queue of a namespace. Positions give the order of the entries, and the access table has the statistics.
+/// The queue of a namespace. The positions give the order of the entries, and the access table has their statistics.
 protocol SequencedQueue: EvictionQueue, ~Copyable
 where Entry == Candidate, Position == UInt64, Failure == LarderError {
   var state: QueueState { get }
@@ -36,7 +35,6 @@ extension SequencedQueue where Self: ~Copyable {
   mutating func main(
     from position: UInt64, sparing spared: Candidate?
   ) throws(LarderError) -> Candidate? {
-    // The spared entry is the entry that has just moved to main, so the search ends before that entry.
     let end = spared?.sequence ?? state.windowBoundary
     if let found = try first(from: position), found.sequence < end { return found }
     if let found = try first(from: 0), found.sequence < end { return found }

@@ -41,7 +41,6 @@ extension WriteSession {
     }
   }
 
-  /// Removes expired entries, then lets one namespace after another evict. Returns whether the usage is then within the limits.
   mutating func lowerStore() throws(LarderError) -> Bool {
     guard isStoreOver else { return true }
     try removeExpired(in: nil) { session in session.isStoreOver }
@@ -49,7 +48,6 @@ extension WriteSession {
     return !isStoreOver
   }
 
-  /// While `shouldContinue` returns true, removes expired entries of a namespace, or of all namespaces if `id` is nil.
   mutating func removeExpired(
     in id: NamespaceID?, limit: Int = ExpirySweep.perWrite,
     while shouldContinue: (borrowing WriteSession) -> Bool
@@ -88,7 +86,7 @@ extension WriteSession {
     }
   }
 
-  /// All namespaces. O(namespaces), but O(1) if this process has called the function after the last change of a namespace.
+  /// O(namespaces), but O(1) if this process has called the function after the last change of a namespace.
   mutating func namespaces() throws(LarderError) -> [KnownNamespace] {
     let fairShare = engine.writes.fairShare
     if let known = fairShare.known(at: state.generation) { return known }
@@ -142,7 +140,6 @@ extension WriteSession {
 }
 
 extension StoreLimits {
-  /// The limits of entries and bytes, in the form of the limits of a namespace.
   var counted: Limits {
     get { Limits(entries: entries, bytes: bytes) }
     set { (entries, bytes) = (newValue.entries, newValue.bytes) }
@@ -196,7 +193,6 @@ enum LimitWords {
     number == 1 ? "1 byte" : "\(number) bytes"
   }
 
-  /// A text for messages, for example `8 entries (1000 bytes)`.
   static func usage(_ entries: some BinaryInteger, _ bytes: some BinaryInteger) -> String {
     "\(self.entries(entries)) (\(self.bytes(bytes)))"
   }

@@ -4,12 +4,10 @@ import LarderSystem
 /// The expiration, time to idle and stale window that an entry gets from a write or a touch.
 struct Lifetime {
   private let end: Int64
-  /// The most milliseconds by which jitter shortens the lifetime.
   private let spread: Int64
   let idle: IdleInterval?
   let stale: Duration
 
-  /// If `own` or `ownStale` is nil, the value of the namespace's rules is used.
   init(
     _ own: Expiration?, stale ownStale: Duration?, in namespace: KnownNamespace, at now: Timestamp
   ) throws(LarderError) {
@@ -98,7 +96,6 @@ extension EntryFields {
 }
 
 extension EntryHeader {
-  /// The duration of the entry's stale window; nil for an entry that never expires.
   var stale: Duration? {
     if expires == Self.never { return nil }
     return Timestamp(milliseconds: expires).duration(to: Timestamp(milliseconds: staleUntil))

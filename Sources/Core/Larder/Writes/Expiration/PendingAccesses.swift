@@ -18,7 +18,6 @@ final class PendingAccesses: Sendable {
   let queue = PendingQueue<Use>(capacity: capacity)
   private static let longestWait: Int64 = 1000
 
-  /// The time for which the timer is set, on the monotonic clock; nil if no timer is set.
   private let timerEnd = Mutex<Int64?>(nil)
   private let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   private let writer = Mutex<(@Sendable () -> Void)?>(nil)
@@ -29,7 +28,7 @@ final class PendingAccesses: Sendable {
 
   func whenDue(_ write: @escaping @Sendable () -> Void) { writer.withLock { $0 = write } }
 
-  /// Records a hit that must change the expiry of an entry with a time to idle. Never waits for a writer.
+  /// Records a use that must change the expiry of an entry with a time to idle. Never waits for a writer.
   @inline(never)
   func note(
     _ header: EntryHeader, _ idle: IdleInterval, key: Span<UInt8>, id: NamespaceID, at now: Int64
@@ -41,7 +40,6 @@ final class PendingAccesses: Sendable {
     guard let delay = add(use, for: StoredKey.entry(key, in: id), delay: soon) else { return }
     timer(.milliseconds(delay)) { [weak self] in
       guard let self else { return }
-      // The timer has fired, so the next access must set a timer again.
       timerEnd.withLock { $0 = nil }
       writer.withLock { $0 }?()
     }
@@ -60,7 +58,6 @@ final class PendingAccesses: Sendable {
     }
   }
 
-  /// The header with the expiry that results from an access that is not written yet.
   func current(_ header: EntryHeader, idle: IdleInterval?, entryKey: [UInt8]) -> EntryHeader {
     guard let idle, let use = queue[entryKey], use.version == header.version else {
       return header

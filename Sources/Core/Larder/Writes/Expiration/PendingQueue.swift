@@ -11,12 +11,10 @@ final class PendingQueue<Item: Sendable>: Sendable {
   }
   private let items = Mutex(Items())
   private let capacity: Int
-  /// Changed only under the lock of `items`.
   private let full = Atomic(false)
 
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Whether the queue has no room for another key. Needs no lock.
   var isFull: Bool {
     @inline(__always) get { full.load(ordering: .relaxed) }
   }

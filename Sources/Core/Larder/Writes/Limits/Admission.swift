@@ -40,7 +40,6 @@ extension Ledger {
     return usage
   }
 
-  /// The queue of a namespace as it will be with the entry that is about to be stored.
   func expectedQueue(_ id: NamespaceID) -> QueueState {
     var queue = self[id].queue
     guard let expected, expected.id == id else { return queue }
@@ -85,7 +84,6 @@ extension WriteSession {
     return try entry(new.key, in: namespace.id)
   }
 
-  /// Whether other entries may have to be evicted for the entry that is about to be stored.
   private func isShort(of namespace: KnownNamespace) -> Bool {
     budget.hasDiskLimit || isStoreOver || exceeds(namespace.rules.limits, in: namespace.id)
   }

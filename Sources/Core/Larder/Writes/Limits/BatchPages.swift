@@ -45,7 +45,6 @@ struct BatchPages {
 
   func pages(ofRecord count: Int) -> Int { (count + 16 + pageSize - 1) / pageSize }
 
-  /// The number of consecutive pages of a large record; 0 for a small record, which is in a leaf page.
   func pages(ofLargeRecord count: Int) -> Int {
     count > pageSize / 2 ? pages(ofRecord: count) : 0
   }
@@ -63,7 +62,6 @@ struct BatchPages {
   static let ample = 2 * (Rules.largestPossibleValue + WriteBatch.largestSize)
   /// Available pages are counted only up to this number, because no batch takes more.
   static let enough = 1 << 17
-  /// The number of free pages that a batch needs for its cleanup.
   static let forCleanup = 32
   static let branches = 16
   static let perStep = 512

@@ -27,7 +27,6 @@ public struct Limits: Hashable, Sendable, Codable {
   /// As an override, removes the declared limit.
   public static let unlimited = Int.max
 
-  /// These limits, in which each override that is not nil replaces a limit.
   func overridden(by overrides: Limits) -> Limits {
     Limits(
       entries: Self.overridden(entries, by: overrides.entries),

@@ -54,7 +54,6 @@ extension EntryFields {
 /// Removed owners that still have dependents. A batch removes a limited number of dependents and stores the rest of the queue;
 /// the next batch of any process continues.
 struct OrphanQueue {
-  /// The largest number of dependents that one batch handles.
   static let perBatch = 1000
 
   struct Removed {
@@ -100,7 +99,6 @@ struct OrphanQueue {
 }
 
 extension WriteSession {
-  /// Reads one removed owner whose dependents an earlier batch has not removed.
   mutating func loadOrphans() throws(LarderError) {
     let prefix = MetadataKey.orphans
     guard let key = try transaction.keys(in: .main, from: prefix, limit: 1).first else {

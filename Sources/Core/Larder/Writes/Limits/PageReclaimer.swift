@@ -7,7 +7,6 @@ import Synchronization
 /// more pages than are free.
 struct PageReclaimer {
   private static let attempts = 4
-  /// The number of free pages that an eviction leaves for its own commit.
   private static let keptForCommit = 24
   private static let leastForBatches = 1024
 

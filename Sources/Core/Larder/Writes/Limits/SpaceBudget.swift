@@ -9,7 +9,6 @@ struct SpaceBudget {
   var missingPages = 0
   var isOverdrawn = false
 
-  /// Whether the disk limit is so near that this batch counts pages.
   var hasDiskLimit: Bool { disk != nil }
 
   /// Whether a namespace without its own limit counts bytes instead of entries.
@@ -35,7 +34,6 @@ extension WriteSession {
 
   var isStoreOver: Bool { exceededLimit != nil }
 
-  /// Whether less than 1/32 of a limit of the store is left.
   var isNearlyFull: Bool {
     if budget.limits.counted.isNearlyReached(by: ledger.expectedTotal) { return true }
     guard let usable = budget.disk?.usable else { return false }

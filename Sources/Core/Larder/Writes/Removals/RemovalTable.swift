@@ -57,7 +57,6 @@ package struct RemovalTable {
     return Mark(era: view.wide(Place.era), number: finished)
   }
 
-  /// Whether no removal after `moment` had one of these hashes.
   func isNewest(_ moment: Mark, of hashes: [UInt64]) -> Bool {
     openForReading()
     let view = table.view
@@ -144,7 +143,6 @@ package struct RemovalTable {
   /// The hash for all entries of the store. No namespace has this hash, because no namespace has an empty name.
   static let hashOfStore = hash(ofNamespace: "")
 
-  /// The hash for all entries with a tag, in any namespace.
   static func hash(ofTag tag: [UInt8]) -> UInt64 {
     Checksum.of(tag.span, seed: 0x7461_6773_0000_0000)
   }

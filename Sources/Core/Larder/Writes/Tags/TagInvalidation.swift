@@ -70,7 +70,6 @@ extension Store {
 /// first transaction leaves. Later transactions continue at the position in the tombstone. If this process is killed, other
 /// processes continue.
 enum TagInvalidation {
-  /// The largest number of records of the tag index that a write handles besides its own work.
   static let perWrite = 32
   static let perBatch = 500
 }
@@ -115,7 +114,7 @@ extension WriteSession {
   fileprivate mutating func resumeInvalidation(
     _ key: [UInt8], limit: Int
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
-    // If the tombstone is missing, another process has finished the invalidation.
+    // If the tombstone is missing, another process has finished this invalidation.
     guard let stored = try transaction.copy(of: key, in: .main) else {
       return (RemovalResult(), nil)
     }
@@ -200,7 +199,6 @@ extension WriteSession {
     let keys = try transaction.keys(in: tags, from: prefix, after: position, limit: limit)
     var removal = RemovalResult()
     for key in keys {
-      // A damaged entry is left for the repair.
       guard let entryKey = IndexKey.tagged(key),
         case .entry(let entry) = try contents(of: entryKey),
         tombstone.hides(entry.id, version: entry.header.version, tags: entry.fields.tags)

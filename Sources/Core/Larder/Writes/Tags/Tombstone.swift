@@ -12,7 +12,6 @@ struct Tombstone: Equatable, Sendable {
   var horizon: [NamespaceID: UInt64]
   /// The last index record of the first tag that the removal has handled. The removal continues after this record.
   var reached: [UInt8] = []
-  /// Whether the record of the tombstone cannot be read, so that nobody knows which entries the tombstone hides.
   private(set) var isDamaged = false
 
   static let damaged = Tombstone(tags: [], horizon: [:], isDamaged: true)

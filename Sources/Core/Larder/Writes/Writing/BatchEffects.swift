@@ -4,7 +4,6 @@ import Synchronization
 
 /// The effects of a batch on the memory of this process: confirmed after the commit, or undone after a rollback.
 struct BatchEffects {
-  /// Besides its own work, a write removes at most this number of expired entries that readers have found.
   static let expirationsPerWrite = 64
 
   var reads: [(handle: NamespaceHandle, counts: ReadCounters)] = []
@@ -17,7 +16,6 @@ struct BatchEffects {
   /// Whether the batch made changes while no subscriber existed. The end of a batch sets false if there never was a subscriber.
   var hasUnrecordedChanges = false
   var entries: UInt64 = 0
-  /// The number of removed owners whose dependents the batch has not removed yet.
   var orphans: UInt64 = 0
 
   func confirm(in engine: StoreEngine) {

@@ -22,7 +22,7 @@ final class CallerWrite<Result: Sendable>: QueuedWrite {
   var mode: CommitMode { write.mode }
   var isCancelled: Bool { cancelled.load(ordering: .relaxed) }
 
-  /// Sets the closure that resumes the caller. Must be called before the write joins the queue.
+  /// Must be called before the write joins the queue.
   func begin(_ resume: @escaping @Sendable () -> Void) { self.resume.withLock { $0 = resume } }
 
   func cancel() { cancelled.store(true, ordering: .relaxed) }
@@ -38,7 +38,6 @@ final class CallerWrite<Result: Sendable>: QueuedWrite {
     resume()
   }
 
-  /// The result or the error of the write; valid only after ``finish(_:)``.
   var result: Result {
     // `outcome` is not nil: the write has set it while running, or ``finish(_:)`` has set it to the error.
     get throws { try outcome.withLock { $0! }.get() }

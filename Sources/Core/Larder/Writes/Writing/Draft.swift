@@ -37,7 +37,6 @@ struct Draft: ~Escapable {
 
   var id: NamespaceID { entryKey.span.namespaceID }
 
-  /// Whether the value must be cut into chunks.
   var isCut: Bool { header.flags.contains(.chunked) && !keepsValue }
 
   var recordCount: Int {

@@ -128,7 +128,6 @@ public struct EntryAttributes: Sendable {
     box == nil && isPinned == nil && written == nil && !isNegative && !awaitsOwners
   }
 
-  /// The bytes of the tags. Throws for an empty list or an impossible tag.
   static func validated(all tags: [String]) throws(LarderError) -> [[UInt8]] {
     if tags.isEmpty {
       throw LarderError(
@@ -137,7 +136,6 @@ public struct EntryAttributes: Sendable {
     return try tags.map { tag throws(LarderError) in try validated(tag) }
   }
 
-  /// The bytes of a tag. Throws for an impossible tag.
   package static func validated(_ tag: String) throws(LarderError) -> [UInt8] {
     let bytes = Array(tag.utf8)
     guard (1...IndexKey.longestTag).contains(bytes.count), !bytes.contains(0) else {

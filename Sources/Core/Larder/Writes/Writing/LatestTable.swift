@@ -23,7 +23,6 @@ struct LatestTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// Lends a value without a copy, because values are large.
   subscript(key: Key, default absent: @autoclosure () -> Value) -> Value {
     @inline(__always) _read {
       if latestKey == key { yield latest } else { yield others[key] ?? absent() }
@@ -35,7 +34,6 @@ struct LatestTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The value of a key. The value becomes the value that was used last.
   mutating func find(_ key: Key) -> Value? { makeLatest(key) ? latest : nil }
 
-  /// Changes the value of a key in place; false if the table has no value for the key.
   mutating func update(_ key: Key, _ change: (inout Value) -> Void) -> Bool {
     guard makeLatest(key) else { return false }
     change(&latest)

@@ -8,14 +8,12 @@ import Synchronization
 struct Ledger {
   struct Account: Sendable {
     var counters: NamespaceCounters
-    /// Whether the counters have no record in the store yet.
     var isNew: Bool
     var isChanged: Bool
 
     static let none = Account(counters: NamespaceCounters(), isNew: false, isChanged: false)
   }
 
-  /// The counters that a write hands over to the next write of this process.
   struct Balance: Sendable {
     var store: StoreState
     var namespaces = LatestTable<NamespaceID, Account>(unused: Account.none)
@@ -24,7 +22,6 @@ struct Ledger {
   private var namespaces: LatestTable<NamespaceID, Account>
   private(set) var store: StoreState
   private let committed: StoreState
-  /// The entry that the batch will store next, and for which the batch makes room.
   var expected: ExpectedEntry?
   /// The number of changes until now. If a write fails, its caller compares this number, and so knows whether anything changed.
   private(set) var changes = 0
@@ -151,7 +148,6 @@ struct Ledger {
 
 /// The share of one entry in the counters.
 struct EntryWeight: Equatable {
-  /// The bytes of the value.
   var size: Int
   /// The bytes of the record and of the chunks of the value.
   var stored: Int
@@ -160,7 +156,6 @@ struct EntryWeight: Equatable {
 }
 
 extension NamespaceCounters {
-  /// Adds the weight of an entry, or subtracts the weight if `change` is `&-`.
   @inline(__always)
   mutating func count(_ weight: EntryWeight, _ change: (UInt64, UInt64) -> UInt64 = (&+)) {
     entries = change(entries, 1)
@@ -184,7 +179,6 @@ extension QueueState {
 final class CommittedLedger: Sendable {
   private let latest = Mutex<(serial: UInt64, balance: Ledger.Balance)?>(nil)
 
-  /// The kept counters if no other write was committed after they were kept; otherwise the stored counters.
   func begin(
     _ transaction: borrowing WriteTransaction, _ seal: RecordSeal
   ) throws(LMDBError) -> Ledger.Balance {

@@ -25,14 +25,10 @@ struct CommitMode {
   }
 }
 
-/// A rollback that is not an error of the body.
 enum RolledBack: Error {
   case fileLimitChanged(to: Int?)
-  /// Pages are scarce, and a checkpoint of this process would free pages.
   case checkpointWanted
-  /// The file has fewer free pages than earlier batches needed.
   case roomWanted
-  /// The data file had too few pages after the batch had taken `taken` pages.
   case outOfPages(taken: Int)
   case memberFailed(index: Int)
   case memberCancelled

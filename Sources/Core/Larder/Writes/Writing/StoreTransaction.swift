@@ -74,7 +74,6 @@ struct StoreTransaction: ~Copyable {
     try lmdb.usedPages(of: databases)
   }
 
-  /// Stores a value of `count` bytes. `fill` writes the bytes directly into LMDB's page.
   mutating func put(
     count: Int, for key: Span<UInt8>, in database: Database,
     _ fill: (inout OutputSpan<UInt8>) -> Void
@@ -84,7 +83,6 @@ struct StoreTransaction: ~Copyable {
     }
   }
 
-  /// Removes a key; false if the key was not stored.
   @discardableResult
   mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LarderError) -> Bool {
     try change { lmdb throws(LMDBError) in try lmdb.remove(key, from: database) }

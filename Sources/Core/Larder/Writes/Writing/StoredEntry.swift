@@ -8,7 +8,6 @@ struct StoredEntry {
   let valueCount: Int
   let recordCount: Int
 
-  /// Whether the value is cut into chunks.
   var isCut: Bool { header.flags.contains(.chunked) }
 
   var storedCount: Int { isCut ? recordCount + valueCount : recordCount }
@@ -40,7 +39,6 @@ struct StoredEntry {
 
   var id: NamespaceID { entryKey.span.namespaceID }
 
-  /// The hash of namespace and key. Nil if the entry key is too short, or if the field with the long key is missing.
   var keyHash: UInt64? {
     let bytes = entryKey.span
     guard bytes.count > 4 else { return nil }
@@ -52,7 +50,6 @@ struct StoredEntry {
 
   var storedKey: StoredKey { StoredKey(bytes: Array(entryKey.dropFirst(4))) }
 
-  /// The key of the entry. Nil if the field with the long key is missing.
   var key: [UInt8]? { fields[.key] ?? storedKey.short }
 
   var owners: [StoredOwner] { fields.owners }
@@ -108,7 +105,6 @@ struct StoredEntry {
 }
 
 extension EntryFields {
-  /// The keys under which the index of tags and owners has the entry.
   func tagKeys(of entryKey: [UInt8]) -> Set<[UInt8]> {
     Set(
       tags.map { IndexKey.tag($0, entry: entryKey) }

@@ -37,7 +37,6 @@ extension WriteBatch {
     return session.ledger[known.id].next
   }
 
-  /// Stores a value that is already transformed. `known` is nil if the namespace must be created.
   private mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, _ known: KnownNamespace?,
     _ terms: PutTerms, _ transformed: TransformedValue? = nil
@@ -84,7 +83,6 @@ extension WriteBatch {
 }
 
 extension WriteSession {
-  /// Makes room and stores an entry whose header is known. The returned header has no checksum.
   @discardableResult
   mutating func store(
     _ value: Span<UInt8>, for key: Span<UInt8>, at entryKey: [UInt8], _ header: EntryHeader,

@@ -9,7 +9,7 @@ protocol QueuedWrite: AnyObject, Sendable {
   var isCancelled: Bool { get }
   /// Makes the changes of the write, in the transaction of a group. Called again if that transaction is repeated.
   func run(in batch: inout WriteBatch) throws
-  /// Tells the caller the outcome: nil after the commit, otherwise the error. Called once.
+  /// Tells the caller the outcome once: nil after the commit, otherwise the error.
   func finish(_ error: (any Error)?)
 }
 
@@ -40,7 +40,6 @@ final class WriteQueue: Sendable {
   /// The writer thread. If the process cannot create it, blocking callers commit the waiting writes themselves.
   let thread = DispatchQueue(label: "larder.writer")
 
-  /// The number of running writes that bypass the queue. While this number is not 0, other writes join the queue.
   private let direct = Atomic<Int>(0)
 
   var isBusy: Bool {
@@ -50,7 +49,7 @@ final class WriteQueue: Sendable {
   func beginDirectWrite() { direct.add(1, ordering: .relaxed) }
   func endDirectWrite() { direct.subtract(1, ordering: .relaxed) }
 
-  /// Whether the last group is being written and no other write waits. Only tests use this.
+  /// Only tests use this: whether the last group is being written and no other write waits.
   var hasTaken: Bool {
     state.withLock { $0.waiting.isEmpty && isScheduled.load(ordering: .relaxed) }
   }
@@ -109,7 +108,6 @@ final class WriteQueue: Sendable {
     while let group = takeGroup() { engine.commit(group) }
   }
 
-  /// The next group of waiting writes. Nil if no write waits; the calling thread then stops committing.
   private func takeGroup() -> [any QueuedWrite]? {
     state.withLock { state in
       if state.waiting.isEmpty {
@@ -129,7 +127,6 @@ final class WriteQueue: Sendable {
   }
 }
 
-/// Objects that all writes of this process share, and facts that one write passes to the next.
 struct Writes: ~Copyable, Sendable {
   let queue = WriteQueue()
   let committed = CommittedLedger()

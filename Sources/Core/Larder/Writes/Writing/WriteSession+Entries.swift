@@ -23,7 +23,7 @@ enum EntryChange {
 }
 
 /// Every change of an entry is made by ``replace(_:with:as:)`` or ``remove(_:as:)``. These functions also change the index
-/// records and the counters, and record the change events. Before the change, ``admit(_:replacing:in:hasRoom:)`` enforces the limits.
+/// records and the counters, and record the change events. Before the change, `admit` enforces the limits.
 extension WriteSession {
   /// Stores `new` in place of `old`, or as a new entry. If the record already has the same content, does not write it.
   mutating func replace(
@@ -103,7 +103,6 @@ extension WriteSession {
 
 /// The place of an entry in the expiry index. The index names an entry by its queue position, but a pinned entry by its key.
 struct IndexedDeadline: Equatable {
-  /// The time of the record in the index; ``EntryHeader/never`` if the entry is not in the index.
   var time: Int64
   var position: UInt64
 }

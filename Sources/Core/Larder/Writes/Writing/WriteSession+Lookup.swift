@@ -63,7 +63,7 @@ extension WriteSession {
       || tombstones.contains { $0.hides(entry.id, version: entry.header.version, tags: tags) }
   }
 
-  /// Whether an entry is fresh, stale or expired now. Accesses that are only in memory are included.
+  /// Whether an entry is fresh, stale or expired now, including accesses that are only in memory.
   mutating func state(of entry: StoredEntry) -> Store.Entry.State {
     let idle = entry.header.flags.contains(.idle) ? entry.fields.idle : nil
     return engine.leftovers.accesses.current(entry.header, idle: idle, entryKey: entry.entryKey)

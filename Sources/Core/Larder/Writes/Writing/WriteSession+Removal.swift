@@ -2,13 +2,11 @@ import LMDB
 import LarderSystem
 
 extension WriteSession {
-  /// Removes an entry and counts the removal. Then removes the dependents that have no other owner.
   mutating func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
     try remove(entry, as: .removed(reason))
     try removeOrphans()
   }
 
-  /// Removes an entry of a cleared namespace. Then removes the dependents that have no other owner.
   mutating func reclaim(_ entry: StoredEntry) throws(LarderError) {
     try remove(entry, as: .reclaimed)
     try removeOrphans()
@@ -40,13 +38,11 @@ extension WriteSession {
 
   // MARK: Owners
 
-  /// Whether an owner is stored, and its namespace was not cleared.
   mutating func isStored(_ owner: StoredOwner) throws(LarderError) -> Bool {
     guard try entry(owner.key.span, in: owner.id) != nil else { return false }
     return try isLive(owner.id)
   }
 
-  /// Continues the removal of dependents that this batch has postponed or an earlier batch has left.
   mutating func resumeOrphans() throws(LarderError) {
     if state.orphans > 0 { try loadOrphans() }
     try removeOrphans()
@@ -86,7 +82,6 @@ extension WriteSession {
     }
   }
 
-  /// The entry `entryKey` and its owners other than `owner`. Nil if the entry does not belong to `owner`.
   mutating func dependent(
     _ entryKey: [UInt8], of owner: [UInt8]
   ) throws(LarderError) -> (entry: StoredEntry, others: [StoredOwner])? {

@@ -8,10 +8,8 @@ struct WriteSession: ~Copyable {
   var transaction: StoreTransaction
   var ledger: Ledger
   var budget = SpaceBudget(limits: StoreLimits())
-  /// The namespaces that the batch has looked up.
   var known = LatestTable<ExactString, KnownNamespace>(unused: .new)
   var deadlines = PendingDeadlines()
-  /// The changes of the batch; nil if no subscription exists.
   var changes: PendingChanges?
   var effects = BatchEffects()
   var orphans = OrphanQueue()
@@ -35,7 +33,6 @@ struct WriteSession: ~Copyable {
 
   var state: StoreState { ledger.store }
 
-  /// A number that every change in the databases or the counters increases.
   var mutations: Int { transaction.changes &+ ledger.changes &+ deadlines.count }
 
   mutating func finish() throws(LarderError) {
@@ -50,7 +47,6 @@ struct WriteSession: ~Copyable {
 
   consuming func end() -> WriteTransaction { transaction.end() }
 
-  /// Whether the id belongs to a namespace that was not cleared.
   mutating func isLive(_ id: NamespaceID) throws(LarderError) -> Bool {
     if ledger.store.garbage == 0 { return true }
     return try !transaction.contains(MetadataKey.garbage(id), in: .main)
