@@ -215,9 +215,7 @@ extension CompletionSource {
   /// The candidates of the Tab key for a line. `cursor` is the index of the byte at which the cursor is.
   func completion(of line: [UInt8], cursor: Int) -> Completion {
     let found = Completer(.standard).completion(of: Array(line[..<cursor])) { self.found($0) }
-    let candidates = found.candidates.map { candidate in
-      Completion.Candidate(candidate.text + (candidate.isWhole ? " " : ""), label: candidate.text)
-    }
+    let candidates = found.candidates.map { $0.text + ($0.isWhole ? " " : "") }
     return Completion(from: found.range.lowerBound, candidates, isCut: found.isCut)
   }
 }

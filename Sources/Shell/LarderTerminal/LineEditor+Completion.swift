@@ -1,27 +1,14 @@
 import CEditline
 
 package struct Completion: Equatable, Sendable {
-  package struct Candidate: Equatable, Sendable {
-    /// The text to insert, with quotes if needed. A space follows if the word is complete.
-    package let insertion: String
-
-    package let label: String
-
-    package init(_ insertion: String, label: String? = nil) {
-      self.insertion = insertion
-      self.label = label ?? insertion
-    }
-  }
-
   /// The index of the byte at which the word begins. A candidate replaces the bytes from this index to the cursor.
   package let start: Int
-
-  package let candidates: [Candidate]
-
+  /// The texts to insert, with quotes if needed. A text ends with a space if its word is complete.
+  package let candidates: [String]
   /// Whether there are more candidates than ``candidates`` holds.
   package let isCut: Bool
 
-  package init(from start: Int, _ candidates: [Candidate], isCut: Bool = false) {
+  package init(from start: Int, _ candidates: [String], isCut: Bool = false) {
     self.start = start
     self.candidates = candidates
     self.isCut = isCut
@@ -29,9 +16,9 @@ package struct Completion: Equatable, Sendable {
 
   /// The longest common beginning of the candidates. This text may end within a character, because scalars are compared.
   var commonPrefix: String {
-    guard let first = candidates.first?.insertion.unicodeScalars else { return "" }
+    guard let first = candidates.first?.unicodeScalars else { return "" }
     let shared = candidates.dropFirst().reduce(first[...]) { shared, candidate in
-      let length = zip(shared, candidate.insertion.unicodeScalars).prefix { $0 == $1 }.count
+      let length = zip(shared, candidate.unicodeScalars).prefix { $0 == $1 }.count
       return shared.prefix(length)
     }
     return String(shared)
@@ -64,7 +51,8 @@ extension LineEditor {
     let isSecond = listedLine == line
     listedLine = line
     let rows = Completion.columns(
-      of: completion.candidates.map(\.label), columns: size.columns,
+      of: completion.candidates.map { $0.hasSuffix(" ") ? String($0.dropLast()) : $0 },
+      columns: size.columns,
       rows: isSecond ? page : min(Self.shortList, page), canShowMore: !isSecond,
       isCut: completion.isCut, mark: hasUnicode ? "\u{2026}" : "...")
     try display.leaveLine()

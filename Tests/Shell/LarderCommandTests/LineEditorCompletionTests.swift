@@ -13,7 +13,7 @@ extension LineEditorTests {
     @Test func `what the candidates share is inserted and then they are listed`() throws {
       let session = try TerminalSession()
       try session.type("k\t").expect(line: "probe> ke", column: 9)
-      try session.type("\t").expect(["probe> ke", "keep   keys", "\u{2026} and more", "probe> ke"])
+      try session.type("\t").expect(["probe> ke", "keep  keys", "\u{2026} and more", "probe> ke"])
       try session.type("y\t").expect(line: "probe> keys", column: 12)
     }
 
@@ -32,7 +32,7 @@ extension LineEditorTests {
     @Test func `the list is below a line that wraps`() throws {
       let session = try TerminalSession(columns: 20)
       try session.type("0123456789 0123456789 ke\t").expect([
-        "probe> 0123456789 01", "23456789 ke", "keep   keys", "\u{2026} and more",
+        "probe> 0123456789 01", "23456789 ke", "keep  keys", "\u{2026} and more",
         "probe> 0123456789 01", "23456789 ke",
       ])
     }
@@ -46,8 +46,7 @@ extension LineEditorTests {
 
 @Suite struct CompletionTests {
   @Test func `what is shared may end within a letter`() {
-    let completion = Completion(
-      from: 0, ["e\u{301}a", "e\u{300}b"].map { Completion.Candidate($0) })
+    let completion = Completion(from: 0, ["e\u{301}a", "e\u{300}b"])
     #expect(completion.commonPrefix == "e")
     #expect(Completion(from: 0, []).commonPrefix == "")
   }

@@ -79,7 +79,7 @@ func complete(_ line: [UInt8], _ cursor: Int) -> Completion {
   let start = line[..<cursor].lastIndex(of: UInt8(ascii: " ")).map { $0 + 1 } ?? 0
   let typed = String(decoding: line[start..<cursor], as: UTF8.self)
   let fitting = words.filter { $0.hasPrefix(typed) || $0.hasPrefix("\"" + typed) }
-  return Completion(from: start, fitting.map { Completion.Candidate($0) }, isCut: true)
+  return Completion(from: start, fitting, isCut: true)
 }
 
 func hint(_ line: [UInt8]) -> String? {

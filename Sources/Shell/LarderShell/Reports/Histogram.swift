@@ -107,13 +107,12 @@ struct Histogram {
   }
 
   /// A row for each bin. Entries that never expire get one more row.
-  var rows: [BarChart.Row] {
+  var rows: [(label: String, count: Int)] {
     var rows = tallies.indices.map { index in
-      BarChart.Row(
-        "\(measure.words(bounds[index])) \u{2013} \(measure.words(bounds[index + 1]))",
-        tallies[index].entries)
+      let (from, to) = (measure.words(bounds[index]), measure.words(bounds[index + 1]))
+      return (label: "\(from) \u{2013} \(to)", count: tallies[index].entries)
     }
-    if never.entries > 0 { rows.append(BarChart.Row("never", never.entries)) }
+    if never.entries > 0 { rows.append(("never", never.entries)) }
     return rows
   }
 
@@ -128,7 +127,7 @@ struct Histogram {
       cells.append([.null, .null, .number(never.entries), .size(never.bytes)])
     }
     return Reply(
-      .rows(["from", "to", "entries", "bytes"], cells), in: [.table: .chart(BarChart(rows))])
+      .rows(["from", "to", "entries", "bytes"], cells), in: [.table: .chart(rows)])
   }
 
   private func cell(_ bound: Int64) -> Cell {

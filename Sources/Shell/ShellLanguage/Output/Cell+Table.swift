@@ -73,24 +73,11 @@ package enum Bar {
     return String(repeating: "\u{2588}", count: eighths / 8)
       + (part == 0 ? "" : String(Unicode.Scalar(0x2590 - UInt32(part))!))
   }
-}
 
-package struct BarChart: Sendable, Hashable {
-  package struct Row: Sendable, Hashable {
-    package let label: String
-    package let count: Int
-
-    package init(_ label: String, _ count: Int) {
-      self.label = label
-      self.count = count
-    }
-  }
-
-  private let rows: [Row]
-
-  package init(_ rows: [Row]) { self.rows = rows }
-
-  package func bytes(for presentation: Presentation) -> [UInt8] {
+  /// A line for each row: the label, the count, and a bar.
+  static func chart(
+    _ rows: [(label: String, count: Int)], for presentation: Presentation
+  ) -> [UInt8] {
     let dash = presentation.hasUnicode ? "\u{2013}" : "-"
     let labels = rows.map { SafeText($0.label.replacing("\u{2013}", with: dash)).description }
     let counts = rows.map { Wording.count($0.count) }
@@ -99,17 +86,17 @@ package struct BarChart: Sendable, Hashable {
     let columns = presentation.width ?? 80
     let width = max(columns - labelWidth - countWidth - 4, 1)
     let most = max(rows.map(\.count).max() ?? 0, 1)
-    var text = ""
+    var result = ""
     for (index, row) in rows.enumerated() {
-      let bar = Bar.text(
+      let bar = text(
         Double(row.count) / Double(most), width: width, hasUnicode: presentation.hasUnicode)
       let space = String(repeating: " ", count: countWidth - counts[index].count)
       let line = DisplayWidth.pad(labels[index], to: labelWidth) + "  " + space + counts[index]
-      text +=
+      result +=
         DisplayWidth.fit(
           line + (bar.isEmpty ? "" : " \(bar)"), to: columns,
           mark: presentation.cutMark) + "\n"
     }
-    return Array(text.utf8)
+    return Array(result.utf8)
   }
 }

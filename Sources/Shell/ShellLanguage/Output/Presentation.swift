@@ -48,7 +48,7 @@ package struct Presentation: Sendable {
     switch body {
     case .bytes(let bytes): return bytes
     case .text(let text): return Array(text.utf8)
-    case .chart(let chart): return chart.bytes(for: self)
+    case .chart(let rows): return Bar.chart(rows, for: self)
     case .parts(let parts): return parts.flatMap { bytes(of: $0, isLong: isLong) }
     case .rows(let columns, let rows):
       var writer = RowWriter(self, columns: columns, isLong: isLong)

@@ -1,6 +1,6 @@
 /// The answer of a command. The output mode decides how the answer is written, so most commands do not know this mode.
-package struct Reply: Sendable, Hashable {
-  package indirect enum Body: Sendable, Hashable {
+package struct Reply: Sendable {
+  package indirect enum Body: Sendable {
     /// A list, which is an array in JSON. Each row has a cell for each column.
     case rows([Column], [[Cell]])
     /// The facts of one thing, which are an object in JSON.
@@ -9,7 +9,8 @@ package struct Reply: Sendable, Hashable {
     case bytes([UInt8])
     /// Lines that are the same in every mode, such as help.
     case text(String)
-    case chart(BarChart)
+    /// A bar for each count.
+    case chart([(label: String, count: Int)])
     case parts([Body])
   }
 
