@@ -25,7 +25,7 @@ import Synchronization
     self.files = files
     self.locks = locks
     self.data = data
-    readers = ReaderPool(owner: locks.owner, names: options.databases)
+    readers = ReaderPool(owner: locks.owner, names: options.databases.map { Array($0.utf8) })
     lockTimeout = options.lockTimeout
   }
 

@@ -48,11 +48,11 @@ extension TreePath {
   @inline(__always)
   fileprivate func hasLeaf(for key: SearchKey) -> Bool {
     guard isWhole else { return false }
-    if let low = leaf.reference.low, unsafe key.isBefore(low.start, count: low.count) {
+    if let low = leaf.reference.low, unsafe key.isBefore(low.key, count: low.keyCount) {
       return false
     }
     guard let high = leaf.reference.high else { return true }
-    return unsafe key.isBefore(high.start, count: high.count)
+    return unsafe key.isBefore(high.key, count: high.keyCount)
   }
 
   @inline(__always)

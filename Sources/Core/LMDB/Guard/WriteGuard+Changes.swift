@@ -11,8 +11,8 @@ extension WriteGuard {
 
   /// Checks the pages on the path and the stored value. If this write has changed nothing in the leaf, returns the record of
   /// the last commit. Otherwise returns nil, and LMDB must look up the record.
-  func willRead(_ key: PageCheck.Key, in database: Database) throws(PageDamage) -> PageLookup? {
-    guard let place = try place(of: key, in: database) else { return nil }
+  func willRead(_ key: SearchKey, in database: Database) throws(PageDamage) -> PageLookup? {
+    guard let place = try unsafe place(of: key, in: database) else { return nil }
     let leaf = place.leaf
     let facts = checkedPages[leaf.number]
     guard facts.added == 0, facts.removed == 0 else { return nil }
@@ -23,11 +23,11 @@ extension WriteGuard {
   /// For each record, two bytes in the page's list of records, and at most one byte that makes the record's size even.
   private static let entryAndPadding = 3
 
-  func willStore(_ key: PageCheck.Key, count: Int, in database: Database) throws(PageDamage) {
+  func willStore(_ key: SearchKey, count: Int, in database: Database) throws(PageDamage) {
     try checkFreeLists()
-    guard let place = try place(of: key, in: database) else { return }
+    guard let place = try unsafe place(of: key, in: database) else { return }
     // A record has at most half a page in the leaf; the value of a larger record is on overflow pages.
-    let inlineSize = min(PageTable.nodeHeaderSize + key.count + count, pageSize / 2)
+    let inlineSize = unsafe min(PageTable.nodeHeaderSize + key.count + count, pageSize / 2)
     note(place, added: inlineSize + Self.entryAndPadding)
   }
 
@@ -36,9 +36,9 @@ extension WriteGuard {
 
   /// LMDB (`mdb_rebalance`) merges a page that is less than a quarter full with a neighbour, or moves a record from the
   /// neighbour to the page. For a branch page with only one child, LMDB also reads the first leaf below the branch page.
-  func willRemove(_ key: PageCheck.Key, in database: Database) throws(PageDamage) {
+  func willRemove(_ key: SearchKey, in database: Database) throws(PageDamage) {
     try checkFreeLists()
-    guard let place = try place(of: key, in: database) else { return }
+    guard let place = try unsafe place(of: key, in: database) else { return }
     let leaf = place.leaf
     try checkNext(behind: place)
     note(place, added: 0)
@@ -71,13 +71,12 @@ extension WriteGuard {
   }
 
   /// The place of `key`; nil if the tree has no pages.
-  private func place(of key: PageCheck.Key, in database: Database) throws(PageDamage) -> Place? {
-    let searched = unsafe key.searched
-    guard let index = try unsafe path(to: searched, in: database) else { return nil }
+  private func place(of key: SearchKey, in database: Database) throws(PageDamage) -> Place? {
+    guard let index = try unsafe path(to: key, in: database) else { return nil }
     let leaf = recentPaths[index].leaf
     let parent = recentPaths[index].tree.depth > 1 ? recentPaths[index].branch.number : 0
     guard let node = leaf.page.node(leaf.index),
-      unsafe searched.isSame(as: node.key, count: node.keyCount)
+      unsafe key.isSame(as: node.key, count: node.keyCount)
     else { return Place(path: index, leaf: leaf, parent: parent, size: 0) }
     try checkValue(of: node, at: leaf.index, in: leaf)
     let inline = node.flags & PageTable.bigValue != 0 ? 8 : node.valueCount
@@ -91,9 +90,9 @@ extension WriteGuard {
 extension WriteGuard {
   /// Checks the pages that a cursor reads when it moves from `key`, or searches for the first record at or after `key`.
   func willMove(
-    from key: PageCheck.Key, forward: Bool, in database: Database
+    from key: SearchKey, forward: Bool, in database: Database
   ) throws(PageDamage) {
-    guard let known = try unsafe self.path(to: key.searched, in: database) else { return }
+    guard let known = try unsafe self.path(to: key, in: database) else { return }
     var path = recentPaths[known]
     let leaf = path.leaf
     try checkValues(of: leaf)

@@ -8,7 +8,6 @@ import Synchronization
 final class WriteGuard: @unchecked Sendable {
   static let rememberedWrites = 256
 
-  private let nameKeys: [[UInt8]]
   let tiling = Tiling()
   // The writer uses these properties, never during a change. So run-time checks are off, and a write takes a tenth less time.
   @safe @exclusivity(unchecked) private var snapshot: SnapshotTrees
@@ -34,8 +33,7 @@ final class WriteGuard: @unchecked Sendable {
   private let hasDamage = Atomic(false)
 
   init(names: [String]) {
-    nameKeys = names.map { Array($0.utf8) }
-    snapshot = SnapshotTrees(names: names)
+    snapshot = SnapshotTrees(names: names.map { Array($0.utf8) })
   }
 
   var pages: SnapshotPages {
@@ -87,7 +85,7 @@ final class WriteGuard: @unchecked Sendable {
     let check = try readFreeLists()
     let trees =
       try [pages.main]
-      + nameKeys.indices.map { (index) throws(PageDamage) in
+      + snapshot.names.indices.map { (index) throws(PageDamage) in
         try tree(of: Database(handle: UInt32(index) + 2))
       }
     try check.compare(used: trees.reduce(2 + pages.free.pages) { $0 + $1.pages })
@@ -153,18 +151,16 @@ final class WriteGuard: @unchecked Sendable {
   func tree(of database: Database) throws(PageDamage) -> Tree {
     if let known = snapshot.known(database) { return known }
     let index = Int(database.handle) - 2
-    guard index < nameKeys.count else {
+    guard index < snapshot.names.count else {
       throw PageDamage(page: 0, reason: "a database that was not opened")
     }
+    let name = snapshot.names[index]
     // LMDB reads and writes the record of the database. So this call also checks the pages on the path to the record.
-    try unsafe nameKeys[index].withUnsafeBufferPointer { (bytes) throws(PageDamage) in
-      guard let start = bytes.baseAddress else { return }
-      let key = unsafe SearchKey(UnsafeRawPointer(start), count: bytes.count)
-      _ = try unsafe path(to: key, in: .main)
-    }
+    _ = try unsafe path(to: SearchKey(name.span), in: .main)
     guard let tree = snapshot.tree(of: database) else {
       throw PageDamage(
-        page: pages.main.root, reason: "the record of database \(snapshot.names[index])")
+        page: pages.main.root,
+        reason: "the record of database \(String(decoding: name, as: UTF8.self))")
     }
     return tree
   }

@@ -85,12 +85,7 @@ extension Opening {
       for index in options.databases.indices {
         _ = try guarding.tree(of: Database(handle: UInt32(index) + 2))
       }
-      return try unsafe DurabilityLevel.record.withUnsafeBufferPointer {
-        (bytes) throws(PageDamage) -> PageLookup? in
-        guard let start = bytes.baseAddress else { return nil }
-        let key = unsafe PageCheck.Key(start: UnsafeRawPointer(start), count: bytes.count)
-        return try guarding.willRead(key, in: .main)
-      }
+      return try unsafe guarding.willRead(SearchKey(DurabilityLevel.record.span), in: .main)
     }
     guard let region = found?.region else { return .durable }
     let bytes = unsafe Span<UInt8>(region)

@@ -154,11 +154,7 @@ struct QuickCheck {
     let writeGuard = WriteGuard(names: databases)
     do throws(PageDamage) {
       try writeGuard.begin(pages)
-      try unsafe DurabilityLevel.record.withUnsafeBufferPointer { (bytes) throws(PageDamage) in
-        let key = unsafe PageCheck.Key(
-          start: UnsafeRawPointer(bytes.baseAddress!), count: bytes.count)
-        try writeGuard.willStore(key, count: 1, in: .main)
-      }
+      try unsafe writeGuard.willStore(SearchKey(DurabilityLevel.record.span), count: 1, in: .main)
     } catch {
       throw failure(error)
     }
@@ -167,18 +163,16 @@ struct QuickCheck {
   private func find(_ key: [UInt8]) throws(OpenError) -> TreePage.Node? {
     let tree = pages.main
     if tree.isEmpty { return nil }
-    return try unsafe key.withUnsafeBufferPointer { (bytes) throws(OpenError) -> TreePage.Node? in
-      let key = unsafe SearchKey(UnsafeRawPointer(bytes.baseAddress!), count: bytes.count)
-      var path = TreePath(tree)
-      try unsafe path.seek(key, by: self)
-      let leaf = path.leaf.page
-      // A damaged page may have its records in any order, so every record is compared instead of a binary search.
-      for index in 0..<leaf.count {
-        guard let node = leaf.node(index) else { continue }
-        if unsafe key.isSame(as: node.key, count: node.keyCount) { return node }
-      }
-      return nil
+    let searched = unsafe SearchKey(key.span)
+    var path = TreePath(tree)
+    try unsafe path.seek(searched, by: self)
+    let leaf = path.leaf.page
+    // A damaged page may have its records in any order, so every record is compared instead of a binary search.
+    for index in 0..<leaf.count {
+      guard let node = leaf.node(index) else { continue }
+      if unsafe searched.isSame(as: node.key, count: node.keyCount) { return node }
     }
+    return nil
   }
 
   /// Throws if a missing page is not free. Free pages may be missing, because LMDB does not write a page that the same

@@ -96,14 +96,6 @@ struct PageCheck {
     }
   }
 
-  @safe struct Key {
-    let start: UnsafeRawPointer
-    let count: Int
-
-    @inline(__always)
-    var searched: SearchKey { unsafe SearchKey(start, count: count) }
-  }
-
   @inline(__always)
   private func isPossible(_ keyCount: Int) -> Bool {
     numberKeys ? keyCount == 8 : keyCount >= 1 && keyCount <= 511

@@ -129,14 +129,10 @@ extension PageTable {
   }
 
   /// The root in the record of the database `name`. Nil if the record cannot be reached or is not the record of a database.
-  func tree(named name: String, in main: Tree) -> Tree? {
-    var name = name
-    return name.withUTF8 { bytes -> Tree? in
-      guard let start = bytes.baseAddress else { return nil }
-      let found = unsafe lookUp(SearchKey(UnsafeRawPointer(start), count: bytes.count), in: main)
-      guard let record = unsafe found.start, found.count == Tree.size else { return nil }
-      let tree = unsafe Tree(record)
-      return tree.isPossible(numberKeys: false, end: end) ? tree : nil
-    }
+  func tree(named name: [UInt8], in main: Tree) -> Tree? {
+    let found = unsafe lookUp(SearchKey(name.span), in: main)
+    guard let record = unsafe found.start, found.count == Tree.size else { return nil }
+    let tree = unsafe Tree(record)
+    return tree.isPossible(numberKeys: false, end: end) ? tree : nil
   }
 }

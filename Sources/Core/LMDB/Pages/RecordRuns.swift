@@ -26,10 +26,9 @@ import LarderSystem
   init(_ tree: Tree, in table: PageTable, from start: Span<UInt8>) throws(LMDBError) {
     cursor = TreeCursor(tree, in: table, numberKeys: false)
     unsafe records = .allocate(capacity: Self.longest)
-    let first = try unsafe start.withUnsafeBytes { (bytes) throws(LMDBError) in
-      try unsafe cursor.seek(SearchKey(bytes.baseAddress!, count: bytes.count))
+    if let first = try unsafe cursor.seek(SearchKey(start)) {
+      count = unsafe cursor.fill(records, from: first)
     }
-    if let first { count = unsafe cursor.fill(records, from: first) }
   }
 
   deinit { unsafe records.deallocate() }

@@ -88,7 +88,7 @@ extension SalvageFile {
       if database == nil { try visit(record.keyBytes, record.valueBytes) }
     }
     if let database {
-      if let tree = pages.table.tree(named: database, in: pages.main) {
+      if let tree = tree(named: database) {
         try walk.run(tree) { (record) throws(any Error) in
           try visit(record.keyBytes, record.valueBytes)
         }
@@ -117,7 +117,7 @@ extension SalvageFile {
     let table = pages.table
     var others = TreeWalk(in: table, visited: walk.visited)
     for name in databases {
-      guard let tree = table.tree(named: name, in: pages.main) else { continue }
+      guard let tree = tree(named: name) else { continue }
       try others.run(tree) { (_) throws(any Error) in try pause() }
     }
     for number in 2..<max(table.end, 2)
@@ -135,13 +135,13 @@ extension SalvageFile {
   package func withValue<Result>(
     for key: [UInt8], in database: String, _ body: (Span<UInt8>) -> Result
   ) -> Result? {
-    let table = pages.table
-    guard let tree = table.tree(named: database, in: pages.main) else { return nil }
-    let found = unsafe key.withUnsafeBytes { bytes in
-      unsafe table.lookUp(SearchKey(bytes.baseAddress!, count: bytes.count), in: tree)
-    }
-    guard let start = unsafe found.start else { return nil }
-    let bytes = unsafe UnsafeRawBufferPointer(start: start, count: found.count)
-    return unsafe body(Span<UInt8>(_unsafeBytes: bytes))
+    guard let tree = tree(named: database),
+      let region = unsafe pages.table.lookUp(SearchKey(key.span), in: tree).region
+    else { return nil }
+    return unsafe body(Span(region))
+  }
+
+  private func tree(named name: String) -> Tree? {
+    pages.table.tree(named: Array(name.utf8), in: pages.main)
   }
 }

@@ -48,6 +48,12 @@
     return (word, 0)
   }
 
+  /// - Precondition: `bytes` is not empty, and the bytes stay at their address while the key is used.
+  @inline(__always)
+  init(_ bytes: Span<UInt8>) {
+    unsafe self = bytes.withUnsafeBytes { unsafe SearchKey($0.baseAddress!, count: $0.count) }
+  }
+
   @inline(__always)
   func isBefore(_ other: SearchKey) -> Bool {
     if unsafe first != other.first { return unsafe first < other.first }

@@ -48,9 +48,10 @@ struct SnapshotTrees {
   /// The root of the database that most reads use; nil before the first lookup in this snapshot.
   private(set) var firstNamed: Tree?
   private var named: [Tree?] = []
-  let names: [String]
+  /// The keys of the named databases in the main database.
+  let names: [[UInt8]]
 
-  init(names: [String]) { self.names = names }
+  init(names: [[UInt8]]) { self.names = names }
 
   mutating func show(_ pages: SnapshotPages) {
     self.pages = pages

@@ -3,9 +3,9 @@ struct PageReference {
   let page: UInt64
   /// The address of the record that has the page number.
   let place: UInt
-  /// The page's keys are at least `low` and less than `high`. Nil means that there is no bound.
-  let low: PageCheck.Key?
-  let high: PageCheck.Key?
+  /// The page's keys are at least the key of `low` and less than the key of `high`. Nil means that there is no bound.
+  let low: TreePage.Node?
+  let high: TreePage.Node?
 }
 
 extension PageReference {
@@ -153,12 +153,11 @@ extension TreePath.Level {
     var high = reference.high
     if index &+ 1 < page.count {
       guard let next = page.node(index &+ 1) else { return nil }
-      high = unsafe PageCheck.Key(start: next.key, count: next.keyCount)
+      high = next
     }
     return unsafe PageReference(
       page: node.child, place: UInt(bitPattern: node.start),
-      low: index == 0 ? reference.low : PageCheck.Key(start: node.key, count: node.keyCount),
-      high: high)
+      low: index == 0 ? reference.low : node, high: high)
   }
 
   var damage: PageDamage { PageDamage(page: number, reason: "a record lies outside the page") }

@@ -53,10 +53,7 @@ import LarderSystem
   package mutating func seek(_ key: Span<UInt8>) throws(LMDBError) -> Record? {
     if key.isEmpty { return try first() }
     if pages != nil {
-      let found = try unsafe key.withUnsafeBytes { (bytes) throws(LMDBError) in
-        try unsafe pages!.seek(SearchKey(bytes.baseAddress!, count: bytes.count))
-      }
-      return lend(found)
+      return try lend(unsafe pages!.seek(SearchKey(key)))
     }
     return try unsafe move(MDB_SET_RANGE, from: MDB_val(key), end: MDB_LAST)
   }
@@ -118,11 +115,12 @@ import LarderSystem
       case MDB_LAST: try writeGuard.willMove(toLast: true, in: database)
       default:
         let from = unsafe operation == MDB_SET_RANGE ? start : current
-        guard let key = unsafe PageCheck.Key(from) else {
+        guard let address = unsafe from.mv_data, unsafe from.mv_size > 0 else {
           // LMDB's cursor is on no record, so LMDB would move to the first or last record. So the leaf of that record is checked.
           return try writeGuard.willMove(toLast: operation == MDB_PREV, in: database)
         }
-        try writeGuard.willMove(from: key, forward: operation != MDB_PREV, in: database)
+        let key = unsafe SearchKey(UnsafeRawPointer(address), count: from.mv_size)
+        try unsafe writeGuard.willMove(from: key, forward: operation != MDB_PREV, in: database)
       }
     }
   }
@@ -142,20 +140,9 @@ struct ChangeCursors {
   /// The address of each cursor, at the index that is its database's handle; 0 for a database without a cursor. The handles of
   /// a store are 1 to 6. A vector needs no allocation; an array would need one.
   private var addresses = SIMD8<UInt>()
-  /// One bit for each database: whether its cursor is on the record that was looked up last, and the record has not changed.
-  private var located: UInt8 = 0
 
   subscript(database: Database) -> OpaquePointer? {
     @inline(__always) get { unsafe OpaquePointer(bitPattern: addresses[Int(database.handle)]) }
     set { addresses[Int(database.handle)] = UInt(bitPattern: newValue) }
-  }
-
-  @inline(__always)
-  func isLocated(in database: Database) -> Bool { located >> database.handle & 1 == 1 }
-
-  @inline(__always)
-  mutating func setLocated(_ isLocated: Bool, in database: Database) {
-    let bit: UInt8 = 1 << database.handle
-    located = isLocated ? located | bit : located & ~bit
   }
 }

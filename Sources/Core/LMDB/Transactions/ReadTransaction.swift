@@ -70,10 +70,7 @@ import Synchronization
 
   package func find(_ key: Span<UInt8>, in database: Database) throws(LMDBError) -> Region? {
     if key.isEmpty || key.count > 511 { return nil }
-    let found = unsafe key.withUnsafeBytes {
-      unsafe lookUp(SearchKey($0.baseAddress!, count: $0.count), in: database)
-    }
-    return try region(found)
+    return try region(unsafe lookUp(SearchKey(key), in: database))
   }
 
   @inline(__always)
@@ -145,7 +142,7 @@ import Synchronization
   let extra: UnsafeMutablePointer<Atomic<Int>>?
 
   init(
-    index: Int, names: [String], shared: UnsafeMutablePointer<ForkState>,
+    index: Int, names: [[UInt8]], shared: UnsafeMutablePointer<ForkState>,
     extra: UnsafeMutablePointer<Atomic<Int>>?
   ) {
     snapshot = SnapshotTrees(names: names)

@@ -17,9 +17,9 @@ import Synchronization
   /// The owner of the state to which the slots point. This reference keeps the state in memory.
   private let owner: ForkGuard
 
-  private let names: [String]
+  private let names: [[UInt8]]
 
-  init(owner: ForkGuard, names: [String]) {
+  init(owner: ForkGuard, names: [[UInt8]]) {
     precondition(Self.slotCount == StripedCounters.shared)
     precondition(MemoryLayout<ReaderSlot>.size <= ReaderSlot.stride)
     self.owner = owner

@@ -6,8 +6,8 @@ extension WriteTransaction {
   /// See ``WriteGuard/willRead(_:in:)``.
   func willRead(_ key: Span<UInt8>, in database: Database) throws(LMDBError) -> PageLookup? {
     var found: PageLookup?
-    try checking(key) { (guarding, key) throws(PageDamage) in
-      found = try guarding.willRead(key, in: database)
+    try checking(key) { (guarding) throws(PageDamage) in
+      found = try unsafe guarding.willRead(SearchKey(key), in: database)
     }
     return found
   }
@@ -35,19 +35,10 @@ extension WriteTransaction {
 
   @inline(__always)
   func checking(
-    _ key: Span<UInt8>, _ check: (WriteGuard, PageCheck.Key) throws(PageDamage) -> Void
+    _ key: Span<UInt8>, _ check: (WriteGuard) throws(PageDamage) -> Void
   ) throws(LMDBError) {
-    guard let guarding else { return }
-    guard let key = unsafe PageCheck.Key(MDB_val(key)), key.count <= 511 else { return }
-    try guarding.checking { () throws(PageDamage) in try check(guarding, key) }
-  }
-}
-
-extension PageCheck.Key {
-  /// Nil if there are no bytes.
-  init?(_ value: MDB_val) {
-    guard let start = unsafe value.mv_data, unsafe value.mv_size > 0 else { return nil }
-    unsafe self.init(start: UnsafeRawPointer(start), count: value.mv_size)
+    guard let guarding, !key.isEmpty, key.count <= 511 else { return }
+    try guarding.checking { () throws(PageDamage) in try check(guarding) }
   }
 }
 

@@ -60,12 +60,12 @@ import LarderSystem
     return unsafe _overrideLifetime(Span(value), borrowing: self)
   }
 
-  /// Like ``value(for:in:)``. If LMDB finds the record, a change that follows needs no second search.
+  /// Like ``value(for:in:)``. If LMDB looks up the record, the cursor for changes moves to the record, so a change of the record
+  /// needs no second search from the root.
   @_lifetime(&self)
   package mutating func locate(
     _ key: Span<UInt8>, in database: Database
   ) throws(LMDBError) -> Span<UInt8>? {
-    cursors.setLocated(false, in: database)
     if key.isEmpty || key.count > 511 { return nil }
     if let known = try willRead(key, in: database) {
       guard let region = known.region else { return nil }
@@ -77,7 +77,6 @@ import LarderSystem
     let result = unsafe mdb_cursor_get(cursor, &name, &value, MDB_SET)
     if result == MDB_NOTFOUND { return nil }
     try check(result)
-    cursors.setLocated(true, in: database)
     return unsafe _overrideLifetime(Span(value), mutating: &self)
   }
 
@@ -90,24 +89,6 @@ import LarderSystem
     try check(unsafe mdb_cursor_open(live, database.handle, &cursor))
     unsafe cursors[database] = cursor
     return unsafe cursor!
-  }
-
-  private func cursor(standingOn key: Span<UInt8>, in database: Database) -> OpaquePointer? {
-    guard cursors.isLocated(in: database), let cursor = unsafe cursors[database] else {
-      return nil
-    }
-    var name = unsafe MDB_val()
-    var value = unsafe MDB_val()
-    guard unsafe mdb_cursor_get(cursor, &name, &value, MDB_GET_CURRENT) == 0,
-      unsafe Span(name).elementsEqual(key)
-    else { return nil }
-    return unsafe cursor
-  }
-
-  /// Counts a change. After a change the cursor may be on another record.
-  private mutating func changing(_ database: Database) {
-    changes &+= 1
-    cursors.setLocated(false, in: database)
   }
 
   package mutating func put(
@@ -123,20 +104,15 @@ import LarderSystem
     count: Int, for key: Span<UInt8>, in database: Database,
     _ fill: (inout OutputSpan<UInt8>) -> Void
   ) throws(LMDBError) {
-    try checking(key) { (guarding, key) throws(PageDamage) in
-      try guarding.willStore(key, count: count, in: database)
+    try checking(key) { (guarding) throws(PageDamage) in
+      try unsafe guarding.willStore(SearchKey(key), count: count, in: database)
     }
     try removeLonger(key, count: count, in: database)
-    let place = unsafe cursor(standingOn: key, in: database)
-    changing(database)
+    changes &+= 1
+    let cursor = try unsafe cursor(forChanging: database)
     var name = unsafe MDB_val(key)
     var room = unsafe MDB_val(mv_size: count, mv_data: nil)
-    if let place = unsafe place {
-      try check(unsafe mdb_cursor_put(place, &name, &room, UInt32(MDB_CURRENT | MDB_RESERVE)))
-    } else {
-      let cursor = try unsafe cursor(forChanging: database)
-      try check(unsafe mdb_cursor_put(cursor, &name, &room, UInt32(MDB_RESERVE)))
-    }
+    try check(unsafe mdb_cursor_put(cursor, &name, &room, UInt32(MDB_RESERVE)))
     let buffer = unsafe UnsafeMutableBufferPointer(
       start: room.mv_data?.assumingMemoryBound(to: UInt8.self), count: count)
     var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
@@ -150,15 +126,10 @@ import LarderSystem
   package mutating func remove(_ key: Span<UInt8>, from database: Database) throws(LMDBError)
     -> Bool
   {
-    try checking(key) { (guarding, key) throws(PageDamage) in
-      try guarding.willRemove(key, in: database)
+    try checking(key) { (guarding) throws(PageDamage) in
+      try unsafe guarding.willRemove(SearchKey(key), in: database)
     }
-    let place = unsafe cursor(standingOn: key, in: database)
-    changing(database)
-    if let place = unsafe place {
-      try check(unsafe mdb_cursor_del(place, 0))
-      return true
-    }
+    changes &+= 1
     if key.count > 511 { return false }
     var name = unsafe MDB_val(key)
     var value = unsafe MDB_val()
