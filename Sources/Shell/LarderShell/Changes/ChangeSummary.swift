@@ -9,7 +9,7 @@ struct ChangeSummary {
   private(set) var tallies: [(namespace: String, tally: Tally)] = []
   private(set) var samples: [[UInt8]] = []
   /// The keys that `--verbose` shows; nil without `--verbose`.
-  private var keys: [JSON]?
+  private var keys: [Cell]?
   /// The number of keys from standard input that do not exist. Nil if the command reads no keys from standard input.
   var absent: Int?
 
@@ -33,11 +33,9 @@ struct ChangeSummary {
   }
 
   mutating func add(_ entry: Store.Entry) {
-    var tally = Tally()
-    tally.add(entry)
-    add(tally, in: entry.namespace)
+    add(Tally(entry), in: entry.namespace)
     if samples.count < Self.mostSamples { samples.append(entry.key.bytes) }
-    keys?.append(.key(entry))
+    keys?.append(.entry(namespace: entry.namespace, key: entry.key.bytes))
   }
 
   typealias Field = (name: String, cell: Cell)
@@ -73,7 +71,7 @@ struct ChangeSummary {
       sentences: [sentence] + remark)
   }
 
-  var keyFields: [Field] { keys.map { [("keys", .json(.array($0)))] } ?? [] }
+  var keyFields: [Field] { keys.map { [("keys", .list($0))] } ?? [] }
 
   static func notFound(_ count: Int) -> SafeText {
     "\(Wording.count(count, "key", "keys")) not found"
@@ -87,10 +85,7 @@ struct Tally: Sendable, Hashable {
   var entries = 0
   var bytes = 0
 
-  mutating func add(_ entry: Store.Entry) {
-    entries += 1
-    bytes += entry.transforms.isEmpty ? entry.size : entry.storedSize
-  }
+  mutating func add(_ entry: Store.Entry) { self += Tally(entry) }
 
   static func += (left: inout Tally, right: Tally) { left = left + right }
 
@@ -111,6 +106,10 @@ struct Tally: Sendable, Hashable {
 }
 
 extension Tally {
+  init(_ entry: Store.Entry) {
+    self.init(entries: 1, bytes: entry.transforms.isEmpty ? entry.size : entry.storedSize)
+  }
+
   init(_ removal: RemovalResult) { self.init(entries: removal.entries, bytes: removal.bytes) }
 
   init(_ info: NamespaceInfo) { self.init(entries: info.entries, bytes: info.bytes) }

@@ -140,28 +140,22 @@ struct EntryChange {
   func answer(
     _ sentence: SafeText, _ fields: [ChangeSummary.Field] = [], unmatched: Bool? = nil
   ) throws {
-    if !missing.isEmpty, missing.count == listed, scope.selection.isOfKeys {
-      throw try notFound
-    }
+    if !missing.isEmpty, missing.count == listed, scope.selection.isOfKeys { throw try notFound() }
     let isUnmatched = unmatched ?? (summary.total.entries == 0)
     try session.output.acknowledge(
       summary.reply(isUnmatched ? "no entries matched" : sentence, fields))
     try noteAbsent(summary)
-    if !missing.isEmpty { throw try notFound }
+    if !missing.isEmpty { throw try notFound() }
   }
 
   /// In plain output, writes a note about absent keys from standard input. In other output, the answer has their number.
   private func noteAbsent(_ summary: ChangeSummary) throws {
-    guard session.output.presentation.mode == .plain, let absent = summary.absent, absent > 0 else {
-      return
-    }
-    try session.host.notify("note: \(ChangeSummary.notFound(absent))")
+    guard session.output.presentation.mode == .plain else { return }
+    try PipedKeys(absent: summary.absent ?? 0).noteAbsent(session.host)
   }
 
-  private var notFound: ShellError {
-    get throws {
-      try session.noSuchKeys(missing, of: listed, in: scope.namespaces, verb: call.command.name)
-    }
+  private func notFound() throws -> ShellError {
+    try session.noSuchKeys(missing, of: listed, in: scope.namespaces, verb: call.command.name)
   }
 
   private func counted(where wouldChange: (Store.Entry) throws -> Bool) throws -> ChangeSummary {

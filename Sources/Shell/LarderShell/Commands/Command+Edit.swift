@@ -82,7 +82,7 @@ private struct ValueEdit {
       try ask(
         "the value is no longer JSON (\(failure.reason) at byte \(failure.offset)); store it?")
     }
-    try Command.checkSize(text, for: namespace, of: session)
+    try Command.checkSize(text, for: namespace)
     while true {
       let (entry, present) = try write(text)
       if let entry { return entry }

@@ -74,7 +74,10 @@ extension Command {
     guard let found = verified else {
       throw ShellError.interrupted("checked \(Wording.records(looked)); the rest is unknown")
     }
-    var faults = found.faults.map { Inconsistency($0) }
+    var faults = found.faults.map {
+      Inconsistency(
+        kind: $0.kind.rawValue, namespace: $0.namespace, key: $0.key?.bytes, detail: $0.detail)
+    }
     var staying: Int?
     if call.has("--repair") { staying = try repair(found, in: session) }
     if call.has("--deep") { faults += try Inconsistency.undecodable(in: session) }

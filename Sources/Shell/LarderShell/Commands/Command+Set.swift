@@ -33,7 +33,7 @@ extension Command {
     let namespace = try session.namespaceToWrite(call.namespaces)
     let key = call.bytes("KEY")!
     let value = try value(of: call, for: namespace, in: session)
-    try checkSize(value, for: namespace, of: session)
+    try checkSize(value, for: namespace)
     let expires: Expiration? =
       call.duration("--ttl").map { .after($0) } ?? call.deadline("--until").map { Expiration($0) }
     try confirmEnd(call, of: key, in: namespace, session)
@@ -108,15 +108,12 @@ extension Command {
   static func reply(_ entry: Store.Entry, in session: Session) -> Reply {
     let line: [Cell] = [.text("set"), .text(entry.namespace), .bytes(entry.key.bytes)]
     let clock = session.wallClock
-    let end =
-      entry.expires == nil
-      ? "never expires" : "expires \(clock.expiryAndClock(entry.expires?.unix))"
     return Reply(
       .object(
         EntryForm.record(namesNamespaces: true).columns, EntryForm.facts(entry, clock)),
       in: [.plain: .rows(["verb", "namespace", Column("key", holdsBytes: true)], [line])],
       sentences: [
-        "set \(entry.namespace) \(entry.key.bytes) (\(Wording.size(entry.size))), \(end)"
+        "set \(entry.namespace) \(entry.key.bytes) (\(Wording.size(entry.size))), \(entry.end(clock))"
       ])
   }
 
@@ -134,7 +131,7 @@ extension Command {
     guard let source = call.bytes("--from") ?? (isDash ? [UInt8(ascii: "-")] : nil) else {
       return call.bytes("VALUE")!
     }
-    let largest = try largestValue(of: namespace, in: session)
+    let largest = try largestValue(of: namespace)
     let value = try session.input(from: source).rest(largest)
     // More than `largest` bytes came. The rest is not read, so the error cannot tell the size.
     guard value.count <= largest else {
@@ -143,17 +140,12 @@ extension Command {
     return value
   }
 
-  private static func largestValue(
-    of namespace: Store.Namespace, in session: Session
-  ) throws -> Int {
-    let facts = try session.store.namespaces().first { $0.name.isExactly(namespace.name) }
-    return facts?.rules.largestValue ?? Rules.defaultLargestValue
+  private static func largestValue(of namespace: Store.Namespace) throws -> Int {
+    try namespace.info()?.rules.largestValue ?? Rules.defaultLargestValue
   }
 
-  static func checkSize(
-    _ value: [UInt8], for namespace: Store.Namespace, of session: Session
-  ) throws {
-    let largest = try largestValue(of: namespace, in: session)
+  static func checkSize(_ value: [UInt8], for namespace: Store.Namespace) throws {
+    let largest = try largestValue(of: namespace)
     guard value.count <= largest else {
       throw tooLarge("\(Wording.count(value.count))", largest, namespace)
     }

@@ -61,7 +61,7 @@ extension Command {
     do {
       let report = try StoreReport(of: session, only: only)
       let isMarkdown = session.output.presentation.mode == .markdown
-      page = try Array((isMarkdown ? report.markdown : report.html).utf8)
+      page = try Array((isMarkdown ? report.markdown() : report.html()).utf8)
     } catch is Interruption {
       throw ShellError.interrupted("no file was made")
     }

@@ -33,7 +33,7 @@ extension Command {
     // CSV, unlike JSON, does not escape control characters. A terminal would act on them, so CSV on a terminal needs `--force`.
     if isPipe, format == .csv { try session.output.requireHarmless(unless: call.has("--force")) }
     let writer = try session.writer(to: path, replaces: call.has("--force"))
-    var run = Export(of: scope, as: format, showing: shown, to: writer)
+    var run = Export(scope: scope, format: format, shown: shown, writer: writer)
     try run.run(
       unfinished: isPipe ? "the output ends with a whole line" : "the file was not created")
     if run.damaged > 0 {

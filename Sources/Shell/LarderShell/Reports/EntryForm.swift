@@ -97,13 +97,3 @@ extension Cell {
     }
   }
 }
-
-extension JSON {
-  /// The namespace and the key as an object. A key that is not UTF-8 becomes base64.
-  static func key(_ entry: Store.Entry) -> JSON {
-    .object([
-      Cell.text(entry.namespace).jsonField("namespace"),
-      Cell.bytes(entry.key.bytes).jsonField("key"),
-    ])
-  }
-}

@@ -106,11 +106,3 @@ struct Inconsistency {
     return faults
   }
 }
-
-extension Inconsistency {
-  init(_ fault: Verification.Inconsistency) {
-    self.init(
-      kind: fault.kind.rawValue, namespace: fault.namespace, key: fault.key?.bytes,
-      detail: fault.detail)
-  }
-}

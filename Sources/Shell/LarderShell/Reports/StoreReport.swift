@@ -21,10 +21,8 @@ struct StoreReport {
   private let statistics: Statistics
   private let namespaces: [Statistics.Namespace]
   private let isWhole: Bool
-  private var ends: Histogram
-  private var ages: Histogram
-  private var sizes: Histogram
-  private var largest: [Store.Entry] = []
+  private let histograms: [(title: String, histogram: Histogram)]
+  private let largest: [Store.Entry]
 
   init(of session: Session, only: String?) throws {
     self.session = session
@@ -34,25 +32,28 @@ struct StoreReport {
     if let only, namespaces.isEmpty { throw ShellError.removedMeanwhile(only) }
     // The bounds double up to ten years, or up to the largest possible value. `trim` later removes the empty bins at the ends.
     let decade: Int64 = 315_360_000_000
-    ends = Histogram(.expiry, over: 0...decade, bins: 40, isLogarithmic: true)
-    ages = Histogram(.age, over: 0...decade, bins: 40, isLogarithmic: true)
-    sizes = Histogram(
-      .sizes, over: 0...Int64(Rules.largestPossibleValue), bins: 40, isLogarithmic: true)
+    let measures: [(title: String, measure: Histogram.Measure, most: Int64)] = [
+      ("Expiry distribution", .expiry, decade), ("Entry age", .age, decade),
+      ("Sizes", .sizes, Int64(Rules.largestPossibleValue)),
+    ]
+    var histograms = measures.map { title, measure, most in
+      (
+        title: title,
+        histogram: Histogram(measure, over: 0...most, bins: 40, isLogarithmic: true)
+      )
+    }
     let now = session.clock.now.unix
     var largest = FirstOf<Store.Entry>(
       Self.largestShown, pause: session.host.checkInterruption
     ) { ($1.size, $0.key) < ($0.size, $1.key) }
     let all = namespaces.map { session.store.namespace($0.info.name) }
     try Scope(all: all, in: session).visitEntries(showing: "looking") { entry in
-      ends.add(entry, now: now)
-      ages.add(entry, now: now)
-      sizes.add(entry, now: now)
+      for index in histograms.indices { histograms[index].histogram.add(entry, now: now) }
       try largest.add(entry)
     }
     self.largest = try largest.sorted()
-    ends.trim()
-    ages.trim()
-    sizes.trim()
+    for index in histograms.indices { histograms[index].histogram.trim() }
+    self.histograms = histograms
   }
 
   private var name: String {
@@ -67,17 +68,14 @@ struct StoreReport {
       "\(all.words) of values, a file of \(Wording.size(statistics.file.size)); \(clock.fullDate(clock.now))"
   }
 
-  var html: String {
-    get throws {
-      let head = "<h1>\(HTML.text(name))</h1>\n<p>\(HTML.text(summary))</p>"
-      let sections = try sections().map { section in
-        let parts = section.parts.map { html($0, of: section) }.joined(separator: "\n")
-        return "<section>\n<h2>\(HTML.text(section.title))</h2>\n\(parts)\n</section>"
-      }
-      return HTML.page(
-        "larder: \(name)",
-        [head] + sections + ["<footer><p>\(HTML.text(statistics.path))</p></footer>"])
+  func html() throws -> String {
+    let head = "<h1>\(HTML.text(name))</h1>\n<p>\(HTML.text(summary))</p>"
+    let sections = try sections().map { section in
+      let parts = section.parts.map { html($0, of: section) }.joined(separator: "\n")
+      return "<section>\n<h2>\(HTML.text(section.title))</h2>\n\(parts)\n</section>"
     }
+    let foot = "<footer><p>\(HTML.text(statistics.path))</p></footer>"
+    return HTML.page("larder: \(name)", [head] + sections + [foot])
   }
 
   private func html(_ part: Part, of section: Section) -> String {
@@ -88,14 +86,12 @@ struct StoreReport {
     }
   }
 
-  var markdown: String {
-    get throws {
-      let head = "# \(TableLayout.markdownText(name))\n\n\(TableLayout.markdownText(summary))\n"
-      let sections = try sections().map { section in
-        "\n## \(section.title)\n" + section.parts.map(markdown).joined()
-      }
-      return head + sections.joined() + "\n\(TableLayout.markdownText(statistics.path))\n"
+  func markdown() throws -> String {
+    let head = "# \(TableLayout.markdownText(name))\n\n\(TableLayout.markdownText(summary))\n"
+    let sections = try sections().map { section in
+      "\n## \(section.title)\n" + section.parts.map { markdown($0) }.joined()
     }
+    return head + sections.joined() + "\n\(TableLayout.markdownText(statistics.path))\n"
   }
 
   private func markdown(_ part: Part) -> String {
@@ -120,15 +116,15 @@ struct StoreReport {
         clock.fullDate($0.written.unix), $0.expires.map { clock.fullDate($0.unix) } ?? "never",
       ]
     }
-    return [
-      space, histogram("Expiry distribution", ends), histogram("Entry age", ages),
-      histogram("Sizes", sizes), try hits(),
+    let rest: [Section] = [
+      try hits(),
       (
         "The largest entries",
         [.table(["namespace", "key", "size", "written", "expires"], entries)]
       ),
       ("Limits", [.table(limits.titles, limits.rows)]),
     ]
+    return [space] + histograms.map { histogram($0.title, $0.histogram) } + rest
   }
 
   private var space: Section {

@@ -106,7 +106,7 @@ extension Scope {
   func save(_ call: Invocation) throws {
     guard let path = call.bytes("--save") else { return }
     let writer = try session.host.make(LocalFile.path(path), false)
-    var run = Export(of: self, as: .jsonl, showing: [], to: writer)
+    var run = Export(scope: self, format: .jsonl, shown: [], writer: writer)
     try run.run(unfinished: "nothing was removed, and the file was not created")
     try session.host.notify("saved \(run.done.words) to \(path)")
   }

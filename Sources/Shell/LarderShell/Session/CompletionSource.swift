@@ -17,16 +17,16 @@ package final class CompletionSource {
       switch request {
       case .namespaces(let prefix):
         let names = try session.store.namespaces().map { Array($0.name.utf8) }
-        return Completer.Found(names.filter { $0.starts(with: prefix) })
+        return (names.filter { $0.starts(with: prefix) }, false)
       case .keys(let choice, let prefix):
         return try keys(with: prefix, in: session.namespaces(choice))
       case .files(let prefix):
         return try LocalFile.completions(of: prefix, atMost: Self.mostFound)
       case .fields(let choice):
-        return Completer.Found(try fields(of: session.namespaces(choice)))
+        return (try fields(of: session.namespaces(choice)), false)
       }
     } catch {
-      return Completer.Found([])
+      return ([], false)
     }
   }
 
@@ -54,7 +54,7 @@ package final class CompletionSource {
         keys.formUnion(try namespace.page(limit: 1, prefix: prefix).items.map(\.key.bytes))
       }
     }
-    return Completer.Found(keys.sorted { $0.lexicographicallyPrecedes($1) }, isCut: isCut)
+    return (keys.sorted { $0.lexicographicallyPrecedes($1) }, isCut)
   }
 
   private static let mostValues = 200

@@ -35,6 +35,6 @@ package enum LocalFile {
       _ = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
       return Array((isDirectory ? path + "/" : path).utf8)
     }
-    return Completer.Found(paths, isCut: fitting.count > paths.count)
+    return (paths, fitting.count > paths.count)
   }
 }

@@ -104,12 +104,9 @@ package final class Session {
       }
       // For the commands in a file, the person who named the file can answer questions, so `canAsk` does not change.
       if sourceDepth == 0 { canAsk = line.source.isTyped }
-      let outer = self.line
-      self.line = line
-      defer { self.line = outer }
-      let outerForm = output.form
-      output.form = call.choice("-o").flatMap(OutputMode.init) ?? outerForm
-      defer { output.form = outerForm }
+      let outer = (self.line, output.form)
+      (self.line, output.form) = (line, call.choice("-o").flatMap(OutputMode.init) ?? output.form)
+      defer { (self.line, output.form) = outer }
       if call.command.access == .changes, line.source == .prompt, call.command.name != "undo" {
         undo.begin(call.command.name)
       }

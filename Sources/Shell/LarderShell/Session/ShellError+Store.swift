@@ -116,6 +116,11 @@ extension Session {
 extension Store.Entry {
   var hasValue: Bool { state != .expired && !isNegative }
 
+  /// Words such as `expires in 15 min (21:55)` or `never expires`.
+  func end(_ clock: WallClock) -> String {
+    expires == nil ? "never expires" : "expires \(clock.expiryAndClock(expires?.unix))"
+  }
+
   /// Throws if a read of the entry finds no value. Without this check, the stored bytes of such an entry would look like a value.
   func checkValue(_ clock: WallClock) throws(ShellError) {
     guard state != .expired else {
@@ -127,10 +132,9 @@ extension Store.Entry {
       )
     }
     guard isNegative else { return }
-    let end = expires == nil ? "never expires" : "expires \(clock.expiryAndClock(expires?.unix))"
     throw ShellError(
       .noSuchKey,
       "\(key.bytes) in \(namespace) is a negative entry: it records that there is no value",
-      hint: "written \(clock.distance(to: written.unix)), \(end); `info` shows it")
+      hint: "written \(clock.distance(to: written.unix)), \(end(clock)); `info` shows it")
   }
 }

@@ -3,21 +3,15 @@ import ShellLanguage
 
 /// Writes the entries of a selection, each on its own line.
 struct Export {
-  private let scope: Scope
-  private let format: ExportFormat
-  private let shown: [QueryColumn]
-  private let writer: Host.Sink
-  private var last: Store.Entry?
+  let scope: Scope
+  let format: ExportFormat
+  let shown: [QueryColumn]
+  let writer: Host.Sink
+  private(set) var last: Store.Entry?
   private(set) var done = Tally()
   private(set) var piped = PipedKeys()
   private(set) var damaged = 0
   private(set) var negative = 0
-
-  init(
-    of scope: Scope, as format: ExportFormat, showing shown: [QueryColumn], to writer: Host.Sink
-  ) {
-    (self.scope, self.format, self.shown, self.writer) = (scope, format, shown, writer)
-  }
 
   /// - Parameter unfinished: Words that say in which state an interruption leaves the output.
   mutating func run(unfinished: SafeText) throws {

@@ -86,12 +86,7 @@ struct ValueView {
       value.body?.place,
     ].compactMap { $0 }.joined(separator: ", ")
     let end =
-      switch entry.state {
-      case .stale: "stale, \(clock.expiry(entry.expires?.unix))"
-      default:
-        entry.expires == nil
-          ? "never expires" : "expires \(clock.expiryAndClock(entry.expires?.unix))"
-      }
+      entry.state == .stale ? "stale, \(clock.expiry(entry.expires?.unix))" : entry.end(clock)
     return "\(what)  written \(clock.distance(to: entry.written.unix))  \(end)"
   }
 
