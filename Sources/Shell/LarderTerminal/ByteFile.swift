@@ -145,7 +145,6 @@ package final class ByteFile {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
   }
 
-  /// Creates a directory that only its owner can use.
   package static func privateDirectory(in parent: String) throws(TerminalError) -> String {
     var template = Array("\(parent)/larder-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw .failed(operation: "mkdtemp", code: errno) }

@@ -73,7 +73,6 @@ import CEditline
 
   private var line: LineBuffer.Line { unsafe LineBuffer(of: editor).line }
 
-  /// Begins a line, which libedit draws.
   func begin(_ prompt: Prompt) {
     self.prompt = prompt
     unsafe free(colored)

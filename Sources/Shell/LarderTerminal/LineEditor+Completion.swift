@@ -72,10 +72,10 @@ extension Completion {
     isCut: Bool = false, mark: String = "\u{2026}"
   ) -> [String] {
     var cells = labels.map { label in
-      let visible = label.unicodeScalars.filter { Terminal.width(of: [$0]) != nil }
-      return (
-        text: String(String.UnicodeScalarView(visible)), width: Terminal.width(of: visible) ?? 0
-      )
+      let visible: String.UnicodeScalarView = label.unicodeScalars.filter {
+        Terminal.width(of: [$0]) != nil
+      }
+      return (text: String(visible), width: Terminal.width(of: visible) ?? 0)
     }
     let cellWidth = (cells.map(\.width).max() ?? 0) + 2
     let across = max(1, (columns + 1) / cellWidth)

@@ -5,7 +5,6 @@ import CEditline
   private let past: OpaquePointer
   private var file: LineEditor.HistoryFile?
   package private(set) var entries: [String] = []
-  /// The walk through the history that led to the present line.
   private var walk: Walk?
 
   init?() {

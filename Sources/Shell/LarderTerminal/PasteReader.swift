@@ -1,6 +1,5 @@
 /// Reads pasted text up to the mark at its end.
 struct PasteReader {
-  /// The mark that the terminal sends after pasted text.
   static let end = Array("\u{1B}[201~".unicodeScalars)
 
   /// The next character; nil at the end of the input and after ^C.

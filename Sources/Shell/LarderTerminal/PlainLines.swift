@@ -1,8 +1,6 @@
 /// The prompt: a name, which has a color if colors are used, and a tail without a color.
 package struct Prompt: Equatable, Sendable {
-  /// The colored part; may be empty.
   package let name: String
-
   /// The tail. Never empty, because libedit drops the end of a color if no visible character follows.
   package let tail: String
 
@@ -22,9 +20,7 @@ package struct Prompt: Equatable, Sendable {
   }
 
   private static func visible(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.filter { $0.properties.generalCategory != .control }))
+    String(text.unicodeScalars.filter { $0.properties.generalCategory != .control })
   }
 }
 

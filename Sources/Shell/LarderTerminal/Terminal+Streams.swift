@@ -5,7 +5,6 @@
 #endif
 
 extension Terminal {
-  /// The reason why a wait for input ended.
   enum WaitResult: Equatable {
     /// Bytes can be read without a wait, or the stream has ended.
     case ready

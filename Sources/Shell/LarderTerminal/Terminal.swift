@@ -8,7 +8,6 @@ import CEditline
 
 /// The three standard streams of the process, and the terminal to which they may be connected.
 package enum Terminal {
-  /// A stream of the process, or an open file.
   package struct Stream: Sendable {
     let descriptor: Int32
 
@@ -17,7 +16,6 @@ package enum Terminal {
     package static let error = Stream(descriptor: STDERR_FILENO)
   }
 
-  /// The size of a window in character cells.
   package struct Size: Equatable, Sendable {
     package static let usual = Size(columns: 80, rows: 24)
 
@@ -25,7 +23,6 @@ package enum Terminal {
     package let rows: Int
   }
 
-  /// Whether the stream is a terminal, not a file or a pipe.
   package static func isTerminal(_ stream: Stream) -> Bool { isatty(stream.descriptor) == 1 }
 
   /// The size of the window of the stream. Nil for a file or a pipe, and if the terminal does not know its size.
@@ -91,7 +88,6 @@ package enum Terminal {
   }
 }
 
-/// The reason why an operation on a stream, a file or the line editor has failed.
 package enum TerminalError: Error, Equatable, CustomStringConvertible {
   /// No process reads the other end (`EPIPE`). The program then ends without a message.
   case closed
@@ -102,7 +98,6 @@ package enum TerminalError: Error, Equatable, CustomStringConvertible {
   /// At the path of a file, there is a pipe or a device.
   case notRegularFile(_ path: String)
 
-  /// libedit cannot work with this terminal.
   case noLineEditor
 
   package var description: String {
@@ -114,13 +109,7 @@ package enum TerminalError: Error, Equatable, CustomStringConvertible {
     }
   }
 
-  private static func reason(_ code: Int32) -> String {
-    var text = [CChar](repeating: 0, count: 256)
-    let known = unsafe strerror_r(code, &text, text.count)
-    guard known == 0 else { return "error \(code)" }
-    let bytes = text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
-    return String(decoding: bytes, as: UTF8.self)
-  }
+  private static func reason(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
 }
 
 /// The time zone of the machine or of `TZ`, from the C library. To load the library ICU would take longer than most commands.

@@ -39,7 +39,6 @@ enum TerminalSignals {
   /// After this number of interrupts without an answer, the process ends.
   private static let mostUnanswered = 3
 
-  /// Whether this process now waits for a program that uses the terminal.
   private static let isAttending = Atomic(false)
 
   /// Runs `body`, which waits for a program on the terminal. As with system(3), keys such as ^C are meant for this program.
@@ -99,7 +98,6 @@ enum TerminalSignals {
     deferTermination()
   }
 
-  /// Ends the process as `SIGTERM` does.
   static func terminate() {
     restoreTermination()
     raise(SIGTERM)

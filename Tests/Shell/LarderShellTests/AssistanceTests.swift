@@ -59,7 +59,7 @@ import Testing
     #expect(texts("get @a key .n", ["name"]) == [".name"])
     #expect(texts("keys --show '.a, lo") == ["lower("])
     let completion = completer.completion(of: bytes("keys --where '.a = 1 and .ye")) { _ in
-      Completer.Found([bytes("year")])
+      ([bytes("year")], false)
     }
     #expect(completion.range == 25..<28 && completion.candidates.first?.isWhole == false)
   }
@@ -77,7 +77,7 @@ import Testing
   ) -> [String] {
     completer.completion(of: bytes(line)) { request in
       asked?(request)
-      return Completer.Found(names.map(bytes))
+      return (names.map(bytes), false)
     }.candidates.map(\.text)
   }
 
@@ -106,7 +106,7 @@ import Testing
 
   @Test func `the word at the cursor is what is replaced`() {
     func range(_ line: String) -> Range<Int> {
-      completer.completion(of: bytes(line)) { _ in Completer.Found([bytes("x")]) }.range
+      completer.completion(of: bytes(line)) { _ in ([bytes("x")], false) }.range
     }
     #expect(range("ke") == 0..<2)
     #expect(range("keys ") == 5..<5)

@@ -9,16 +9,8 @@ package struct Completer: Sendable {
     case fields(NamespaceChoice)
   }
 
-  package struct Found: Sendable, Hashable {
-    package var names: [[UInt8]]
-    /// Whether more names exist than the closure looked up.
-    package var isCut: Bool
-
-    package init(_ names: [[UInt8]], isCut: Bool = false) {
-      self.names = names
-      self.isCut = isCut
-    }
-  }
+  /// `isCut` says whether more names exist than the closure looked up.
+  package typealias Found = (names: [[UInt8]], isCut: Bool)
 
   package struct Candidate: Sendable, Hashable {
     package let text: String
@@ -29,7 +21,7 @@ package struct Completer: Sendable {
   package struct Completion: Sendable, Hashable {
     /// The bytes of the line that a candidate replaces. The range ends at the cursor.
     package let range: Range<Int>
-    package let candidates: [Candidate]
+    package var candidates: [Candidate] = []
     package var isCut = false
   }
 
@@ -40,7 +32,7 @@ package struct Completer: Sendable {
   /// - Parameter line: The line up to the cursor.
   package func completion(of line: [UInt8], find: (Request) -> Found) -> Completion {
     var lexer = Lexer()
-    guard (try? lexer.scan(line)) != nil else { return .none(at: line.count) }
+    guard (try? lexer.scan(line)) != nil else { return Completion(range: line.count..<line.count) }
     let word = lexer.current ?? Word(bytes: [], pieces: [], range: line.count..<line.count)
     guard let first = lexer.words.first else { return list(word, table.names) }
     guard let command = first.bareText.flatMap(table.command(named:)) else { return list(word, []) }
@@ -96,7 +88,7 @@ package struct Completer: Sendable {
     let marks: [[UInt8]] = word.leads(with: "int:") ? [[0xF5], [0xF6], [0xF7], [0xF8]] : [[]]
     let found = marks.map { find(.keys(namespaces, prefix: $0)) }
     let names = found.flatMap(\.names).filter { Quoting.typed($0).utf8.starts(with: word.bytes) }
-    return Found(names, isCut: found.contains(where: \.isCut))
+    return (names, found.contains(where: \.isCut))
   }
 
   /// The names that can follow the last comma of a word such as `key,size,`.
@@ -134,7 +126,9 @@ package struct Completer: Sendable {
     let end = word.range.upperBound
     let isOpen = !word.isBare
     // An escape has more characters in the line than in `bytes`, so a word with an escape would get a wrong range below.
-    guard isOpen || word.bytes.count == word.range.count else { return .none(at: end) }
+    guard isOpen || word.bytes.count == word.range.count else {
+      return Completion(range: end..<end)
+    }
     let range = end - tail.count..<end
     let text = String(decoding: tail, as: UTF8.self)
     var names: [String] = []
@@ -155,8 +149,4 @@ package struct Completer: Sendable {
     return Completion(
       range: range, candidates: fitting.map { Candidate(text: lead + $0, isWhole: false) })
   }
-}
-
-extension Completer.Completion {
-  static func none(at end: Int) -> Self { Self(range: end..<end, candidates: []) }
 }
