@@ -147,7 +147,7 @@
     }
 
     private func use(_ made: [UInt8], _ id: UInt32, _ number: UInt32, in store: Store) throws {
-      let storage = store.namespace(TransformStorage.namespace)
+      let storage = store.namespace(TransformContext.storage)
       var attributes = EntryAttributes(expires: .never)
       attributes.isPinned = true
       try store.write { [attributes] batch in

@@ -20,7 +20,9 @@ extension Environment {
     endBroken()
     timer?.stop()
     // Another write of this process may wait for this thread, so the wait for that write has a limit.
-    guard handle.writer.enter(ownerTimeout: handle.writerTimeout) else { return false }
+    guard handle.writer.enter(lockTimeout: handle.writerTimeout, perOwner: true) else {
+      return false
+    }
     defer { handle.writer.leave() }
     if wasSound { flush() }
     return release(lockTimeout: handle.lockTimeout)

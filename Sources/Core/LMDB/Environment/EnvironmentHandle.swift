@@ -80,7 +80,7 @@ import Synchronization
   }
 
   func enterWriter() throws(LMDBError) {
-    guard writer.enter(ownerTimeout: writerTimeout) else { throw .writerKept }
+    guard writer.enter(lockTimeout: writerTimeout, perOwner: true) else { throw .writerKept }
   }
 
   /// How long a write may keep other writes waiting: the lock timeout, but at least 100 ms, so that threads can take turns.

@@ -56,13 +56,9 @@ public struct CodecID: RawRepresentable, Hashable, Sendable {
 
   /// The codec with the ``name``. Nil for an unknown word, or for a number above 255.
   package init?(name: String) {
-    if let known = Self.names.first(where: { $0.1 == name })?.0 {
-      self = known
-    } else if let number = UInt8(name) {
-      rawValue = number
-    } else {
-      return nil
-    }
+    let known = Self.names.first { $0.1 == name }?.0
+    guard let id = known ?? UInt8(name).map({ CodecID(rawValue: $0) }) else { return nil }
+    self = id
   }
 }
 
@@ -134,9 +130,7 @@ public struct JSONCodec<Value: Codable & Sendable>: Codec, Equatable {
   public var id: CodecID { .json }
 
   /// Encodes a value as JSON in UTF-8.
-  public func encode(_ value: Value) throws -> [UInt8] {
-    Array(try encoder.encode(value))
-  }
+  public func encode(_ value: Value) throws -> [UInt8] { Array(try encoder.encode(value)) }
 
   /// Decodes JSON.
   public func decode(_ bytes: Span<UInt8>) throws -> Value {

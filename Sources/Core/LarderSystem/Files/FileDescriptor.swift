@@ -28,22 +28,18 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
   /// Reads up to `count` bytes; the result is shorter only at the end of the file.
   package func contents(at offset: Int, count: Int) throws(SystemError) -> [UInt8] {
-    var failure: SystemError?
-    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-      do throws(SystemError) {
-        while initialized < count {
-          let rest = unsafe UnsafeMutableRawBufferPointer(
-            rebasing: UnsafeMutableRawBufferPointer(buffer)[initialized...])
-          let place = off_t(offset + initialized)
-          let read = try checkErrno { unsafe pread(number, rest.baseAddress, rest.count, place) }
-          if read == 0 { break }
-          initialized += read
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+      let read = try checkErrno {
+        unsafe bytes.withUnsafeMutableBytes {
+          unsafe pread(number, $0.baseAddress! + filled, count - filled, off_t(offset + filled))
         }
-      } catch {
-        failure = error
       }
+      if read == 0 { break }
+      filled += read
     }
-    if let failure { throw failure }
+    bytes.removeLast(count - filled)
     return bytes
   }
 

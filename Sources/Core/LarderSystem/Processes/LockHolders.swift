@@ -2,14 +2,20 @@ import CLarderSystem
 
 package enum LockHolders {
   /// The processes that hold a lock on the file, without this process and the processes of other containers. The result may
-  /// contain a process that locks a file of another disk with the same inode number. Always empty on macOS.
+  /// contain a process that locks a file of another disk with the same inode number. Always empty on macOS, which has no `/proc`.
+  ///
+  /// A line of `/proc/locks` is `1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF`. Here 1234 is the process and 5678 the inode.
   package static func processes(holding path: String) -> [Int32] {
-    guard let status = FileStatus.of(path) else { return [] }
-    #if canImport(Darwin)
-      return []
-    #else
-      return holders(of: status.st_ino)
-    #endif
+    guard let status = FileStatus.of(path), let locks = text(of: "/proc/locks") else { return [] }
+    let found = locks.split(separator: "\n").compactMap { line -> Int32? in
+      let words = line.split(separator: " ")
+      guard words.count >= 6, ["FLOCK", "POSIX"].contains(words[1]),
+        words[5].split(separator: ":").last == "\(status.st_ino)",
+        let process = Int32(words[4]), process > 0, process != getpid()
+      else { return nil }
+      return process
+    }
+    return Set(found).sorted()
   }
 
   /// The number and the name of a process, such as `1234 (larder)`; only the number if the system does not tell the name.
@@ -19,22 +25,6 @@ package enum LockHolders {
     }
     return "\(process) (\(name))"
   }
-
-  #if !canImport(Darwin)
-    /// A line of the file is `1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF`. Here 1234 is the process and 5678 the inode.
-    private static func holders(of inode: ino_t) -> [Int32] {
-      guard let lines = text(of: "/proc/locks")?.split(separator: "\n") else { return [] }
-      let found = lines.compactMap { line -> Int32? in
-        let words = line.split(separator: " ")
-        guard words.count >= 6, ["FLOCK", "POSIX"].contains(words[1]),
-          words[5].split(separator: ":").last == "\(inode)",
-          let process = Int32(words[4]), process > 0, process != getpid()
-        else { return nil }
-        return process
-      }
-      return Set(found).sorted()
-    }
-  #endif
 
   /// The text of a file in `/proc`, where files seem to have the size 0. Nil if the file cannot be read.
   private static func text(of path: String) -> String? {

@@ -57,21 +57,18 @@ public import Synchronization
     unsafe UnsafeMutableRawPointer(words).deallocate()
   }
 
-  /// Adds one to `counter`. The caller holds the lock of `stripe`, if the stripe has a lock.
+  /// Adds to `counter`. The caller holds the lock of `stripe`, if the stripe has a lock.
   @inlinable @inline(__always)
-  package func count(_ counter: Int, stripe: Int = StripedCounters.shared) {
+  package func count(
+    _ counter: Int, stripe: Int = StripedCounters.shared, by amount: UInt64 = 1
+  ) {
     let word = unsafe words + (stripe &* Self.capacity &+ counter)
     if stripe < Self.shared {
       let value = unsafe word.pointee.load(ordering: .relaxed)
-      unsafe word.pointee.store(value &+ 1, ordering: .relaxed)
+      unsafe word.pointee.store(value &+ amount, ordering: .relaxed)
     } else {
-      unsafe word.pointee.add(1, ordering: .relaxed)
+      unsafe word.pointee.add(amount, ordering: .relaxed)
     }
-  }
-
-  package func add(_ amount: UInt64, to counter: Int) {
-    let word = unsafe words + (Self.shared * Self.capacity + counter)
-    unsafe word.pointee.add(amount, ordering: .relaxed)
   }
 
   package var totals: SIMD8<UInt64> {

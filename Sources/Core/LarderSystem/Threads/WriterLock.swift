@@ -29,21 +29,10 @@ import Synchronization
 
   package var isMine: Bool { owner.load(ordering: .relaxed) == threadIdentity }
 
-  package func enter() { _ = enter(nil, perOwner: false) }
-
-  /// Waits for the lock, at most for `lockTimeout`. Returns whether the calling thread now owns the lock.
-  package func enter(lockTimeout: Duration) -> Bool {
-    enter(lockTimeout.waitMilliseconds, perOwner: false)
-  }
-
-  /// Like ``enter(lockTimeout:)``, but the time begins again with each new owner. Returns false if one owner keeps the lock for
-  /// `ownerTimeout`, because that owner may be waiting for the calling thread.
-  package func enter(ownerTimeout: Duration) -> Bool {
-    enter(ownerTimeout.waitMilliseconds, perOwner: true)
-  }
+  package func enter() { _ = enter(lockTimeout: nil) }
 
   /// Takes the lock if it is free and no thread waits. Returns whether the calling thread now owns the lock.
-  package func tryEnter() -> Bool { !isMine && enter(0, perOwner: false) }
+  package func tryEnter() -> Bool { !isMine && enter(lockTimeout: .zero) }
 
   /// The owner and the calling thread, for messages: `thread 7 (main) has it, and thread 8 waits for it`.
   package var situation: String {
@@ -54,12 +43,16 @@ import Synchronization
     return "\(holder) has it, and \(threadDescription(of: threadIdentity)) waits for it"
   }
 
-  /// - Parameter most: the longest wait in milliseconds, in total or for each owner; nil means no limit.
-  private func enter(_ most: Int64?, perOwner: Bool) -> Bool {
+  /// Waits for the lock, at most for `lockTimeout`; nil means no limit. Returns whether the calling thread now owns the lock.
+  ///
+  /// - Parameter perOwner: if true, the time begins again with each new owner. So the result is false only if one owner keeps
+  ///   the lock for the whole time. That owner may be waiting for the calling thread.
+  package func enter(lockTimeout: Duration?, perOwner: Bool = false) -> Bool {
     precondition(!isMine, "the thread owns the lock already")
     unsafe pthread_mutex_lock(mutex)
     defer { unsafe pthread_mutex_unlock(mutex) }
     if isFree, waiting.isEmpty { return own() }
+    let most = lockTimeout?.waitMilliseconds
     if most == 0 { return false }
     lastTicket += 1
     let ticket = lastTicket

@@ -19,19 +19,16 @@ package struct BootIdentity: Equatable, Sendable {
   }
 
   package static func current() throws(SystemError) -> BootIdentity {
-    guard let boot = BootIdentity(try text()) else { throw SystemError(code: ENOENT) }
-    return boot
-  }
-
-  private static func text() throws(SystemError) -> [UInt8] {
     #if canImport(Darwin)
       var bytes = [UInt8](repeating: 0, count: 64)
       var length = bytes.count
       try checkErrno { unsafe sysctlbyname("kern.bootsessionuuid", &bytes, &length, nil, 0) }
-      return Array(bytes.prefix(length))
+      let text = Array(bytes.prefix(length))
     #else
       let file = try FileDescriptor(opening: "/proc/sys/kernel/random/boot_id", O_RDONLY)
-      return try file.contents(at: 0, count: 64)
+      let text = try file.contents(at: 0, count: 64)
     #endif
+    guard let boot = BootIdentity(text) else { throw SystemError(code: ENOENT) }
+    return boot
   }
 }

@@ -48,11 +48,9 @@ package struct ResponseMetadata {
     self.code = code
     while let line = lines.popFirst(), !line.isEmpty {
       guard let space = line.firstIndex(of: 0x20) else { return nil }
-      notes.append(
-        (
-          String(decoding: line[..<space], as: UTF8.self),
-          String(decoding: line[(space + 1)...], as: UTF8.self)
-        ))
+      let name = String(decoding: line[..<space], as: UTF8.self)
+      let value = String(decoding: line[(space + 1)...], as: UTF8.self)
+      notes.append((name, value))
     }
     fields.reserveCapacity(lines.count)
     for line in lines where !line.isEmpty {

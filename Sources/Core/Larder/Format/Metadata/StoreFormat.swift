@@ -14,11 +14,7 @@ struct StoreFormat {
   var identity: [UInt8]
 
   static func new() -> StoreFormat {
-    var generator = SystemRandomNumberGenerator()
-    var identity: [UInt8] = []
-    identity.append(word: generator.next())
-    identity.append(word: generator.next())
-    return StoreFormat(version: plain, identity: identity)
+    StoreFormat(version: plain, identity: (0..<16).map { _ in UInt8.random(in: .min ... .max) })
   }
 
   private var isReadable: Bool { (Self.plain...Self.buffered).contains(version) }

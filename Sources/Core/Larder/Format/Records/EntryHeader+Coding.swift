@@ -96,8 +96,7 @@ extension EntryHeader {
   var form: Form {
     var bits = UInt16(flags.intersection(.known).rawValue)
     if fieldsCount > 0 { bits |= Form.hasFields }
-    let compact = compactForm
-    return Form(bits: bits | (compact ?? Form.wide))
+    return Form(bits: bits | (compactForm ?? Form.wide))
   }
 
   /// The high byte of the form; nil if a number is too large for a compact header.

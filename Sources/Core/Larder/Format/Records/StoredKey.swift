@@ -11,11 +11,7 @@ struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   static let possible = NamespaceID(rawValue: 1)..<NamespaceID(rawValue: limit)
 
   /// The first bytes of every key of the namespace, in the database of entries and in all indexes except the tag index.
-  var prefix: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(bigEndian: rawValue)
-    return bytes
-  }
+  var prefix: [UInt8] { [UInt8](count: 4) { $0.append(bigEndian: rawValue) } }
 
   /// The next id; nil after the largest 32-bit number.
   var next: NamespaceID? {

@@ -45,9 +45,7 @@ extension TransformPipeline {
         "the metadata of \(Key(entry.key)) cannot be changed: the entry is \(missing.name)",
         hint: missing.remedy)
     }
-    if let plain = try plain(fields, of: entry) {
-      return plain
-    }
+    if let plain = try plain(fields, of: entry) { return plain }
     throw LarderError(
       .unreadable,
       "the metadata of \(Key(entry.key)) cannot be changed: what is there cannot be read",

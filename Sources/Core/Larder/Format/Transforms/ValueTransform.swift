@@ -108,12 +108,10 @@ public struct TransformContext: Sendable {
   }
 }
 
-/// The namespace in which transforms store their own data, such as dictionaries.
-package enum TransformStorage {
-  package static let namespace = "larder.transforms"
-}
-
 extension TransformContext {
+  /// The namespace in which transforms store their own data, such as dictionaries.
+  package static let storage = "larder.transforms"
+
   /// A value that a transform has stored for itself; nil if the store has no such value.
   package func stored(_ key: String) throws -> [UInt8]? {
     try key.withKeyBytes { key in

@@ -108,7 +108,7 @@ public final class CacheMemory: Sendable {
       }
       return leaving
     }
-    if isEviction { counters.add(UInt64(leaving.count), to: MemoryCount.evictions.rawValue) }
+    if isEviction { counters.count(MemoryCount.evictions.rawValue, by: UInt64(leaving.count)) }
     budget.release(leaving.reduce(0) { $0 + $1.cost })
   }
 }

@@ -22,7 +22,7 @@ final class EntryReader: Sendable {
   /// The last value with transforms that was read in pieces.
   let piecewise = Mutex<(mark: UInt64, value: [UInt8])?>(nil)
   let transformStorage = NamespaceHandle(
-    name: TransformStorage.namespace, listedIn: CountedHandles())
+    name: TransformContext.storage, listedIn: CountedHandles())
 
   init(
     of environment: Environment, format: StoreFormat, options: Store.Options
