@@ -90,6 +90,10 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     hint.map { "\(message) (\($0))" } ?? message
   }
 
+  static func impossible(_ subject: String, hint: String) -> LarderError {
+    LarderError(.invalidArgument, "\(subject) is not possible", hint: hint)
+  }
+
   /// - Parameter details: facts that the environment adds to the message, such as the process that holds a lock.
   init(_ error: LMDBError, path: String, details: String = "") {
     let code: Code =

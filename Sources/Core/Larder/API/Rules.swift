@@ -53,15 +53,10 @@ public struct Rules: Hashable, Sendable, Codable {
 
   /// Decodes rules; a missing rule gets its default.
   public init(from decoder: any Decoder) throws {
+    let found = try Overrides(from: decoder)
+    self = found.applied(to: Rules())
+    limits = found.limits ?? Limits()
     let container = try decoder.container(keyedBy: CodingKeys.self)
-    expires = try container.decodeIfPresent(Expiration.self, forKey: .expires) ?? .never
-    stale = .milliseconds(try container.decodeIfPresent(Int64.self, forKey: .stale) ?? 0)
-    jitter = try container.decodeIfPresent(Double.self, forKey: .jitter) ?? 0
-    limits = try container.decodeIfPresent(Limits.self, forKey: .limits) ?? Limits()
-    eviction = try container.decodeIfPresent(Eviction.self, forKey: .eviction) ?? .adaptive
-    priority = try container.decodeIfPresent(Priority.self, forKey: .priority) ?? .normal
-    largestValue =
-      try container.decodeIfPresent(Int.self, forKey: .largestValue) ?? Self.defaultLargestValue
     version = try container.decodeIfPresent(Int.self, forKey: .version) ?? 0
   }
 
@@ -96,20 +91,16 @@ public struct Rules: Hashable, Sendable, Codable {
   /// Refuses numbers that are invalid on every machine. Does not check the time zone, which another machine may know.
   func validateNumbers() throws(LarderError) {
     guard (1...Self.largestPossibleValue).contains(largestValue) else {
-      throw LarderError(
-        .invalidArgument, "a largest value of \(largestValue) bytes is not possible",
+      throw .impossible(
+        "a largest value of \(largestValue) bytes",
         hint: "use 1 to \(Self.largestPossibleValue) bytes (1 GiB)")
     }
     try limits.validate()
     guard stale >= .zero else {
-      throw LarderError(
-        .invalidArgument, "a stale window of \(stale) is not possible",
-        hint: "use zero or more")
+      throw .impossible("a stale window of \(stale)", hint: "use zero or more")
     }
     guard (0...1).contains(jitter) else {
-      throw LarderError(
-        .invalidArgument, "a jitter of \(jitter) is not possible",
-        hint: "use a part of the lifetime, 0 to 1")
+      throw .impossible("a jitter of \(jitter)", hint: "use a part of the lifetime, 0 to 1")
     }
   }
 

@@ -108,19 +108,12 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
 
     private mutating func readBatch() throws(LarderError) {
       let namespace = cache.namespace
-      let engine = namespace.engine
-      let transaction = try engine.beginRead()
-      let id = try engine.reader.identify(namespace.handle, in: transaction)
       bytes.removeAll(keepingCapacity: true)
       pairs.removeAll(keepingCapacity: true)
       next = 0
       // If the namespace is cleared, renamed or removed between two batches, the iteration ends.
-      if id == .store || (position.map { $0.span.namespaceID != id } ?? false) {
-        isAtEnd = true
-        return
-      }
-      position = try engine.typed {
-        try engine.reader.scanValues(
+      position = try namespace.inSnapshot(behind: position, ifAbsent: nil) { id, transaction in
+        try namespace.engine.reader.scanValues(
           id, prefix: prefix, behind: position, in: transaction
         ) { key, value in
           let start = bytes.count

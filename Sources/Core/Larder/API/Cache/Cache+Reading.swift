@@ -19,7 +19,7 @@ extension Cache {
   public func strictValue(for key: some StoreKey) throws(LarderError) -> Value? {
     try key.withKeyBytes { key throws(LarderError) in
       if let item = memory?.current(key) { return unbox(item) }
-      return try readStrictly(key)
+      return try read(key, isStrict: true)
     }
   }
 
@@ -52,23 +52,13 @@ extension Cache {
     return box.value
   }
 
-  private func beginLookup(_ key: Span<UInt8>) throws(LarderError) -> ReadTransaction {
-    try namespace.engine.reader.beginLookup(key, of: namespace.handle)
-  }
-
   @usableFromInline
-  func read(_ key: Span<UInt8>) throws(LarderError) -> Value? {
+  func read(_ key: Span<UInt8>, isStrict: Bool = false) throws(LarderError) -> Value? {
     do {
-      return try read(key, in: beginLookup(key)) { decodeCounting($0) }
-    } catch {
-      throw namespace.engine.larderError(error)
-    }
-  }
-
-  @usableFromInline
-  func readStrictly(_ key: Span<UInt8>) throws(LarderError) -> Value? {
-    do {
-      return try read(key, in: beginLookup(key)) { try decodeStrictly($0) }
+      let transaction = try namespace.engine.reader.beginLookup(key, of: namespace.handle)
+      return try read(key, in: transaction) {
+        try isStrict ? decodeStrictly($0) : decodeCounting($0)
+      }
     } catch {
       throw namespace.engine.larderError(error)
     }

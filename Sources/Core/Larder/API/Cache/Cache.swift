@@ -1,12 +1,6 @@
 import LMDB
 import LarderSystem
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// A typed view of a namespace. All its values have one type, and a codec encodes and decodes the values.
 ///
 /// Decoded values stay in memory, within ``MemoryLimits``. A read returns no value that a process has replaced.
@@ -103,7 +97,7 @@ extension Store {
   ) -> Cache<Value> {
     // Compares the type at run time, because in generic code Swift would not choose an overload for `Data`.
     let raw: (any Sendable)? =
-      type == Data.self ? DataCodec() : type == [UInt8].self ? BytesCodec() : nil
+      type == DataCodec.Value.self ? DataCodec() : type == [UInt8].self ? BytesCodec() : nil
     if let raw = raw as? any Codec<Value> {
       return cache(raw, in: name, rules: rules, memory: memory, cost: cost)
     }

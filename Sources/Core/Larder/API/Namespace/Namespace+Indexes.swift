@@ -7,7 +7,7 @@ extension Store.Namespace {
   package func keys(taggedWith tag: [UInt8], atMost most: Int) throws(LarderError) -> [[UInt8]]? {
     // A byte 0 ends a tag in the index, so no entry has a tag with a byte 0.
     guard !tag.isEmpty, !tag.contains(0) else { return [] }
-    return try inSnapshot { id, transaction throws(LMDBError) in
+    return try inSnapshot(ifAbsent: []) { id, transaction in
       let prefix = IndexKey.tag(tag, entry: id.prefix)
       var found: [[UInt8]] = []
       var cursor = try transaction.cursor(in: engine.indexes.tags)
@@ -23,7 +23,7 @@ extension Store.Namespace {
 
   /// The keys of entries whose deadline is `end` or earlier. Nil if the index is damaged, or for more than `most` keys.
   package func keys(endingBy end: Timestamp, atMost most: Int) throws(LarderError) -> [[UInt8]]? {
-    try inSnapshot { id, transaction throws(LMDBError) in
+    try inSnapshot(ifAbsent: []) { id, transaction in
       let prefix = id.prefix
       var found: [[UInt8]] = []
       var cursor = try transaction.cursor(in: engine.indexes.deadlines)
@@ -45,7 +45,7 @@ extension Store.Namespace {
   package func lastKeys(
     prefix: [UInt8], before end: [UInt8]?, atMost most: Int
   ) throws(LarderError) -> [[UInt8]] {
-    try inSnapshot { id, transaction throws(LMDBError) in
+    try inSnapshot(ifAbsent: []) { id, transaction in
       let range = id.prefix + prefix.prefix(StoredKey.headCount)
       let ends = [Self.behind(range), end.map { StoredKey.entry($0.span, in: id) }]
       let start = ends.compactMap(\.self).min { $0.lexicographicallyPrecedes($1) }
@@ -61,22 +61,13 @@ extension Store.Namespace {
         record = try cursor.previous()
       }
       return found
-    } ?? []
+    }
   }
 
   /// The smallest key after all keys that begin with `prefix`; nil if no such key exists.
   private static func behind(_ prefix: [UInt8]) -> [UInt8]? {
     guard let last = prefix.lastIndex(where: { $0 < .max }) else { return nil }
     return prefix[..<last] + [prefix[last] + 1]
-  }
-
-  private func inSnapshot(
-    _ look: (NamespaceID, borrowing ReadTransaction) throws(LMDBError) -> [[UInt8]]?
-  ) throws(LarderError) -> [[UInt8]]? {
-    let transaction = try engine.beginRead()
-    let id = try engine.reader.identify(handle, in: transaction)
-    if id == .store { return [] }
-    return try engine.typed { try look(id, transaction) }
   }
 
   private func keys(

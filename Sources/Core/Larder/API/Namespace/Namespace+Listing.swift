@@ -77,8 +77,7 @@ extension Store.Namespace {
     limit: Int = 100, after cursor: PageCursor? = nil, prefix: some StoreKey = [UInt8]()
   ) throws(LarderError) -> Page<Store.Entry> {
     guard limit >= 1 else {
-      throw LarderError(
-        .invalidArgument, "a page of \(limit) entries is not possible", hint: "ask for 1 or more")
+      throw .impossible("a page of \(limit) entries", hint: "ask for 1 or more")
     }
     var items: [Store.Entry] = []
     var last: [UInt8] = []
@@ -119,27 +118,23 @@ extension Store.Namespace {
   /// - Throws: ``LarderError/Code/invalidArgument`` for an invalid tag or an empty list of tags.
   public func keys(tags: [String]) throws(LarderError) -> [Key] {
     let tags = try EntryAttributes.validated(all: tags)
-    var keys: [Key] = []
-    try engine.typed {
-      let transaction = try engine.beginRead()
-      let id = try engine.reader.identify(handle, in: transaction)
-      if id == .store { return }
+    return try inSnapshot(ifAbsent: []) { id, transaction in
       let prefix = tags[0] + [0] + id.prefix
+      var keys: [Key] = []
       var cursor = try transaction.cursor(in: engine.indexes.tags)
       var record = try cursor.seek(prefix.span)
       while let found = record, found.key.starts(with: prefix.span) {
         if let entryKey = IndexKey.tagged(found.key.copied),
-          let region = try transaction.find(entryKey, in: .entries),
-          let entry = StoredEntry(entryKey: entryKey, record: transaction.bytes(of: region)),
-          let key = entry.key, tags.allSatisfy(entry.fields.tags.contains)
+          let entry = try transaction.entry(at: entryKey), let key = entry.key,
+          tags.allSatisfy(entry.fields.tags.contains),
+          try engine.reader.lookUp(key.span, of: handle, in: transaction).outcome == .fresh
         {
-          let outcome = try engine.reader.lookUp(key.span, of: handle, in: transaction).outcome
-          if outcome == .fresh { keys.append(Key(key)) }
+          keys.append(Key(key))
         }
         record = try cursor.next()
       }
+      return keys
     }
-    return keys
   }
 
   /// A cursor directly after `key`, even if no entry has this key. Throws ``LarderError/Code/invalidArgument`` for a bad key.

@@ -95,6 +95,18 @@ extension Store.Namespace {
     }
   }
 
+  /// Passes the namespace's id and a snapshot to `body`, which must not call code of the user. Returns `absent` if the namespace
+  /// does not exist, or was cleared, renamed or removed after the reading of the entry key `position`.
+  func inSnapshot<Result>(
+    behind position: [UInt8]? = nil, ifAbsent absent: Result,
+    _ body: (NamespaceID, borrowing ReadTransaction) throws -> Result
+  ) throws(LarderError) -> Result {
+    let transaction = try engine.beginRead()
+    let id = try engine.reader.identify(handle, in: transaction)
+    if id == .store || position.map({ $0.span.namespaceID != id }) == true { return absent }
+    return try engine.typed { try body(id, transaction) }
+  }
+
   /// Visits the namespace in pieces, each with a snapshot of its own, until `piece` returns nil or sets `isWanted` to false.
   private func walk(
     after cursor: PageCursor?,

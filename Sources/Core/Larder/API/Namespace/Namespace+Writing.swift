@@ -124,8 +124,7 @@ extension Store.Namespace {
   /// Removes this namespace's expired entries and returns their number; O(expired entries). See ``Store/purge()``.
   @discardableResult
   public func purge() throws(LarderError) -> RemovalResult {
-    try store.checkWritable()
-    return try Purge(engine: engine).run(only: name)
+    try store.purge(only: self) { _ in true }
   }
 
   /// Removes every entry whose key begins with `prefix`, in transactions of at most 500 entries. Returns their number.
@@ -141,11 +140,8 @@ extension Store.Namespace {
     var position: [UInt8]?
     repeat {
       var keys: [Key] = []
-      position = try engine.typed { () -> [UInt8]? in
-        let transaction = try engine.beginRead()
-        let id = try engine.reader.identify(handle, in: transaction)
-        if id == .store || (position.map { $0.span.namespaceID != id } ?? false) { return nil }
-        return try engine.reader.scan(id, prefix: prefix, behind: position, in: transaction) {
+      position = try inSnapshot(behind: position, ifAbsent: nil) { id, transaction in
+        try engine.reader.scan(id, prefix: prefix, behind: position, in: transaction) {
           _, key, _ in
           keys.append(Key(key))
           return true

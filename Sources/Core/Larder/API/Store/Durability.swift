@@ -24,12 +24,7 @@ public enum Durability: String, Sendable, Hashable, CaseIterable, Codable {
   }
 
   init(_ level: DurabilityLevel) {
-    self =
-      switch level {
-      case .durable: .durable
-      case .checkpointed: .checkpointed
-      case .scratch, .temporary: .scratch
-      }
+    self = Self.allCases.first { $0.level == level } ?? .scratch
   }
 }
 

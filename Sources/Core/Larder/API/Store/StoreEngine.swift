@@ -107,8 +107,7 @@ final class StoreEngine: Sendable {
     let environment = try Environment.open(at: path, options)
     return try environment.attachment.withLock { attachment throws(LarderError) in
       if let engine = attachment.object as? StoreEngine {
-        try engine.checkClock(options.clock)
-        try engine.checkTransforms(options.transforms)
+        try engine.check(options)
         return engine
       }
       endsWithProcess
@@ -133,26 +132,19 @@ final class StoreEngine: Sendable {
     environment.setFileLimit(limit)
   }
 
-  /// Refuses transforms that differ from those of the open store: one handle could not read the values of another handle.
-  private func checkTransforms(_ others: [any ValueTransform]) throws(LarderError) {
-    if transforms.transforms.map(\.id) == others.map(\.id) { return }
+  /// Refuses another clock, because handles with two clocks would disagree about expiry. Refuses other transforms, because one
+  /// handle could not read the values of another handle.
+  private func check(_ options: Store.Options) throws(LarderError) {
+    let mine = clock.source as? any AnyObject & LarderClock
+    let other = options.clock as? any AnyObject & LarderClock
+    let hasSameClock =
+      clock.isSystem && options.clock is SystemClock || mine != nil && mine === other
+    let hasSameTransforms = transforms.transforms.map(\.id) == options.transforms.map(\.id)
+    if hasSameClock, hasSameTransforms { return }
+    let (article, part) = hasSameClock ? ("other", "transforms") : ("another", "clock")
     throw LarderError(
       .invalidArgument,
-      "\(environment.path) is already open in this process with other transforms",
-      hint: "open it once and share it, or pass the same transforms")
-  }
-
-  /// Refuses another clock than that of the open store: handles with two clocks would disagree about expiry.
-  private func checkClock(_ other: any LarderClock) throws(LarderError) {
-    if clock.isSystem && other is SystemClock { return }
-    if let mine = clock.source as? any AnyObject & LarderClock,
-      let other = other as? any AnyObject & LarderClock,
-      mine === other
-    {
-      return
-    }
-    throw LarderError(
-      .invalidArgument, "\(environment.path) is already open in this process with another clock",
-      hint: "open it once and share it, or pass the same clock")
+      "\(environment.path) is already open in this process with \(article) \(part)",
+      hint: "open it once and share it, or pass the same \(part)")
   }
 }

@@ -40,34 +40,24 @@ struct ExpirySweep {
     var removal = RemovalResult()
     var step = 4
     while !isDone, left > 0, shouldContinue(session) {
-      removal += try runStep(limit: step, &session, while: shouldContinue)
-      step *= 4
-    }
-    return removal
-  }
-
-  mutating func runStep(
-    limit: Int, _ session: inout WriteSession,
-    while shouldContinue: (borrowing WriteSession) -> Bool = { _ in true }
-  ) throws(LarderError) -> RemovalResult {
-    var removal = RemovalResult()
-    guard session.state.mayBeDue(at: session.now) else {
-      isDone = true
-      return removal
-    }
-    let limit = min(limit, left)
-    let found = try due(limit: limit, &session)
-    for due in found where shouldContinue(session) {
-      if let entry = due.entry {
-        removal += try remove(entry, &session)
-      } else {
-        try session.transaction.remove(
-          due.position.record, from: session.engine.indexes.deadlines)
+      guard session.state.mayBeDue(at: session.now) else {
+        isDone = true
+        break
       }
-    }
-    left -= found.count
-    position = found.last?.position ?? position
-    if found.count < limit {
+      let limit = min(step, left)
+      let found = try due(limit: limit, &session)
+      for due in found where shouldContinue(session) {
+        if let entry = due.entry {
+          removal += try remove(entry, &session)
+        } else {
+          try session.transaction.remove(
+            due.position.record, from: session.engine.indexes.deadlines)
+        }
+      }
+      left -= found.count
+      step *= 4
+      position = found.last?.position ?? position
+      guard found.count < limit else { continue }
       isDone = true
       if id == nil {
         let next = UInt64(clamping: try earliestIndexed(&session))

@@ -34,7 +34,26 @@ extension Store {
   }
 }
 
-/// Repairs each ``Fault``. Another write may have changed a record after the check, so each write reads the record again.
+/// How ``FaultRepair`` repairs a fault.
+enum Remedy: Hashable, Sendable {
+  /// Mends an entry, or removes an index record that is damaged or leads to no entry.
+  case record(NamespaceRepair.Part, [UInt8])
+  /// Counts a namespace again. `used` is the highest version in use, if the counters may give this version again.
+  case recountNamespace(used: UInt64)
+  /// Lists an id without a namespace as cleared.
+  case clear(NamespaceID)
+  /// Lists the id in a damaged record of a cleared namespace again.
+  case clearedRecord([UInt8])
+  /// Removes the id of an existing namespace from the list of cleared namespaces.
+  case keep(NamespaceID, String)
+  case countersRecord([UInt8])
+  case finishInvalidations
+  /// Needs only the count of the store, which ends every repair.
+  case recount
+  case impossible
+}
+
+/// Repairs each fault. Another write may have changed a record after the check, so each write reads the record again.
 struct FaultRepair {
   static let perCommit = 500
   let engine: StoreEngine
@@ -47,12 +66,12 @@ struct FaultRepair {
     _ faults: [Verification.Inconsistency]
   ) throws(LarderError) -> [Verification.Inconsistency]? {
     if faults.contains(where: { $0.kind == .pages }) { return faults }
-    let areNamesKnown = faults.allSatisfy { $0.fault.isMendable }
+    let areNamesKnown = !faults.contains { $0.remedy == .impossible }
     func stays(_ found: Verification.Inconsistency) -> Bool {
-      switch found.fault {
+      switch found.remedy {
       // The id may belong to a namespace whose record is damaged, so these faults stay if a name is unknown.
-      case .orphanedEntries, .orphanedCounters, .damagedClearedRecord: !areNamesKnown
-      default: !found.fault.isMendable
+      case .clear, .clearedRecord: !areNamesKnown
+      default: found.remedy == .impossible
       }
     }
     let mendable = faults.filter { !stays($0) }
@@ -66,23 +85,13 @@ struct FaultRepair {
       guard shouldContinue(done) else { return false }
       let some = faults[start...].prefix(Self.perCommit)
       try engine.commit(.withoutCleanup) { batch in
-        for found in some {
-          if let (part, key) = found.record {
-            try mend(key, in: part, &batch.session)
-          } else {
-            try mendMetadata(found, &batch.session)
-          }
-        }
+        for found in some { try mend(found, &batch.session) }
       }
       done += some.count
     }
-    let areTagsLost = faults.contains { found in
-      switch found.fault {
-      case .damagedInvalidatedTag, .invalidatedTagCount: true
-      default: false
-      }
+    if faults.contains(where: { $0.remedy == .finishInvalidations }), try !finishInvalidations() {
+      return false
     }
-    if areTagsLost, try !finishInvalidations() { return false }
     _ = try Purge(engine: engine).reclaim { shouldContinue(done) }
     _ = try RepairJob(engine: engine).run { shouldContinue(done) }
     guard shouldContinue(done) else { return false }
@@ -119,31 +128,29 @@ struct FaultRepair {
     return NamespaceRepair.ChunkOwners(next: isUsed ? nextVersions[id] ?? 0 : .max)
   }
 
-  private func mendMetadata(
+  private func mend(
     _ found: Verification.Inconsistency, _ session: inout WriteSession
   ) throws(LarderError) {
-    switch found.fault {
+    switch found.remedy {
+    case .record(let part, let key):
+      try mend(key, in: part, &session)
+    case .recountNamespace(let used):
+      guard let name = found.namespace, let id = try session.namespace(name)?.id else { return }
+      try session.update(id) { $0.next = max($0.next, used &+ 1) }
+      try RepairMark.note(id, &session.transaction)
     // After the check, another write may have created or removed a namespace with the id, so each case looks the id up again.
-    case .orphanedEntries(let id, _), .orphanedCounters(let id):
-      if try session.name(of: id) == nil { try session.listAsCleared(id) }
-    case .clearedInUse(let id, let name):
+    case .clear(let id):
+      try session.listAsCleared(id)
+    case .clearedRecord(let key):
+      try session.transaction.remove(key, from: .main)
+      if let id = MetadataKey.id(of: key.span) { try session.listAsCleared(id) }
+    case .keep(let id, let name):
       guard try session.namespace(name)?.id == id else { return }
       try session.transaction.remove(MetadataKey.garbage(id), from: .main)
-    case .damagedCountersKey(let key):
+    case .countersRecord(let key):
       try session.transaction.remove(key, from: .main)
-    case .damagedClearedRecord(let key):
-      try session.transaction.remove(key, from: .main)
-      guard let id = MetadataKey.id(of: key.span), try session.name(of: id) == nil else { return }
-      try session.listAsCleared(id)
-    case .usedVersion, .damagedCounters, .entryCount, .pinnedOrWindow:
-      guard let name = found.namespace, let id = try session.namespace(name)?.id else { return }
-      try session.update(id) { counters in
-        if case .usedVersion(_, let used) = found.fault {
-          counters.next = max(counters.next, used &+ 1)
-        }
-      }
-      try RepairMark.note(id, &session.transaction)
-    default: break
+    case .finishInvalidations, .recount, .impossible:
+      break
     }
   }
 
@@ -161,28 +168,9 @@ struct FaultRepair {
   }
 }
 
-extension Fault {
-  var isMendable: Bool {
-    switch self {
-    case .damagedRecord, .sharedID: false
-    default: true
-    }
-  }
-}
-
-extension Verification.Inconsistency {
-  /// The record that a repair checks again; nil if the fault is not repaired at one record of a namespace.
-  var record: (part: NamespaceRepair.Part, key: [UInt8])? {
-    switch fault {
-    case .damaged(let part, let key), .dangling(let part, let key): (part: part, key: key)
-    case .earlyDeadline: nil
-    default: entryKey.map { (part: .entries, key: $0) }
-    }
-  }
-}
-
 extension WriteSession {
   fileprivate mutating func listAsCleared(_ id: NamespaceID) throws(LarderError) {
+    guard try name(of: id) == nil else { return }
     let key = MetadataKey.garbage(id)
     try transaction.put(engine.seal.seal([], for: key), for: key, in: .main)
     ledger.updateStore { $0.garbage &+= 1 }

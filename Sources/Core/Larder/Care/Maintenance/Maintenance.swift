@@ -66,14 +66,12 @@ public final class Maintenance: Sendable {
     onError: (@Sendable (LarderError) -> Void)? = nil
   ) throws(LarderError) {
     guard interval > .zero else {
-      throw LarderError(
-        .invalidArgument, "a maintenance interval of \(interval) is not possible",
-        hint: "use an interval longer than 0")
+      throw .impossible(
+        "a maintenance interval of \(interval)", hint: "use an interval longer than 0")
     }
     guard (0...1).contains(jitter) else {
-      throw LarderError(
-        .invalidArgument, "a maintenance jitter of \(jitter) is not possible",
-        hint: "use a part of the interval, 0 to 1")
+      throw .impossible(
+        "a maintenance jitter of \(jitter)", hint: "use a part of the interval, 0 to 1")
     }
     self.store = store
     // Limits the interval, because a sum of longer intervals could exceed the longest duration.

@@ -78,7 +78,7 @@ struct NamespaceRepair {
   ) throws(LMDBError) -> [[UInt8]] {
     var unexplained: [[UInt8]] = []
     for (entryKey, keys) in Dictionary(grouping: keys, by: { IndexKey.tagged($0) ?? [] }) {
-      let explained = entryKey.isEmpty ? [] : try entry(entryKey, in: view)?.tagKeys ?? []
+      let explained = entryKey.isEmpty ? [] : try view.entry(at: entryKey)?.tagKeys ?? []
       unexplained += keys.filter { !explained.contains($0) }
     }
     return unexplained
@@ -94,7 +94,7 @@ struct NamespaceRepair {
       return StoredEntry(entryKey: key, record: value)?.key == nil
     case .queue:
       guard let record = QueueRecord(key.span, value) else { return true }
-      return try entry(record.entryKey, in: view)?.header.sequence != record.position
+      return try view.entry(at: record.entryKey)?.header.sequence != record.position
     case .deadlines:
       guard let record = ExpiryRecord(key.span, value) else { return true }
       for indexed in record where try !isSound(indexed, in: view) { return true }
@@ -111,14 +111,7 @@ struct NamespaceRepair {
     _ indexed: IndexedEntry, in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> Bool {
     guard let entryKey = try indexed.entryKey(in: view, indexes) else { return false }
-    return try entry(entryKey, in: view).map { indexed.leads(to: $0.header) } ?? false
-  }
-
-  private func entry(
-    _ entryKey: [UInt8], in view: borrowing some DatabaseView & ~Copyable
-  ) throws(LMDBError) -> StoredEntry? {
-    guard let record = try view.value(for: entryKey.span, in: .entries) else { return nil }
-    return StoredEntry(entryKey: entryKey, record: record)
+    return try view.entry(at: entryKey).map { indexed.leads(to: $0.header) } ?? false
   }
 
   /// Counts the entries. `recorded` are the counters in `view`. Later writes change the counters by exact amounts, so the
@@ -141,5 +134,13 @@ struct NamespaceRepair {
     }
     survey.correction = counted.combined(with: recorded, &-)
     return survey
+  }
+}
+
+extension DatabaseView where Self: ~Copyable {
+  /// The parsed entry; nil if the entry is absent or damaged. The checksum is not verified.
+  func entry(at entryKey: [UInt8]) throws(LMDBError) -> StoredEntry? {
+    guard let record = try value(for: entryKey.span, in: .entries) else { return nil }
+    return StoredEntry(entryKey: entryKey, record: record)
   }
 }

@@ -15,8 +15,7 @@ extension Store {
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``.
   @discardableResult
   public func purge() throws(LarderError) -> RemovalResult {
-    try checkWritable()
-    return try Purge(engine: engine).run()
+    try purge(only: nil) { _ in true }
   }
 
   /// Purges one namespace, or all. Between transactions, calls `shouldContinue` with the result so far; false stops the purge.
@@ -24,23 +23,18 @@ extension Store {
     only namespace: Store.Namespace?, while shouldContinue: (RemovalResult) -> Bool
   ) throws(LarderError) -> RemovalResult {
     try checkWritable()
-    return try Purge(engine: engine).run(only: namespace?.name, while: shouldContinue)
+    let purge = Purge(engine: engine)
+    let total = try purge.removeExpired(only: namespace?.name, while: shouldContinue)
+    guard shouldContinue(total) else { return total }
+    _ = try purge.reclaim { shouldContinue(total) }
+    if namespace == nil { _ = try RepairJob(engine: engine).run { shouldContinue(total) } }
+    return total
   }
 }
 
 struct Purge {
   static let perBatch = 500
   let engine: StoreEngine
-
-  func run(
-    only namespace: String? = nil, while shouldContinue: (RemovalResult) -> Bool = { _ in true }
-  ) throws(LarderError) -> RemovalResult {
-    let total = try removeExpired(only: namespace, while: shouldContinue)
-    guard shouldContinue(total) else { return total }
-    _ = try reclaim { shouldContinue(total) }
-    if namespace == nil { _ = try RepairJob(engine: engine).run { shouldContinue(total) } }
-    return total
-  }
 
   func removeExpired(
     only namespace: String? = nil, while shouldContinue: (RemovalResult) -> Bool
@@ -84,7 +78,7 @@ struct Purge {
       if id == nil { return (RemovalResult(), nil) }
     }
     var sweep = ExpirySweep(of: id, limit: Self.perBatch, after: position)
-    let removal = try sweep.runStep(limit: Self.perBatch, &session)
+    let removal = try sweep.run(&session)
     return (removal, sweep.isDone ? nil : sweep.position)
   }
 }

@@ -124,11 +124,7 @@ struct SalvageWriter {
 
   private func attributes(of entry: StoredEntry) -> EntryAttributes {
     let header = entry.header
-    var attributes = EntryAttributes(codec: CodecID(rawValue: header.codec))
-    attributes.expires =
-      header.expires == EntryHeader.never
-      ? .never : .at(Timestamp(milliseconds: header.expires))
-    attributes.stale = header.stale
+    var attributes = EntryAttributes(keeping: header, expires: nil)
     if header.flags.contains(.idle), let idle = entry.fields.idle {
       attributes.idle = .milliseconds(idle.milliseconds)
     }

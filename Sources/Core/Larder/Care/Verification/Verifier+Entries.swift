@@ -9,11 +9,18 @@ extension Verifier {
       if key.count > 4 {
         try checkEntry(key.copied, record, transaction)
       } else {
-        report(.damaged(.entries, at: key.copied))
+        report(
+          .metadata, "there is a record with a key of \(key.count) bytes",
+          remedy: .record(.entries, key.copied))
       }
       try step()
     }
-    for (id, count) in orphans { report(.orphanedEntries(of: id, count)) }
+    for (id, count) in orphans {
+      report(
+        .metadata,
+        "there are \(count) entries of namespace id \(id.rawValue), which does not exist",
+        remedy: .clear(id))
+    }
   }
 
   private mutating func checkEntry(
@@ -38,24 +45,30 @@ extension Verifier {
       return
     }
     guard let entry = decoded, entry.key != nil, entry.storedKey.isWellFormed else {
-      return report(.unreadableEntry, of: entryKey)
+      return report(.damagedEntry, "the entry cannot be read", of: entryKey)
     }
     count(entry)
     guard entry.isIntact(record) else {
-      return report(.wrongChecksum, of: entryKey)
+      return report(.damagedEntry, "the checksum does not match", of: entryKey)
     }
     if entry.header.flags.contains(.tagged) == entry.fields.tags.isEmpty {
-      report(.contradictedTags, of: entryKey)
+      report(.tags, "the header contradicts the tags", of: entryKey)
     }
-    for fault in missingTags ?? [] { report(fault, of: entryKey) }
+    for name in missingTags ?? [] {
+      report(.tags, "it is missing under \(name)", of: entryKey)
+    }
     if entry.header.deadline > max(entry.header.staleUntil, 0) {
-      report(.lateDeadline, of: entryKey)
+      report(.deadlines, "the expiry index has it after its end", of: entryKey)
     }
     if try !entry.isInExpiryIndex(transaction, engine.indexes) {
-      report(.missingDeadline, of: entryKey)
+      report(.deadlines, "it is missing from the expiry index", of: entryKey)
     }
-    if try !entry.isInQueue(transaction, engine.indexes) { report(.missingInQueue, of: entryKey) }
-    if try !hasChunks(entry, record, transaction) { report(.missingChunk, of: entryKey) }
+    if try !entry.isInQueue(transaction, engine.indexes) {
+      report(.queue, "it is missing from the queue", of: entryKey)
+    }
+    if try !hasChunks(entry, record, transaction) {
+      report(.damagedChunks, "a chunk of the value is missing or damaged", of: entryKey)
+    }
   }
 
   private mutating func count(_ entry: StoredEntry) {

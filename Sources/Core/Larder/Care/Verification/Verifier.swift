@@ -45,7 +45,7 @@ struct Verifier {
     let damaged = try engine.typed {
       try transaction.damagedPages(databases: engine.indexes.all)
     }
-    for damage in damaged { report(.damagedPage(damage)) }
+    for damage in damaged { report(.pages, damage.description) }
     do throws(LarderError) {
       try checkSettings(transaction)
       try checkNamespaces(transaction)
@@ -99,12 +99,15 @@ struct Verifier {
     if looks % 1000 == 0, !shouldContinue(done, all) { throw .stopped }
   }
 
+  /// Adds a fault of an entry, of a namespace, or of neither. The default remedy mends the entry.
   mutating func report(
-    _ fault: Fault, of entryKey: [UInt8]? = nil, in namespace: String? = nil
+    _ kind: Verification.Inconsistency.Kind, _ detail: String, of entryKey: [UInt8]? = nil,
+    in namespace: String? = nil, remedy: Remedy? = nil
   ) {
-    var found = Verification.Inconsistency(fault: fault, namespace: namespace)
+    var found = Verification.Inconsistency(
+      kind: kind, namespace: namespace, detail: detail,
+      remedy: remedy ?? entryKey.map { .record(.entries, $0) } ?? .recount)
     if let entryKey, entryKey.count > 4 {
-      found.entryKey = entryKey
       found.namespace = names[entryKey.span.namespaceID]
       let stored = StoredKey(bytes: Array(entryKey.dropFirst(4)))
       found.key = Key(stored.short ?? stored.bytes)
