@@ -32,16 +32,6 @@ package import Synchronization
     package weak var object: (any AnyObject & Sendable)?
   }
 
-  /// Opens the environment in `directory`. If this process has opened it before, returns the open object with its own options.
-  ///
-  /// - Parameter fill: writes the first records of a new environment, before any process can see them; not called otherwise.
-  package static func open(
-    at directory: String, options: EnvironmentOptions,
-    fill: (inout WriteTransaction) throws(LMDBError) -> Void
-  ) throws(OpenError) -> Environment {
-    try Opening.environment(at: directory, options: options, fill: fill)
-  }
-
   /// Every environment that this process has open.
   package static var all: [Environment] { EnvironmentTable.all }
 

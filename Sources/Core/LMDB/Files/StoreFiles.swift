@@ -18,7 +18,10 @@ struct StoreFiles: Sendable {
   init(resolving path: String) throws(OpenError) {
     // The system takes a zero byte as the end of the path, so it would use another path.
     guard !path.utf8.contains(0) else { throw OpenError(.invalidPath, path: path) }
-    guard let resolved = unsafe realpath(path, nil) else { throw Self.unresolvable(path) }
+    guard let resolved = unsafe realpath(path, nil) else {
+      let isFile = larder_errno() == ENOTDIR
+      throw Self.failure(path, absent: .absent, other: isFile ? .notADirectory : .system)
+    }
     defer { unsafe free(resolved) }
     guard let directory = unsafe String(validatingCString: resolved) else {
       throw OpenError(.invalidPath, path: unsafe String(cString: resolved))
@@ -28,28 +31,23 @@ struct StoreFiles: Sendable {
     lock = directory + "/lock.mdb"
   }
 
-  private static func unresolvable(_ path: String) -> OpenError {
+  /// The error after a failed system call. The kind is `absent` if a directory of the path does not exist.
+  private static func failure(
+    _ path: String, absent: OpenError.Kind, other: OpenError.Kind
+  ) -> OpenError {
     let cause = LMDBError.last
-    if cause.code == ENOENT {
-      if let link = FileStatus.danglingLink(on: path) { return OpenError(link) }
-      // If a program argument is not UTF-8, Swift replaces its invalid bytes by U+FFFD, so the path is wrong.
-      if path.unicodeScalars.contains("\u{FFFD}") { return OpenError(.invalidPath, path: path) }
-    }
-    if cause.code == ENOTDIR { return OpenError(.notADirectory, path: path) }
-    return OpenError(cause.code == ENOENT ? .absent : .system, path: path, cause: cause)
+    guard cause.code == ENOENT else { return OpenError(other, path: path, cause: cause) }
+    if let link = FileStatus.danglingLink(on: path) { return OpenError(link) }
+    // If a program argument is not UTF-8, Swift replaces its invalid bytes by U+FFFD, so the path is wrong.
+    let isInvalid = path.unicodeScalars.contains("\u{FFFD}")
+    return OpenError(isInvalid ? .invalidPath : absent, path: path, cause: cause)
   }
 
   /// Creates the directory, to which only the user has access. The parent of the directory must exist.
   static func makeDirectory(_ path: String) throws(OpenError) {
     guard !path.utf8.contains(0) else { throw OpenError(.invalidPath, path: path) }
-    if unsafe mkdir(path, 0o700) == 0 { return }
-    let cause = LMDBError.last
-    if cause.code == EEXIST { return }
-    if cause.code == ENOENT, let link = FileStatus.danglingLink(on: path) { throw OpenError(link) }
-    let hasInvalidPath = path.unicodeScalars.contains("\u{FFFD}") && cause.code == ENOENT
-    throw OpenError(
-      hasInvalidPath ? .invalidPath : cause.code == ENOENT ? .absentParent : .notCreated,
-      path: path, cause: cause)
+    if unsafe mkdir(path, 0o700) == 0 || larder_errno() == EEXIST { return }
+    throw failure(path, absent: .absentParent, other: .notCreated)
   }
 
   /// Whether there is a data file with content. Throws if the system does not tell: an existing file must not be made again.
@@ -98,18 +96,15 @@ extension StoreFiles {
     guard let status = FileStatus.of(directory) else { throw systemError(directory) }
     if !status.isDirectory { throw OpenError(.notADirectory, path: directory) }
     if unsafe larder_access(directory, R_OK | X_OK) != 0 { throw systemError(directory) }
-    let present = ([data, lock, recovery] + StoreLocks.names.map { directory + "/" + $0 }).filter {
-      FileStatus.of($0) != nil
-    }
+    let paths = [data, lock, recovery] + StoreLocks.names.map { directory + "/" + $0 }
+    let present = paths.compactMap { path in FileStatus.of(path).map { (path: path, status: $0) } }
     try inspectOwner(status, directory, forbidden: 0o022, options)
-    for file in present {
-      guard let status = FileStatus.of(file) else { continue }
+    for (file, status) in present {
       if !status.isRegularFile { throw OpenError(.notAFile, path: file) }
       if status.st_nlink != 1 { throw OpenError(.linked, path: file) }
     }
-    let isWritable = try mayWrite(present, options)
-    for file in present {
-      guard let status = FileStatus.of(file) else { continue }
+    let isWritable = try mayWrite(present.map { $0.path }, options)
+    for (file, status) in present {
       if unsafe larder_access(file, R_OK) != 0 { throw systemError(file) }
       try inspectOwner(status, file, forbidden: isWritable ? 0o077 : 0o022, options)
     }

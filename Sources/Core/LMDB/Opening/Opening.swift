@@ -11,38 +11,7 @@ struct Opening {
   let options: EnvironmentOptions
   let locks: StoreLocks
 
-  static func environment(
-    at directory: String, options: EnvironmentOptions, fill: Filling
-  ) throws(OpenError) -> Environment {
-    try OpenError.wrapping(path: directory) { () throws(LMDBError) in
-      try StandardDescriptors.claim()
-    }
-    larder_ignore_file_size_signal()
-    let isNew = options.create && FileStatus.of(directory) == nil
-    if isNew { try StoreFiles.makeDirectory(directory) }
-    do throws(OpenError) {
-      let files = try StoreFiles(resolving: directory)
-      let environment = try EnvironmentTable.environment(
-        in: files, lockTimeout: options.lockTimeout
-      ) {
-        () throws(OpenError) in
-        let opening = try Opening(of: files, options: options)
-        return opening.locks.isWritable ? try opening.run(fill) : try opening.runWithoutPermission()
-      }
-      if let required = options.durability, required != environment.durability {
-        throw OpenError(
-          .otherDurability, path: files.directory,
-          detail: "it is \(environment.durability), and \(required) is required")
-      }
-      return environment
-    } catch {
-      // If the directory is not empty, this call fails, so the directory stays.
-      if isNew { unsafe rmdir(directory) }
-      throw error
-    }
-  }
-
-  private init(of files: StoreFiles, options: EnvironmentOptions) throws(OpenError) {
+  fileprivate init(of files: StoreFiles, options: EnvironmentOptions) throws(OpenError) {
     self.files = files
     self.options = options
     let isWritable = try files.inspect(options)
@@ -63,7 +32,7 @@ struct Opening {
     locks = try StoreLocks(in: files.directory, isWritable: isWritable)
   }
 
-  private func run(_ fill: Filling) throws(OpenError) -> Environment {
+  fileprivate func run(_ fill: Filling) throws(OpenError) -> Environment {
     try system { () throws(LMDBError) in
       try locks.opening.wait(lockTimeout: options.lockTimeout)
       if locks.opening.isDeleted { throw LMDBError.replaced }
@@ -165,7 +134,7 @@ struct Opening {
 
   /// Opens the files for a process without permission to write them, for example on read-only media. The process has no slot in
   /// the reader table, so writers could overwrite the pages that it reads. So it holds `lock.write` shared until it closes.
-  private func runWithoutPermission() throws(OpenError) -> Environment {
+  fileprivate func runWithoutPermission() throws(OpenError) -> Environment {
     if try !files.hasData { throw OpenError(.absent, path: files.directory) }
     let isHeld = try system { () throws(LMDBError) in
       try isLockedByLMDB ? false : locks.reading.take(shared: true)
@@ -176,5 +145,42 @@ struct Opening {
     try recover { _ in }
     try QuickCheck.run(files, options)
     return try system { () throws(LMDBError) in try openHandle() }
+  }
+}
+
+extension Environment {
+  /// Opens the environment in `directory`. If this process has opened it before, returns the open object with its own options.
+  ///
+  /// - Parameter fill: writes the first records of a new environment, before any process can see them; not called otherwise.
+  package static func open(
+    at directory: String, options: EnvironmentOptions,
+    fill: (inout WriteTransaction) throws(LMDBError) -> Void
+  ) throws(OpenError) -> Environment {
+    try OpenError.wrapping(path: directory) { () throws(LMDBError) in
+      try StandardDescriptors.claim()
+    }
+    larder_ignore_file_size_signal()
+    let isNew = options.create && FileStatus.of(directory) == nil
+    if isNew { try StoreFiles.makeDirectory(directory) }
+    do throws(OpenError) {
+      let files = try StoreFiles(resolving: directory)
+      let environment = try EnvironmentTable.environment(
+        in: files, lockTimeout: options.lockTimeout
+      ) {
+        () throws(OpenError) in
+        let opening = try Opening(of: files, options: options)
+        return opening.locks.isWritable ? try opening.run(fill) : try opening.runWithoutPermission()
+      }
+      if let required = options.durability, required != environment.durability {
+        throw OpenError(
+          .otherDurability, path: files.directory,
+          detail: "it is \(environment.durability), and \(required) is required")
+      }
+      return environment
+    } catch {
+      // If the directory is not empty, this call fails, so the directory stays.
+      if isNew { unsafe rmdir(directory) }
+      throw error
+    }
   }
 }

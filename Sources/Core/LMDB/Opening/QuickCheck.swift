@@ -74,12 +74,12 @@ struct QuickCheck {
     return (map, size)
   }
 
-  /// Throws if the system cannot read a page from the disk. To read such a page in the map would end the process.
   private static func checkReadable(
     _ page: UInt64, in map: DataMap, path: String
   ) throws(OpenError) {
-    guard let error = map.failureToRead(page) else { return }
-    throw OpenError(.system, path: path, detail: "page \(page)", cause: error)
+    do throws(LMDBError) { try map.checkReadable(page) } catch {
+      throw OpenError(.system, path: path, detail: "page \(page)", cause: error)
+    }
   }
 
   private func finding(_ kind: OpenError.Kind, _ detail: String = "") -> OpenError {

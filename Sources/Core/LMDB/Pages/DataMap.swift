@@ -56,14 +56,10 @@ import Synchronization
     throw .last
   }
 
-  /// The error of a read of the page, or nil. If a disk sector is unreadable, a read of the map would raise a signal instead.
-  func failureToRead(_ page: UInt64) -> LMDBError? {
-    do throws(LMDBError) {
-      let bytes = try file.contents(at: Int(page) << shift, count: pageSize)
-      return bytes.count == pageSize ? nil : .inputOutput
-    } catch {
-      return error
-    }
+  /// Throws if the system cannot read a page from the disk. A read of this page in the map would raise a signal instead.
+  func checkReadable(_ page: UInt64) throws(LMDBError) {
+    let bytes = try file.contents(at: Int(page) << shift, count: pageSize)
+    if bytes.count != pageSize { throw .inputOutput }
   }
 
   /// The mapping that has all pages of the file. If `fileSize` is nil, asks the system for the size.

@@ -54,18 +54,13 @@ struct PageSet {
   func hasRun(of length: Int) -> Bool {
     var run = 0
     for word in words[lowest...] {
-      var rest = word
-      var left = 64
-      while left > 0 {
-        let zeros = min(rest.trailingZeroBitCount, left)
-        if zeros > 0 { run = 0 }
-        rest = zeros == 64 ? 0 : rest >> UInt64(zeros)
-        left -= zeros
-        let ones = min((~rest).trailingZeroBitCount, left)
-        run += ones
+      if word == 0 {
+        run = 0
+        continue
+      }
+      for bit in 0..<UInt64(64) {
+        run = word >> bit & 1 == 0 ? 0 : run + 1
         if run >= length { return true }
-        rest = ones == 64 ? 0 : rest >> UInt64(ones)
-        left -= ones
       }
     }
     return false

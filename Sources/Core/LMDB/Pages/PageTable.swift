@@ -41,7 +41,6 @@
   @inline(__always) var region: Region? {
     unsafe start.map { unsafe Region(start: $0, count: count) }
   }
-  @inline(__always) var isAbsent: Bool { count == -1 }
 }
 
 extension PageTable {

@@ -130,15 +130,13 @@ extension ReadTransaction {
 extension RecordRuns.Record {
   var keyBytes: Span<UInt8> {
     @inline(__always) @_lifetime(borrow self) get {
-      let bytes = unsafe UnsafeRawBufferPointer(start: key, count: keyCount)
-      return unsafe _overrideLifetime(Span<UInt8>(_unsafeBytes: bytes), borrowing: self)
+      unsafe _overrideLifetime(Span(Region(start: key, count: keyCount)), borrowing: self)
     }
   }
 
   var valueBytes: Span<UInt8> {
     @inline(__always) @_lifetime(borrow self) get {
-      let bytes = unsafe UnsafeRawBufferPointer(start: value, count: valueCount)
-      return unsafe _overrideLifetime(Span<UInt8>(_unsafeBytes: bytes), borrowing: self)
+      unsafe _overrideLifetime(Span(Region(start: value, count: valueCount)), borrowing: self)
     }
   }
 }

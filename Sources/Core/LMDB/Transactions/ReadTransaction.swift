@@ -89,9 +89,8 @@ import Synchronization
 
   @inline(__always)
   private func region(_ found: PageLookup) throws(LMDBError) -> Region? {
-    if let start = unsafe found.start { return unsafe Region(start: start, count: found.count) }
-    if found.isAbsent { return nil }
-    throw .damagedPage
+    if found.isDamaged { throw .damagedPage }
+    return found.region
   }
 
   /// The root of a database. Nil if the root cannot be reached.
