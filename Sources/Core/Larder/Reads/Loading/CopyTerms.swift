@@ -2,7 +2,8 @@ import LarderSystem
 
 /// How a store keeps a value of the shared tier: the value's source, an error, and the condition for storing the value.
 package struct CopyTerms: Sendable {
-  package enum Origin: Sendable { case loaded, shared, stale }
+  /// Each case has the name of its case in ``CacheResult/Source``.
+  package enum Origin: String, Sendable { case loaded, shared, stale }
 
   package var origin: Origin
   /// The error in the result, for example because the shared tier cannot be reached.
@@ -27,14 +28,8 @@ extension CacheResult {
       self.init(value: value, source: .loaded, isCommitted: false)
       return
     }
-    let source: Source =
-      switch copy.origin {
-      case .loaded: .loaded
-      case .shared: .shared
-      case .stale: .stale
-      }
     self.init(
-      value: value, source: source,
+      value: value, source: Source(rawValue: copy.origin.rawValue) ?? .loaded,
       age: max(.zero, attributes.written?.duration(to: now) ?? .zero), error: copy.error,
       isCommitted: false)
   }

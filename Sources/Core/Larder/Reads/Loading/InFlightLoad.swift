@@ -120,12 +120,18 @@ enum LoadDependencies {
 
   private static let waits = Mutex<[ObjectIdentifier: [ObjectIdentifier]]>([:])
 
-  /// Records that `load` waits for `other`. If `other` waits for `load`, records nothing and returns false.
-  static func add(from load: Load, to other: Load) -> Bool {
+  /// Records that `load` waits for `other`. Records nothing and returns false if `other` is `load`, or waits for `load` directly
+  /// or through other loads. If `isRecorded` is false, the call only tells whether `load` may wait.
+  static func add(from load: Load, to other: Load, isRecorded: Bool = true) -> Bool {
     let (load, other) = (ObjectIdentifier(load), ObjectIdentifier(other))
     return waits.withLock { waits in
-      if Self.reaches(load, from: other, in: waits) { return false }
-      waits[load, default: []].append(other)
+      var pending = [other]
+      var seen: Set<ObjectIdentifier> = []
+      while let next = pending.popLast() {
+        if next == load { return false }
+        if seen.insert(next).inserted { pending += waits[next] ?? [] }
+      }
+      if isRecorded { waits[load, default: []].append(other) }
       return true
     }
   }
@@ -137,24 +143,5 @@ enum LoadDependencies {
       others.remove(at: index)
       waits[load] = others.isEmpty ? nil : others
     }
-  }
-
-  /// Whether `other` is `load`, or waits for `load`, directly or through other loads.
-  static func includes(_ load: Load, waitedForBy other: Load) -> Bool {
-    let (load, other) = (ObjectIdentifier(load), ObjectIdentifier(other))
-    return waits.withLock { reaches(load, from: other, in: $0) }
-  }
-
-  private static func reaches(
-    _ load: ObjectIdentifier, from other: ObjectIdentifier,
-    in waits: [ObjectIdentifier: [ObjectIdentifier]]
-  ) -> Bool {
-    var pending = [other]
-    var seen: Set<ObjectIdentifier> = []
-    while let next = pending.popLast() {
-      if next == load { return true }
-      if seen.insert(next).inserted { pending += waits[next] ?? [] }
-    }
-    return false
   }
 }

@@ -8,3 +8,33 @@ struct Loads: ~Copyable, Sendable {
   /// The leases on loads. Nil for a temporary store, because no other process opens such a store.
   let leases: LoadLeases?
 }
+
+/// Runs the closures that call the origin. A call loads one or several keys. A read without a load does not use the observer.
+package protocol LoadObserver: Sendable {
+  func run<Result>(_ load: ObservedLoad, _ call: () async throws -> Result) async throws -> Result
+}
+
+/// Facts about a load for an observer, without keys and values.
+package struct ObservedLoad: Sendable {
+  package var namespace: String
+  /// The number of keys that one call loads; nil for the load of one key.
+  package var keys: Int?
+  /// Whether the load runs in the background because its callers already have a stored value.
+  package var isRefresh = false
+}
+
+extension Store {
+  /// Sets the observer of all loads of this store in this process, in place of the present observer.
+  package func observeLoads(by observer: any LoadObserver) {
+    engine.loads.observer.withLock { $0 = observer }
+  }
+}
+
+extension StoreEngine {
+  func observed<Result>(
+    _ load: ObservedLoad, _ call: () async throws -> Result
+  ) async throws -> Result {
+    guard let observer = loads.observer.withLock({ $0 }) else { return try await call() }
+    return try await observer.run(load, call)
+  }
+}

@@ -19,7 +19,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     guard let caller = LoadDependencies.running, let running = loads.withLock({ $0[name] }) else {
       return
     }
-    if !running.isComplete, LoadDependencies.includes(caller, waitedForBy: running) {
+    if !running.isComplete, !LoadDependencies.add(from: caller, to: running, isRecorded: false) {
       throw LoadCycle()
     }
   }

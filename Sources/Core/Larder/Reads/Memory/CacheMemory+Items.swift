@@ -22,7 +22,7 @@ extension CacheMemory {
     let hash = hash(of: key)
     let stripe = Self.stripe(of: hash)
     return shards.withLock(stripe) { table in
-      guard let item = table.find(hash, key), item.isCurrent(at: newest) else { return nil }
+      guard let item = table.find(hash, key), item.snapshot >= newest else { return nil }
       // Most entries never expire, so most reads need no clock.
       guard item.neverExpires || isFresh(item) else { return nil }
       item.recordUse(firstRecent: firstRecent.load(ordering: .relaxed))

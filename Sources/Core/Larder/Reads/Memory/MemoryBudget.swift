@@ -22,18 +22,13 @@ final class MemoryBudget: Sendable {
     get { state.withLock { $0.limit } }
     set {
       state.withLock { $0.limit = max(0, newValue) }
-      trim(to: newValue)
-    }
-  }
-
-  func trim(to cost: Int) {
-    while true {
-      let excess = used - cost
-      if excess <= 0 { return }
-      guard let largest = members.max(by: { $0.usage.cost < $1.usage.cost }),
-        largest.usage.cost > 0
-      else { return }
-      largest.trim(to: max(0, largest.usage.cost - excess))
+      while true {
+        let excess = used - newValue
+        guard excess > 0, let largest = members.max(by: { $0.usage.cost < $1.usage.cost }),
+          case let cost = largest.usage.cost, cost > 0
+        else { return }
+        largest.trim(to: max(0, cost - excess))
+      }
     }
   }
 

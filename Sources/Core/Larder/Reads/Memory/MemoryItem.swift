@@ -18,7 +18,6 @@ class MemoryItem: @unchecked Sendable {
   /// The time at which the value must leave the memory, even if the entry is still fresh.
   let end: Int64
 
-  /// The newest state of the store in which the entry is known to have this value; see ``ReadTransaction/moment``.
   private let stamp: Atomic<UInt64>
   /// From this time on the value must not be returned without a lookup of the entry.
   private let expires: Atomic<Int64>
@@ -29,7 +28,8 @@ class MemoryItem: @unchecked Sendable {
 
   /// The access statistics. A hit and the policy may write at the same time, and one change may be lost.
   private let storedStats = Atomic<UInt8>(0)
-  private let storedNumber = Atomic<UInt64>(0)
+  /// The number of the insertion into the memory. The number changes only under the policy's lock.
+  final let number = Atomic<UInt64>(0)
   /// The place in the policy's queue. Read and changed only under the policy's lock.
   final var place = MemoryQueue.end
 
@@ -58,13 +58,9 @@ class MemoryItem: @unchecked Sendable {
     header.expires == EntryHeader.never ? .min : header.written
   }
 
-  final var snapshot: UInt64 { stamp.load(ordering: .relaxed) }
-
-  /// Whether the value was known to be current in the state `transaction` or in a later state of the store.
+  /// The newest state of the store in which the entry is known to have this value; see ``ReadTransaction/moment``.
   @inline(__always)
-  final func isCurrent(at transaction: UInt64) -> Bool {
-    stamp.load(ordering: .relaxed) >= transaction
-  }
+  final var snapshot: UInt64 { stamp.load(ordering: .relaxed) }
 
   final func confirm(_ header: EntryHeader, snapshot: UInt64) {
     guard snapshot > self.snapshot else { return }
@@ -118,19 +114,15 @@ class MemoryItem: @unchecked Sendable {
     let word = word
     if word & 0x43 == 0x43 { return }
     var next = word | 0x40
-    if word & 3 != 3, number < firstRecent { next &+= word & 0x3C == 0x3C ? 1 : 5 }
+    if word & 3 != 3, number.load(ordering: .relaxed) < firstRecent {
+      next &+= word & 0x3C == 0x3C ? 1 : 5
+    }
     self.word = next
   }
 
   final func inherit(from other: MemoryItem) {
     word = other.word
-    number = other.number
-  }
-
-  /// The number of the insertion into the memory. The number changes only under the policy's lock.
-  final var number: UInt64 {
-    get { storedNumber.load(ordering: .relaxed) }
-    set { storedNumber.store(newValue, ordering: .relaxed) }
+    number.store(other.number.load(ordering: .relaxed), ordering: .relaxed)
   }
 }
 

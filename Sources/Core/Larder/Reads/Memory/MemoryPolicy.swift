@@ -30,7 +30,7 @@ struct MemoryPolicy: EvictionQueue {
     item.stats = firstStats(ofHash: item.hash, share: capacity.share(of: pending))
     makeRoom()
     insertions &+= 1
-    item.number = insertions
+    item.number.store(insertions, ordering: .relaxed)
     queue.append(item)
     ghosts.grow(to: queue.usage.entries)
     age()
