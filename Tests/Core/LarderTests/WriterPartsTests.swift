@@ -84,9 +84,9 @@ import Testing
             flags: [], codec: 0, written: 0, expires: Int64(time), staleUntil: Int64(time),
             deadline: Int64(time), sequence: position, version: position)
           if expected.remove([time, position]) != nil {
-            try session.moveDeadline(of: entryKey, from: header.indexed, to: nil)
+            try session.moveDeadline(of: entryKey, from: header, to: nil)
           } else {
-            try session.moveDeadline(of: entryKey, from: nil, to: header.indexed)
+            try session.moveDeadline(of: entryKey, from: nil, to: header)
             expected.insert([time, position])
           }
         }

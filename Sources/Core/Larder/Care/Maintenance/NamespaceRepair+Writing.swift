@@ -109,7 +109,7 @@ extension NamespaceRepair {
     guard let (entry, isWhole) = found else { return }
     guard let entry else { return try session.removeDamaged(entryKey) }
     guard isWhole else { return try session.remove(entry, reason: .damaged) }
-    try session.moveDeadline(of: entryKey, from: nil, to: entry.header.indexed)
+    try session.moveDeadline(of: entryKey, from: nil, to: entry.header)
     try session.moveInQueue(entryKey, from: 0, to: entry.header.sequence)
     for key in entry.tagKeys { try session.transaction.put([], for: key, in: indexes.tags) }
   }

@@ -88,11 +88,9 @@ struct ChangeRecord {
   var change: Change {
     var change = Change(publicKind)
     change.namespace = String(decoding: name, as: UTF8.self)
-    switch kind {
-    case .set, .touched, .removed:
+    if kind != .cleared, kind != .renamed {
       change.key = Key(key)
       change.isKeyCut = words[0] & Flag.keyIsCut != 0
-    case .cleared, .renamed, nil: break
     }
     if words[0] & Flag.hasBefore != 0 { change.sizeBefore = Int(clamping: words[3]) }
     if words[0] & Flag.hasAfter != 0 { change.sizeAfter = Int(clamping: words[4]) }

@@ -20,9 +20,8 @@ final class Subscription: Sendable {
     filter = namespace.map { Array($0.utf8) }
     var state = State()
     do throws(LarderError) {
-      let entered = try store.engine.beginSubscription(mayWrite: !store.isReadOnly)
-      state.position = entered.position
-      state.leaseExpirations = entered.leaseExpirations
+      (state.position, state.leaseExpirations) = try store.engine.beginSubscription(
+        mayWrite: !store.isReadOnly)
     } catch {
       state.failure = error
     }

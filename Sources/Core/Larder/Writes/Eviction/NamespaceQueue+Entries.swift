@@ -33,7 +33,9 @@ extension NamespaceQueue {
     var victims: [StoredEntry] = []
     for owner in entry.owners where try session.isStored(owner) {
       guard case .entry(let found) = try session.contents(of: owner.entryKey),
-        try mayEvictOwner(found)
+        !found.header.flags.contains(.pinned), !session.mustStay(found.entryKey),
+        found.owners.isEmpty,
+        try session.namespace(of: found.id)?.rules.eviction != .refuse
       else { return false }
       victims.append(found)
     }
@@ -41,14 +43,6 @@ extension NamespaceQueue {
     guard try keepsGuarantees(without: victims) else { return false }
     for victim in victims { try session.remove(victim, reason: reason) }
     return true
-  }
-
-  private mutating func mayEvictOwner(_ entry: StoredEntry) throws(LarderError) -> Bool {
-    guard !entry.header.flags.contains(.pinned), !session.mustStay(entry.entryKey),
-      entry.owners.isEmpty
-    else { return false }
-    guard let namespace = try session.namespace(of: entry.id) else { return true }
-    return namespace.rules.eviction != .refuse
   }
 
   // MARK: Guarantees

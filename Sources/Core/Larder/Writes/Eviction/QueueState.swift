@@ -36,18 +36,14 @@ struct QueueState: Equatable {
   func append(to record: inout OutputSpan<UInt8>) {
     let target = policy.target
     let returns = policy.returns
-    record.append(word: windowBoundary)
-    record.append(word: clockHand)
-    record.append(word: windowEntries)
-    record.append(word: windowBytes)
-    record.append(word: target.share.bitPattern)
-    record.append(word: policy.evictions)
-    record.append(word: policy.ageShift)
-    record.append(word: target.run << 1 | UInt64(target.runPart.rawValue))
-    record.append(word: target.window.bitPattern)
-    record.append(word: target.main.bitPattern)
-    record.append(word: returns.ghostHits.bitPattern & ~1 | (returns.isLooping ? 1 : 0))
-    record.append(word: returns.all.bitPattern)
+    let run = target.run << 1 | UInt64(target.runPart.rawValue)
+    let ghostHits = returns.ghostHits.bitPattern & ~1 | (returns.isLooping ? 1 : 0)
+    let words: [UInt64] = [
+      windowBoundary, clockHand, windowEntries, windowBytes, target.share.bitPattern,
+      policy.evictions, policy.ageShift, run, target.window.bitPattern, target.main.bitPattern,
+      ghostHits, returns.all.bitPattern,
+    ]
+    for word in words { record.append(word: word) }
   }
 }
 

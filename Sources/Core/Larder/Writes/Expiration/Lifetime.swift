@@ -58,6 +58,12 @@ struct IdleInterval: Hashable, Sendable {
     self.milliseconds = milliseconds
   }
 
+  /// The time to idle in a field of an entry; nil if the field is damaged.
+  init?(_ field: Span<UInt8>) {
+    guard field.count == 8 else { return nil }
+    self.init(milliseconds: Int64(bitPattern: field.word(at: 0)))
+  }
+
   init?(_ duration: Duration) { self.init(milliseconds: duration.roundedUpMilliseconds) }
 
   func end(after moment: Int64) -> Int64 {
@@ -79,12 +85,7 @@ extension Int64 {
 
 extension EntryFields {
   var idle: IdleInterval? {
-    get {
-      self[.idleInterval].flatMap { bytes in
-        bytes.count == 8
-          ? IdleInterval(milliseconds: Int64(bitPattern: bytes.span.word(at: 0))) : nil
-      }
-    }
+    get { self[.idleInterval].flatMap { IdleInterval($0.span) } }
     set {
       self[.idleInterval] = newValue.map { interval in
         var bytes: [UInt8] = []
@@ -103,8 +104,7 @@ extension EntryHeader {
 
   /// The time to idle of an entry, read from its record without a copy of the fields.
   func idle(in record: Span<UInt8>) -> IdleInterval? {
-    guard let range = field(.idleInterval, in: record), range.count == 8 else { return nil }
-    return IdleInterval(milliseconds: Int64(bitPattern: record.word(at: range.lowerBound)))
+    field(.idleInterval, in: record).flatMap { IdleInterval(record.extracting($0)) }
   }
 
   /// The header for the memory tier. The header expires when a use must be written, so the next read looks up the stored entry.

@@ -5,22 +5,15 @@ import LarderSystem
 extension WriteSession {
   mutating func measureDisk() throws(LarderError) {
     guard let limit = budget.limits.disk else { return }
-    // If the file is far from the limit, the batch need not count its pages.
-    let ample = BatchPages.ample / engine.pageSize
-    if try transaction.read({ lmdb throws(LMDBError) in
-      try lmdb.pagesBehindLast(limit: limit) > ample
-    }) {
-      return
+    let (pageSize, databases) = (engine.pageSize, engine.indexes.all)
+    budget.disk = try transaction.read { lmdb throws(LMDBError) -> BatchPages? in
+      // If the file is far from the limit, the batch need not count its pages.
+      if try lmdb.pagesBehindLast(limit: limit) > BatchPages.ample / pageSize { return nil }
+      return BatchPages(
+        limit: limit, pageSize: pageSize,
+        available: try lmdb.availablePages(upTo: BatchPages.enough, limit: limit),
+        used: try lmdb.usedPages(of: databases))
     }
-    let databases = engine.indexes.all
-    let (available, used) = try transaction.read { lmdb throws(LMDBError) in
-      (
-        try lmdb.availablePages(upTo: BatchPages.enough, limit: limit),
-        try lmdb.usedPages(of: databases)
-      )
-    }
-    budget.disk = BatchPages(
-      limit: limit, pageSize: engine.pageSize, available: available, used: used)
   }
 
   var wantsCheckpoint: Bool {

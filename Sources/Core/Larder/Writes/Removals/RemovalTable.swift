@@ -51,9 +51,9 @@ package struct RemovalTable {
   var now: Mark {
     openForReading()
     let view = table.view
-    guard view.count > 0 else { return Mark(era: 0, number: 0) }
-    let finished = view.acquire(Place.finished)
-    guard finished <= view.acquire(Place.begun) else { return Mark(era: 0, number: 0) }
+    guard view.count > 0, case let finished = view.acquire(Place.finished),
+      finished <= view.acquire(Place.begun)
+    else { return Mark(era: 0, number: 0) }
     return Mark(era: view.wide(Place.era), number: finished)
   }
 

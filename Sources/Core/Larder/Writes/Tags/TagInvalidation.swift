@@ -177,11 +177,7 @@ extension WriteSession {
     let affected = if let namespace { [namespace] } else { try namespaceNames() }
     for name in affected {
       guard let id = try self.namespace(name)?.id else { continue }
-      if let horizon {
-        versions[id] = horizon.first(in: name)
-      } else {
-        versions[id] = try counters(of: id).next
-      }
+      versions[id] = if let horizon { horizon.first(in: name) } else { try counters(of: id).next }
     }
     return versions
   }

@@ -34,10 +34,8 @@ struct LatestTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// The value of a key. The value becomes the value that was used last.
   mutating func find(_ key: Key) -> Value? { makeLatest(key) ? latest : nil }
 
-  mutating func update(_ key: Key, _ change: (inout Value) -> Void) -> Bool {
-    guard makeLatest(key) else { return false }
-    change(&latest)
-    return true
+  mutating func update(_ key: Key, _ change: (inout Value) -> Void) {
+    if makeLatest(key) { change(&latest) }
   }
 
   mutating func keepLatest(_ change: (inout Value) -> Void) {

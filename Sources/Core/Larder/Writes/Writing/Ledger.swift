@@ -78,7 +78,7 @@ struct Ledger {
   /// Changes the counters of a namespace for the state of its eviction policy. ``changes`` does not include this change,
   /// because a refused write may leave the state of a policy changed.
   mutating func learn(_ id: NamespaceID, _ change: (inout NamespaceCounters) -> Void) {
-    _ = namespaces.update(id) { loaded in
+    namespaces.update(id) { loaded in
       loaded.isChanged = true
       change(&loaded.counters)
     }

@@ -68,19 +68,6 @@ struct StoredEntry {
   /// Whether the record is so large that it is not read completely before it is replaced or removed.
   var isLarge: Bool { recordCount > 1 << 16 }
 
-  func isIndexed(
-    in transaction: borrowing WriteTransaction, _ indexes: Indexes
-  ) throws(LMDBError) -> Bool {
-    guard fields.tags.allSatisfy({ $0.count <= IndexKey.longestTag }),
-      header.sequence != 0 || header.flags.contains(.pinned),
-      try isInExpiryIndex(transaction, indexes)
-    else { return false }
-    for key in tagKeys where try transaction.value(for: key, in: indexes.tags) == nil {
-      return false
-    }
-    return try isInQueue(transaction, indexes)
-  }
-
   /// Whether the expiry index has the entry. Also true if the entry never expires, and so has no place in the index.
   func isInExpiryIndex(
     _ view: borrowing some DatabaseView & ~Copyable, _ indexes: Indexes

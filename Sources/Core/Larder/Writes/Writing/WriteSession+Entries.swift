@@ -20,6 +20,15 @@ enum EntryChange {
     case .touched, .amended, .reclaimed: nil
     }
   }
+
+  /// The kind of a change that subscribers get when ``WriteSession/replace(_:with:as:)`` makes the change; nil for no message.
+  var kind: ChangeRecord.Kind? {
+    switch self {
+    case .set, .committed: .set
+    case .touched: .touched
+    case .amended, .removed, .reclaimed: nil
+    }
+  }
 }
 
 /// Every change of an entry is made by ``replace(_:with:as:)`` or ``remove(_:as:)``. These functions also change the index
@@ -29,11 +38,15 @@ extension WriteSession {
   mutating func replace(
     _ old: StoredEntry?, with new: Draft, as change: EntryChange
   ) throws(LarderError) {
-    if wantsNextChange() { try tell(change, old, new) }
+    if wantsNextChange(), let kind = change.kind {
+      record(
+        kind, id: new.id, name: try nameForSubscribers(of: new.id), key: new.key.copied,
+        before: old?.valueCount, after: new.valueCount, expires: new.header.expires)
+    }
     if let old, new.isContent(of: old) { return }
     let id = new.id
     try charge(old?.weight, new.weight, to: id, removing: change.reason)
-    try moveDeadline(of: new.entryKey, from: old?.header.indexed, to: new.header.indexed)
+    try moveDeadline(of: new.entryKey, from: old?.header, to: new.header)
     try moveInQueue(new.entryKey, from: old?.header.sequence ?? 0, to: new.header.sequence)
     if !new.fields.isEmpty || old?.fields.isEmpty == false {
       try replaceTags(old?.fields ?? EntryFields(), with: new.fields, of: new.entryKey)
@@ -63,27 +76,13 @@ extension WriteSession {
     if change.reason != nil {
       try charge(old.weight, nil, to: old.id, removing: change.reason)
     }
-    try moveDeadline(of: old.entryKey, from: old.header.indexed, to: nil)
+    try moveDeadline(of: old.entryKey, from: old.header, to: nil)
     try moveInQueue(old.entryKey, from: old.header.sequence, to: 0)
     if !old.fields.isEmpty { try replaceTags(old.fields, with: EntryFields(), of: old.entryKey) }
     if old.isCut { try removeChunks(of: old) }
     try transaction.remove(old.entryKey, from: .entries)
     if let keyHash = old.keyHash { engine.access.forget(keyHash) }
     if state.dependents > 0 { orphans.add(old.entryKey) }
-  }
-
-  private mutating func tell(
-    _ change: EntryChange, _ old: StoredEntry?, _ new: Draft
-  ) throws(LarderError) {
-    let kind: ChangeRecord.Kind
-    switch change {
-    case .set, .committed: kind = .set
-    case .touched: kind = .touched
-    case .amended, .removed, .reclaimed: return
-    }
-    record(
-      kind, id: new.id, name: try nameForSubscribers(of: new.id), key: new.key.copied,
-      before: old?.valueCount, after: new.valueCount, expires: new.header.expires)
   }
 
   private mutating func write(_ draft: Draft, payload: Span<UInt8>) throws(LarderError) {
@@ -99,14 +98,58 @@ extension WriteSession {
       EntryHeader.seal(&record, keyHash: keyHash)
     }
   }
-}
 
-/// The place of an entry in the expiry index. The index names an entry by its queue position, but a pinned entry by its key.
-struct IndexedDeadline: Equatable {
-  var time: Int64
-  var position: UInt64
-}
+  // MARK: Changes that keep the value and the version
 
-extension EntryHeader {
-  var indexed: IndexedDeadline { IndexedDeadline(time: deadline, position: sequence) }
+  /// Edits the header and the fields. Returns false for a damaged record, which stays unchanged: a new checksum would hide the
+  /// damage.
+  mutating func amend(
+    _ entry: StoredEntry, as change: EntryChange = .amended,
+    _ edit: (inout EntryHeader, inout EntryFields) -> Void
+  ) throws(LarderError) -> Bool {
+    guard let body = try intactBody(of: entry), let key = entry.key else { return false }
+    var (header, fields) = (entry.header, entry.fields)
+    edit(&header, &fields)
+    let payload = body.span.extracting(droppingFirst: Int(entry.header.fieldsCount))
+    let draft = Draft(
+      payload, for: key.span, at: entry.entryKey, header, fields, encoded: fields.encoded(),
+      keepingValueOf: entry)
+    try replace(entry, with: draft, as: change)
+    return true
+  }
+
+  /// Replaces the expiry, the end of the stale window and the time to idle; nil means no time to idle. False for a damaged record.
+  mutating func reschedule(
+    _ entry: StoredEntry, expires: Int64, staleUntil: Int64, idle: IdleInterval?,
+    written: Int64? = nil, as change: EntryChange = .amended
+  ) throws(LarderError) -> Bool {
+    try amend(entry, as: change) { header, fields in
+      header.written = written ?? header.written
+      header.expires = expires
+      header.staleUntil = staleUntil
+      header.deadline = header.indexedDeadline(replacing: entry.header)
+      if idle == nil { header.flags.remove(.idle) } else { header.flags.insert(.idle) }
+      if fields.idle != idle { fields.idle = idle }
+    }
+  }
+
+  /// Extends the lifetime of an entry with a time to idle after an access at `moment`. Returns whether the entry was written.
+  @discardableResult
+  mutating func extend(_ entry: StoredEntry, accessedAt moment: Int64) throws(LarderError) -> Bool {
+    guard entry.header.flags.contains(.idle), let idle = entry.fields.idle,
+      moment >= idle.due(end: entry.header.expires)
+    else { return false }
+    let end = idle.end(after: moment)
+    return try reschedule(
+      entry, expires: end, staleUntil: Lifetime.late(end, stale: entry.header.stale ?? .zero),
+      idle: idle)
+  }
+
+  mutating func setOwners(_ owners: [StoredOwner], of entry: StoredEntry) throws(LarderError)
+    -> Bool
+  {
+    try amend(entry) { _, fields in
+      if owners != entry.owners { fields.replaceAll(.owner, with: owners.map(\.field)) }
+    }
+  }
 }

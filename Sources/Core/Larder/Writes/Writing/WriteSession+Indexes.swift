@@ -4,17 +4,18 @@ import LarderSystem
 extension WriteSession {
   // MARK: Expiry
 
-  /// Moves an entry in the expiry index; nil means no place. The change is written by ``flushDeadlines()`` or earlier.
+  /// Moves an entry in the expiry index; nil means no place. The index names an entry by its queue position, but a pinned entry
+  /// by its key. ``flushDeadlines()`` or an earlier step writes the change.
   mutating func moveDeadline(
-    of entryKey: [UInt8], from before: IndexedDeadline?, to after: IndexedDeadline?
+    of entryKey: [UInt8], from before: EntryHeader?, to after: EntryHeader?
   ) throws(LarderError) {
-    if let before, before.time != EntryHeader.never {
-      if before == after { return }
-      try setDeadline(before.time, position: before.position, of: entryKey, isIndexed: false)
+    if let before, before.deadline != EntryHeader.never {
+      if before.deadline == after?.deadline, before.sequence == after?.sequence { return }
+      try setDeadline(before.deadline, position: before.sequence, of: entryKey, isIndexed: false)
     }
-    guard let after, after.time != EntryHeader.never else { return }
-    try setDeadline(after.time, position: after.position, of: entryKey, isIndexed: true)
-    let due = UInt64(bitPattern: max(after.time, 0))
+    guard let after, after.deadline != EntryHeader.never else { return }
+    try setDeadline(after.deadline, position: after.sequence, of: entryKey, isIndexed: true)
+    let due = UInt64(bitPattern: max(after.deadline, 0))
     if ledger.store.nextDue > due { ledger.updateStore { $0.nextDue = due } }
   }
 

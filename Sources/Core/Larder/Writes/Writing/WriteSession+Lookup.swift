@@ -24,11 +24,17 @@ extension WriteSession {
   }
 
   private mutating func isIndexed(_ entry: StoredEntry) throws(LarderError) -> Bool {
-    guard entry.keyHash != nil else { return false }
+    guard entry.keyHash != nil,
+      entry.fields.tags.allSatisfy({ $0.count <= IndexKey.longestTag }),
+      entry.header.sequence != 0 || entry.header.flags.contains(.pinned)
+    else { return false }
     try flushDeadlines()
     let indexes = engine.indexes
-    return try transaction.read { lmdb throws(LMDBError) in
-      try entry.isIndexed(in: lmdb, indexes)
+    return try transaction.read { lmdb throws(LMDBError) -> Bool in
+      for key in entry.tagKeys where try lmdb.value(for: key, in: indexes.tags) == nil {
+        return false
+      }
+      return try entry.isInExpiryIndex(lmdb, indexes) ? entry.isInQueue(lmdb, indexes) : false
     }
   }
 

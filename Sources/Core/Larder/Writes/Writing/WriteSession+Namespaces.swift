@@ -16,9 +16,7 @@ extension WriteSession {
       return found
     }
     guard let bytes = try transaction.copy(of: MetadataKey.namespace(name), in: .main)
-    else {
-      return nil
-    }
+    else { return nil }
     let namespace = KnownNamespace(
       try NamespaceRecord(bytes.span, name: name, seal: engine.seal), named: name)
     if let generation { handle.known.withLock { $0 = (generation, namespace) } }
