@@ -110,16 +110,16 @@ struct SalvageWriter {
     let payload = record.extracting(entry.header.payloadStart..<record.count)
     guard entry.header.flags.contains(.chunked) else { return payload.copied }
     let version = entry.header.version
-    guard var value = ChunkAssembly(payload, version: version, in: entry.id) else { return nil }
+    guard let expected = ChunkedPayload(payload) else { return nil }
+    var value: [UInt8] = []
     var index: UInt32 = 0
-    var isMore = true
-    while isMore {
+    while value.count < expected.count {
       let key = IndexKey.chunk(index, of: version, in: entry.id)
-      isMore =
-        file.withValue(for: key, in: Indexes.names[4]) { value.append(key.span, $0) } ?? false
+      guard let chunk = file.withValue(for: key, in: Indexes.names[4], { $0.copied }) else { break }
+      value += chunk
       index += 1
     }
-    return value.result
+    return ChunkedPayload(of: value.span) == expected ? value : nil
   }
 
   private func attributes(of entry: StoredEntry) -> EntryAttributes {

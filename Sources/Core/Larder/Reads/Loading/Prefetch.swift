@@ -86,9 +86,8 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
     load: @escaping @Sendable ([Key]) async throws -> [Step.Outcome]
   ) throws(LarderError) {
     guard concurrency >= 1, batch >= 1 else {
-      throw LarderError(
-        .invalidArgument,
-        "a prefetch of \(concurrency) loads at a time with \(batch) keys each is not possible",
+      throw .impossible(
+        "a prefetch of \(concurrency) loads at a time with \(batch) keys each",
         hint: "pass a concurrency of 1 or more, and batches of 1 key or more")
     }
     let keys = Array(keys)

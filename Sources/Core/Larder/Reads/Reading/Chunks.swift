@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 /// The payload of an entry whose value is in chunks: the length of the value and its checksum.
-struct ChunkedPayload {
+struct ChunkedPayload: Equatable {
   var count: Int
   var checksum: UInt64
 
@@ -30,48 +30,26 @@ struct ChunkedPayload {
   }
 }
 
-struct ChunkAssembly {
-  let prefix: [UInt8]
-  private let expected: ChunkedPayload
-  private var value: [UInt8] = []
-  private var next: UInt32 = 0
-
-  init?(_ payload: Span<UInt8>, version: UInt64, in id: NamespaceID) {
-    guard let expected = ChunkedPayload(payload) else { return nil }
-    self.expected = expected
-    prefix = IndexKey.chunks(of: version, in: id)
-    value.reserveCapacity(min(expected.count, 64 << 20))
-  }
-
-  /// Appends the next record of the database. Returns false if the record is not the next chunk, or if the value is complete.
-  mutating func append(_ key: Span<UInt8>, _ chunk: Span<UInt8>) -> Bool {
-    guard value.count < expected.count, key.count == prefix.count + 4,
-      key.starts(with: prefix.span), key.bigEndian(at: prefix.count) == next
-    else { return false }
-    value.append(contentsOf: chunk)
-    next += 1
-    return value.count < expected.count
-  }
-
-  /// The value; nil if a chunk is missing or the checksum of the value does not match.
-  var result: [UInt8]? {
-    value.count == expected.count
-      && Checksum.of(value.span, seed: ChunkedPayload.seed) == expected.checksum
-      ? value : nil
-  }
-}
-
 extension DatabaseView where Self: ~Copyable {
   /// The value of an entry whose value is in chunks; nil if the payload is damaged, or a chunk is missing or damaged.
   func assemble(
     _ payload: Span<UInt8>, version: UInt64, in id: NamespaceID, _ chunks: Database
   ) throws(LMDBError) -> [UInt8]? {
-    guard var assembly = ChunkAssembly(payload, version: version, in: id) else { return nil }
+    guard let expected = ChunkedPayload(payload) else { return nil }
+    let prefix = IndexKey.chunks(of: version, in: id)
+    var value: [UInt8] = []
+    value.reserveCapacity(min(expected.count, 64 << 20))
+    var number: UInt32 = 0
     var cursor = try cursor(in: chunks)
-    var record = try cursor.seek(assembly.prefix.span)
-    while let chunk = record, assembly.append(chunk.key, chunk.value) {
+    var record = try cursor.seek(prefix.span)
+    while let chunk = record, value.count < expected.count, chunk.key.count == prefix.count + 4,
+      chunk.key.starts(with: prefix.span), chunk.key.bigEndian(at: prefix.count) == number
+    {
+      value.append(contentsOf: chunk.value)
+      if value.count >= expected.count { break }
+      number += 1
       record = try cursor.next()
     }
-    return assembly.result
+    return ChunkedPayload(of: value.span) == expected ? value : nil
   }
 }
