@@ -59,7 +59,6 @@ func options(
 }
 
 extension Environment {
-  /// The readers in the reader table that belong to this process.
   func ownReaders() throws -> [ReaderTable.Reader] {
     try readerTable.readers().filter { $0.process == Int(getpid()) }
   }
@@ -122,7 +121,6 @@ let asOtherUser = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"
 
 let canChangeUser = geteuid() == 0 && Process.succeeds(["setpriv", "--version"])
 
-/// Whether this user may mount a file system in a mount namespace of its own.
 let canMount = Process.succeeds(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/tmp"])
 
 /// The random seed. To repeat a failure, set the environment variable `LARDER_SEED`.

@@ -19,15 +19,12 @@ final class Origin: HTTPTransport {
   var received: [HTTPRequest] { requests.withLock { $0 } }
   var count: Int { received.count }
 
-  /// Waits until `number` requests have come.
   func wait(for number: Int) async throws {
     try await waitUntil { count >= number }
   }
 
-  /// Changes the answer to all later requests.
   func become(_ answer: @escaping Answer) { self.answer.withLock { $0 = answer } }
 
-  /// Answers all later requests like another origin.
   func become(_ other: Origin) { become(other.answer.withLock { $0 }) }
 
   func send(

@@ -27,7 +27,6 @@ func request(
     headerFields: HTTPFields(fields))
 }
 
-/// A plain GET with these fields.
 func request(_ fields: Pairs) -> HTTPRequest { request("GET", "/a", fields) }
 
 func response(_ status: Int = 200, _ fields: Pairs = []) -> HTTPResponse {
@@ -69,7 +68,6 @@ final class HTTPHarness {
     wait(age)
   }
 
-  /// A cache that holds a response with this `Cache-Control`.
   convenience init(
     holding control: String, _ fields: Pairs = [], status: Int = 200, body: String = "body",
     request: HTTPRequest? = nil, age: Int = 0

@@ -48,7 +48,7 @@ import Testing
   @Test func `a key that another machine loads holds up no other`() async throws {
     let machines = try await startMachines(2).machines
     let (slow, source) = (Origin(isOpen: false), Source())
-    let task = Task { try await machines[0].read("b", slow) }
+    let task = Task { try await machines[0].read(slow, for: "b") }
     try await waitUntil { slow.loads == 1 }
     let bulk = Task { try await machines[1].cache.values(for: ["a", "b"], load: source.load) }
     try await waitUntil {

@@ -91,7 +91,7 @@ import Testing
     server.advance(by: .minutes(11))
     origin.fail()
     let stale = LoadOptions(stale: Staleness(onError: .minutes(30)), waitsForCommit: true)
-    let result = try await machines[0].result(options: stale, origin)
+    let result = try await machines[0].result(origin, options: stale)
     #expect(result.value == "load 2")
     #expect(result.isStale)
     #expect(result.error is Origin.Refusal)
@@ -105,10 +105,10 @@ import Testing
     machines[0].clock.advance(by: .minutes(11))
     origin.close()
     let exact = LoadOptions(stale: Staleness(), waitsForCommit: true)
-    let loading = Task { try await machines[0].read(options: exact, origin) }
+    let loading = Task { try await machines[0].read(origin, options: exact) }
     try await waitUntil { origin.loads == 2 }
     let options = LoadOptions(stale: Staleness(whileRevalidating: .minutes(30)))
-    let result = try await machines[1].result(options: options, origin)
+    let result = try await machines[1].result(origin, options: options)
     #expect(result.value == "load 1")
     #expect(result.isStale)
     origin.open()
@@ -133,9 +133,9 @@ import Testing
     let origin = Origin()
     _ = try await machines[0].read(origin)
     let reload = LoadOptions(policy: .reload, waitsForCommit: true)
-    #expect(try await machines[1].read(options: reload, origin) == "load 2")
+    #expect(try await machines[1].read(origin, options: reload) == "load 2")
     let revalidate = LoadOptions(policy: .revalidate, waitsForCommit: true)
-    #expect(try await machines[0].read(options: revalidate, origin) == "load 3")
+    #expect(try await machines[0].read(origin, options: revalidate) == "load 3")
     let current = try await machines[1].current(origin)
     #expect(current?.value == "load 3")
   }
@@ -149,10 +149,10 @@ import Testing
     let (machine, origin) = (machines[0], Origin(isOpen: false))
     try await machine.cutOff()
     let options = LoadOptions(tags: ["t"])
-    let first = Task { try await machine.read("a", options: options, origin) }
+    let first = Task { try await machine.read(origin, options: options) }
     try await waitUntil { origin.loads == 1 }
     #expect(await code { try await change.make(in: machine.cache) } == .pending)
-    let second = Task { try await machine.read("a", options: options, origin) }
+    let second = Task { try await machine.read(origin, options: options) }
     try await waitUntil { origin.loads == 2 }
     origin.open()
     #expect(try await first.value == "load 1")

@@ -13,13 +13,13 @@ import Testing
     let (writer, reader) = (machines[0].cache, machines[1])
     let tagged = LoadOptions(tags: ["t"], waitsForCommit: true)
     let origin = Origin()
-    _ = try await reader.read("a", options: tagged, origin)
-    _ = try await reader.read("b", origin)
+    _ = try await reader.read(origin, options: tagged)
+    _ = try await reader.read(origin, for: "b")
     try await change.make(in: writer)
     try await reader.follow(tier)
     #expect(try reader.copy("a") == nil)
     #expect(try reader.copy("b") == (change == .clear ? nil : "load 2"))
-    let next = try await reader.result("a", origin)
+    let next = try await reader.result(origin)
     #expect(next.value == (change == .set ? "new" : "load 3"))
     #expect(next.isConfirmed)
   }
@@ -28,7 +28,7 @@ import Testing
     let (machines, tier, _) = try await startMachines(2)
     let origin = Origin()
     let head = tier.newest
-    for index in 0..<20 { _ = try await machines[index % 2].read("\(index)", origin) }
+    for index in 0..<20 { _ = try await machines[index % 2].read(origin, for: "\(index)") }
     #expect(tier.newest == head)
   }
 
@@ -37,7 +37,7 @@ import Testing
     let (machines, tier, _) = try await startMachines(2)
     let (near, far) = (machines[0], machines[1])
     let origin = Origin()
-    for index in 0..<120 { _ = try await far.read("\(index)", origin) }
+    for index in 0..<120 { _ = try await far.read(origin, for: "\(index)") }
     try await far.cutOff()
     for index in 0..<60 { try await near.cache.set("new", for: "\(index)") }
     try await far.restore(tier)
@@ -52,16 +52,16 @@ import Testing
     let (machines, tier, _) = try await startMachines(2)
     let (near, far) = (machines[0], machines[1])
     let origin = Origin()
-    for index in 0..<10 { _ = try await far.read("\(index)", origin) }
+    for index in 0..<10 { _ = try await far.read(origin, for: "\(index)") }
     try await far.cutOff()
     for _ in 0..<10 { try await near.cache.set("new", for: "0") }
     tier.trimLog(to: 5)
     try await far.restore(tier)
     #expect(far.shared.statistics.gaps == 1)
     for index in 0..<10 { #expect(try far.copy("\(index)") == nil) }
-    #expect(try await far.read("0", origin) == "new")
+    #expect(try await far.read(origin, for: "0") == "new")
     // The values are in the tier, so no load is needed.
-    #expect(try await far.read("1", origin) == "load 2")
+    #expect(try await far.read(origin, for: "1") == "load 2")
     #expect(origin.loads == 10)
   }
 
@@ -75,14 +75,14 @@ import Testing
     let replica = tier.image
     try await one.cache.set("lost", for: "a")
     for machine in machines { try await machine.follow(tier) }
-    #expect(try await two.read("a", Origin()) == "lost")
+    #expect(try await two.read(Origin()) == "lost")
     tier.failOver(to: replica)
     for index in 0..<changes { try await one.cache.set("\(index)", for: "b") }
     try await whileTimePasses(machines) { machines.allSatisfy { $0.shared.statistics.gaps >= 1 } }
     for machine in machines {
       try await machine.follow(tier)
       #expect(try machine.copy("a") == nil)
-      #expect(try await machine.read("a", Origin()) == "old")
+      #expect(try await machine.read(Origin()) == "old")
     }
   }
 
@@ -99,7 +99,7 @@ import Testing
     }
     _ = try await change("a")
     let last = try await change("c")
-    #expect(try await two.read("b", Origin()) == "old")
+    #expect(try await two.read(Origin(), for: "b") == "old")
     for machine in machines { try await machine.follow(tier) }
     for machine in machines { try await machine.cutOff() }
     tier.failOver(to: replica)

@@ -12,7 +12,7 @@ import Testing
     let (near, far) = (machines[0], machines[1])
     for key in ["a", "b", "c"] { try await near.cache.set("old", for: key, tags: [key]) }
     try await far.follow(tier)
-    for key in ["a", "b", "c"] { _ = try await far.read(key, Origin()) }
+    for key in ["a", "b", "c"] { _ = try await far.read(Origin(), for: key) }
     try await far.cutOff()
     #expect(await code { try await far.cache.remove("a") } == .pending)
     #expect(await code { try await far.cache.invalidate(tag: "b") } == .pending)
@@ -163,7 +163,7 @@ import Testing
     let origin = Origin()
     tier.failAll(with: .unreachable)
     let before = tier.requests
-    for index in 0..<20 { _ = try await machines[0].read("\(index)", origin) }
+    for index in 0..<20 { _ = try await machines[0].read(origin, for: "\(index)") }
     #expect(origin.loads == 20)
     #expect(tier.requests - before == 5)
     #expect(machines[0].shared.statistics.pauses == 1)

@@ -13,7 +13,7 @@ import Testing
     let (origin, before) = (Origin(), tier.requests)
     let options = LoadOptions(tags: (0...Frame.mostTags).map { "t\($0)" })
     #expect(
-      await code { _ = try await machines[0].read("a", options: options, origin) }
+      await code { _ = try await machines[0].read(origin, options: options) }
         == .invalidArgument)
     #expect(origin.loads == 0 && tier.requests == before)
   }
@@ -23,7 +23,7 @@ import Testing
     let (cache, origin, before) = (machines[0].cache, Origin(), tier.requests)
     let keys = ["", String(repeating: "k", count: Key.longest + 1)]
     for key in keys {
-      let result = try await machines[0].result(key, origin)
+      let result = try await machines[0].result(origin, for: key)
       #expect((result.error as? LarderError)?.code == .invalidArgument)
     }
     #expect(origin.loads == 2 && tier.requests == before)
@@ -121,7 +121,7 @@ import Testing
       maxLoads: duration > .zero ? .max : .min, unconfirmedLimit: duration, pace: duration)
     let machine = try Machine(tier, options: options)
     let origin = Origin()
-    for key in ["a", "a", "b"] { _ = try await machine.read(key, origin) }
+    for key in ["a", "a", "b"] { _ = try await machine.read(origin, for: key) }
     try await machine.cache.set("v", for: "a", expires: .after(duration))
     try await machine.cache.remove("a")
     let shared = machine.shared.options

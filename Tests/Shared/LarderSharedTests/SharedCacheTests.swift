@@ -52,7 +52,7 @@ import Testing
     late.clock.advance(by: .minutes(1))
     server.advance(by: .minutes(1))
     let exact = LoadOptions(stale: Staleness(), waitsForCommit: true)
-    #expect(try await late.read(options: exact, origin) == "load 2")
+    #expect(try await late.read(origin, options: exact) == "load 2")
   }
 
   @Test func aValueLoadedBeforeARemovalIsStoredNowhere() async throws {
@@ -108,8 +108,8 @@ import Testing
     let machines = try await startMachines(2).machines
     let (cache, store) = (machines[1].cache, machines[1].store)
     for index in 0..<40 {
-      _ = try await machines[0].read("\(index)", Origin())
-      _ = try await machines[1].read("\(index)", Origin())
+      _ = try await machines[0].read(Origin(), for: "\(index)")
+      _ = try await machines[1].read(Origin(), for: "\(index)")
     }
     let lifetimes = try (0..<40).compactMap { index in
       try cache.local.entry(for: "\(index)")?.expires.map { store.now.duration(to: $0) }
@@ -142,7 +142,7 @@ import Testing
     let first = try #require(try await tier.fetch(.a, tags: []))
     let ticket = try copies.ticket()
     let reload = LoadOptions(policy: .reload, waitsForCommit: true)
-    #expect(try await machines[0].read(options: reload, origin) == "load 2")
+    #expect(try await machines[0].read(origin, options: reload) == "load 2")
     let second = try #require(try await tier.fetch(.a, tags: []))
     #expect(first.stamp.version == second.stamp.version)
     #expect(try await !machines[0].mayStore(first, ticket))
@@ -195,9 +195,9 @@ import Testing
     let machines = try await startMachines(2).machines
     let origin = Origin()
     let key = String(repeating: "k", count: 5000)
-    let loaded = try await machines[0].read(key, origin)
+    let loaded = try await machines[0].read(origin, for: key)
     #expect(loaded == "load 1")
-    #expect(try await machines[1].read(key, origin) == "load 1")
-    #expect(try await machines[1].read(key + "k", origin) == "load 2")
+    #expect(try await machines[1].read(origin, for: key) == "load 1")
+    #expect(try await machines[1].read(origin, for: key + "k") == "load 2")
   }
 }

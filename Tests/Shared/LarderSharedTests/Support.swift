@@ -36,13 +36,9 @@ final class Machine: Sendable {
   }
 
   func read(
-    _ key: String, options: LoadOptions = .committed, _ origin: Origin
+    _ origin: Origin, for key: String = "a", options: LoadOptions = .committed
   ) async throws -> String {
-    try await result(key, options: options, origin).value
-  }
-
-  func read(options: LoadOptions = .committed, _ origin: Origin) async throws -> String {
-    try await read("a", options: options, origin)
+    try await result(origin, for: key, options: options).value
   }
 
   var copies: LocalCopies { cache.copies }
@@ -86,15 +82,9 @@ final class Machine: Sendable {
   }
 
   func result(
-    _ key: String, options: LoadOptions = LoadOptions(), _ origin: Origin
+    _ origin: Origin, for key: String = "a", options: LoadOptions = LoadOptions()
   ) async throws -> CacheResult<String> {
     try await cache.result(for: key, options: options) { try await origin.text() }
-  }
-
-  func result(
-    options: LoadOptions = LoadOptions(), _ origin: Origin
-  ) async throws -> CacheResult<String> {
-    try await result("a", options: options, origin)
   }
 
   /// The value that the tier confirms. If the tier confirms no value, the result of a load.

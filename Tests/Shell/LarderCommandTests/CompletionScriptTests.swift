@@ -2,7 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests of the completion scripts in each shell that is installed.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct CompletionScriptTests {
   private let fixture = ProgramFixture()
 

@@ -181,7 +181,6 @@ import Testing
   }
 }
 
-/// A program between two pipes.
 struct Pipeline {
   private let process = Process()
   private let input = Pipe()
@@ -204,7 +203,6 @@ struct Pipeline {
     [UInt8](try output.fileHandleForReading.read(upToCount: count) ?? Data())
   }
 
-  /// Reads all bytes until the program ends.
   func readAll() throws -> [UInt8] {
     [UInt8](try output.fileHandleForReading.readToEnd() ?? Data())
   }

@@ -71,7 +71,6 @@
     Self.setSize(of: controller, columns: columns, rows: rows)
   }
 
-  /// Whether the screen meets a condition within the time limit.
   func shows(within limit: Duration = .seconds(60), _ isAsAsked: (Screen) -> Bool) -> Bool {
     let deadline = ContinuousClock.now + limit
     while !isAsAsked(screen) {
@@ -104,7 +103,6 @@
     return unsafe tcgetattr(controller, &state) == 0 && state.c_lflag & tcflag_t(ICANON) != 0
   }
 
-  /// Sends the program a signal, to stop it or to continue it.
   func send(_ signal: Int32) { kill(process, signal) }
 
   /// Reads from the terminal. Returns false if no byte came in time, or if the program has closed the terminal.

@@ -25,7 +25,6 @@ final class TerminalSession {
     if let prompt { expect(line: prompt, column: prompt.count + 1) }
   }
 
-  /// The program `larder`.
   convenience init(
     larder arguments: [String], showing prompt: String? = "larder>", home: TemporaryDirectory,
     environment: [String: String] = [:], columns: Int = 120, rows: Int = 24
@@ -66,7 +65,6 @@ final class TerminalSession {
     #expect(shown.unknown.isEmpty, sourceLocation: location)
   }
 
-  /// Expects these rows on the screen and nothing else.
   func expect(_ lines: [String], at location: SourceLocation = #_sourceLocation) {
     expect("\(lines)", at: location) { $0.lines == lines }
   }
@@ -83,7 +81,6 @@ final class TerminalSession {
     }
   }
 
-  /// Expects a row with this text and nothing else.
   func expect(row: String, at location: SourceLocation = #_sourceLocation) {
     expect("the row \(row)", at: location) { $0.lines.contains(row) }
   }
@@ -105,7 +102,6 @@ final class TerminalSession {
 extension TemporaryDirectory {
   var store: String { path + "/store" }
 
-  /// Opens the store, and closes it afterwards.
   func withStore(_ body: (Store) throws -> Void) throws {
     let store = try Store(at: store)
     try body(store)

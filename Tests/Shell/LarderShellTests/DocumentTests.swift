@@ -166,7 +166,6 @@ extension Shell {
   }
 }
 
-/// Tables in windows that are too narrow for all columns.
 @Suite struct NarrowTableTests {
   private func shell(_ width: Int, _ keys: [[UInt8]]) throws -> Shell {
     let shell = try Shell()

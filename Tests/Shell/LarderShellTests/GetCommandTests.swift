@@ -139,7 +139,6 @@ extension SeededRNG {
   }
 }
 
-/// The hex dump of a value that is no text.
 @Suite struct BinaryValueTests {
   @Test func `a dump shows every byte and nothing that a terminal obeys`() {
     let all = (0...255).map { UInt8($0) }

@@ -6,7 +6,6 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Lines that do what a person expects.
 @Suite struct MeaningTests {
   @Test func `an index finds what a look at all entries finds`() throws {
     let shell = try Shell(.plain)

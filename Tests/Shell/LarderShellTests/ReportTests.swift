@@ -9,7 +9,6 @@ import Testing
 @Suite struct ReportTests {
   private let path = TemporaryDirectory.unusedPath
 
-  /// The page that `report` writes.
   private func page(of shell: Shell, _ words: String = "") throws -> String {
     defer { try? FileManager.default.removeItem(atPath: path) }
     try shell("report \(path) \(words)")

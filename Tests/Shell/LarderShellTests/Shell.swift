@@ -13,7 +13,6 @@ final class Shell {
   /// A path for a file of the test. The release of the shell removes the file.
   let file = TemporaryDirectory.unusedPath
   private(set) var session: Session!
-  /// The outcome of the last command.
   private(set) var outcome: Outcome?
   /// The notes and the questions, without the answers of commands.
   private(set) var notices: [String] = []
@@ -200,7 +199,6 @@ final class Shell {
     return notices + questions + progress.compactMap(\.self)
   }
 
-  /// The bytes that the command prints.
   func bytes(_ line: String) throws -> [UInt8] {
     try self(line)
     return printed

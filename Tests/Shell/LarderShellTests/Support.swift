@@ -35,7 +35,6 @@ func command(_ text: String) throws -> CommandLine {
   return try #require(commands.first)
 }
 
-/// An export with these lines.
 func export(_ lines: [String]) -> [UInt8] {
   bytes((["{\"larder_export\":1}"] + lines).joined(separator: "\n") + "\n")
 }

@@ -21,7 +21,6 @@ import Testing
     return shell
   }
 
-  /// The keys in the lines of plain output.
   private func keys(_ rows: String) -> [Substring] {
     rows.split(separator: "\n").map {
       $0.split(separator: "\t", omittingEmptySubsequences: false)[3]

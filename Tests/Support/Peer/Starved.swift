@@ -37,11 +37,8 @@ extension Peer {
 
   /// Fills a store in little address space. The argument is the number of megabytes to store.
   func fillInLittleSpace() throws {
-    var options = EnvironmentOptions()
-    options.databases = ["second"]
-    options.signature = Fixture.signature
-    options.durability = .durable
-    let environment = try Fixture.open(store, options)
+    let mapSize = EnvironmentOptions().mapSize
+    let environment = try Fixture.open(store, Fixture.options(mapSize: mapSize))
     Peer.say("mapped \(environment.info.mapSize)")
     try environment.store(0..<argument(0), size: 1 << 20)
     Peer.say("filled \(environment.fileSize >> 20 >= argument(0))")

@@ -20,20 +20,11 @@ extension SharedTable {
     return (0..<view.count).map { view[$0] }
   }
 
-  package var count: Int {
-    let view = view
-    return view.count
-  }
+  package var count: Int { view.count }
 
-  package var isWritable: Bool {
-    let view = view
-    return view.isWritable
-  }
+  package var isWritable: Bool { view.isWritable }
 
-  package func value(_ index: Int) -> UInt32 {
-    let view = view
-    return view[index]
-  }
+  package func value(_ index: Int) -> UInt32 { view[index] }
 
   package func increase() {
     let view = view
@@ -41,10 +32,7 @@ extension SharedTable {
     while !view.exchange(seen, for: seen + 1, at: 3) { seen = view.wide(3) }
   }
 
-  package func set(_ index: Int, _ value: UInt32) {
-    let view = view
-    view[index] = value
-  }
+  package func set(_ index: Int, _ value: UInt32) { view[index] = value }
 }
 
 extension Peer {

@@ -8,7 +8,6 @@ import Testing
   private let origin = Origin()
   private let asked = Shared<[[String]]>([])
 
-  /// Attributes of an entry that is fresh for a second, and then stale for a minute.
   private var aging: EntryAttributes {
     EntryAttributes.with(expires: .after(.seconds(1)), stale: .minutes(1))
   }

@@ -5,15 +5,12 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Requests and responses that try to mislead the cache.
 struct AttackTests {
   private static var fresh: Origin { Origin.page("max-age=100") }
 
   private func manyFields(_ count: Int) -> HTTPFields {
     HTTPFields((0..<count).map { ("X-\($0)", "v") })
   }
-
-  // MARK: Fields
 
   @Test func `a request with too many fields is refused`() async throws {
     let fixture = try Fixture(Self.fresh)
@@ -37,8 +34,6 @@ struct AttackTests {
     #expect(StoredResponse(metadata: Array(metadata.utf8), bodySize: 0) == nil)
   }
 
-  // MARK: Vary
-
   @Test(arguments: ["Accept-Language Cookie", "Cookie; Accept", "a, \u{E9}", "*, a", "a\u{0}b"])
   func `a Vary that names no field lets nothing be used again`(vary: String) {
     let harness = HTTPHarness(holding: "max-age=100", [("Vary", vary)])
@@ -52,8 +47,6 @@ struct AttackTests {
     harness.prime("max-age=100", [("Vary", names)])
     #expect(harness.isHit() == isHit)
   }
-
-  // MARK: Keys
 
   @Test(arguments: [
     ("/search?q=x y", "/search?q=x"), ("/a b", "/a"), ("/a\u{7F}b", "/a"), ("/a\tb", "/a"),
@@ -100,8 +93,6 @@ struct AttackTests {
     for fields in variants { #expect(try await fixture.get(long + "7", fields).result.isHit) }
   }
 
-  // MARK: Users
-
   @Test func `user information in a URI separates users`() async throws {
     let fixture = try Fixture(
       Origin { request, _ in
@@ -145,8 +136,6 @@ struct AttackTests {
     #expect(digests.count == 2)
   }
 
-  // MARK: Targets
-
   @Test(arguments: [
     ("GET", "@evil.example/x", "a.org"), ("GET", ".evil/x", "a.org"), ("GET", ":1/x", "a.org"),
     ("GET", "a", "a.org"), ("GET", "?a", "a.org"), ("GET", "#/a", "a.org"), ("GET", "*", "a.org"),
@@ -187,8 +176,6 @@ struct AttackTests {
     #expect(try fixture.cache.namespace.keys().map(\.string) == ["https://example.com/"])
   }
 
-  // MARK: Errors of conditions and ranges
-
   @Test(arguments: [
     (412, [("If-Match", "\"x\"")]), (412, [("If-None-Match", "\"x\"")]),
     (416, [("Range", "bytes=99-")]), (404, [("Range", "bytes=0-1")]),
@@ -217,8 +204,6 @@ struct AttackTests {
     #expect(fixture.origin.count == 2)
     #expect(try await !fixture.get("/a").result.isHit)
   }
-
-  // MARK: Variants
 
   @Test func `the number of variants of a URI is limited, and the least recently used one goes`()
     async throws

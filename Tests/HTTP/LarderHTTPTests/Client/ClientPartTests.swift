@@ -104,7 +104,6 @@ struct ClientPartTests {
   }
 }
 
-/// The counts of a cache, and the counts that caches save in their store.
 struct StatisticsTests {
   @Test func `saved counts are the sum of all caches, and nothing counts twice`() async throws {
     let fixture = try Fixture(.page("max-age=10", [("ETag", "\"1\"")]))
@@ -149,7 +148,6 @@ struct StatisticsTests {
   }
 }
 
-/// Tests with the smallest and largest numbers of a type, and with readers that stop at any time.
 struct ExtremeTests {
   @Test(arguments: [Int64.min, .min + 86_400, -1, 0, .max - 86_400, .max])
   func `a date of any number has a text`(seconds: Int64) {

@@ -7,7 +7,6 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Bodies that are stored in parts as they arrive.
 struct LongBodyTests {
   static let fresh: Pairs = [("Cache-Control", "max-age=10000"), ("ETag", "\"1\"")]
 

@@ -6,7 +6,6 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Tests of the memory that a cache uses for clients of any speed.
 struct MemoryTests {
   private static let fresh: Pairs = [("Cache-Control", "max-age=100")]
 

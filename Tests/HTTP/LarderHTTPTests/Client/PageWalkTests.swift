@@ -14,7 +14,6 @@ struct PageWalkTests {
   }
   private struct InvalidCursor: Error {}
 
-  /// A service of five pages, which counts its requests.
   private final class Service: Sendable {
     struct State {
       var version = 1

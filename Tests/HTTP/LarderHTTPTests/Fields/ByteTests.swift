@@ -77,8 +77,6 @@ struct ByteTests {
     }
   }
 
-  // MARK: Strong and weak tags
-
   @Test(arguments: [
     ("W/\"a\"", "\"a\"", false), ("W/\"a\"", "W/\"a\"", true), ("\"a\"", "W/\"a\"", true),
     ("\"a\"", "\"a\"", true),

@@ -8,7 +8,6 @@
   import Synchronization
   import Testing
 
-  /// Responses that end too early or are not HTTP.
   @Suite struct CurlFaultTests {
     /// The response that a client gets from a server that sends these bytes and then closes the connection.
     private static func response(

@@ -8,7 +8,6 @@
   import TestSupport
   import Testing
 
-  /// Requests and responses that `CurlTransport` carries.
   @Suite struct CurlTests {
     @Test(arguments: [HTTPRequest.Method.post, .put, .init("PURGE")!])
     func `methods, fields and bodies reach the server as they are`(method: HTTPRequest.Method)
@@ -159,7 +158,6 @@
   }
 
   extension HTTPRequest {
-    /// A request to a server on this machine.
     static func local(
       _ method: Method = .get, _ path: String = "/a", to authority: String
     ) -> HTTPRequest {
@@ -168,7 +166,6 @@
   }
 
   extension CurlTransport {
-    /// Sends a request without a body.
     func send(
       _ method: HTTPRequest.Method = .get, path: String = "/a", to authority: String
     ) async throws -> (HTTPResponse, HTTPBody) {

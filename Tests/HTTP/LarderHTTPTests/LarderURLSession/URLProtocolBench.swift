@@ -12,7 +12,6 @@
     import FoundationNetworking
   #endif
 
-  /// Records the events of a task in order.
   final class RecordingDelegate: NSObject, URLSessionDataDelegate {
     let events = Mutex<[String]>([])
 

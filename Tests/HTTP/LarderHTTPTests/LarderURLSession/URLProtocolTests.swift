@@ -13,7 +13,6 @@
     import FoundationNetworking
   #endif
 
-  /// Requests over `URLSession` that a cache answers.
   @Suite(.serialized) struct URLProtocolTests {
     private static let fresh = ["Cache-Control": "max-age=100", "ETag": "\"1\""]
 

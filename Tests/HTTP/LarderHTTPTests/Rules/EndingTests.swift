@@ -161,8 +161,6 @@ struct EndingTests {
       try fixture.store.namespace("http").entry(for: "https://example.com/a")?.tags.count == 2)
   }
 
-  // MARK: Clear Site Data
-
   @Test(arguments: ["\"cache\"", "\"*\"", "\"cookies\", \"cache\"", "\"storage\" ,\"*\""])
   func `Clear Site Data, 3: an answer ends all responses of its origin`(field: String)
     async throws

@@ -5,7 +5,6 @@ import Testing
 
 @testable import LarderHTTP
 
-/// The rules of a shared cache.
 struct SharedCacheTests {
   private func harness(_ kind: HTTPCachePolicy.Kind = .shared) -> HTTPHarness {
     let harness = HTTPHarness()
@@ -132,8 +131,6 @@ struct SharedCacheTests {
       #expect(directives.unusableFields == ["x-a", "x-b"] && !directives.noCache)
     }
   }
-
-  // MARK: Principals
 
   /// Takes the user from a cookie, for a service whose requests name the user in no other field.
   private static let byCookie: @Sendable (HTTPRequest) -> String? = { request in

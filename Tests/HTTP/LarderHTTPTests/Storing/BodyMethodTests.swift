@@ -5,7 +5,6 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Responses stored under keys that include the body of the request.
 struct BodyMethodTests {
   private static var policy: HTTPCachePolicy {
     HTTPCachePolicy(rules: [HTTPCacheRule("example.com/query*", bodyMethods: [.post, .query])])

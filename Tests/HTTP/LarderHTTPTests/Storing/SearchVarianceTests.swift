@@ -79,8 +79,6 @@ struct SearchVarianceTests {
     }
   }
 
-  // MARK: The cache
-
   private func fixture(
     _ field: String, kind: HTTPCachePolicy.Kind = .private, _ more: Pairs = []
   ) throws -> Fixture {
