@@ -9,117 +9,96 @@ extension ZoneRules {
 
   /// Reads a file in the format of RFC 9636: `TZif`, version 1 to 4.
   init(file bytes: [UInt8]) throws(Flaw) {
-    var file = BigEndianReader(bytes)
-    var head = try Head(&file)
-    let isLong = head.version >= UInt8(ascii: "2")
-    if isLong {
-      // Skips the first table, which has 32-bit times for old readers. The second table has 64-bit times.
-      try file.skip(head.count(timeWidth: 4))
-      head = try Head(&file)
-    }
-    self = try Self.table(head, timeWidth: isLong ? 8 : 4, &file)
-    if isLong { later = try Self.footer(&file) }
-  }
-
-  private struct Head {
-    let version: UInt8
-    let universal, standard, leaps, times, types, letters: Int
-
-    init(_ file: inout BigEndianReader) throws(Flaw) {
-      guard try file.bytes(4).elementsEqual("TZif".utf8) else {
-        throw Flaw(reason: "it does not begin with TZif")
-      }
-      version = try file.bytes(1).first!
-      try file.skip(15)
-      universal = Int(try file.number(4) & 0xFFFF_FFFF)
-      standard = Int(try file.number(4) & 0xFFFF_FFFF)
-      leaps = Int(try file.number(4) & 0xFFFF_FFFF)
-      times = Int(try file.number(4) & 0xFFFF_FFFF)
-      types = Int(try file.number(4) & 0xFFFF_FFFF)
-      letters = Int(try file.number(4) & 0xFFFF_FFFF)
-    }
-
-    /// The number of bytes of the table after the header.
-    func count(timeWidth: Int) -> Int {
-      times * (timeWidth + 1) + types * 6 + letters + leaps * (timeWidth + 4) + standard + universal
-    }
-  }
-
-  private static func table(
-    _ head: Head, timeWidth: Int, _ file: inout BigEndianReader
-  ) throws(Flaw) -> ZoneRules {
-    // Checks the size before reserving memory for the table, because a damaged file may claim any size.
-    guard head.count(timeWidth: timeWidth) <= file.left else { throw .short }
-    guard head.leaps == 0 else { throw Flaw(reason: "it counts leap seconds") }
-    guard (1...256).contains(head.types) else {
-      throw Flaw(reason: "it has \(head.types) kinds of time")
-    }
-    var changes: [Int64] = []
-    for _ in 0..<head.times {
-      let moment = try file.number(timeWidth)
-      guard changes.last.map({ $0 < moment }) ?? true else {
-        throw Flaw(reason: "its times are not in order")
-      }
-      // Sums with times near the limits of 64 bits would overflow, so such times are refused. RFC 9636 advises at least -2^59.
-      guard (-(1 << 60)...1 << 60).contains(moment) else {
-        throw Flaw(reason: "\(moment) seconds are not a time")
-      }
-      changes.append(moment)
-    }
-    let kinds = try file.bytes(head.times)
-    var known: [Int64] = []
-    for _ in 0..<head.types {
-      let offset = try file.number(4)
-      guard possibleOffsets.contains(offset) else {
-        throw Flaw(reason: "\(offset) seconds are not an offset")
-      }
-      known.append(offset)
-      try file.skip(2)
-    }
-    // The first kind of time applies before the first change.
-    var offsets = [known[0]]
-    for kind in kinds {
-      guard known.indices.contains(Int(kind)) else { throw Flaw(reason: "it has no kind \(kind)") }
-      offsets.append(known[Int(kind)])
-    }
-    try file.skip(head.letters + head.standard + head.universal)
-    return ZoneRules(changes: changes, offsets: offsets)
+    let file = bytes.span
+    var table = try Table(file, at: 0, timeWidth: 4)
+    let isLong = table.version >= UInt8(ascii: "2")
+    // Skips the first table, which has 32-bit times for old readers. The second table has 64-bit times.
+    if isLong { table = try Table(file, at: table.end, timeWidth: 8) }
+    self = try table.rules(in: file)
+    if isLong { later = try Self.footer(file.extracting(table.end..<file.count).copied) }
   }
 
   /// The rule in the last line of the file; nil if the line is empty.
-  private static func footer(_ file: inout BigEndianReader) throws(Flaw) -> YearlyChanges? {
+  private static func footer(_ rest: [UInt8]) throws(Flaw) -> YearlyChanges? {
     let newline = UInt8(ascii: "\n")
-    guard try file.bytes(1).first == newline else { throw Flaw(reason: "it has no last line") }
-    let line = file.rest.prefix { $0 != newline }
-    guard line.count < file.left else { throw .short }
+    guard let first = rest.first else { throw .short }
+    guard first == newline else { throw Flaw(reason: "it has no last line") }
+    guard let end = rest.dropFirst().firstIndex(of: newline) else { throw .short }
+    let line = rest[1..<end]
     if line.isEmpty { return nil }
     guard let changes = YearlyChanges(line) else {
       throw Flaw(reason: "its rule \(String(decoding: line, as: UTF8.self)) cannot be read")
     }
     return changes
   }
-}
 
-/// Reads bytes from the start. Numbers are big-endian and signed.
-private struct BigEndianReader {
-  private(set) var rest: ArraySlice<UInt8>
+  private struct Table {
+    let version: UInt8
+    private let timeWidth: Int
+    /// The place in the file after the header of the table.
+    private let start: Int
+    /// The numbers in the header, in the order of the file: the third is the number of leap seconds, the fourth the number of
+    /// times, and the fifth the number of kinds of time.
+    private let counts: [Int]
 
-  init(_ bytes: [UInt8]) { rest = bytes[...] }
+    private var times: Int { counts[3] }
+    private var kinds: Int { counts[4] }
 
-  var left: Int { rest.count }
+    init(_ file: Span<UInt8>, at place: Int, timeWidth: Int) throws(Flaw) {
+      guard file.count - place >= 4 else { throw .short }
+      guard file.extracting(place..<place + 4).copied.elementsEqual("TZif".utf8) else {
+        throw Flaw(reason: "it does not begin with TZif")
+      }
+      guard file.count - place >= 44 else { throw .short }
+      version = file[place + 4]
+      self.timeWidth = timeWidth
+      start = place + 44
+      counts = (0..<6).map { Int(file.bigEndian(at: place + 20 + 4 * $0, as: UInt32.self)) }
+    }
 
-  mutating func bytes(_ count: Int) throws(ZoneRules.Flaw) -> ArraySlice<UInt8> {
-    guard count <= rest.count else { throw .short }
-    defer { rest = rest.dropFirst(count) }
-    return rest.prefix(count)
-  }
+    var end: Int {
+      let widths = [1, 1, timeWidth + 4, timeWidth + 1, 6, 1]
+      return zip(counts, widths).reduce(start) { $0 + $1.0 * $1.1 }
+    }
 
-  mutating func skip(_ count: Int) throws(ZoneRules.Flaw) { _ = try bytes(count) }
-
-  mutating func number(_ width: Int) throws(ZoneRules.Flaw) -> Int64 {
-    let bytes = try bytes(width)
-    var number: Int64 = bytes.first! < 0x80 ? 0 : -1
-    for byte in bytes { number = number << 8 | Int64(byte) }
-    return number
+    func rules(in file: Span<UInt8>) throws(Flaw) -> ZoneRules {
+      // Checks the size before reserving memory for the table, because a damaged file may claim any size.
+      guard end <= file.count else { throw .short }
+      guard counts[2] == 0 else { throw Flaw(reason: "it counts leap seconds") }
+      guard (1...256).contains(kinds) else { throw Flaw(reason: "it has \(kinds) kinds of time") }
+      var changes: [Int64] = []
+      for index in 0..<times {
+        let place = start + index * timeWidth
+        let moment =
+          timeWidth == 4
+          ? Int64(file.bigEndian(at: place, as: Int32.self))
+          : file.bigEndian(at: place, as: Int64.self)
+        guard changes.last.map({ $0 < moment }) ?? true else {
+          throw Flaw(reason: "its times are not in order")
+        }
+        // Sums with times near the limits of 64 bits would overflow, so such times are refused. RFC 9636 advises at least -2^59.
+        guard (-(1 << 60)...1 << 60).contains(moment) else {
+          throw Flaw(reason: "\(moment) seconds are not a time")
+        }
+        changes.append(moment)
+      }
+      let kindOfTimes = start + times * timeWidth
+      var known: [Int64] = []
+      for index in 0..<kinds {
+        let offset = Int64(file.bigEndian(at: kindOfTimes + times + 6 * index, as: Int32.self))
+        guard ZoneRules.possibleOffsets.contains(offset) else {
+          throw Flaw(reason: "\(offset) seconds are not an offset")
+        }
+        known.append(offset)
+      }
+      // The first kind of time applies before the first change.
+      var offsets = [known[0]]
+      for place in kindOfTimes..<kindOfTimes + times {
+        let kind = Int(file[place])
+        guard known.indices.contains(kind) else { throw Flaw(reason: "it has no kind \(kind)") }
+        offsets.append(known[kind])
+      }
+      return ZoneRules(changes: changes, offsets: offsets)
+    }
   }
 }
