@@ -50,7 +50,6 @@ struct BrowseScreen {
 
   func rendition(_ color: Color) -> String { presentation.hasColor ? color.rawValue : "" }
 
-  /// `text` on a terminal with Unicode, otherwise `plain`.
   func drawn(_ text: String, _ plain: String) -> String { presentation.hasUnicode ? text : plain }
 
   func fit(_ text: String, to width: Int) -> String {

@@ -20,7 +20,6 @@ extension BrowseState {
   /// Requests the first rows of the list, because the query is new.
   mutating func restart() { (pending, total, value, valueTop) = (.top, nil, nil, 0) }
 
-  /// Requests the rows of the window again, unless another request is pending.
   mutating func refresh() { pending = pending ?? .refresh }
 
   /// - Parameter since: The time of the last read, by the store's clock. Entries that were written after `since` get a mark.

@@ -74,7 +74,6 @@ extension Command {
     }
   }
 
-  /// Writes the values of a selection, one after the other.
   private static func answerAll(_ call: Invocation, in session: Session) throws {
     let scope = try Scope(of: call, in: session)
     var writer = ValueWriter(

@@ -29,12 +29,7 @@ extension Command {
         ])
       }
       isFirst = false
-      let report = try StatisticsReport(
-        session.store.statistics(), session.store.limits(),
-        living: session.livingNamespaces(), only: only,
-        added: session.additions.storeFacts(session.store),
-        http: HTTPCounts.read(from: session.store))
-      try session.output.answer(report.reply)
+      try session.output.answer(StatisticsReport(of: session, only: only).reply)
       guard let interval else { return .done }
       guard try session.host.pause(interval) else {
         return .exitCode(ShellError.Code.interrupted.exitCode)

@@ -58,7 +58,6 @@ extension Command {
     }
   }
 
-  /// The summary of an export to standard output. Standard output has the entries, so the summary goes to standard error.
   private static func aside(_ done: Tally, _ session: Session) -> SafeText {
     switch session.output.presentation.mode {
     case .json, .jsonl:

@@ -23,8 +23,6 @@ struct Command: Sendable {
 }
 
 extension CommandSpec {
-  /// The command that has this syntax and runs `run`.
-  ///
   /// - Parameter run: Returns nothing, or an ``Outcome`` if the command can have an exit code of its own.
   func running<Result: Sendable>(
     _ run: @escaping @Sendable (Invocation, Session) throws -> Result

@@ -17,20 +17,17 @@ struct StatisticsReport {
   private let added: [Additions.Fact]
   private let http: [HTTPCounts]
 
-  /// - Parameter living: The namespaces, with counts that do not include expired entries that are still in the file.
-  init(
-    _ statistics: Statistics, _ limits: StoreLimitInfo, living: [NamespaceInfo], only: String?,
-    added: [Additions.Fact], http: [HTTPCounts]
-  ) {
-    self.added = added
-    self.statistics = statistics
-    limitInfo = limits
+  init(of session: Session, only: String?) throws {
+    statistics = try session.store.statistics()
+    limitInfo = try session.store.limits()
+    // These counts do not include expired entries that are still in the file.
+    let living = try session.livingNamespaces()
+    added = try session.additions.storeFacts(session.store)
+    http = try HTTPCounts.read(from: session.store)
+      .filter { only == nil || $0.namespace.isExactly(only) }
     // This process reads only for this command, so its own readers are removed from the list.
-    self.statistics.readers.removeAll {
-      $0.process == Int(ProcessInfo.processInfo.processIdentifier)
-    }
+    statistics.readers.removeAll { $0.process == Int(ProcessInfo.processInfo.processIdentifier) }
     isWhole = only == nil
-    self.http = http.filter { only == nil || $0.namespace.isExactly(only) }
     namespaces = statistics.namespaces.filter { only == nil || $0.info.name.isExactly(only) }.map {
       var namespace = $0
       namespace.info = living.first { $0.name.isExactly(namespace.info.name) } ?? namespace.info
@@ -38,7 +35,6 @@ struct StatisticsReport {
     }
   }
 
-  /// The answer: tables for a person, lines of facts for a pipe, one object for JSON.
   var reply: Reply {
     let (lines, tables) = (lines, Reply.Body.parts(tables))
     return Reply(
@@ -133,7 +129,6 @@ struct StatisticsReport {
 
   // MARK: Facts
 
-  /// A fact for data, for tables, or for both.
   private typealias Fact = (column: Column, cell: Cell)
 
   private static func data(_ facts: [Fact]) -> [Fact] {

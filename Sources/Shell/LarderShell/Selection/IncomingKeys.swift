@@ -11,7 +11,6 @@ struct PipedKeys {
   var count = 0
   var absent = 0
 
-  /// Throws if at least one key is in no namespace.
   func check() throws(ShellError) {
     guard absent > 0 else { return }
     throw ShellError(
@@ -20,7 +19,6 @@ struct PipedKeys {
       hint: "the others are above")
   }
 
-  /// Writes a note about the keys that are in no namespace.
   func noteAbsent(_ host: Host) throws {
     if absent > 0 { try host.notify("note: \(ChangeSummary.notFound(absent))") }
   }
@@ -34,7 +32,6 @@ struct IncomingKeys {
     let key: [UInt8]
   }
 
-  /// The fields of a JSON record that identify an entry.
   private struct Record: Decodable {
     let namespace: String?
     let key: String?

@@ -7,7 +7,6 @@ extension Scope {
   private static let countedRest = 10_000
   private static let countingTime = Duration.milliseconds(4)
 
-  /// Lists the entries. A person sees one page of the list.
   func list(as form: EntryForm, includingExpired: Bool = false) throws {
     let output = session.output
     // Keys that are still to be read from standard input can be read only once, so such a list has no pages.
@@ -56,7 +55,6 @@ extension Scope {
     return "\u{2026} \(over)\(Wording.count(rest.count)) more: \(after)\(other)--limit all"
   }
 
-  /// Writes the keys of a selection in one namespace, without facts.
   func listKeys() throws {
     var walk = try SelectionWalk(selection, in: namespaces, for: session)
     var left = selection.most

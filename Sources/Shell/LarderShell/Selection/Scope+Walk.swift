@@ -86,7 +86,6 @@ extension Scope {
       piped: walk.piped, damaged: walk.damaged + damaged, found: order == nil ? found : first.count)
   }
 
-  /// Visits every entry in the order of the selection.
   @discardableResult
   func visitEntries(
     showing verb: String? = nil, includingExpired: Bool = false,

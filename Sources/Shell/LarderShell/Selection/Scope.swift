@@ -102,7 +102,6 @@ extension Scope {
     input = IncomingKeys(items)
   }
 
-  /// Exports the entries of the scope to the file of `--save`.
   func save(_ call: Invocation) throws {
     guard let path = call.bytes("--save") else { return }
     let writer = try session.host.make(LocalFile.path(path), false)

@@ -36,7 +36,6 @@ final class AnswerWriter {
       clock: wallClock)
   }
 
-  /// Whether a person reads the answers as a table.
   var isTable: Bool { presentation.mode == .table }
   var isForPerson: Bool { presentation.mode.isForPerson }
 
@@ -92,7 +91,6 @@ final class AnswerWriter {
 
   func writeLines(_ lines: [SafeText]) throws { try write(presentation.lines(lines)) }
 
-  /// Writes the answer to a change, except if `--quiet` is set.
   func acknowledge(_ reply: Reply) throws {
     if !settings.isQuiet { try answer(reply) }
   }
@@ -110,7 +108,6 @@ final class AnswerWriter {
     separator = .ended
   }
 
-  /// Writes to the host or to the sink. Each answer is written by this function.
   private func send(_ bytes: [UInt8]) throws {
     if let sink { try sink.write(bytes) } else { try host.write(bytes) }
   }

@@ -8,7 +8,6 @@ final class ProgressLine {
   private let verb: String
   private var total: Int?
   private let unit: (Int) -> String
-  /// Replaces the text of the line; nil if no line appears.
   private let progress: ((SafeText?) throws -> Void)?
   private let hasUnicode: Bool
   private let start = ContinuousClock.now

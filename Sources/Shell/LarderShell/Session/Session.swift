@@ -88,7 +88,6 @@ package final class Session {
     }
   }
 
-  /// Whether a command may change an entry.
   func isChosen(_ entry: Store.Entry) -> Bool {
     chosen.map { $0[EntryID(entry)] == entry.version } ?? true
   }
@@ -178,7 +177,6 @@ package struct Interruption: Error {
 extension Timestamp {
   init(_ time: UnixTime) { self.init(milliseconds: time.milliseconds) }
 
-  /// The time in the type that ShellLanguage uses.
   var unix: UnixTime { UnixTime(milliseconds: milliseconds) }
 }
 

@@ -11,12 +11,10 @@ package struct Settings {
   /// Whether every bulk change is confirmed, as with `larder --yes`.
   package var answersYes = false
   package var confirmsBulkChanges = true
-  /// Whether the answers to changes are omitted.
   package var isQuiet = false
   package var usesPager = true
   package var showsTiming = false
   package var keepsHistory = true
-  /// Whether a hint appears after the line while a person types.
   package var showsHints = true
   /// The number of rows of a list that a person sees. If nil, as many rows as fit the window.
   package var rowLimit: Int?
@@ -33,7 +31,6 @@ enum ShellOption: String, CaseIterable {
 
   var summary: String { facts.summary }
 
-  /// The summary of the option. For an option that is on or off, also its setting.
   private var facts: (summary: String, flag: WritableKeyPath<Settings, Bool>?) {
     switch self {
     case .color: ("colors", \.hasColor)

@@ -36,7 +36,6 @@ extension ShellError {
   static let readOnlyHint: SafeText =
     "start the shell without --read-only, as the user that owns the store"
 
-  /// The error if a command would change a store that is open only for reading.
   static func readOnly(_ command: String) -> ShellError {
     ShellError(
       .readOnly, "the store is open read-only, and \(command) changes it",
@@ -63,7 +62,6 @@ extension ShellError {
 }
 
 extension Session {
-  /// The error for a key that does not exist. The hint names similar keys.
   func noSuchKey(
     _ key: [UInt8], in namespaces: [Store.Namespace], verb: String = "keys"
   ) throws -> ShellError {

@@ -1,6 +1,92 @@
 import Larder
 import ShellLanguage
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The format of entries in a file: JSON lines with all facts, or CSV with some facts.
+enum ExportFormat: String, CaseIterable {
+  case jsonl
+  /// For other programs. CSV does not contain the rules of namespaces.
+  case csv
+
+  static let version = 1
+
+  /// The word for an entry that never expires. If the field were absent, an import would apply the rules of the namespace.
+  static let never = "never"
+
+  /// The lines before the first entry. JSON lines begin with the format and the rules of each namespace, CSV with the header.
+  func head(_ namespaces: [NamespaceInfo], _ shown: [QueryColumn]) throws -> [UInt8] {
+    switch self {
+    case .csv:
+      return CSV.line(CSV.header(Self.columns) + shown.map(\.label))
+    case .jsonl:
+      var lines = [JSON.object([.init("larder_export", .number(Self.version))])]
+      for facts in namespaces {
+        var fields = [
+          JSON.Field("namespace", .string(facts.name)),
+          JSON.Field("rules", try Self.json(facts.declared)),
+        ]
+        if !facts.overrides.isEmpty {
+          fields.append(JSON.Field("overrides", try Self.json(facts.overrides)))
+        }
+        lines.append(.object(fields))
+      }
+      return lines.flatMap { Array(($0.text + "\n").utf8) }
+    }
+  }
+
+  func line(_ entry: Store.Entry, _ value: Span<UInt8>, _ shown: [(Column, Cell)]) -> [UInt8] {
+    let cells = Self.cells(entry, value.bytes)
+    switch self {
+    case .csv:
+      return CSV.line((Array(zip(Self.columns, cells)) + shown).flatMap { CSV.fields($1, of: $0) })
+    case .jsonl:
+      let fields = zip(Self.columns, cells).filter { $1 != .null }
+      return Array((JSON.object(fields.map { $1.jsonField($0.name) }).text + "\n").utf8)
+    }
+  }
+
+  private static func json(_ value: some Encodable) throws -> JSON {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return .verbatim(String(decoding: try encoder.encode(value), as: UTF8.self))
+  }
+
+  static let columns = [
+    Column("namespace"), Column("key", holdsBytes: true), Column("value", holdsBytes: true),
+    Column("codec"), Column("written"), Column("expires"), Column("stale_until"),
+    Column("idle"), Column("pinned"), Column("owners"), Column("tags"),
+    Column("etag", holdsBytes: true), Column("last_modified", holdsBytes: true),
+    Column("metadata", holdsBytes: true),
+  ]
+
+  private static func cells(_ entry: Store.Entry, _ value: [UInt8]) -> [Cell] {
+    return [
+      .text(entry.namespace), .bytes(entry.key.bytes), .bytes(value), .text(entry.codec.name),
+      moment(entry.written), entry.expires == nil ? .text(never) : moment(entry.expires),
+      moment(entry.staleUntil),
+      .optional(entry.timeToIdle?.milliseconds, Cell.span),
+      entry.isPinned ? .bool(true) : .null, list(entry.owners.map(Cell.owner)),
+      list(entry.tags.map { .text($0) }),
+      .optional(entry.entityTag, Cell.bytes), .optional(entry.lastModified, Cell.bytes),
+      .optional(entry.metadata, Cell.bytes),
+    ]
+  }
+
+  private static func list(_ cells: [Cell]) -> Cell { cells.isEmpty ? .null : .list(cells) }
+
+  /// A time as RFC 3339 text. If RFC 3339 cannot write the time, milliseconds after 1970.
+  private static func moment(_ time: Timestamp?) -> Cell {
+    guard let time = time?.unix else { return .null }
+    return (0...UnixTime.last.milliseconds).contains(time.milliseconds)
+      ? .time(time) : .json(.verbatim(String(time.milliseconds)))
+  }
+}
+
 /// Writes the entries of a selection, each on its own line.
 struct Export {
   let scope: Scope

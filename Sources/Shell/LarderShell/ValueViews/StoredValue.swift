@@ -26,7 +26,6 @@ struct StoredValue {
 
   private static let mostInMemory = 1 << 30
 
-  /// The bytes in a form that people and queries can read: CBOR as JSON, and a versioned value without its version.
   var readable: [UInt8] { DecodedValue.readable(bytes.span, entry.codec) ?? bytes }
 
   /// The entry under a key, even if it has expired. Nil if there is no entry.
