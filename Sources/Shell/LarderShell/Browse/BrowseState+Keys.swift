@@ -10,9 +10,7 @@ enum BrowseRequest: Equatable {
 }
 
 extension BrowseState {
-  private static let leaving: Set<KeyPress> = [
-    .text("q"), .escape, .control("c"), .control("d"),
-  ]
+  private static let leaving: Set<KeyPress> = [.text("q"), .escape, .control("c"), .control("d")]
 
   @discardableResult
   mutating func take(_ key: KeyPress) -> BrowseRequest? {

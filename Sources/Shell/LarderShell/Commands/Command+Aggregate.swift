@@ -4,8 +4,7 @@ import ShellLanguage
 extension Command {
   static let count = CommandSpec(
     "count", .looking, .reads, "Counts the entries of a selection and their bytes.",
-    selection: .optional,
-    options: [.value("--by", .operand, "count the entries for each value")],
+    selection: .optional, options: [.value("--by", .operand, "count the entries for each value")],
     plain: ["": "entries bytes expired", "--by OPERAND": "value entries bytes"],
     examples: [
       "count @departures": "a namespace",
@@ -52,8 +51,7 @@ extension Command {
       if let group, group.operand.takesEach, operand.operand.takesEach {
         throw ShellError(
           .usage, "\(kind.rawValue) and --by cannot both take every element",
-          at: call.range("--by"),
-          hint: "only one of them may have []")
+          at: call.range("--by"), hint: "only one of them may have []")
       }
       var scope = try Scope(of: call, in: session)
       var limit = Int.max

@@ -8,8 +8,7 @@ extension Command {
     options: [
       .flag("--at-least", "never shorten"), .flag("--at-most", "never extend"),
     ] + BulkOptions.all,
-    rules: [.atMostOne(["--at-least", "--at-most"])],
-    plain: BulkOptions.plain,
+    rules: [.atMostOne(["--at-least", "--at-most"])], plain: BulkOptions.plain,
     examples: [
       "expire 'Kiruna:'* midnight": "at the next midnight",
       "expire @articles 000017 1h30m": "from now",
@@ -45,8 +44,7 @@ extension Command {
   }
 
   static let touch = CommandSpec(
-    "touch", .changing, .changes, "Restarts the lifetime of entries.",
-    selection: .required,
+    "touch", .changing, .changes, "Restarts the lifetime of entries.", selection: .required,
     options: [
       .value("--ttl", .duration, "the new lifetime; default: that of their rule, if there is one")
     ]
@@ -83,8 +81,7 @@ extension Command {
 
   static let persist = CommandSpec(
     "persist", .changing, .changes, "Makes entries never expire.",
-    selection: .required, options: BulkOptions.all,
-    plain: BulkOptions.plain,
+    selection: .required, options: BulkOptions.all, plain: BulkOptions.plain,
     examples: [
       "persist \"Kiruna:07\"": "one key",
       "persist @articles --tag front": "all with a tag",

@@ -5,12 +5,10 @@ import ShellLanguage
 extension Command {
   private static let options: [OptionSpec] = [
     .value("--as", .choice(ValueStyle.allCases.map(\.rawValue)), "the form of the value"),
-    .value("--head", .size, "only the beginning"),
-    .flag("--full", "all of it, however long"),
+    .value("--head", .size, "only the beginning"), .flag("--full", "all of it, however long"),
     .value("--out", .file, "write the bytes to a file"),
     .flag("--force", "with --out: replace a file; with output raw: also at a terminal"),
-    .flag("--copy", "put the value on the clipboard of the terminal"),
-    showOption,
+    .flag("--copy", "put the value on the clipboard of the terminal"), showOption,
   ]
 
   static let get = CommandSpec(
@@ -156,8 +154,7 @@ extension Command {
 
   private static func fields(_ path: QueryPath, of value: StoredValue) -> [FieldText] {
     let bytes = value.readable
-    return (JSONLookup.ranges(of: path.parts, in: bytes.span) ?? [])
-      .map { FieldText(bytes, $0) }
+    return (JSONLookup.ranges(of: path.parts, in: bytes.span) ?? []).map { FieldText(bytes, $0) }
   }
 
   /// Visits the values of a selection, a few megabytes at a time. Returns the counts of the keys from standard input.
@@ -182,8 +179,7 @@ extension Command {
       let predicate =
         error.isDepth ? JSONText.tooDeep : isCBOR ? DecodedValue.unshownCBOR : "not JSON"
       return ShellError(
-        .noSuchField, "the value of \(key) is \(predicate)",
-        hint: "`get` without a path shows it")
+        .noSuchField, "the value of \(key) is \(predicate)", hint: "`get` without a path shows it")
     }
     var similar: SafeText?
     if case .field(let name)? = path.parts.first {

@@ -7,11 +7,9 @@ extension Command {
 
   static let keys = CommandSpec(
     "keys", aliases: ["list"], .looking, .reads,
-    "Lists the entries of a selection: key, size and expiry.",
-    selection: .optional,
+    "Lists the entries of a selection: key, size and expiry.", selection: .optional,
     options: [
-      .flag("--long", "more fields; in plain output all of them"),
-      showOption,
+      .flag("--long", "more fields; in plain output all of them"), showOption,
     ],
     plain: [
       "": "key",
@@ -29,8 +27,7 @@ extension Command {
     if let columns = call.columns("--show") {
       try scope.list(as: .show(columns))
     } else if scope.namespaces.count == 1, session.output.presentation.mode == .plain,
-      !call.has("--long"),
-      scope.selection.needsKeysOnly
+      !call.has("--long"), scope.selection.needsKeysOnly
     {
       try scope.listKeys()
     } else {
@@ -41,8 +38,7 @@ extension Command {
 
   static let ttl = CommandSpec(
     "ttl", aliases: ["expiry"], .looking, .reads, "Shows when entries expire.",
-    selection: .optional,
-    plain: ["": "key expires expires_in"],
+    selection: .optional, plain: ["": "key expires expires_in"],
     examples: [
       "ttl @departures \"Malm\u{F6} C:07\"": "one key",
       "ttl 'Kiruna:'*": "all that match",

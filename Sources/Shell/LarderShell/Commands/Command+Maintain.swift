@@ -5,9 +5,7 @@ extension Command {
   static let compact = CommandSpec(
     "compact", .store, .reads, "Rewrites the file of the store as small as possible, or copies it.",
     options: [
-      .value(
-        "--to", .file, "write a compact copy to a new directory",
-        placeholder: "DIRECTORY")
+      .value("--to", .file, "write a compact copy to a new directory", placeholder: "DIRECTORY")
     ],
     plain: ["": "verb before after"],
     examples: [

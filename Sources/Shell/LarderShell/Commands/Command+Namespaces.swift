@@ -5,8 +5,7 @@ import ShellLanguage
 extension Command {
   static let namespaces = CommandSpec(
     "namespaces", aliases: ["ns", "ls"], .looking, .reads,
-    "Lists the namespaces with their entries, size, next expiry and limit.",
-    namespaces: .any,
+    "Lists the namespaces with their entries, size, next expiry and limit.", namespaces: .any,
     options: [.value("--sort", .choice(["size", "entries", "name"]), "the order")],
     plain: ["": "namespace entries bytes"],
     examples: ["namespaces": "all of them, by name", "ns --sort size": "the largest first"]
@@ -78,8 +77,7 @@ extension Command {
 
   static let rename = CommandSpec(
     "rename", .store, .changes, "Gives a namespace another name, for every process at once.",
-    parameters: [.one("@OLD", .namespace), .one("@NEW", .namespace)],
-    plain: ["": "verb old new"],
+    parameters: [.one("@OLD", .namespace), .one("@NEW", .namespace)], plain: ["": "verb old new"],
     examples: [
       "rename @articles @news": "entries, rules and counts stay",
       "rename @thumbs @pictures": "the new name must be free",

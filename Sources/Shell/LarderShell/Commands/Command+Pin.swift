@@ -15,8 +15,7 @@ extension Command {
   ) -> Command {
     CommandSpec(
       verb, .changing, .changes, summary, selection: .required, options: BulkOptions.all,
-      plain: BulkOptions.plain,
-      examples: ["\(verb) @articles 000017": "one key", example: about]
+      plain: BulkOptions.plain, examples: ["\(verb) @articles 000017": "one key", example: about]
     ).running { call, session in
       var change = try EntryChange(verb, past: past, call, in: session)
       var unchanged = 0
@@ -42,16 +41,14 @@ extension Command {
       let changed = change.summary.total.entries
       let rest: SafeText = unchanged == 0 ? "" : "; \(Wording.count(unchanged)) unchanged"
       try change.answer(
-        "\(past) \(Wording.entries(changed))\(rest)", fields(),
-        unmatched: changed + unchanged == 0)
+        "\(past) \(Wording.entries(changed))\(rest)", fields(), unmatched: changed + unchanged == 0)
     }
   }
 
   static let invalidate = CommandSpec(
     "invalidate", .changing, .changes, "Removes every entry that has one of the tags.",
     namespaces: .oneOrAll, parameters: [.many("TAG", .text)],
-    options: BulkOptions.all + [BulkOptions.save],
-    plain: BulkOptions.plain,
+    options: BulkOptions.all + [BulkOptions.save], plain: BulkOptions.plain,
     examples: [
       "invalidate front --yes": "in all namespaces",
       "invalidate @articles sport weather --dry-run": "in one, with either tag",

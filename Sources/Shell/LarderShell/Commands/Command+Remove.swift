@@ -5,8 +5,7 @@ import ShellLanguage
 extension Command {
   static let clear = CommandSpec(
     "clear", .changing, .changes, "Removes every entry of a namespace, or of all.",
-    namespaces: .required,
-    options: BulkOptions.all + [BulkOptions.save], plain: BulkOptions.plain,
+    namespaces: .required, options: BulkOptions.all + [BulkOptions.save], plain: BulkOptions.plain,
     examples: ["clear @thumbs --dry-run": "a preview", "clear @* --yes": "everything, in a script"]
   ).running { call, session in
     let namespaces = try session.namespaces(call.namespaces)
@@ -62,8 +61,7 @@ extension Command {
   /// Removes all values of namespaces in one transaction. But if a namespace has values that were written after the horizon,
   /// removes only its other values, in a transaction for each batch.
   private static func cleared(
-    _ namespaces: [Store.Namespace], isWhole: Bool, asOf horizon: WriteHorizon?,
-    in session: Session
+    _ namespaces: [Store.Namespace], isWhole: Bool, asOf horizon: WriteHorizon?, in session: Session
   ) throws -> ChangeSummary {
     let removals = try session.write { batch in
       if isWhole { batch.refuseEarlierLoads(in: nil) }
@@ -113,8 +111,7 @@ extension Command {
 
   static let evict = CommandSpec(
     "evict", aliases: ["delete", "del", "rm"], .changing, .changes, "Removes entries.",
-    selection: .required, options: BulkOptions.all + [BulkOptions.save],
-    plain: BulkOptions.plain,
+    selection: .required, options: BulkOptions.all + [BulkOptions.save], plain: BulkOptions.plain,
     examples: [
       "evict 'Malm\u{F6} C:'*": "what keys lists with the same words",
       "evict @articles --older 7d --larger 10kB --dry-run": "a preview",
@@ -140,9 +137,7 @@ extension Command {
 
   static let purge = CommandSpec(
     "purge", .changing, .changes, "Removes entries that have expired and are still in the file.",
-    namespaces: .oneOrAll,
-    options: [BulkOptions.dryRun],
-    plain: BulkOptions.plain,
+    namespaces: .oneOrAll, options: [BulkOptions.dryRun], plain: BulkOptions.plain,
     examples: ["purge @*": "in all namespaces", "purge @departures --dry-run": "a preview"]
   ).running { call, session in
     let isWhole = session.isWhole(call.namespaces)

@@ -15,8 +15,7 @@ extension Command {
         "--if-absent",
         "only if the key is absent; exit code \(ExitCode.entryExists) and no word in a script if it is not"
       ),
-      .flag("--if-present", "only if the key exists; exit code 1 if it does not"),
-      BulkOptions.yes,
+      .flag("--if-present", "only if the key exists; exit code 1 if it does not"), BulkOptions.yes,
     ],
     rules: [
       .exactlyOne(["VALUE", "--from"]), .atMostOne(["--ttl", "--until"]),
@@ -83,8 +82,7 @@ extension Command {
 
   /// Runs `body`, which writes. If the limits of the namespace forbid the write, the error names these limits.
   static func explainingFull<Result>(
-    _ namespace: Store.Namespace, in session: Session,
-    _ body: (inout WriteBatch) throws -> Result
+    _ namespace: Store.Namespace, in session: Session, _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result {
     do {
       return try session.write(body)
@@ -109,8 +107,7 @@ extension Command {
     let line: [Cell] = [.text("set"), .text(entry.namespace), .bytes(entry.key.bytes)]
     let clock = session.wallClock
     return Reply(
-      .object(
-        EntryForm.record(namesNamespaces: true).columns, EntryForm.facts(entry, clock)),
+      .object(EntryForm.record(namesNamespaces: true).columns, EntryForm.facts(entry, clock)),
       in: [.plain: .rows(["verb", "namespace", Column("key", holdsBytes: true)], [line])],
       sentences: [
         "set \(entry.namespace) \(entry.key.bytes) (\(Wording.size(entry.size))), \(entry.end(clock))"

@@ -32,10 +32,7 @@ extension Command {
       .rows(
         columns,
         (named.map { [$0] } ?? ShellOption.allCases).map { option in
-          [
-            .text(option.rawValue), .text(option.value(in: session)),
-            .prose(option.summary),
-          ]
+          [.text(option.rawValue), .text(option.value(in: session)), .prose(option.summary)]
         }))
   }
 
@@ -67,8 +64,7 @@ extension Command {
   static let history = CommandSpec(
     "history", .shell, .reads, "Lists the lines typed at the prompt, the last one at the end.",
     parameters: [.optional("N", .text), .optional("TEXT", .text)],
-    options: [.flag("--clear", "remove all of them"), BulkOptions.yes],
-    plain: ["": "number line"],
+    options: [.flag("--clear", "remove all of them"), BulkOptions.yes], plain: ["": "number line"],
     examples: [
       "history": "the last 20",
       "history 100 evict": "the last 100 that contain a word",
@@ -108,8 +104,7 @@ extension Command {
     }
     try session.host.forgetHistory()
     session.historyWasCleared = true
-    try session.output.acknowledge(
-      ["lines": .number(count)], sentences: ["removed \(lines)"])
+    try session.output.acknowledge(["lines": .number(count)], sentences: ["removed \(lines)"])
   }
 
   static let source = CommandSpec(
@@ -123,8 +118,7 @@ extension Command {
     let path = try LocalFile.path(call.bytes("FILE")!)
     guard session.sourceDepth < deepest else {
       throw ShellError(
-        .usage, "files nest deeper than \(deepest)",
-        hint: "a file must not run itself")
+        .usage, "files nest deeper than \(deepest)", hint: "a file must not run itself")
     }
     session.sourceDepth += 1
     defer { session.sourceDepth -= 1 }
@@ -143,8 +137,7 @@ extension Command {
   private static let deepest = 16
 
   static let echo = CommandSpec(
-    "echo", .shell, .reads, "Prints its words.",
-    parameters: [.any("TEXT", .text)],
+    "echo", .shell, .reads, "Prints its words.", parameters: [.any("TEXT", .text)],
     examples: ["echo \"departures follow\"": "a line between outputs", "echo": "an empty line"],
   ).running { call, session in
     let words = Array(call.allBytes("TEXT").joined(separator: [.space]))

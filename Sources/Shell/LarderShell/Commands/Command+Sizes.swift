@@ -59,8 +59,7 @@ extension Command {
 
   static let expiring = CommandSpec(
     "expiring", aliases: ["soon"], .looking, .reads,
-    "Shows how many entries expire when, and which expire first.",
-    selection: .optional,
+    "Shows how many entries expire when, and which expire first.", selection: .optional,
     options: [.value("--within", .ahead, "how far ahead to look; default: 1h")],
     plain: ["": "key expires expires_in"],
     examples: ["expiring": "within the hour", "soon @departures --within 15m": "sooner"]
@@ -134,8 +133,7 @@ extension Command {
     try scope.visitEntries(showing: "drawing") { histogram.add($0, now: now) }
     guard !histogram.isEmpty else {
       throw ShellError(
-        .noSuchKey, "nothing to draw: no entries matched",
-        hint: "`count` takes the same words")
+        .noSuchKey, "nothing to draw: no entries matched", hint: "`count` takes the same words")
     }
     histogram.trim()
     try session.output.answer(histogram.reply)

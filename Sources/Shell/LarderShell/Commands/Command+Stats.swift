@@ -4,8 +4,7 @@ import ShellLanguage
 extension Command {
   static let stats = CommandSpec(
     "stats", .store, .reads, "Shows space, durability, hits, evictions and readers.",
-    namespaces: .oneOrAll,
-    options: [.value("--every", .duration, "repeat at this interval")],
+    namespaces: .oneOrAll, options: [.value("--every", .duration, "repeat at this interval")],
     plain: ["": "namespace fact value"],
     examples: ["stats": "the store", "stats @departures --every 2s": "a namespace as it changes"]
   ).running { call, session -> Outcome in
@@ -41,8 +40,7 @@ extension Command {
     "report", .store, .reads,
     "Writes a page that shows the store: HTML, or Markdown with `-o markdown`; - is standard output.",
     namespaces: .oneOrAll, parameters: [.one("FILE", .file)],
-    options: [.flag("--force", "replace an existing file")],
-    plain: ["": "file bytes"],
+    options: [.flag("--force", "replace an existing file")], plain: ["": "file bytes"],
     examples: [
       "report store.html": "the whole store",
       "report articles.html @articles --force": "a namespace",

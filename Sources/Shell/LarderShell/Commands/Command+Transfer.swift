@@ -3,8 +3,7 @@ import ShellLanguage
 
 extension Command {
   static let export = CommandSpec(
-    "export", .store, .reads,
-    "Writes entries with all their facts; - is standard output.",
+    "export", .store, .reads, "Writes entries with all their facts; - is standard output.",
     parameters: [.one("FILE", .file)], selection: .optional,
     options: [
       .value(

@@ -56,8 +56,7 @@ extension Command {
           ("command", .text(command)), ("changed_meanwhile", .number(changed)),
           ("lost", .number(lost)),
         ]))
-    return changed + lost == 0
-      ? .done : .exitCode(ShellError.Code.changedMeanwhile.exitCode)
+    return changed + lost == 0 ? .done : .exitCode(ShellError.Code.changedMeanwhile.exitCode)
   }
 
   /// Restores an entry. Returns false if the entry has changed after the command, or if its former value is unknown.

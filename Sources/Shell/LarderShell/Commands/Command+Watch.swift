@@ -5,14 +5,12 @@ import ShellLanguage
 extension Command {
   static let watch = CommandSpec(
     "watch", aliases: ["monitor"], .looking, .reads,
-    "Shows changes as they are committed, by this process and others.",
-    selection: .optional,
+    "Shows changes as they are committed, by this process and others.", selection: .optional,
     options: [
       .value(
         "--events", .choices(ChangeEvent.Kind.allCases.map(\.rawValue)),
         "only these, separated by commas", placeholder: "set,evicted,..."),
-      .flag("--values", "also the present value"),
-      showOption,
+      .flag("--values", "also the present value"), showOption,
       .value("--for", .duration, "end after this time"),
       .value("--count", .count, "end after so many events"),
     ],

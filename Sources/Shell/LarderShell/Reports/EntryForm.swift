@@ -30,8 +30,7 @@ struct EntryForm {
     [
       .text(entry.namespace), .bytes(entry.key.bytes), .size(entry.size), .size(entry.storedSize),
       .time(entry.written.unix), entry.lastUsed.map { .time($0.unix) } ?? .null,
-      Cell.staleExpiry(entry) ?? .expiry(entry.expires?.unix),
-      .expiresIn(entry, clock),
+      Cell.staleExpiry(entry) ?? .expiry(entry.expires?.unix), .expiresIn(entry, clock),
       .text(entry.state.rawValue),
     ]
   }

@@ -126,8 +126,7 @@ struct Histogram {
     if never.entries > 0 {
       cells.append([.null, .null, .number(never.entries), .size(never.bytes)])
     }
-    return Reply(
-      .rows(["from", "to", "entries", "bytes"], cells), in: [.table: .chart(rows)])
+    return Reply(.rows(["from", "to", "entries", "bytes"], cells), in: [.table: .chart(rows)])
   }
 
   private func cell(_ bound: Int64) -> Cell {

@@ -157,8 +157,7 @@ struct SizeReport {
     let words = "\(Wording.count(groups.count - shown.count)) more"
     return [
       showsNamespaces ? .text(words) : .blank, showsNamespaces ? .blank : .text(words),
-      .number(entries), .size(bytes),
-      .share(share), .bar(share), .blank, .share(1), .blank,
+      .number(entries), .size(bytes), .share(share), .bar(share), .blank, .share(1), .blank,
     ]
   }
 

@@ -38,8 +38,7 @@ struct StatisticsReport {
   var reply: Reply {
     let (lines, tables) = (lines, Reply.Body.parts(tables))
     return Reply(
-      object,
-      in: [.table: tables, .markdown: tables, .plain: lines, .raw: lines, .csv: lines])
+      object, in: [.table: tables, .markdown: tables, .plain: lines, .raw: lines, .csv: lines])
   }
 
   // MARK: For a person
@@ -65,9 +64,7 @@ struct StatisticsReport {
       RemovalReason.allCases.compactMap { reason -> [Cell]? in
         let count = namespace.removals[reason]
         guard reason.isEviction, count > 0, let words = reason.words else { return nil }
-        return [
-          .text(namespace.info.name), .text(words), .number(Int(clamping: count)),
-        ]
+        return [.text(namespace.info.name), .text(words), .number(Int(clamping: count))]
       }
     }
   }
@@ -245,8 +242,7 @@ extension StoreLimitInfo {
   var words: String? {
     let parts = [
       Limits(entries: effective.entries, bytes: effective.bytes).words,
-      effective.memory.map { "memory of \(Wording.size($0))" },
-      diskWords.map { "file of \($0)" },
+      effective.memory.map { "memory of \(Wording.size($0))" }, diskWords.map { "file of \($0)" },
     ].compactMap(\.self)
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }

@@ -38,8 +38,7 @@ struct StoreReport {
     ]
     var histograms = measures.map { title, measure, most in
       (
-        title: title,
-        histogram: Histogram(measure, over: 0...most, bins: 40, isLogarithmic: true)
+        title: title, histogram: Histogram(measure, over: 0...most, bins: 40, isLogarithmic: true)
       )
     }
     let now = session.clock.now.unix

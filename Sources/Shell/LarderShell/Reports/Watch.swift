@@ -151,8 +151,7 @@ struct Watch {
       .optional(change.sizeAfter, Cell.size), .optional(change.sizeBefore, Cell.size),
       expires, .optional(reason, Cell.text),
       .optional(name, Cell.text), .optional(missed, Cell.number), .bool(change.isKeyCut),
-      .optional(transaction, Cell.number),
-      .optional(change.process, Cell.number),
+      .optional(transaction, Cell.number), .optional(change.process, Cell.number),
     ]
     if hasValues { cells.append(.optional(event.value, Cell.bytes)) }
     return cells + event.shown

@@ -14,8 +14,7 @@ struct PipedKeys {
   func check() throws(ShellError) {
     guard absent > 0 else { return }
     throw ShellError(
-      .noSuchKey,
-      "\(Wording.count(absent)) of \(Wording.count(count, "key", "keys")) not found",
+      .noSuchKey, "\(Wording.count(absent)) of \(Wording.count(count, "key", "keys")) not found",
       hint: "the others are above")
   }
 

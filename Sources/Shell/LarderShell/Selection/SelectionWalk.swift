@@ -206,8 +206,7 @@ struct SelectionWalk {
   /// Whether a key comes after the key of `--after`, in the order of the walk.
   private func isBehindStart(_ key: [UInt8]) -> Bool {
     guard let start = selection.after else { return true }
-    return isReversed
-      ? key.lexicographicallyPrecedes(start) : start.lexicographicallyPrecedes(key)
+    return isReversed ? key.lexicographicallyPrecedes(start) : start.lexicographicallyPrecedes(key)
   }
 
   /// Visits the entry under a key. Returns nil if there is no entry, or if the entry does not pass.

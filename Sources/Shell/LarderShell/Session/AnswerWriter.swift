@@ -32,8 +32,7 @@ final class AnswerWriter {
     return Presentation(
       form ?? settings.mode, isTerminal: isTerminal,
       endsWithNUL: settings.endsWithNUL, width: host.window()?.columns,
-      hasColor: settings.hasColor && isTerminal, hasUnicode: settings.hasUnicode,
-      clock: wallClock)
+      hasColor: settings.hasColor && isTerminal, hasUnicode: settings.hasUnicode, clock: wallClock)
   }
 
   var isTable: Bool { presentation.mode == .table }

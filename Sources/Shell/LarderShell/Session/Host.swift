@@ -131,8 +131,7 @@ package struct Host {
   package var directory: (_ path: String) throws -> String = { $0 }
 
   package init(
-    write: @escaping ([UInt8]) throws -> Void,
-    read: @escaping (_ path: String) throws -> Input,
+    write: @escaping ([UInt8]) throws -> Void, read: @escaping (_ path: String) throws -> Input,
     make: @escaping (_ path: String, _ replaces: Bool) throws -> Sink
   ) {
     self.write = write

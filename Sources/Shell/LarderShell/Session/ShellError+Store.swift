@@ -38,8 +38,7 @@ extension ShellError {
 
   static func readOnly(_ command: String) -> ShellError {
     ShellError(
-      .readOnly, "the store is open read-only, and \(command) changes it",
-      hint: readOnlyHint)
+      .readOnly, "the store is open read-only, and \(command) changes it", hint: readOnlyHint)
   }
 
   /// The error of a command that ^C has stopped. `state` tells in which state the command leaves the store.
@@ -123,8 +122,7 @@ extension Store.Entry {
   func checkValue(_ clock: WallClock) throws(ShellError) {
     guard state != .expired else {
       throw ShellError(
-        .noSuchKey,
-        "\(key.bytes) in \(namespace) \(clock.expiry((staleUntil ?? expires)?.unix))",
+        .noSuchKey, "\(key.bytes) in \(namespace) \(clock.expiry((staleUntil ?? expires)?.unix))",
         hint:
           "`keys \(Quoting.namespace(namespace)) --expired` lists entries still in the file; `set` stores a new one"
       )

@@ -68,8 +68,7 @@ enum ExportFormat: String, CaseIterable {
     return [
       .text(entry.namespace), .bytes(entry.key.bytes), .bytes(value), .text(entry.codec.name),
       moment(entry.written), entry.expires == nil ? .text(never) : moment(entry.expires),
-      moment(entry.staleUntil),
-      .optional(entry.timeToIdle?.milliseconds, Cell.span),
+      moment(entry.staleUntil), .optional(entry.timeToIdle?.milliseconds, Cell.span),
       entry.isPinned ? .bool(true) : .null, list(entry.owners.map(Cell.owner)),
       list(entry.tags.map { .text($0) }),
       .optional(entry.entityTag, Cell.bytes), .optional(entry.lastModified, Cell.bytes),

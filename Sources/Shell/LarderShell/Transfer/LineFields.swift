@@ -91,8 +91,7 @@ struct LineFields {
   /// The bytes of a field. The field `name` has text, the field `name_base64` has base64.
   func bytes(_ name: String) throws(ParseError) -> [UInt8]? {
     let string = try string(
-      name,
-      name == "value" ? "a string; JSON goes in as text with \"codec\":\"json\"" : "a string")
+      name, name == "value" ? "a string; JSON goes in as text with \"codec\":\"json\"" : "a string")
     guard let base64 = try self.string(name + "_base64") else { return string }
     guard string == nil, let data = Data(base64Encoded: Data(base64)) else {
       throw ParseError(string == nil ? "\(name)_base64 is not base64" : "\(name) is there twice")

@@ -95,8 +95,7 @@ struct StoredValue {
       return try JSONText(Array(readable.prefix(head ?? .max)))
     } catch {
       throw ShellError(
-        .usage,
-        "the value of \(entry.key.bytes) is \(error.predicate) at byte \(error.offset)",
+        .usage, "the value of \(entry.key.bytes) is \(error.predicate) at byte \(error.offset)",
         hint: head == nil ? "use `--as text` or `--as hex`" : "remove --head: it cuts the value")
     }
   }
