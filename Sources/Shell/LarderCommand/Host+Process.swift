@@ -137,7 +137,7 @@ extension Host.Screen {
         case .end: .end
         }
       },
-      write: { try screen.write($0.span) }, suspend: { try screen.suspend() },
+      write: { try Terminal.write($0.span) }, suspend: { try screen.suspend() },
       close: { try screen.close() })
   }
 }

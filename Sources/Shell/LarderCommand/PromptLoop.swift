@@ -212,7 +212,6 @@ private final class LineHighlighter {
 }
 
 extension CompletionSource {
-  /// The candidates of the Tab key for a line. `cursor` is the index of the byte at which the cursor is.
   func completion(of line: [UInt8], cursor: Int) -> Completion {
     let found = Completer(.standard).completion(of: Array(line[..<cursor])) { self.found($0) }
     let candidates = found.candidates.map { $0.text + ($0.isWhole ? " " : "") }

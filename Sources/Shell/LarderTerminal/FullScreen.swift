@@ -65,10 +65,6 @@ package final class FullScreen {
     return bytes.isEmpty ? .end : .bytes(bytes)
   }
 
-  package func write(_ bytes: Span<UInt8>) throws(TerminalError) {
-    try Terminal.write(bytes, to: .output)
-  }
-
   /// Restores the terminal, stops the process as ^Z does, and takes the terminal again when the process continues.
   package func suspend() throws(TerminalError) {
     try leave()
@@ -106,9 +102,7 @@ package final class FullScreen {
     guard code == 0 else { throw .failed(operation: "tcsetattr", code: errno) }
   }
 
-  deinit {
-    if isOpen { try? leave() }
-  }
+  deinit { try? close() }
 }
 
 /// Restores the terminal when a signal ends the process. These signals are requests to end, timers, limits and faults.

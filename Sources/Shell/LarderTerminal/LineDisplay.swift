@@ -15,24 +15,19 @@ import CEditline
 
     /// The place after the scalars in a window of this width in cells.
     init(after scalars: some Sequence<Unicode.Scalar>, columns: Int) {
-      for scalar in scalars { advance(over: scalar, columns: columns) }
-    }
-
-    private mutating func advance(over scalar: Unicode.Scalar, columns: Int) {
-      switch scalar {
-      case "\n":
-        self.row += 1
-        self.column = 0
-      case "\t": step(8 - column % 8, columns)
-      default:
-        let width = Terminal.width(of: CollectionOfOne(scalar))
-        // libedit draws a control character as ^X, so the character needs two cells.
-        guard let width else {
+      for scalar in scalars {
+        if scalar == "\n" {
+          row += 1
+          column = 0
+        } else if scalar == "\t" {
+          step(8 - column % 8, columns)
+        } else if let width = Terminal.width(of: CollectionOfOne(scalar)) {
+          if column + width > columns { step(columns - column, columns) }
+          step(width, columns)
+        } else {
+          // libedit draws a control character as ^X, so the character needs two cells.
           for _ in "^X" { step(1, columns) }
-          return
         }
-        if column + width > columns { step(columns - column, columns) }
-        step(width, columns)
       }
     }
 

@@ -133,7 +133,6 @@ package struct QueryPath: Sendable, Hashable {
     return nil
   }
 
-  /// The text of the path, such as `.a.b[0]`.
   package var text: String {
     var text =
       switch root {

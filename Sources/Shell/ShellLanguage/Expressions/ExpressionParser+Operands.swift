@@ -82,7 +82,6 @@ extension ExpressionParser {
     }
   }
 
-  /// Whether the token directly follows the previous token, without a space.
   private var isAdjacent: Bool {
     index > 0 && tokens[index].range.lowerBound == tokens[index - 1].range.upperBound
   }

@@ -176,7 +176,6 @@ struct ExpressionParser {
     }
   }
 
-  /// The range of the tokens from a position to the last read token, for the text of an operand.
   func range(since start: Int) -> Range<Int> {
     tokens[start].range.lowerBound..<tokens[max(index - 1, start)].range.upperBound
   }

@@ -13,7 +13,6 @@ package struct JSONLookup {
     (ranges(of: parts, in: bytes.span) ?? []).map { value(bytes.span, $0) }
   }
 
-  /// The ranges of all values at the path; throws if the text is not JSON.
   static func find(
     _ parts: [QueryPath.Part], in bytes: Span<UInt8>
   ) throws(JSONError) -> [Range<Int>] {

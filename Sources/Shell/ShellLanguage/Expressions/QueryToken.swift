@@ -106,7 +106,6 @@ struct QueryLexer {
     return JSONLookup.string(literal.span, 0..<literal.count)
   }
 
-  /// A JSON number, a duration or a size.
   private mutating func number() throws(ShellError) -> QueryToken.Kind {
     let start = index
     index += 1

@@ -116,7 +116,6 @@ package enum QueryValue: Sendable, Hashable {
     }
   }
 
-  /// The value as JSON on one line.
   package var json: String {
     switch self {
     case .null: return "null"
@@ -159,7 +158,6 @@ package enum QueryType: String, Sendable, Hashable, CaseIterable {
 }
 
 extension QueryInput {
-  /// The fact `name` of the entry that has this value.
   func value(_ name: QueryName, of value: Span<UInt8>, at now: UnixTime) -> QueryValue {
     func text(_ bytes: [UInt8]?) -> QueryValue {
       guard let bytes, String(validating: bytes, as: UTF8.self) != nil else { return .null }

@@ -79,22 +79,20 @@ struct ArgumentReader {
     }
   }
 
-  /// The error for a wrong value of an option, with a hint that fits the option.
   private func explained(
     _ error: ShellError, of option: OptionSpec, with value: Word
   ) -> ShellError {
-    var (hint, hintForArguments) = (error.hint, error.hintForArguments)
+    var explained = error
     if option.name == "--ttl", value.bytes == Array("never".utf8) {
       // Only a time can be `never`.
       let takesTime = command.option(named: "--until") != nil
-      hint = takesTime ? "use `--until never`" : "`persist` makes entries never expire"
-    } else if let quoting = hint, hintForArguments != nil {
+      explained.hint =
+        takesTime ? "use `--until never`" : "`persist` makes entries never expire"
+    } else if let quoting = error.hint, error.hintForArguments != nil {
       // The value of an option cannot go behind `--`, but quotes reach this shell in a command of `-e`.
-      hintForArguments = "in a command of `-e`, \(quoting)"
+      explained.hintForArguments = "in a command of `-e`, \(quoting)"
     }
-    return ShellError(
-      error.code, error.message, at: error.range, place: error.place, hint: hint,
-      hintForArguments: hintForArguments)
+    return explained
   }
 
   /// Assigns the first and the last words to the parameters, and the words between them to the selection.

@@ -95,7 +95,6 @@ package struct CommandSpec: Sendable {
     plain.map { (words: $0.key.isEmpty ? name : "\(name) \($0.key)", fields: $0.value) }
   }
 
-  /// The usage without the command's name, one text for each argument.
   package var argumentUsage: [String] {
     var pieces: [String] = []
     if selection == nil, namespaces != .none {

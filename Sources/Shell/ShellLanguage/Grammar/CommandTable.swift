@@ -48,7 +48,6 @@ package enum CommandSynonyms {
     "tree": "sizes", "largest": "sizes --by key", "biggest": "sizes --by key",
   ]
 
-  /// The hint for a command of another tool; nil for any other word.
   package static func hint(
     _ word: String, behind arguments: some Collection<Argument> = []
   ) -> SafeText? {

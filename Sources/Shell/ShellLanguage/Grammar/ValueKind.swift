@@ -109,7 +109,6 @@ extension Word {
     throw misuse("\(bytes) is out of range", hint)
   }
 
-  /// The word as a sort key of `--sort`: the name of a fact, or an operand.
   fileprivate func order(
     _ clock: WallClock, _ variables: Variables
   ) throws(ShellError) -> Selection.Sort {

@@ -21,25 +21,21 @@ package enum Argument: Sendable, Hashable {
   package init(_ word: Word) throws(ShellError) {
     if let option = OptionWord(word) {
       self = .option(option)
-      return
-    }
-    guard word.leads(with: "@") else {
+    } else if !word.leads(with: "@") {
       self = .word(word)
-      return
-    }
-    var name = word.dropping(1)
-    guard name.bareText != "*" else {
+    } else if word.bareText == "@*" {
       self = .allNamespaces(word.range)
-      return
+    } else {
+      var name = word.dropping(1)
+      guard !name.isGlob else {
+        throw word.misuse(
+          "expected a namespace, not a pattern",
+          "@* is all of them; quote a name that contains such a character: @'a*'",
+          forArguments: "@* is all of them; `-n NAME` before the command names such a namespace")
+      }
+      name.range = word.range
+      self = .namespace(try NamespaceName(name))
     }
-    guard !name.isGlob else {
-      throw word.misuse(
-        "expected a namespace, not a pattern",
-        "@* is all of them; quote a name that contains such a character: @'a*'",
-        forArguments: "@* is all of them; `-n NAME` before the command names such a namespace")
-    }
-    name.range = word.range
-    self = .namespace(try NamespaceName(name))
   }
 }
 

@@ -6,12 +6,11 @@ extension Lexer {
     guard index + 1 < text.count else {
       throw wrong(index..<index + 1, "a backslash needs a character after it", Self.escapes)
     }
-    switch text[index + 1] {
-    case UInt8(ascii: "n"): return ([.newline], index + 2)
-    case UInt8(ascii: "t"): return ([.tab], index + 2)
-    case UInt8(ascii: "r"): return ([.carriageReturn], index + 2)
-    case UInt8(ascii: "e"): return ([.escape], index + 2)
-    case UInt8(ascii: "0"): return ([0], index + 2)
+    let letter = text[index + 1]
+    if let escape = Quoting.escapes.first(where: { UInt8(ascii: $0.key) == letter }) {
+      return ([escape.value], index + 2)
+    }
+    switch letter {
     case UInt8(ascii: "x"): return try hexEscape(at: index)
     case UInt8(ascii: "u"): return try scalarEscape(at: index)
     case let byte where byte == .space || byte.isPunctuation: return ([byte], index + 2)

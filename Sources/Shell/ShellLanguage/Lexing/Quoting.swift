@@ -74,16 +74,15 @@ package enum Quoting {
     return result
   }
 
+  /// The letters of escapes such as `\n`, each with its byte.
+  static let escapes: KeyValuePairs<Unicode.Scalar, UInt8> = [
+    "n": .newline, "t": .tab, "r": .carriageReturn, "e": .escape, "0": 0,
+  ]
+
   private static func escape(_ scalar: Unicode.Scalar) -> String {
-    switch scalar {
-    case "\n": "\\n"
-    case "\t": "\\t"
-    case "\r": "\\r"
-    case "\u{1B}": "\\e"
-    case "\0": "\\0"
-    case let scalar where scalar.value < 0x80: "\\x" + hex(UInt8(scalar.value))
-    default: "\\u{" + String(scalar.value, radix: 16) + "}"
-    }
+    guard scalar.isASCII else { return "\\u{" + String(scalar.value, radix: 16) + "}" }
+    let byte = UInt8(ascii: scalar)
+    return "\\" + (escapes.first { $0.value == byte }.map { String($0.key) } ?? "x" + hex(byte))
   }
 
   static func hex(_ byte: UInt8) -> String { (byte < 0x10 ? "0" : "") + String(byte, radix: 16) }

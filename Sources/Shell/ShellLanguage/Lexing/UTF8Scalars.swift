@@ -32,7 +32,6 @@ extension Unicode.Scalar {
   package var lowercased: Unicode.Scalar { single(properties.lowercaseMapping) }
   package var uppercased: Unicode.Scalar { single(properties.uppercaseMapping) }
 
-  /// `form` if `form` is a single scalar, otherwise this scalar.
   private func single(_ form: String) -> Unicode.Scalar {
     form.unicodeScalars.count == 1 ? form.unicodeScalars.first ?? self : self
   }

@@ -22,17 +22,11 @@ package struct Word: Sendable, Hashable {
   package internal(set) var range: Range<Int>
 
   /// The text of the word, for a comparison with keywords; nil if a part is quoted, or if the bytes are not UTF-8.
-  package var bareText: String? {
-    guard isBare else { return nil }
-    return String(validating: bytes, as: UTF8.self)
-  }
+  package var bareText: String? { isBare ? String(validating: bytes, as: UTF8.self) : nil }
 
   package var isBare: Bool { pieces.allSatisfy(\.isBare) }
 
-  package var bareCount: Int {
-    guard let first = pieces.first, first.isBare else { return 0 }
-    return first.range.upperBound
-  }
+  package var bareCount: Int { pieces.first.map { $0.isBare ? $0.range.upperBound : 0 } ?? 0 }
 
   package func leads(with prefix: String) -> Bool {
     bareCount >= prefix.utf8.count && bytes.starts(with: prefix.utf8)
@@ -130,7 +124,6 @@ package struct Word: Sendable, Hashable {
     return Array(data)
   }
 
-  /// The error for a word that the command does not accept at this position.
   func misuse(
     _ message: SafeText, _ hint: SafeText, forArguments: SafeText? = nil
   ) -> ShellError {

@@ -9,7 +9,6 @@ package struct Reply: Sendable {
     case bytes([UInt8])
     /// Lines that are the same in every mode, such as help.
     case text(String)
-    /// A bar for each count.
     case chart([(label: String, count: Int)])
     case parts([Body])
   }

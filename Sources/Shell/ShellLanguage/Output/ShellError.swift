@@ -29,11 +29,11 @@ package struct ShellError: Error, Sendable, Hashable {
   }
 
   package let code: Code
-  package let message: SafeText
+  package private(set) var message: SafeText
   package internal(set) var hint: SafeText?
   /// The hint for a command from the arguments of the program; nil if `hint` also fits such a command. The system's shell has
   /// removed the quotes of such a command, so a hint about quotes would not help.
-  let hintForArguments: SafeText?
+  var hintForArguments: SafeText?
   /// The range of the wrong part in the text of the command. `CommandLine.locate` turns the range into a place.
   package private(set) var range: Range<Int>?
   package internal(set) var place: Place?
@@ -57,9 +57,9 @@ package struct ShellError: Error, Sendable, Hashable {
   }
 
   package func adding(_ further: SafeText) -> ShellError {
-    ShellError(
-      code, "\(message); \(further)", at: range, place: place, hint: hint,
-      hintForArguments: hintForArguments)
+    var error = self
+    error.message = "\(message); \(further)"
+    return error
   }
 
   /// The error if a person answers no to a question. The person sees only this message, without the word `error`.

@@ -1,4 +1,3 @@
-/// Aligns cells in columns for a person.
 package struct TableLayout: Sendable {
   private static let gap = 2
   private let presentation: Presentation

@@ -69,7 +69,6 @@ package final class PatternMatcher {
   /// Moves the ways over a character. If a way has matched, returns its start and drops all less preferred ways.
   private func take(_ character: Character32?) -> Int? {
     for way in ways {
-      // The remaining ways are less preferred, so they are dropped.
       if case .match = program.steps[way.step] { return way.start }
       if let character, program.steps[way.step].takes(character, program.sets) {
         next.append(Way(step: way.step + 1, start: way.start))

@@ -3,7 +3,6 @@ package struct RegularExpression: Sendable, Hashable {
   package let source: String
   package let ignoresCase: Bool
   private let program: PatternProgram
-  /// The bytes of an expression that is plain text; otherwise nil.
   private let literal: [UInt8]?
 
   package init(_ word: Word, ignoresCase: Bool = false) throws(ShellError) {

@@ -34,7 +34,6 @@ extension RegularExpressionParser {
     }
   }
 
-  /// Reads the hexadecimal digits of `\x41` or `\x{1F600}`.
   private mutating func hexadecimal(
     _ count: Int, from start: Int
   ) throws(ShellError) -> Unicode.Scalar {

@@ -11,7 +11,6 @@ struct DateText {
   /// How far the zone is ahead of UTC, in seconds; nil if the text has no zone.
   private(set) var offset: Int?
 
-  /// Reads a date; nil if the text has another form.
   init?(_ text: Substring) {
     let parts = text.split(separator: "T", maxSplits: 1, omittingEmptySubsequences: false)
     guard let date = Self.numbers(parts[0], "-", [4...4, 2...2, 2...2]) else { return nil }

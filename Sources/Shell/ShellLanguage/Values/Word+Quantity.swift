@@ -73,7 +73,6 @@ extension Word {
     return text
   }
 
-  /// The error for a word that is not a valid duration, time or size.
   func wrong(_ kind: String, _ what: SafeText?, _ hint: SafeText) -> ShellError {
     let reason: SafeText = what.map { ": \($0)" } ?? ""
     return ShellError(
