@@ -1,4 +1,3 @@
-import LarderSystem
 import Synchronization
 
 /// Loads of several keys by one closure, the source. Each key has a load of its own in the table, so other callers can join

@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// Reads of many keys. One call of a closure loads the keys that are missing or too old.
 extension Cache {
   /// The values under `keys`, in the order of `keys`; nil for a key without a value. Throws the first error of

@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// Reads that load a missing or stale value.
 ///
 /// `value` returns the value. `result` returns a ``CacheResult``, which also has the source and the age of the value. The error

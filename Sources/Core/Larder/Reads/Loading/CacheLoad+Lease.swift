@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// Lets the processes of a machine run one load of a key at a time.
 extension CacheLoad {
   struct Turn {

@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// One request of a caller. The request has its result immediately, or joins or starts a load before the caller waits.
 extension CacheLoad {
   typealias Place = (load: InFlight, isJoined: Bool)

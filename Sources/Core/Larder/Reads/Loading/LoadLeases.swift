@@ -1,5 +1,3 @@
-import LMDB
-import LarderSystem
 import Synchronization
 
 /// The right to load one key. While a process has this right, other processes of the machine wait for the load.

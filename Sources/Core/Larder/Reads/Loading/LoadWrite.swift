@@ -1,6 +1,5 @@
 import Dispatch
 import LMDB
-import LarderSystem
 import Synchronization
 
 /// The write of a loaded value. Writes are committed in the order of queueing, before every later write of this process.

@@ -1,4 +1,3 @@
-import LarderSystem
 import Synchronization
 
 /// The loads of this process, at most one for each name. A load stays in the table until its value is committed.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The decoded values of one memory in the order of their insertion, and the state of the eviction policy, which is the policy
 /// of the store: ``EvictionQueue``. Each item has its statistics. A memory prefers new values to values that were never used. A
 /// wrong choice only means that a value is decoded again, because the entry stays in the store.

@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 /// The memory that decoded values use in this process, and the results of reads from the creation of that memory on.

@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 /// Items by key, in a hash table with open addressing. At most three quarters of the slots are used. Free slots have hash 0.

@@ -1,5 +1,4 @@
 import LMDB
-import LarderSystem
 
 /// The result of a key's lookup in a snapshot. The record is valid as long as the snapshot. A lookup has no side effects. For a
 /// read of the application, the caller then calls `recordMiss` or `recordAccess` of ``EntryReader``.
