@@ -67,24 +67,18 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
   }
 
   /// Makes the iterator of `for try await (key, value) in cache.entries() { ... }`.
-  public func makeAsyncIterator() -> Iterator { Iterator(cache: cache, prefix: prefix) }
+  public func makeAsyncIterator() -> Iterator { Iterator(entries: self) }
 
   /// Reads entries in batches, each from one snapshot. A batch ends after 256 entries, or when its entries have 1 MB or more.
   public struct Iterator: AsyncIteratorProtocol {
-    private let cache: Cache<Value>
-    private let prefix: [UInt8]
+    fileprivate let entries: CacheEntries<Value>
     /// The keys and encoded values of a batch. Not an array of decoded values, which would be slow in unspecialized code.
-    private var bytes: [UInt8] = []
-    private var pairs: [(key: Range<Int>, value: Range<Int>)] = []
-    private var next = 0
-    /// The last record that the iteration has passed; nil before the first batch.
-    private var position: [UInt8]?
-    private var isAtEnd = false
-
-    fileprivate init(cache: Cache<Value>, prefix: [UInt8]) {
-      self.cache = cache
-      self.prefix = prefix
-    }
+    fileprivate var bytes: [UInt8] = []
+    fileprivate var pairs: [(key: Range<Int>, value: Range<Int>)] = []
+    fileprivate var next = 0
+    /// The entry key of the last record that the iteration has read; nil before the first batch.
+    fileprivate var position: [UInt8]?
+    fileprivate var isAtEnd = false
 
     mutating func nextEntry() throws(LarderError) -> Element? {
       while true {
@@ -94,7 +88,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
         }
         let (key, value) = pairs[next]
         next += 1
-        if let value = cache.decoded(bytes.span.extracting(value)) {
+        if let value = entries.cache.decoded(bytes.span.extracting(value)) {
           return (Key(Array(bytes[key])), value)
         }
       }
@@ -107,7 +101,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
     }
 
     private mutating func readBatch() throws(LarderError) {
-      let namespace = cache.namespace
+      let (namespace, prefix) = (entries.cache.namespace, entries.prefix)
       bytes.removeAll(keepingCapacity: true)
       pairs.removeAll(keepingCapacity: true)
       next = 0

@@ -30,14 +30,6 @@ extension Store.Namespace {
     try await engine.commit(putting(value, for: key, attributes, if: .over(version)))
   }
 
-  /// Like `set`, but only if `condition` is true in the transaction and the entry has `version`; nil allows any version.
-  package func set(
-    _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
-    over version: UInt64? = nil, if condition: @escaping @Sendable () -> Bool
-  ) async throws -> Bool {
-    try await engine.commit(putting(value, for: key, attributes, over: version, if: condition))
-  }
-
   /// Passes the fresh value under `key`, or nil, to `change`. Stores and returns the result; see the blocking form.
   @discardableResult
   public func update(

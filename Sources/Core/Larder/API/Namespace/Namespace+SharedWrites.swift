@@ -27,19 +27,6 @@ extension Store.Namespace {
     }
   }
 
-  func putting(
-    _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
-    over version: UInt64?, if condition: @escaping @Sendable () -> Bool
-  ) throws -> SharedWrite<Bool> {
-    let over = version.map { WriteCondition.over($0) } ?? .always
-    let put = try putting(value, for: key, attributes, if: over).body
-    // Does not use the write buffer, because the condition must be true in the transaction.
-    return SharedWrite(size: value.count) { batch in
-      guard condition() else { return false }
-      return try put(&batch)
-    }
-  }
-
   func updating(
     _ key: some StoreKey, _ attributes: EntryAttributes,
     _ change: @escaping @Sendable ([UInt8]?) throws -> [UInt8]?

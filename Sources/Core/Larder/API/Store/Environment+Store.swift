@@ -5,20 +5,18 @@ extension Environment {
   /// Opens or makes the environment of the store at `path`, without a check of its format.
   static func open(at path: String, _ options: Store.Options) throws(LarderError) -> Environment {
     var environmentOptions = EnvironmentOptions()
-    environmentOptions.create = options.create && !options.readOnly && !options.allowsForeignOwner
+    environmentOptions.create = options.create && !options.isReadOnly
     environmentOptions.databases = Indexes.names
     environmentOptions.lockTimeout = options.lockTimeout.bounded
     environmentOptions.foreignOwner = options.allowsForeignOwner
-    environmentOptions.readOnly = options.readOnly || options.allowsForeignOwner
+    environmentOptions.readOnly = options.isReadOnly
     environmentOptions.durability = options.flushes ? options.durability?.level : .temporary
     environmentOptions.changesDurability = options.changesDurability
     environmentOptions.checkpointInterval = options.checkpointInterval.bounded
     environmentOptions.boot = options.hooks.boot
     environmentOptions.signature = MetadataKey.format
     environmentOptions.opening = { environment, isAlone in
-      if isAlone, !options.readOnly, !options.allowsForeignOwner {
-        WriteBuffer.prepare(of: environment, options)
-      }
+      if isAlone, !options.isReadOnly { WriteBuffer.prepare(of: environment, options) }
     }
     do throws(OpenError) {
       return try open(at: path, options: environmentOptions) {

@@ -67,6 +67,8 @@ public struct Store: Sendable {
     package var flushes = true
     package var hooks = TestHooks()
 
+    var isReadOnly: Bool { readOnly || allowsForeignOwner }
+
     /// Makes options. An omitted option has the default of its property.
     public init(
       create: Bool = true, readOnly: Bool = false, clock: any LarderClock = SystemClock(),
@@ -95,7 +97,7 @@ public struct Store: Sendable {
   ///   ``declare(_:)``.
   public init(at path: String, options: Options = Options()) throws(LarderError) {
     engine = try StoreEngine.open(at: path, options: options)
-    isReadOnly = options.readOnly || options.allowsForeignOwner
+    isReadOnly = options.isReadOnly
     engine.access.open(writable: !isReadOnly, in: engine.clock.coarseMinute)
     if !isReadOnly {
       engine.isWritable.store(true, ordering: .relaxed)

@@ -49,9 +49,7 @@ final class StoreEngine: Sendable {
     changes = ChangeFeed(
       ring: ChangeRing(of: environment, store: format.identity, slots: options.hooks.changeSlots),
       machine: options.hooks.machineClock,
-      health: {
-        StoreHealth(of: environment, needsWriting: !options.readOnly && !options.allowsForeignOwner)
-      })
+      health: { StoreHealth(of: environment, needsWriting: !options.isReadOnly) })
     reader.leftovers.accesses.whenDue { [weak self] in self?.writeDueAccessTimes() }
   }
 
@@ -120,7 +118,7 @@ final class StoreEngine: Sendable {
         }
       }
       attachment.object = engine
-      if !options.readOnly, !options.allowsForeignOwner { engine.applyFileLimit() }
+      if !options.isReadOnly { engine.applyFileLimit() }
       return engine
     }
   }

@@ -29,17 +29,13 @@ extension Maintenance {
     if isRetry { return now + .seconds(61) }
     let random = interval * Double.random(in: 0...1) * jitter
     do throws(LarderError) {
-      return now + (try remaining()) + random
+      let engine = store.engine
+      let state = try engine.typed { try engine.environment.beginRead().state(engine.seal) }
+      // If the record is damaged, maintenance is due immediately: a write of the maintenance rebuilds the record.
+      return now + (state.map { remaining(of: $0, at: store.now) } ?? .zero) + random
     } catch {
       return tell(.failure(error), in: era) ? now + interval + random : nil
     }
-  }
-
-  private func remaining() throws(LarderError) -> Duration {
-    let engine = store.engine
-    let state = try engine.typed { try engine.environment.beginRead().state(engine.seal) }
-    // If the record is damaged, maintenance is due immediately: a write of the maintenance rebuilds the record.
-    return state.map { remaining(of: $0, at: store.now) } ?? .zero
   }
 
   private func remaining(of state: StoreState, at now: Timestamp) -> Duration {
@@ -49,33 +45,31 @@ extension Maintenance {
     return max(.zero, interval - last.duration(to: now))
   }
 
+  /// Makes a run, unless another process has made the run or the maintenance was stopped.
+  ///
   /// - Returns: whether the run must be repeated soon.
   private func runIfDue(in era: Int, isRetry: Bool) -> Bool {
+    guard isCurrent(era) else { return false }
     do throws(LarderError) {
-      guard let report = try runIfMine(in: era, isRetry: isRetry) else { return false }
+      try store.checkWritable()
+      if !isRetry {
+        let isMine = try store.engine.commit { batch in
+          guard remaining(of: batch.session.state, at: batch.session.now) == .zero
+          else { return false }
+          batch.recordMaintenance()
+          return true
+        }
+        if !isMine { return false }
+      }
+      let report: Report? = try running.withLock { _ throws(LarderError) in
+        isCurrent(era) ? try store.engine.maintain(while: { isCurrent(era) }) : nil
+      }
+      guard let report else { return false }
       tell(.success(report), in: era)
       return report.removed.skippedAfterClockJump && !isRetry
     } catch {
       tell(.failure(error), in: era)
       return false
-    }
-  }
-
-  /// - Returns: nil if another process has made the run, or if the maintenance was stopped.
-  private func runIfMine(in era: Int, isRetry: Bool) throws(LarderError) -> Report? {
-    guard isCurrent(era) else { return nil }
-    try store.checkWritable()
-    if !isRetry {
-      let isMine = try store.engine.commit { batch in
-        guard remaining(of: batch.session.state, at: batch.session.now) == .zero
-        else { return false }
-        batch.recordMaintenance()
-        return true
-      }
-      if !isMine { return nil }
-    }
-    return try running.withLock { _ throws(LarderError) in
-      isCurrent(era) ? try store.engine.maintain(while: { isCurrent(era) }) : nil
     }
   }
 
