@@ -75,15 +75,8 @@ extension Checkpoints {
   /// Step 1. The caller owns the writer lock. This thread owns the checkpoint lock until the end of ``finish(_:lockTimeout:)``.
   private func begin(lockTimeout: Duration) throws(LMDBError) -> Checkpoint {
     lock.enter()
-    do throws(LMDBError) {
-      return try pinNewest(lockTimeout: lockTimeout)
-    } catch {
-      lock.leave()
-      throw error
-    }
-  }
-
-  private func pinNewest(lockTimeout: Duration) throws(LMDBError) -> Checkpoint {
+    var hasBegun = false
+    defer { if !hasBegun { lock.leave() } }
     try handle.locks.write.wait(lockTimeout: lockTimeout)
     defer { handle.locks.write.release() }
     // If the data file was replaced, a recovery point of the old file would damage the new file. So the call throws.
@@ -102,6 +95,7 @@ extension Checkpoints {
       (state.pages, state.freedPageCount) = (pages, freedPageCount)
       return since
     }
+    hasBegun = true
     return Checkpoint(pin: pin, recoveryPoint: recoveryPoint, unsavedSince: since)
   }
 

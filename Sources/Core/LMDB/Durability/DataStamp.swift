@@ -11,7 +11,6 @@ struct DataStamp: Equatable {
 
   static let size = 16
   static let none = DataStamp(store: 0, file: 0)
-
 }
 
 extension DataStamp {

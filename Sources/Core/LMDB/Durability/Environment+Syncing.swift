@@ -42,7 +42,6 @@ extension Environment {
     guard let boot = checkpoints?.boot ?? scratch?.boot else { return nil }
     return RecoveryRecord(level: durability, boot: boot, data: data)
   }
-
 }
 
 /// The record in the file `recovery` at the level scratch: whether a power failure makes the data file worthless.

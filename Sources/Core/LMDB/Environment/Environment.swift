@@ -57,7 +57,10 @@ package import Synchronization
     writeGuard = WriteGuard(names: options.databases)
     // After this line nothing throws, so the timer thread is always ended by ``close()``.
     let target = WeakReference()
-    timer = Self.startTimer(target)
+    // If the system allows no further thread, the timer is nil, and the writes themselves make the checkpoints.
+    timer = try? TimerThread {
+      (target.environment.withLock { $0.object } as? Environment)?.runTimer()
+    }
     readerTable = ReaderTable(of: handle, timer: timer)
     durability = level
     isReadOnly = options.readOnly
@@ -103,14 +106,6 @@ package import Synchronization
 extension Environment {
   private final class WeakReference: Sendable {
     let environment = Mutex(WeakAttachment())
-  }
-
-  /// The timer thread. Nil if the system allows no further thread; then the writes themselves make the checkpoints.
-  private static func startTimer(_ target: WeakReference) -> TimerThread? {
-    try? TimerThread {
-      let environment = target.environment.withLock { $0.object }
-      (environment as? Environment)?.runTimer()
-    }
   }
 
   /// Called at the requested times or earlier.

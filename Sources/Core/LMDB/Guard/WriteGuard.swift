@@ -19,7 +19,7 @@ final class WriteGuard: @unchecked Sendable {
   private var hasComparedUse = false
   private var writesRemembered = 0
   /// The last commit that this process made, and the ``WriteTransaction/serial`` of that write.
-  private(set) var ownCommit: (id: UInt64, serial: UInt64) = (0, 0)
+  var ownCommit: (id: UInt64, serial: UInt64) = (0, 0)
   private var writes: UInt64 = 0
   /// The number of pages that commits of any process have freed since this process began its first write.
   private(set) var freedPageCount = 0
@@ -76,8 +76,6 @@ final class WriteGuard: @unchecked Sendable {
     writes += 1
     return writes
   }
-
-  func noteCommit(_ id: UInt64, serial: UInt64) { ownCommit = (id, serial) }
 
   /// Before the first change, checks the lists of free pages, from which LMDB takes pages.
   func checkFreeLists() throws(PageDamage) {

@@ -62,23 +62,13 @@ extension Opening {
   }
 
   /// Checks the pages on the paths to the records that LMDB itself reads, and to the record of the durability level. Returns
-  /// this level. If the process is alone, ``QuickCheck`` has already checked more pages.
+  /// this level, which is `durable` without a record. If the process is alone, ``QuickCheck`` has already checked more pages.
   private func checkPaths(
     _ handle: OpaquePointer, _ data: DataMap
   ) throws(LMDBError) -> DurabilityLevel {
-    // If a writer overwrites the meta page during a try, `data.pages` returns nil, and the next try sees a newer commit.
-    for _ in 0..<50 {
-      let transaction = try unsafe beginTransaction(in: handle, UInt32(MDB_RDONLY))
-      defer { unsafe mdb_txn_abort(transaction) }
-      let id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
-      if let pages = try data.pages(of: id) { return try checkPaths(in: pages) }
-      backOff(microseconds: 1000)
-    }
-    throw .damagedPage
-  }
-
-  /// - Returns: the durability level; `durable` if there is no record of the level.
-  private func checkPaths(in pages: SnapshotPages) throws(LMDBError) -> DurabilityLevel {
+    let transaction = try unsafe beginTransaction(in: handle, UInt32(MDB_RDONLY))
+    defer { unsafe mdb_txn_abort(transaction) }
+    let pages = try unsafe data.pages(of: transaction)
     let guarding = WriteGuard(names: options.databases)
     let found = try guarding.checking { () throws(PageDamage) -> PageLookup? in
       try guarding.begin(pages)

@@ -19,16 +19,16 @@ struct QuickCheck {
 
   init(path: String) throws(OpenError) {
     let (map, size) = try Self.open(path)
-    let extent = try OpenError.wrapping(path: path) { () throws(LMDBError) in
-      try map.extent(fileSize: size)
+    let file = try OpenError.wrapping(path: path) { () throws(LMDBError) in
+      try map.filePages(fileSize: size)
     }
-    guard extent.pages >= 2 else {
+    guard file.end >= 2 else {
       throw OpenError(
         .truncated, path: path, detail: "\(size) bytes do not hold the two meta pages")
     }
-    let metas = try (0..<2).map { (page) throws(OpenError) in
-      try Self.checkReadable(UInt64(page), in: map, path: path)
-      let meta = unsafe MetaPage(extent.start + page * map.pageSize)
+    let metas = try (0..<UInt64(2)).map { (page) throws(OpenError) in
+      try Self.checkReadable(page, in: map, path: path)
+      let meta = unsafe MetaPage(file.address(of: page))
       guard meta.isMarked, meta.isOfKind, meta.pageSize == map.pageSize else {
         throw OpenError(.damaged, path: path, detail: "meta page \(page) is not valid")
       }
@@ -45,8 +45,8 @@ struct QuickCheck {
     }
     self.path = path
     self.map = map
-    filePages = extent.pages
-    pages = unsafe SnapshotPages(metas[second > first ? 1 : 0], of: extent, shift: map.shift)
+    filePages = file.end
+    pages = unsafe SnapshotPages(metas[second > first ? 1 : 0], in: file)
     check = PageCheck(table: pages.table, numberKeys: false)
   }
 

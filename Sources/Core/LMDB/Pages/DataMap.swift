@@ -19,12 +19,6 @@ import Synchronization
     let length: Int
   }
 
-  /// The pages that are both in the file and in the mapping.
-  @safe struct Extent {
-    let start: UnsafeRawPointer
-    let pages: UInt64
-  }
-
   /// - Returns: nil if LMDB makes no files with this page size.
   init?(path: String, pageSize: Int) throws(LMDBError) {
     guard (512...32_768).contains(pageSize), pageSize.nonzeroBitCount == 1 else { return nil }
@@ -62,8 +56,8 @@ import Synchronization
     if bytes.count != pageSize { throw .inputOutput }
   }
 
-  /// The mapping that has all pages of the file. If `fileSize` is nil, asks the system for the size.
-  func extent(fileSize: Int? = nil) throws(LMDBError) -> Extent {
+  /// All complete pages of the file. If `fileSize` is nil, asks the system for the size.
+  func filePages(fileSize: Int? = nil) throws(LMDBError) -> PageTable {
     guard let size = fileSize ?? file.status.map({ Int($0.st_size) }) else { throw .last }
     let number = file.number
     return try mappings.withLock { mappings throws(LMDBError) in
@@ -71,7 +65,8 @@ import Synchronization
         mappings.append(try Self.map(number, size: size))
       }
       let newest = mappings[mappings.count - 1]
-      return unsafe Extent(start: UnsafeRawPointer(newest.start), pages: UInt64(size >> shift))
+      return unsafe PageTable(
+        start: UnsafeRawPointer(newest.start), end: UInt64(size >> shift), shift: shift)
     }
   }
 }
@@ -107,7 +102,7 @@ extension DataMap {
     return Int(min(word((second ? pageSize : 0) + MetaPage.Offset.lastPage), 1 << 40)) + 1
   }
 
-  /// Gives a slot the pages of the commit `id`. Returns false if only the slow path, `findPages`, can find these pages.
+  /// Gives a slot the pages of the commit `id`. Returns false if only ``pages(of:)`` can find these pages.
   @inline(__always)
   func hasPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
     if unsafe slot.pointee.snapshot.pages.id == id { return true }
@@ -125,29 +120,26 @@ extension DataMap {
 
   /// The pages of a commit; nil if its meta page is damaged or overwritten. If `fileSize` is nil, asks the system for the size.
   func pages(of id: UInt64, fileSize: Int? = nil) throws(LMDBError) -> SnapshotPages? {
-    let extent = try extent(fileSize: fileSize)
-    guard extent.pages > 2 else { return nil }
+    let all = try filePages(fileSize: fileSize)
+    guard all.end > 2 else { return nil }
     let pages = unsafe SnapshotPages(
-      meta: UnsafeRawPointer(start + Int(id % 2) * pageSize), of: extent, shift: shift)
+      meta: UnsafeRawPointer(start + Int(id % 2) * pageSize), in: all)
     return pages?.id == id ? pages : nil
   }
 
-  /// Finds the pages also if a newer commit was written but is not published yet. If the transaction has the same commit when
-  /// it is renewed after the read of the meta page, the meta page was complete when it was read.
-  func findPages(
-    _ slot: UnsafeMutablePointer<ReaderSlot>, _ transaction: OpaquePointer
-  ) throws(LMDBError) {
+  /// The pages of the commit that the read transaction shows, also if a newer commit was written but is not published yet. If
+  /// the transaction shows the same commit after a renewal, the meta page was complete when this function read the page.
+  func pages(of transaction: OpaquePointer) throws(LMDBError) -> SnapshotPages {
     var id = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
     for _ in 0..<1000 {
-      if unsafe hasPages(slot, of: id) { return }
-      let pages = try pages(of: id)
+      let found = try pages(of: id)
+      if let found, lastTransaction == id { return found }
       unsafe mdb_txn_reset(transaction)
       try check(unsafe mdb_txn_renew(transaction))
       let next = UInt64(truncatingIfNeeded: unsafe mdb_txn_id(transaction))
       if next == id {
-        guard let pages else { throw .damagedPage }
-        unsafe slot.pointee.snapshot.show(pages)
-        return
+        guard let found else { throw .damagedPage }
+        return found
       }
       id = next
     }

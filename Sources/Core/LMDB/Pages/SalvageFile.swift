@@ -21,21 +21,19 @@ package struct SalvageFile: ~Copyable {
       guard let map = try DataMap(path: path, pageSize: Self.pageSize(of: path)) else {
         throw LMDBError.corrupted
       }
-      let extent = try map.extent()
+      let file = try map.filePages()
       self.map = map
-      let metas = (0..<min(2, extent.pages)).compactMap { page in
-        unsafe SnapshotPages(
-          meta: extent.start + Int(page) * map.pageSize, of: extent, shift: map.shift)
+      let metas = (0..<min(2, file.end)).compactMap { page in
+        unsafe SnapshotPages(meta: file.address(of: page), in: file)
       }
       let newest = metas.max { $0.id < $1.id }
       metaDamage =
         metas.count == 2
         ? [] : [PageDamage(page: 0, reason: "\(2 - metas.count) of 2 meta pages are damaged")]
       // The number of the last page may be wrong and would then hide pages. So every page of the file is accepted.
-      pages = unsafe SnapshotPages(
-        id: .max, table: PageTable(start: extent.start, end: extent.pages, shift: map.shift),
-        main: newest?.main ?? .empty, free: newest?.free ?? .empty,
-        lastPage: max(newest?.lastPage ?? 0, extent.pages))
+      pages = SnapshotPages(
+        id: .max, table: file, main: newest?.main ?? .empty, free: newest?.free ?? .empty,
+        lastPage: max(newest?.lastPage ?? 0, file.end))
       newestCommit = newest?.id ?? 0
     } catch {
       throw OpenError(.system, path: path, cause: error)

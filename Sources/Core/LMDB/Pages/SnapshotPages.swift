@@ -22,21 +22,21 @@ extension SnapshotPages {
   static func mostPages(inFileOf pages: UInt64) -> UInt64 { 2 * pages + 1 << 20 }
 
   /// Makes the snapshot of a meta page's commit, without any check.
-  @unsafe init(_ page: MetaPage, of extent: DataMap.Extent, shift: Int) {
+  @unsafe init(_ page: MetaPage, in file: PageTable) {
     (free, main, lastPage) = (page.free, page.main, page.lastPage)
     // This number is read last: if the page is overwritten during the call, the number shows another commit.
     id = page.transaction
     // If the page is damaged, `lastPage` may be the largest possible number, to which 1 cannot be added.
-    let end = min(max(lastPage, lastPage &+ 1), extent.pages)
-    table = unsafe PageTable(start: extent.start, end: end, shift: shift)
+    let end = min(max(lastPage, lastPage &+ 1), file.end)
+    table = unsafe PageTable(start: file.start, end: end, shift: file.shift)
   }
 
   /// Nil if the meta page is damaged.
-  @unsafe init?(meta address: UnsafeRawPointer, of extent: DataMap.Extent, shift: Int) {
+  @unsafe init?(meta address: UnsafeRawPointer, in file: PageTable) {
     let page = unsafe MetaPage(address)
-    unsafe self.init(page, of: extent, shift: shift)
-    guard lastPage >= 1, lastPage < Self.mostPages(inFileOf: extent.pages), page.isMarked,
-      page.pageSize == 1 << shift, free.isPossible(numberKeys: true, end: table.end),
+    unsafe self.init(page, in: file)
+    guard lastPage >= 1, lastPage < Self.mostPages(inFileOf: file.end), page.isMarked,
+      page.pageSize == file.pageSize, free.isPossible(numberKeys: true, end: table.end),
       main.isPossible(numberKeys: false, end: table.end)
     else { return nil }
   }

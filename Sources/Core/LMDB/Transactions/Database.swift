@@ -31,9 +31,7 @@ package struct DatabaseStatistics: Sendable, Equatable {
     pages = statistics.ms_branch_pages + statistics.ms_leaf_pages + statistics.ms_overflow_pages
     records = statistics.ms_entries
   }
-}
 
-extension DatabaseStatistics {
   init(_ tree: Tree, pageSize: Int) {
     self.pageSize = pageSize
     depth = tree.depth

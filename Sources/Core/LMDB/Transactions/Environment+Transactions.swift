@@ -66,7 +66,8 @@ extension Environment {
       if unsafe UInt64(truncatingIfNeeded: mdb_txn_id(transaction)) > handle.data.lastTransaction {
         throw LMDBError.lockMismatch
       }
-      try unsafe handle.data.findPages(slot, transaction)
+      let pages = try unsafe handle.data.pages(of: transaction)
+      unsafe slot.pointee.snapshot.show(pages)
       return unsafe ReadTransaction(slot: slot, handle: transaction)
     } catch {
       unsafe handle.readers.abandon(slot)
@@ -169,7 +170,7 @@ extension Environment {
       throw error.explained(writing: handle.files.data)
     }
     // If nothing has changed, LMDB makes no commit, and then another process may make the commit with this number.
-    if handle.data.lastTransaction == id { writeGuard.noteCommit(id, serial: serial) }
+    if handle.data.lastTransaction == id { writeGuard.ownCommit = (id, serial) }
     return result
   }
 

@@ -51,39 +51,3 @@ extension ReadTransaction {
     return total
   }
 }
-
-/// Searches the free lists for consecutive pages (a run) in the same way as LMDB's `mdb_page_alloc`.
-///
-/// LMDB reads one list after another until the pages of these lists contain a run. When LMDB has read as many pages as the run
-/// needs, it reads at most `60 * pages` more lists. LMDB takes single pages from the lists that it has already read, the lowest
-/// page first. LMDB reads the next list when no such page is left.
-struct RunSearch {
-  private let pages: Int
-  private var known: PageSet
-  private var found = 0
-  private var lists = 0
-  private var lastList = Int.max
-  /// The number of single pages that are still missing after the lists that were read.
-  private(set) var missing: Int
-
-  init(pages: Int, singles: Int, fileEnd: Int) {
-    self.pages = pages
-    missing = singles
-    known = PageSet(upTo: fileEnd)
-  }
-
-  /// Whether to read another list. LMDB may need fewer single pages than `singles`, so no list is read only for single pages.
-  var shouldContinue: Bool { lists < lastList }
-
-  mutating func add(_ list: borrowing FreeList) throws(LMDBError) {
-    lists += 1
-    for index in 0..<list.count {
-      guard known.insert(list.page(index)) else { throw .corrupted }
-    }
-    found += list.count
-    if found >= pages, lastList == .max { lastList = lists + 60 * pages }
-    while missing > 0, known.removeLowest() { missing -= 1 }
-  }
-
-  var hasRun: Bool { known.hasRun(of: pages) }
-}

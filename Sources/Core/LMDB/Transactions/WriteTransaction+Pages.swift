@@ -88,12 +88,22 @@ extension WriteTransaction {
     let tail = try pagesBehindLast(limit: limit)
     if tail >= pages + singles { return true }
     guard let lastPage = guarding?.pages.lastPage else { return false }
-    var search = RunSearch(pages: pages, singles: singles, fileEnd: Int(lastPage) + 1)
+    // Like LMDB's `mdb_page_alloc`, reads one list after another until the pages of these lists contain a run. When LMDB has
+    // read as many pages as the run needs, it reads at most `60 * pages` more lists. LMDB takes single pages from the lists that
+    // it has already read, the lowest page first. LMDB may need fewer than `singles` pages, so no list is read only for these.
+    var known = PageSet(upTo: Int(lastPage) + 1)
+    var (found, lists, lastList, missing) = (0, 0, Int.max, singles)
     try forEachReusableList(before: oldestReader) { (list) throws(LMDBError) in
-      try search.add(list)
-      return search.shouldContinue
+      lists += 1
+      for index in 0..<list.count {
+        guard known.insert(list.page(index)) else { throw LMDBError.corrupted }
+      }
+      found += list.count
+      if found >= pages, lastList == .max { lastList = lists + 60 * pages }
+      while missing > 0, known.removeLowest() { missing -= 1 }
+      return lists < lastList
     }
-    return search.hasRun || tail >= pages + search.missing
+    return known.hasRun(of: pages) || tail >= pages + missing
   }
 
   /// The number of the first commit whose free list LMDB must not use, because a reader may need the pages (`mdb_find_oldest`).
