@@ -201,8 +201,7 @@ final class BrowseLoop {
       try read(request)
       (commit, readAt) = (last, now)
       quietUntil =
-        session.clock.monotonic
-        + max(Self.tick, (ContinuousClock.now - start) * Self.quietFactor)
+        session.clock.monotonic + max(Self.tick, (ContinuousClock.now - start) * Self.quietFactor)
     } catch let error as ShellError {
       read.filter = "\0"
       state.refuse(error)

@@ -31,8 +31,7 @@ extension BrowseState {
     let former = selectedRow?.id
     let new = found.map { Row(entry: $0) }
     switch request {
-    case .top:
-      (rows, selected, firstIndex) = (new, 0, 0)
+    case .top: (rows, selected, firstIndex) = (new, 0, 0)
     case .bottom:
       (rows, selected) = (new, max(new.count - 1, 0))
       firstIndex = total.map { max($0 - rows.count, 0) }

@@ -37,9 +37,8 @@ extension Command {
     _ kind: Aggregate.Kind, _ summary: String, _ example: String
   ) -> Command {
     CommandSpec(
-      kind.rawValue, .looking, .reads, summary,
-      parameters: [.one("OPERAND", .operand)], selection: .optional,
-      options: [.value("--by", .operand, "one result for each value")],
+      kind.rawValue, .looking, .reads, summary, parameters: [.one("OPERAND", .operand)],
+      selection: .optional, options: [.value("--by", .operand, "one result for each value")],
       plain: ["": "result values skipped", "--by OPERAND": "group result values skipped"],
       examples: [
         example: "over a selection",
@@ -100,9 +99,7 @@ extension Command {
     try scope.session.output.answer(
       .rows(
         [Column("value", title: group.label), Column("entries"), Column("bytes", title: "size")],
-        rows.prefix(limit).map {
-          [$0.key.cell, .number($0.value.entries), .size($0.value.bytes)]
-        }))
+        rows.prefix(limit).map { [$0.key.cell, .number($0.value.entries), .size($0.value.bytes)] }))
   }
 
   /// The order of groups. Equal numbers in different notations, such as `1` and `1.0`, are ordered by their text.
@@ -122,9 +119,8 @@ extension Command {
       }
     return Reply(
       [
-        Column(kind.rawValue): result.result.cell,
-        Column("field", in: .data): .text(label), "values": .number(result.values),
-        "skipped": .number(result.skipped),
+        Column(kind.rawValue): result.result.cell, Column("field", in: .data): .text(label),
+        "values": .number(result.values), "skipped": .number(result.skipped),
       ],
       sentences: [
         "\(kind.rawValue) of \(label)   \(shown)   (\(Wording.count(result.values, "value", "values"))\(skipped))"

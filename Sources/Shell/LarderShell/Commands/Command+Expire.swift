@@ -68,8 +68,7 @@ extension Command {
     }
     var report = ExpiryReport()
     try change.apply(losesValues: isOver) { batch, namespace, entry -> ExpiryReport.Effect? in
-      guard
-        try batch.touch(entry.key, in: namespace, expires: lifetime.map { .after($0) }),
+      guard try batch.touch(entry.key, in: namespace, expires: lifetime.map { .after($0) }),
         let after = try batch.entry(for: entry.key, in: namespace)
       else { return nil }
       return .changed(from: entry.expires?.unix, to: after.expires?.unix)
@@ -83,8 +82,7 @@ extension Command {
     "persist", .changing, .changes, "Makes entries never expire.",
     selection: .required, options: BulkOptions.all, plain: BulkOptions.plain,
     examples: [
-      "persist \"Kiruna:07\"": "one key",
-      "persist @articles --tag front": "all with a tag",
+      "persist \"Kiruna:07\"": "one key", "persist @articles --tag front": "all with a tag",
     ],
   ).running { call, session in
     try setExpiries("persist", past: "persisted", call, session) { _ in .never }

@@ -13,11 +13,9 @@ extension Command {
 
   static let get = CommandSpec(
     "get", aliases: ["show"], .looking, .reads,
-    "Shows values; one key into a pipe gives its bytes and nothing else.",
-    selection: .required, trailing: [.optional(".PATH", .path)], options: options,
-    rules: [
-      .atMostOne(["--head", "--full"]), .atMostOne(["--out", "--copy"]),
-    ],
+    "Shows values; one key into a pipe gives its bytes and nothing else.", selection: .required,
+    trailing: [.optional(".PATH", .path)], options: options,
+    rules: [.atMostOne(["--head", "--full"]), .atMostOne(["--out", "--copy"])],
     plain: [
       "KEY KEY...": "[namespace] key value", "KEY KEY... .PATH": "[namespace] key value",
       "--out FILE": "namespace key file bytes",

@@ -8,9 +8,7 @@ extension Command {
   static let keys = CommandSpec(
     "keys", aliases: ["list"], .looking, .reads,
     "Lists the entries of a selection: key, size and expiry.", selection: .optional,
-    options: [
-      .flag("--long", "more fields; in plain output all of them"), showOption,
-    ],
+    options: [.flag("--long", "more fields; in plain output all of them"), showOption],
     plain: [
       "": "key",
       "--long": "namespace key size stored written used expires expires_in state",
@@ -40,8 +38,7 @@ extension Command {
     "ttl", aliases: ["expiry"], .looking, .reads, "Shows when entries expire.",
     selection: .optional, plain: ["": "key expires expires_in"],
     examples: [
-      "ttl @departures \"Malm\u{F6} C:07\"": "one key",
-      "ttl 'Kiruna:'*": "all that match",
+      "ttl @departures \"Malm\u{F6} C:07\"": "one key", "ttl 'Kiruna:'*": "all that match",
     ],
   ).running { call, session in
     let scope = try Scope(of: call, in: session)
@@ -101,9 +98,8 @@ extension Command {
 
   static let info = CommandSpec(
     "info", aliases: ["meta"], .looking, .reads,
-    "Shows all fields of an entry, each on its own line.",
-    namespaces: .one, parameters: [.many("KEY", .key)],
-    plain: ["": "fact value", "KEY KEY...": "key fact value"],
+    "Shows all fields of an entry, each on its own line.", namespaces: .one,
+    parameters: [.many("KEY", .key)], plain: ["": "fact value", "KEY KEY...": "key fact value"],
     examples: [
       "info @departures \"Malm\u{F6} C:07\"": "one entry",
       "info hex:00ff": "a key that is not text",

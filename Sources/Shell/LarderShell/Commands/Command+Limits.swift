@@ -15,8 +15,7 @@ extension Command {
         "bytes that writes of other namespaces never evict; of a namespace"),
       .value(
         "--policy", .choice(Eviction.allCases.map(\.rawValue)),
-        "the rule when it is full; of a namespace"
-      ),
+        "the rule when it is full; of a namespace"),
       .value(
         "--priority", .choice(Priority.allCases.map(\.rawValue)),
         "low is evicted first when the store is full; of a namespace"),

@@ -22,17 +22,12 @@ extension Command {
     }
     let bytes = max(namespaces.map(\.bytes).reduce(0, +), 1)
     let columns = [
-      Column("namespace"),
-      Column("entries"),
-      Column("bytes", title: "size"),
-      Column("stored", in: .data),
-      Column("share", in: [.table, .data]),
+      Column("namespace"), Column("entries"), Column("bytes", title: "size"),
+      Column("stored", in: .data), Column("share", in: [.table, .data]),
       Column("bar", title: "", in: .table),
       Column("next_expiry", title: "next expiry", in: [.table, .data]),
-      Column("lifetime", in: .data),
-      Column("limit", in: .table),
-      Column("limit_entries", in: .data),
-      Column("limit_bytes", in: .data),
+      Column("lifetime", in: .data), Column("limit", in: .table),
+      Column("limit_entries", in: .data), Column("limit_bytes", in: .data),
       Column("largest_value", in: .data),
     ]
     let next = try session.store.nextExpiries()
@@ -71,8 +66,7 @@ extension Command {
       session.current = nil
     }
     try session.output.answer(
-      Reply(
-        [Column("namespace", in: .data): session.current.map { .text($0) } ?? .null]))
+      Reply([Column("namespace", in: .data): session.current.map { .text($0) } ?? .null]))
   }
 
   static let rename = CommandSpec(

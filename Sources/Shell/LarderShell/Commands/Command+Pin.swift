@@ -27,9 +27,7 @@ extension Command {
         return isChange
       }
       func fields() -> [ChangeSummary.Field] { [("unchanged", .number(unchanged))] }
-      guard
-        try !change.isPreview(where: { count(wouldChange($0)) }, fields: fields)
-      else { return }
+      guard try !change.isPreview(where: { count(wouldChange($0)) }, fields: fields) else { return }
       try change.confirm(where: wouldChange)
       try change.apply { batch, namespace, entry -> Bool? in
         guard wouldChange(entry) else { return false }

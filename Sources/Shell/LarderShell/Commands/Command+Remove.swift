@@ -169,7 +169,6 @@ extension Command {
       )
     }
     try session.output.acknowledge(
-      done.reply(
-        words, [("skipped_after_clock_jump", .bool(removal.skippedAfterClockJump))]))
+      done.reply(words, [("skipped_after_clock_jump", .bool(removal.skippedAfterClockJump))]))
   }
 }

@@ -9,8 +9,7 @@ extension Command {
     namespaces: .one, parameters: [.one("KEY", .key), .optional("VALUE", .data)],
     options: [
       .value("--from", .file, "the value is the content of a file; - is standard input"),
-      .value("--ttl", .duration, "the lifetime"),
-      .value("--until", .deadline, "when it expires"),
+      .value("--ttl", .duration, "the lifetime"), .value("--until", .deadline, "when it expires"),
       .flag(
         "--if-absent",
         "only if the key is absent; exit code \(ExitCode.entryExists) and no word in a script if it is not"

@@ -84,9 +84,7 @@ extension Command {
         try session.output.writeLines(["nothing expires before \(session.wallClock.date(end))"])
         return
       }
-      let rows = zip(bounds, counts).map {
-        (label: "< \(Wording.span($0.upperBound))", count: $1)
-      }
+      let rows = zip(bounds, counts).map { (label: "< \(Wording.span($0.upperBound))", count: $1) }
       try session.output.answer(.chart(rows))
     }
     try scope.list(as: .expiry(namesNamespaces: scope.namesNamespaces))

@@ -81,8 +81,7 @@ struct HTTPCounts {
       // Uses `lookUp`, because a counted read would change the statistics of the store.
       guard let name = entry.key.string, entry.size < 1 << 16,
         let text = try saved.lookUp(
-          entry.key.bytes, { String(validating: $1.bytes, as: UTF8.self) })
-          ?? nil
+          entry.key.bytes, { String(validating: $1.bytes, as: UTF8.self) }) ?? nil
       else { return nil }
       let counts = text.split(separator: "\n").prefix(most).compactMap { line in
         line.lastIndex(of: " ").flatMap { space in

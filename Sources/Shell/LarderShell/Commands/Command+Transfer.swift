@@ -108,12 +108,11 @@ extension Command {
       }.map(session.host.notify)
     }
     let counts = run.counts
-    let fields: [ChangeSummary.Field] =
-      [
-        ("added", .number(counts.added.entries)), ("replaced", .number(counts.replaced.entries)),
-        ("skipped", .number(counts.skipped)), ("expired", .number(counts.expired)),
-        ("bytes", .size(counts.added.bytes + counts.replaced.bytes)),
-      ]
+    let fields: [ChangeSummary.Field] = [
+      ("added", .number(counts.added.entries)), ("replaced", .number(counts.replaced.entries)),
+      ("skipped", .number(counts.skipped)), ("expired", .number(counts.expired)),
+      ("bytes", .size(counts.added.bytes + counts.replaced.bytes)),
+    ]
     try isDry
       ? session.output.answer(run.done.preview(fields, run.words))
       : session.output.acknowledge(run.done.reply(only: fields, run.words))

@@ -81,9 +81,7 @@ extension Command {
       try batch.touch(key, in: namespace, expires: before.expires.map { .at($0) } ?? .never)
     }
     if present.isPinned != before.isPinned {
-      _ =
-        try before.isPinned
-        ? batch.pin(key, in: namespace) : batch.unpin(key, in: namespace)
+      _ = try before.isPinned ? batch.pin(key, in: namespace) : batch.unpin(key, in: namespace)
     }
     return true
   }

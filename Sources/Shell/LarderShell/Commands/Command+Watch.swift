@@ -40,8 +40,7 @@ extension Command {
     var watch = try Watch(call, names: names, in: session)
     if session.output.presentation.isTerminal {
       let place =
-        names.map { $0.map(\.string).sorted().joined(separator: ", ") }
-        ?? "all namespaces"
+        names.map { $0.map(\.string).sorted().joined(separator: ", ") } ?? "all namespaces"
       try session.host.notify("watching \(place); ^C ends")
     }
     let start = session.clock.monotonic

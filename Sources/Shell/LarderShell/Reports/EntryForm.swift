@@ -91,8 +91,7 @@ extension Cell {
     case .after(let duration): .span(duration.milliseconds)
     case .at(let moment): .expiry(moment.unix)
     case .daily(let time, let zone): .text("daily at \(time) \(zone)")
-    case .afterAccess(let interval):
-      .text("\(Wording.span(interval.milliseconds)) after last use")
+    case .afterAccess(let interval): .text("\(Wording.span(interval.milliseconds)) after last use")
     }
   }
 }

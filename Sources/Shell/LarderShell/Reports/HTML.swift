@@ -48,8 +48,7 @@ enum HTML {
   static func table(_ titles: [String], _ rows: [[String]]) -> String {
     let head = titles.map { "<th>\(text($0))</th>" }.joined()
     let body = rows.map { row in
-      "<tr>"
-        + zip(titles, row).map { "<td data-title=\"\(text($0))\">\(text($1))</td>" }.joined()
+      "<tr>" + zip(titles, row).map { "<td data-title=\"\(text($0))\">\(text($1))</td>" }.joined()
         + "</tr>"
     }
     return (["<table>", "<tr>\(head)</tr>"] + body + ["</table>"]).joined(separator: "\n")

@@ -137,10 +137,8 @@ struct SizeReport {
       Column("namespace", in: showsNamespaces ? .everywhere : .data),
       Column(
         isKeys ? "key" : "prefix", in: grouping == .namespace ? [] : .everywhere, holdsBytes: true),
-      Column("entries", in: isKeys ? .data : .everywhere),
-      Column("bytes", title: "size"),
-      Column("share", in: [.table, .data]),
-      Column("bar", title: "", in: .table),
+      Column("entries", in: isKeys ? .data : .everywhere), Column("bytes", title: "size"),
+      Column("share", in: [.table, .data]), Column("bar", title: "", in: .table),
       Column("running_total", in: .data), Column("so far", in: .table),
       Column("expires", in: isKeys ? [.table, .data] : []),
     ]

@@ -37,9 +37,7 @@ struct StoreReport {
       ("Sizes", .sizes, Int64(Rules.largestPossibleValue)),
     ]
     var histograms = measures.map { title, measure, most in
-      (
-        title: title, histogram: Histogram(measure, over: 0...most, bins: 40, isLogarithmic: true)
-      )
+      (title: title, histogram: Histogram(measure, over: 0...most, bins: 40, isLogarithmic: true))
     }
     let now = session.clock.now.unix
     var largest = FirstOf<Store.Entry>(
@@ -96,8 +94,7 @@ struct StoreReport {
   private func markdown(_ part: Part) -> String {
     switch part {
     case .text(let text): return "\n\(TableLayout.markdownText(text))\n"
-    case .bars(let rows):
-      return markdown(.table(["", ""], rows.map { [$0.label, $0.words] }))
+    case .bars(let rows): return markdown(.table(["", ""], rows.map { [$0.label, $0.words] }))
     case .table(let titles, let rows):
       let reply = Reply(.rows(titles.map { Column($0) }, rows.map { $0.map { .text($0) } }))
       let presentation = Presentation(.markdown, clock: session.wallClock)
@@ -178,9 +175,7 @@ struct StoreReport {
 
   /// The hit rate in each interval between two samples; stale hits are hits. Omits intervals without reads, and intervals in
   /// which the counts were reset.
-  static func hitRates(
-    _ samples: [ReadSample]
-  ) -> [(end: Timestamp, rate: Double, reads: UInt64)] {
+  static func hitRates(_ samples: [ReadSample]) -> [(end: Timestamp, rate: Double, reads: UInt64)] {
     zip(samples, samples.dropFirst()).compactMap { before, after in
       guard after.hits >= before.hits, after.staleHits >= before.staleHits,
         after.misses >= before.misses

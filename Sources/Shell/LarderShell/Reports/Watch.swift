@@ -85,8 +85,7 @@ struct Watch {
   private func passes(_ event: ChangeEvent) throws -> Bool {
     guard
       names.map({ $0.contains(ExactString(event.change.namespace ?? "")) }) ?? true
-        || event.kind == .missed,
-      events?.contains(event.kind.rawValue) ?? true
+        || event.kind == .missed, events?.contains(event.kind.rawValue) ?? true
     else { return false }
     // A change without a key applies to a whole namespace or the store, and so also to the selected entries.
     guard event.change.key != nil else { return true }

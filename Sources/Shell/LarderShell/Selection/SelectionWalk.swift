@@ -166,8 +166,7 @@ struct SelectionWalk {
       }
       endRange()
       return true
-    case .prefix(let prefix):
-      return try scan(prefix, of: namespace, take)
+    case .prefix(let prefix): return try scan(prefix, of: namespace, take)
     }
   }
 

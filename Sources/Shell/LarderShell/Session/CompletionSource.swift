@@ -20,10 +20,8 @@ package final class CompletionSource {
         return (names.filter { $0.starts(with: prefix) }, false)
       case .keys(let choice, let prefix):
         return try keys(with: prefix, in: session.namespaces(choice))
-      case .files(let prefix):
-        return try LocalFile.completions(of: prefix, atMost: Self.mostFound)
-      case .fields(let choice):
-        return (try fields(of: session.namespaces(choice)), false)
+      case .files(let prefix): return try LocalFile.completions(of: prefix, atMost: Self.mostFound)
+      case .fields(let choice): return (try fields(of: session.namespaces(choice)), false)
       }
     } catch {
       return ([], false)

@@ -8,8 +8,7 @@ import ShellLanguage
 
 package enum LocalFile {
   static func path(_ name: [UInt8]) throws(ShellError) -> String {
-    guard let path = String(validating: name, as: UTF8.self), !path.isEmpty,
-      !path.utf8.contains(0)
+    guard let path = String(validating: name, as: UTF8.self), !path.isEmpty, !path.utf8.contains(0)
     else {
       throw ShellError(.usage, "\(name) is not the name of a file", hint: "use `./value.json`")
     }

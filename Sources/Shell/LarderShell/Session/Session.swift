@@ -113,9 +113,8 @@ package final class Session {
       queries = newQueries
       defer { queries = newQueries }
       let outcome =
-        try line.output.map {
-          try output.redirecting(to: $0) { try Command.run(call, in: self) }
-        } ?? Command.run(call, in: self)
+        try line.output.map { try output.redirecting(to: $0) { try Command.run(call, in: self) } }
+        ?? Command.run(call, in: self)
       for note in queries.notes { try host.notify(note) }
       return outcome
     } catch let error as ShellError {

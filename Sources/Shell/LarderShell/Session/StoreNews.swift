@@ -76,8 +76,7 @@ extension Session {
       let limit = limits.effective.bytes.map { " of \(Wording.size($0))" } ?? ""
       // For a store without namespaces, the line also names the disk limit.
       let disk =
-        namespaces.isEmpty
-        ? limits.diskWords.map { ", a file of at most \($0)" } ?? "" : ""
+        namespaces.isEmpty ? limits.diskWords.map { ", a file of at most \($0)" } ?? "" : ""
       return "\(SafeText(store.path))   "
         + "\(Wording.count(namespaces.count, "namespace", "namespaces")), "
         + "\(all.words)\(limit)\(disk)"

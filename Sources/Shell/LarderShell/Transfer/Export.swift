@@ -21,8 +21,7 @@ enum ExportFormat: String, CaseIterable {
   /// The lines before the first entry. JSON lines begin with the format and the rules of each namespace, CSV with the header.
   func head(_ namespaces: [NamespaceInfo], _ shown: [QueryColumn]) throws -> [UInt8] {
     switch self {
-    case .csv:
-      return CSV.line(CSV.header(Self.columns) + shown.map(\.label))
+    case .csv: return CSV.line(CSV.header(Self.columns) + shown.map(\.label))
     case .jsonl:
       var lines = [JSON.object([.init("larder_export", .number(Self.version))])]
       for facts in namespaces {
@@ -58,10 +57,9 @@ enum ExportFormat: String, CaseIterable {
 
   static let columns = [
     Column("namespace"), Column("key", holdsBytes: true), Column("value", holdsBytes: true),
-    Column("codec"), Column("written"), Column("expires"), Column("stale_until"),
-    Column("idle"), Column("pinned"), Column("owners"), Column("tags"),
-    Column("etag", holdsBytes: true), Column("last_modified", holdsBytes: true),
-    Column("metadata", holdsBytes: true),
+    Column("codec"), Column("written"), Column("expires"), Column("stale_until"), Column("idle"),
+    Column("pinned"), Column("owners"), Column("tags"), Column("etag", holdsBytes: true),
+    Column("last_modified", holdsBytes: true), Column("metadata", holdsBytes: true),
   ]
 
   private static func cells(_ entry: Store.Entry, _ value: [UInt8]) -> [Cell] {
@@ -70,9 +68,8 @@ enum ExportFormat: String, CaseIterable {
       moment(entry.written), entry.expires == nil ? .text(never) : moment(entry.expires),
       moment(entry.staleUntil), .optional(entry.timeToIdle?.milliseconds, Cell.span),
       entry.isPinned ? .bool(true) : .null, list(entry.owners.map(Cell.owner)),
-      list(entry.tags.map { .text($0) }),
-      .optional(entry.entityTag, Cell.bytes), .optional(entry.lastModified, Cell.bytes),
-      .optional(entry.metadata, Cell.bytes),
+      list(entry.tags.map { .text($0) }), .optional(entry.entityTag, Cell.bytes),
+      .optional(entry.lastModified, Cell.bytes), .optional(entry.metadata, Cell.bytes),
     ]
   }
 

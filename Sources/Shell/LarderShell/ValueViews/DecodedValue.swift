@@ -7,8 +7,7 @@ enum DecodedValue {
   /// The readable form. Nil if the bytes already are readable, or if the codec cannot decode them.
   static func readable(_ bytes: Span<UInt8>, _ codec: CodecID) -> [UInt8]? {
     switch codec {
-    case .cbor:
-      return (try? CBORValue(bytes)).map { Array($0.json.text.utf8) }
+    case .cbor: return (try? CBORValue(bytes)).map { Array($0.json.text.utf8) }
     case .versioned:
       guard let envelope = ValueEnvelope(bytes), envelope.codec != .versioned else { return nil }
       let inside = bytes.extracting(droppingFirst: ValueEnvelope.size)
@@ -36,8 +35,7 @@ enum DecodedValue {
   static func kind(_ bytes: Span<UInt8>, _ codec: CodecID) -> String? {
     switch codec {
     case .cbor: "cbor"
-    case .versioned:
-      ValueEnvelope(bytes).map { "version \($0.number) of \($0.codec.name)" }
+    case .versioned: ValueEnvelope(bytes).map { "version \($0.number) of \($0.codec.name)" }
     default: nil
     }
   }
@@ -68,8 +66,7 @@ enum DecodedValue {
         return "the value has no version"
       }
       return problem(of: value.extracting(droppingFirst: ValueEnvelope.size), codec: envelope.codec)
-    default:
-      return nil
+    default: return nil
     }
   }
 }

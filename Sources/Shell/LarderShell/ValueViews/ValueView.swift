@@ -81,9 +81,8 @@ struct ValueView {
     let entry = value.entry
     let size = Wording.size(value.size)
     let binary = if case .hex = form { kind } else { nil as String? }
-    let what = [
-      DecodedValue.kind(value.bytes.span, entry.codec), binary, size, value.body?.place,
-    ].compactMap { $0 }.joined(separator: ", ")
+    let what = [DecodedValue.kind(value.bytes.span, entry.codec), binary, size, value.body?.place]
+      .compactMap { $0 }.joined(separator: ", ")
     let end =
       entry.state == .stale ? "stale, \(clock.expiry(entry.expires?.unix))" : entry.end(clock)
     return "\(what)  written \(clock.distance(to: entry.written.unix))  \(end)"

@@ -55,18 +55,14 @@ struct ValueWriter {
       let bytes = try value.encoded(as: style, most: head, in: session)
       try output.write(key + [0] + bytes + [0])
     case .plain where isSingle, .auto where isSingle:
-      try output.writeValue {
-        try value.forEachPiece(as: style, most: head, in: session, $0)
-      }
+      try output.writeValue { try value.forEachPiece(as: style, most: head, in: session, $0) }
     case .plain, .auto:
       var line = namesNamespaces ? Quoting.plain(Array(value.entry.namespace.utf8)) + "\t" : ""
       let bytes = try value.encoded(as: style, most: head, in: session)
       line += Quoting.plain(key) + "\t" + Quoting.plainValue(bytes) + "\n"
       try output.write(Array(line.utf8))
-    case .raw:
-      try value.forEachPiece(as: style, most: head, in: session, output.write)
-    case .json, .jsonl, .csv, .markdown:
-      try output.write(rows.write([cells(value)]))
+    case .raw: try value.forEachPiece(as: style, most: head, in: session, output.write)
+    case .json, .jsonl, .csv, .markdown: try output.write(rows.write([cells(value)]))
     }
   }
 
