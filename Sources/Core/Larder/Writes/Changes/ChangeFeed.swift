@@ -46,9 +46,7 @@ final class ChangeFeed: Sendable {
     self.health = health
   }
 
-  deinit {
-    state.withLock { $0.task?.cancel() }
-  }
+  deinit { state.withLock { $0.task?.cancel() } }
 
   var now: UInt64 { UInt64(clamping: machine()) }
 

@@ -19,18 +19,12 @@ struct ChangeLease {
     end = now + Self.length
     // If the file was replaced, or another process has taken the slot of the expired lease, the lease needs another slot.
     if let index, !ring.exchangeLease(index, old, for: end) { self.index = nil }
-    if index == nil { take(on: ring, at: now) }
-    raise(on: ring, at: now)
-  }
-
-  private mutating func take(on ring: ChangeRing, at now: UInt64) {
-    index = (0..<ChangeRing.leaseCount).first { index in
-      let known = ring.lease(index)
-      return !Self.isLive(known, at: now) && ring.exchangeLease(index, known, for: end)
+    if index == nil {
+      index = (0..<ChangeRing.leaseCount).first { index in
+        let known = ring.lease(index)
+        return !Self.isLive(known, at: now) && ring.exchangeLease(index, known, for: end)
+      }
     }
-  }
-
-  private func raise(on ring: ChangeRing, at now: UInt64) {
     while true {
       let known = ring.watchedUntil
       if Self.isLive(known, at: now), known >= end { return }

@@ -64,9 +64,7 @@ struct ChangeRing {
 
   var slots: Int { max(Self.slots(in: words.view.count), 0) }
 
-  func open() -> Bool {
-    words.open(making: Self.count(wantedSlots))
-  }
+  func open() -> Bool { words.open(making: Self.count(wantedSlots)) }
 
   /// Replaces the file inside a write transaction, so that no other batch writes records. If that fails, returns false and
   /// keeps the file. A lease that another process takes at the same moment may be lost; `ChangeFeed.hold` notices the loss.
@@ -109,8 +107,6 @@ struct ChangeRing {
     return !view.isWritable || view.exchange(old, for: new, at: place)
   }
 
-  // MARK: Writing
-
   func write(_ record: ChangeRecord, at place: UInt64) {
     let view = words.view
     guard view.isWritable else { return }
@@ -132,9 +128,7 @@ struct ChangeRing {
     discard(target)
   }
 
-  func discard(_ target: UInt64) {
-    _ = exchange(target, for: 0, at: Place.target)
-  }
+  func discard(_ target: UInt64) { _ = exchange(target, for: 0, at: Place.target) }
 
   var unpublished: (target: UInt64, transaction: UInt64)? {
     let target = load(Place.target)
@@ -163,8 +157,6 @@ struct ChangeRing {
     }
   }
 
-  // MARK: Reading
-
   func read(_ place: UInt64) -> ChangeRecord? {
     let view = words.view
     guard view.count > 0 else { return nil }
@@ -178,8 +170,6 @@ struct ChangeRing {
   private static func slot(_ place: UInt64, in count: Int) -> Int {
     Place.slots + Int(place % UInt64(slots(in: count))) * ChangeRecord.slotCount
   }
-
-  // MARK: Leases
 
   /// The end of the lease that ends last, on the machine's monotonic clock in milliseconds; 0 if there are no leases.
   var watchedUntil: UInt64 { load(Place.watched) }

@@ -31,9 +31,7 @@ struct AccessSlot: Equatable {
   }
 
   @inline(__always)
-  static func tag(of hash: UInt64) -> UInt32 {
-    max(1, UInt32(truncatingIfNeeded: hash) & 0x3FF)
-  }
+  static func tag(of hash: UInt64) -> UInt32 { max(1, UInt32(truncatingIfNeeded: hash) & 0x3FF) }
 
   /// The slot after a use. The result agrees with ``AccessStats/use()``. A use of a recent entry changes only the minute.
   @inline(__always)

@@ -39,9 +39,7 @@ extension AccessTable {
   func fits(entries: Int, in minute: Int64) -> Bool {
     let view = words.view
     guard view.isWritable else { return false }
-    if view.note(Note.entries) != UInt64(entries) {
-      view.setNote(Note.entries, UInt64(entries))
-    }
+    if view.note(Note.entries) != UInt64(entries) { view.setNote(Note.entries, UInt64(entries)) }
     return Self.minutes.contains(minute &- view.epoch)
       && (entries <= view.entries || view.entries == Self.mostEntries)
   }

@@ -119,9 +119,7 @@ extension SharedTable.View {
     return nil
   }
 
-  func find(_ hash: UInt64) -> (place: Int, slot: AccessSlot)? {
-    find(hash, in: bucket(of: hash))
-  }
+  func find(_ hash: UInt64) -> (place: Int, slot: AccessSlot)? { find(hash, in: bucket(of: hash)) }
 
   /// Gives a slot to an entry that has no slot: an empty slot of the bucket, otherwise a slot with clock 0, otherwise the slot
   /// with the oldest last use.

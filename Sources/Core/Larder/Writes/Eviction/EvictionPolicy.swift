@@ -144,9 +144,7 @@ extension EvictionQueue where Self: ~Copyable {
   /// them. If many keys return, as in a loop over keys, the winner is as good as the returning keys, so nothing changes.
   private mutating func wearDown(_ victim: Entry, _ stats: AccessStats) {
     guard stats.clock == 0, policy.returns.areRare else { return }
-    if stats.frequency > 1 {
-      setStats(AccessStats(frequency: stats.frequency - 1), of: victim)
-    }
+    if stats.frequency > 1 { setStats(AccessStats(frequency: stats.frequency - 1), of: victim) }
     clockHand = position(after: victim)
   }
 

@@ -2,20 +2,23 @@ import LMDB
 import LarderSystem
 
 extension NamespaceQueue {
-  /// The first entry at `position` or after it. Skips records of the queue whose entry is missing, which only damage can cause.
-  mutating func entry(from position: UInt64) throws(LarderError) -> StoredEntry? {
+  /// The first entry at `position` or after it. Skips records of the queue that damage has left: the entry of such a record is
+  /// missing, or the record has the largest position, which no entry ever has.
+  mutating func read(from position: UInt64) throws(LarderError) -> Candidate? {
     let (id, queue) = (request.id, session.engine.indexes.queue)
     let start = IndexKey.queue(position, in: id)
-    return try session.transaction.read { lmdb throws(LMDBError) -> StoredEntry? in
+    return try session.transaction.read { lmdb throws(LMDBError) -> Candidate? in
       var cursor = try lmdb.cursor(in: queue)
       var record = try cursor.seek(start.span)
       while let found = record, found.key.count >= 4, found.key.namespaceID == id {
         if let queued = QueueRecord(found.key, found.value),
           let bytes = try lmdb.value(for: queued.entryKey, in: .entries),
           let entry = StoredEntry(entryKey: queued.entryKey, record: bytes),
-          entry.header.sequence == queued.position
+          entry.header.sequence == queued.position, queued.position != .max
         {
-          return entry
+          return Candidate(
+            sequence: queued.position, size: UInt64(entry.valueCount), hash: entry.keyHash ?? 0,
+            entryKey: entry.entryKey)
         }
         record = try cursor.next()
       }
@@ -44,8 +47,6 @@ extension NamespaceQueue {
     for victim in victims { try session.remove(victim, reason: reason) }
     return true
   }
-
-  // MARK: Guarantees
 
   /// Whether every namespace keeps its guaranteed bytes when the victims and their dependents are removed. Only the namespace
   /// that needs the room may lose guaranteed bytes. O(removed entries + namespaces) in a store with owners.

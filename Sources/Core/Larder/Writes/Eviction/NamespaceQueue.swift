@@ -34,9 +34,7 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 
   var isOver: Bool { request.evictionsLeft > 0 && reason != nil }
 
-  var isNearlyFull: Bool {
-    request.limits.isNearlyReached(by: usage) || session.isNearlyFull
-  }
+  var isNearlyFull: Bool { request.limits.isNearlyReached(by: usage) || session.isNearlyFull }
 
   private var reason: RemovalReason? { request.reason ?? request.limits.exceeded(by: usage) }
 
@@ -95,14 +93,6 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 
   private func mayEvict(_ entry: Candidate) -> Bool {
     !request.skipped.contains(entry.sequence) && !session.mustStay(entry.entryKey)
-  }
-
-  private mutating func read(from position: UInt64) throws(LarderError) -> Candidate? {
-    // No entry ever has the largest possible position. A record at that position is damage, so it counts as no entry.
-    guard let entry = try entry(from: position), entry.header.sequence != .max else { return nil }
-    return Candidate(
-      sequence: entry.header.sequence, size: UInt64(entry.valueCount), hash: entry.keyHash ?? 0,
-      entryKey: entry.entryKey)
   }
 
   private mutating func evict(

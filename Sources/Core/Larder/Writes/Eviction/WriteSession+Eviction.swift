@@ -62,9 +62,10 @@ extension WriteSession {
     while shouldContinue: (borrowing WriteSession) -> Bool
   ) throws(LarderError) {
     guard shouldContinue(self) else { return }
-    let fairShare = engine.writes.fairShare
     var members = try namespaces().filter { $0.rules.eviction != .refuse }
-    while shouldContinue(self), let member = fairShare.next(among: members) {
+    while shouldContinue(self),
+      let member = engine.writes.fairShare.withLock({ $0.next(among: members) })
+    {
       let id = member.id
       try load(id)
       let usage = ledger.expectedUsage(id)
@@ -81,20 +82,23 @@ extension WriteSession {
       if removal.entries == 0 {
         members.removeAll { $0.id == id }
       } else {
-        fairShare.charge(id, share: Double(max(removal.bytes, 1)) / Double(max(usage.bytes, 1)))
+        let share = Double(max(removal.bytes, 1)) / Double(max(usage.bytes, 1))
+        engine.writes.fairShare.withLock { $0.charge(id, share: share) }
       }
     }
   }
 
   /// O(namespaces), but O(1) if this process has called the function after the last change of a namespace.
   mutating func namespaces() throws(LarderError) -> [KnownNamespace] {
-    let fairShare = engine.writes.fairShare
-    if let known = fairShare.known(at: state.generation) { return known }
+    let generation = state.generation
+    if let known = engine.writes.fairShare.withLock({ $0.known(at: generation) }) { return known }
     var namespaces: [KnownNamespace] = []
     for name in try namespaceNames() {
       if let found = try namespace(name) { namespaces.append(found) }
     }
-    if ledger.hasCommittedGeneration { fairShare.remember(namespaces, at: state.generation) }
+    if ledger.hasCommittedGeneration {
+      engine.writes.fairShare.withLock { $0.remember(namespaces, at: generation) }
+    }
     return namespaces
   }
 
@@ -147,9 +151,7 @@ extension StoreLimits {
 
   /// Throws for a value that is larger than a limit, because no eviction can make room for it.
   func checkSize(_ size: Int, under rules: Rules, named name: String) throws(LarderError) {
-    guard size <= rules.largestValue else {
-      throw LarderError.tooLarge(size, for: name, rules)
-    }
+    guard size <= rules.largestValue else { throw LarderError.tooLarge(size, for: name, rules) }
     try rules.limits.checkSize(size, of: "namespace \(name)")
     try counted.checkSize(size, of: "the store")
   }
@@ -169,9 +171,7 @@ extension Limits {
     }
   }
 
-  var words: String {
-    StoreLimits(entries: entries, bytes: bytes).words
-  }
+  var words: String { StoreLimits(entries: entries, bytes: bytes).words }
 }
 
 extension StoreLimits {

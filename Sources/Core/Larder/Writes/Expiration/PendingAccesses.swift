@@ -59,9 +59,7 @@ final class PendingAccesses: Sendable {
   }
 
   func current(_ header: EntryHeader, idle: IdleInterval?, entryKey: [UInt8]) -> EntryHeader {
-    guard let idle, let use = queue[entryKey], use.version == header.version else {
-      return header
-    }
+    guard let idle, let use = queue[entryKey], use.version == header.version else { return header }
     let end = idle.end(after: use.moment)
     guard end > header.expires else { return header }
     var current = header

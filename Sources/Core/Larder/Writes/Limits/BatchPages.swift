@@ -45,9 +45,7 @@ struct BatchPages {
 
   func pages(ofRecord count: Int) -> Int { (count + 16 + pageSize - 1) / pageSize }
 
-  func pages(ofLargeRecord count: Int) -> Int {
-    count > pageSize / 2 ? pages(ofRecord: count) : 0
-  }
+  func pages(ofLargeRecord count: Int) -> Int { count > pageSize / 2 ? pages(ofRecord: count) : 0 }
 
   /// The number of pages of a value in chunks of one page, with the branch pages above the chunks.
   func chunkPages(ofValue count: Int) -> Int {

@@ -27,9 +27,7 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   static let smallestDisk = 4_000_000
 
   /// The disk limit of a new store: a tenth of the `free` bytes that the user may write, at most 10 GB.
-  static func defaultDisk(free: Int) -> Int {
-    min(max(free / 10, smallestDisk), 10_000_000_000)
-  }
+  static func defaultDisk(free: Int) -> Int { min(max(free / 10, smallestDisk), 10_000_000_000) }
 
   /// No limits at all; even the disk limit from the creation of the store is removed.
   public static let unlimited = StoreLimits(disk: Limits.unlimited)

@@ -27,9 +27,7 @@ extension WriteSession {
     return max(0, disk.available - spentPages - disk.reserve / 2)
   }
 
-  private var spentPages: Int {
-    budget.disk?.spent(changing: transaction.changedPages) ?? 0
-  }
+  private var spentPages: Int { budget.disk?.spent(changing: transaction.changedPages) ?? 0 }
 
   /// Whether, after the changes of the batch until now, `pages` more pages can be taken and `kept` pages still remain.
   func hasPages(for pages: Int = 0, keeping kept: Int = BatchPages.kept) -> Bool {

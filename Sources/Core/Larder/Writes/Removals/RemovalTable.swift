@@ -45,8 +45,6 @@ package struct RemovalTable {
     }
   }
 
-  // MARK: Loads
-
   /// The moment of a load that has not looked up its key yet.
   var now: Mark {
     openForReading()
@@ -78,8 +76,6 @@ package struct RemovalTable {
   }
 
   private static func place(of hash: UInt64) -> Int { Place.first + Int(hash % UInt64(words)) }
-
-  // MARK: Removals, in a process that may write
 
   func begin() -> UInt64? {
     guard open() else { return nil }

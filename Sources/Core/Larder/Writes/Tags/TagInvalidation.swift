@@ -186,9 +186,7 @@ extension WriteSession {
     by tombstone: inout Tombstone, limit: Int
   ) throws(LarderError) -> (RemovalResult, isDone: Bool) {
     // The counters of a cleared namespace no longer include its entries, so this removal ignores these entries.
-    for id in tombstone.horizon.keys where try !isLive(id) {
-      tombstone.horizon[id] = nil
-    }
+    for id in tombstone.horizon.keys where try !isLive(id) { tombstone.horizon[id] = nil }
     let prefix = tombstone.tags.first.map { $0 + [0] } ?? []
     let position = tombstone.reached.isEmpty ? nil : tombstone.reached
     let tags = engine.indexes.tags

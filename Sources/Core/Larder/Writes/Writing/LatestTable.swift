@@ -44,9 +44,7 @@ struct LatestTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   @inline(__always)
-  func contains(_ key: Key) -> Bool {
-    latestKey == key || !others.isEmpty && others[key] != nil
-  }
+  func contains(_ key: Key) -> Bool { latestKey == key || !others.isEmpty && others[key] != nil }
 
   func visit<Failure>(_ body: (Key, Value) throws(Failure) -> Void) throws(Failure) {
     if let latestKey { try body(latestKey, latest) }

@@ -45,8 +45,6 @@ struct Ledger {
   /// Whether the names, ids, rules and tombstones are those of the last commit, so that caches may keep them after the batch.
   var hasCommittedGeneration: Bool { store.generation == committed.generation }
 
-  // MARK: Namespaces
-
   func isLoaded(_ id: NamespaceID) -> Bool { namespaces.contains(id) }
 
   /// Takes over the counters of a namespace. `isCounted` means that the counters are a new count after damage of their record.
@@ -84,8 +82,6 @@ struct Ledger {
     }
   }
 
-  // MARK: Entries
-
   /// Replaces the weight of an old entry by the weight of the new entry; nil means that there is no such entry. `reason` says
   /// why the old value is removed, or is nil if the removal is not counted.
   mutating func charge(
@@ -110,8 +106,6 @@ struct Ledger {
       store.stored &+= UInt64(new.stored)
     }
   }
-
-  // MARK: The store
 
   mutating func updateStore(_ change: (inout StoreState) -> Void) {
     changes &+= 1

@@ -102,8 +102,6 @@ extension WriteBatch {
   }
 }
 
-// MARK: Attributes
-
 extension WriteBatch {
   /// Starts the entry's lifetime again; see `touch(_:expires:)` of ``Store/Namespace``.
   ///

@@ -63,9 +63,7 @@ extension WriteBatch {
   public mutating func clear(_ namespace: Store.Namespace) throws(LarderError) -> RemovalResult {
     let name = namespace.name
     session.recordRemoval(of: RemovalTable.hash(ofNamespace: name))
-    guard var record = try session.namespace(name)?.record else {
-      return RemovalResult()
-    }
+    guard var record = try session.namespace(name)?.record else { return RemovalResult() }
     let before = try session.counters(of: record.id)
     let old = record.id
     session.ledger.drop(old)
@@ -93,9 +91,7 @@ extension WriteBatch {
   public mutating func rename(_ namespace: Store.Namespace, to new: String) throws(LarderError) {
     let old = namespace.name
     try NamespaceName.validate(new)
-    guard let record = try session.namespace(old)?.record else {
-      throw NamespaceName.absent(old)
-    }
+    guard let record = try session.namespace(old)?.record else { throw NamespaceName.absent(old) }
     if old == new { return }
     guard try session.namespace(new) == nil else {
       throw LarderError(

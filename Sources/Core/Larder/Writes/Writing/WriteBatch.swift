@@ -38,8 +38,6 @@ public struct WriteBatch: ~Copyable {
   var moment: UInt64 { snapshot &+ (session.engine.reader.buffer?.state.stamp ?? 0) }
 }
 
-// MARK: Values
-
 extension WriteBatch {
   /// Stores `value` under `key`, and replaces an existing value.
   ///

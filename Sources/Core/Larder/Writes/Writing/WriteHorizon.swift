@@ -14,9 +14,7 @@ package struct WriteHorizon: Sendable {
   /// The least version of values that are written after the horizon; 0 if the namespace did not exist at the horizon.
   func first(in namespace: String) -> UInt64 { next[ExactString(namespace)] ?? 0 }
 
-  package func covers(_ entry: Store.Entry) -> Bool {
-    entry.version < first(in: entry.namespace)
-  }
+  package func covers(_ entry: Store.Entry) -> Bool { entry.version < first(in: entry.namespace) }
 }
 
 extension WriteBatch {

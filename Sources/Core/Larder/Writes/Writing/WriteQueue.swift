@@ -86,9 +86,7 @@ final class WriteQueue: Sendable {
 
   private let direct = Atomic<Int>(0)
 
-  var isBusy: Bool {
-    direct.load(ordering: .relaxed) > 0 || isScheduled.load(ordering: .relaxed)
-  }
+  var isBusy: Bool { direct.load(ordering: .relaxed) > 0 || isScheduled.load(ordering: .relaxed) }
 
   func beginDirectWrite() { direct.add(1, ordering: .relaxed) }
   func endDirectWrite() { direct.subtract(1, ordering: .relaxed) }
@@ -174,7 +172,7 @@ final class WriteQueue: Sendable {
 struct Writes: ~Copyable, Sendable {
   let queue = WriteQueue()
   let committed = CommittedLedger()
-  let fairShare = FairShare()
+  let fairShare = Mutex(FairShare())
   /// The free pages with which a batch that runs once should begin: the number that an earlier batch in a full file needed.
   let pagesForBatches = Atomic(0)
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)

@@ -73,9 +73,7 @@ extension WriteSession {
         .removed, reason: reason, id: old.id, name: try nameForSubscribers(of: old.id),
         key: old.key ?? old.storedKey.bytes, before: old.valueCount)
     }
-    if change.reason != nil {
-      try charge(old.weight, nil, to: old.id, removing: change.reason)
-    }
+    if change.reason != nil { try charge(old.weight, nil, to: old.id, removing: change.reason) }
     try moveDeadline(of: old.entryKey, from: old.header, to: nil)
     try moveInQueue(old.entryKey, from: old.header.sequence, to: 0)
     if !old.fields.isEmpty { try replaceTags(old.fields, with: EntryFields(), of: old.entryKey) }
@@ -99,10 +97,8 @@ extension WriteSession {
     }
   }
 
-  // MARK: Changes that keep the value and the version
-
-  /// Edits the header and the fields. Returns false for a damaged record, which stays unchanged: a new checksum would hide the
-  /// damage.
+  /// Edits the header and the fields of an entry, but neither its value nor its version. Returns false for a damaged record. Such
+  /// a record stays unchanged, because a new checksum would hide the damage.
   mutating func amend(
     _ entry: StoredEntry, as change: EntryChange = .amended,
     _ edit: (inout EntryHeader, inout EntryFields) -> Void

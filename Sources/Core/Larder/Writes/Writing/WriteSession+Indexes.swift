@@ -2,8 +2,6 @@ import LMDB
 import LarderSystem
 
 extension WriteSession {
-  // MARK: Expiry
-
   /// Moves an entry in the expiry index; nil means no place. The index names an entry by its queue position, but a pinned entry
   /// by its key. ``flushDeadlines()`` or an earlier step writes the change.
   mutating func moveDeadline(
@@ -38,9 +36,7 @@ extension WriteSession {
       return
     }
     let block = ExpiryBlock(deadline, position: position, in: entryKey.span.namespaceID)
-    if let other = deadlines.set(position, of: block, to: isIndexed) {
-      try write(other)
-    }
+    if let other = deadlines.set(position, of: block, to: isIndexed) { try write(other) }
   }
 
   mutating func flushDeadlines() throws(LarderError) {
@@ -63,8 +59,6 @@ extension WriteSession {
     }
   }
 
-  // MARK: Eviction order
-
   /// Moves an entry in its namespace's queue. Position 0 means that the entry is not in the queue.
   mutating func moveInQueue(
     _ entryKey: [UInt8], from before: UInt64, to position: UInt64
@@ -83,8 +77,6 @@ extension WriteSession {
     }
   }
 
-  // MARK: Tags and owners
-
   mutating func replaceTags(
     _ before: EntryFields, with after: EntryFields, of entryKey: [UInt8]
   ) throws(LarderError) {
@@ -96,8 +88,6 @@ extension WriteSession {
       ledger.updateStore { $0.dependents = hasOwners ? $0.dependents &+ 1 : $0.dependents &- 1 }
     }
   }
-
-  // MARK: Chunks
 
   mutating func writeChunks(_ value: Span<UInt8>, version: UInt64, in id: NamespaceID)
     throws(LarderError)

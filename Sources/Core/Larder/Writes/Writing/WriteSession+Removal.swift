@@ -36,8 +36,6 @@ extension WriteSession {
     try transaction.remove(entryKey, from: .entries)
   }
 
-  // MARK: Owners
-
   mutating func isStored(_ owner: StoredOwner) throws(LarderError) -> Bool {
     guard try entry(owner.key.span, in: owner.id) != nil else { return false }
     return try isLive(owner.id)
@@ -56,9 +54,7 @@ extension WriteSession {
       let limit = orphans.left
       // If the owner was written again between two batches, its dependents belong to the new entry and stay.
       var isBack = false
-      if removed.position != nil {
-        isBack = try transaction.contains(removed.owner, in: .entries)
-      }
+      if removed.position != nil { isBack = try transaction.contains(removed.owner, in: .entries) }
       let keys =
         isBack
         ? []

@@ -38,9 +38,7 @@ struct WriteSession: ~Copyable {
   mutating func finish() throws(LarderError) {
     try transaction.checkUsable()
     try flushDeadlines()
-    for id in damaged {
-      try NamespaceRepair(id: id, indexes: engine.indexes).runOrMark(&self)
-    }
+    for id in damaged { try NamespaceRepair(id: id, indexes: engine.indexes).runOrMark(&self) }
     try saveOrphans()
     try saveCounters()
   }
@@ -57,8 +55,6 @@ struct WriteSession: ~Copyable {
     guard let used = try? transaction.usedPages(of: engine.indexes.all) else { return false }
     return used > pages
   }
-
-  // MARK: Counters
 
   mutating func load(_ id: NamespaceID) throws(LarderError) {
     if ledger.isLoaded(id) { return }
