@@ -121,8 +121,6 @@ enum Program {
     }
   }
 
-  // MARK: Without a store
-
   /// The text that `larder` prints if there are no arguments, and LARDER_STORE is not set.
   static let introduction = """
     larder STORE     open a store

@@ -57,7 +57,7 @@ extension LineEditor {
       isCut: completion.isCut, mark: hasUnicode ? "\u{2026}" : "...")
     try display.leaveLine()
     try Terminal.write("\r\n" + rows.map { $0 + "\r\n" }.joined())
-    // Does not return CC_REDISPLAY, because libedit would then move up by the rows of a wrapped line, and so into the list.
+    // The result is not CC_REDISPLAY, because libedit would then move up by the rows of a wrapped line, and so into the list.
     display.redraw()
     return CC_NORM
   }

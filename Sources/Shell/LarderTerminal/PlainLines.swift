@@ -27,10 +27,8 @@ package struct Prompt: Equatable, Sendable {
 package enum LineResult: Equatable, Sendable {
   /// A line without its newline. Bytes from a pipe are unchanged, even NUL, CR and invalid UTF-8.
   case line([UInt8])
-
   /// A person pressed ^C, so the typed text was dropped.
   case interrupted
-
   /// ^D on an empty line, or the end of the input.
   case end
 }

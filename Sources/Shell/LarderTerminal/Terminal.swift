@@ -91,13 +91,10 @@ package enum Terminal {
 package enum TerminalError: Error, Equatable, CustomStringConvertible {
   /// No process reads the other end (`EPIPE`). The program then ends without a message.
   case closed
-
   /// The operating system refused the operation with this `errno`.
   case failed(operation: String, code: Int32)
-
   /// At the path of a file, there is a pipe or a device.
   case notRegularFile(_ path: String)
-
   case noLineEditor
 
   package var description: String {

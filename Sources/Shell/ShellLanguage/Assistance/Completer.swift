@@ -52,7 +52,7 @@ package struct Completer: Sendable {
       return names(word, find(.namespaces(prefix: Array(word.bytes.dropFirst()))), mark: "@")
     }
     if let parameter = state.parameter { return complete(word, parameter.kind, state, find) }
-    // In `get KEY .path`, the last word is the path of a field, so completes the names of fields.
+    // In `get KEY .path`, the last word is the path of a field, so the candidates are the names of fields.
     if command.trailing.first?.kind == .path, state.filled > 0, word.leads(with: ".") {
       return completeOperand(word, .path, state, find)
     }

@@ -84,8 +84,6 @@ extension JSONLookup {
     return units
   }
 
-  // MARK: Comparable text
-
   /// The JSON text without spaces, with sorted fields and decoded strings, so that JSON texts with equal content become equal.
   private static func canonical(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
     var index = range.lowerBound

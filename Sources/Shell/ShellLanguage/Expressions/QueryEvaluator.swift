@@ -25,8 +25,6 @@ package struct QueryEvaluator {
     self.pause = pause
   }
 
-  // MARK: Conditions
-
   /// Begins an entry. With `counting`, the value of the entry counts in `values`.
   package mutating func begin(counting: Bool) { isCounted = !counting }
 
@@ -94,8 +92,6 @@ package struct QueryEvaluator {
     default: return []
     }
   }
-
-  // MARK: Operands
 
   /// All values of an operand. A missing field gives the value `missing`. If `missing` is nil, a missing field gives no value.
   package mutating func all(
@@ -187,8 +183,6 @@ package struct QueryEvaluator {
     case .type: return .string(Array(value.type.rawValue.utf8))
     }
   }
-
-  // MARK: Regular expressions
 
   private mutating func matcher(_ expression: RegularExpression) -> PatternMatcher {
     if let known = matchers[expression] { return known }

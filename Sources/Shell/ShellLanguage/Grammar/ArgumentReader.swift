@@ -84,7 +84,7 @@ struct ArgumentReader {
   ) -> ShellError {
     var explained = error
     if option.name == "--ttl", value.bytes == Array("never".utf8) {
-      // Only a time can be `never`.
+      // A duration cannot be `never`, so the hint names an option or a command that can.
       let takesTime = command.option(named: "--until") != nil
       explained.hint =
         takesTime ? "use `--until never`" : "`persist` makes entries never expire"

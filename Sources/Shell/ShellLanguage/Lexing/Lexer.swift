@@ -48,8 +48,6 @@ package struct Lexer {
     current?.end(at: text.count)
   }
 
-  // MARK: Bytes outside quotes
-
   private static let endsBareRun: Set<UInt8> = [
     .space, .tab, .carriageReturn, .quote, .doubleQuote, .backslash, UInt8(ascii: ";"),
     UInt8(ascii: "|"), UInt8(ascii: ">"), UInt8(ascii: "<"), UInt8(ascii: "&"),
@@ -107,8 +105,6 @@ package struct Lexer {
         ? "quote the whole word" : "write '\(String(decoding: whole, as: UTF8.self))'")
   }
 
-  // MARK: Quotes
-
   private mutating func scanQuoted(at index: Int) throws(ShellError) -> Int {
     let quote: UInt8 = open?.quote == .single ? .quote : .doubleQuote
     switch text[index] {
@@ -128,8 +124,6 @@ package struct Lexer {
       return end
     }
   }
-
-  // MARK: Words
 
   private mutating func begin(isBare: Bool, at offset: Int) {
     if current == nil { current = Word(bytes: [], pieces: [], range: offset..<offset) }

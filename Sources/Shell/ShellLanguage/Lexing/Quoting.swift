@@ -11,7 +11,7 @@ package enum Quoting {
   /// The form in messages: for a long key only its beginning and its length.
   package static func brief(_ bytes: [UInt8]) -> String {
     guard bytes.count > mostInMessages else { return key(bytes) }
-    // Cuts at the end of a character, so that the text stays valid.
+    // The cut is at the end of a character, so that the text stays valid.
     var end = 0
     while case let next = bytes.character(at: end).end, next <= mostInMessages { end = next }
     return quoted(Array(bytes[..<end])) + "... (\(Wording.count(bytes.count)) bytes)"

@@ -127,8 +127,6 @@ package struct TableLayout: Sendable {
     return Set(cut).count == Set(texts).count ? cut : texts
   }
 
-  // MARK: Markdown
-
   func markdownHeader(isObject: Bool) -> [UInt8] {
     let titles = isObject ? ["field", "value"] : titles
     let dashes = titles.map { _ in "---" }.joined(separator: " | ")

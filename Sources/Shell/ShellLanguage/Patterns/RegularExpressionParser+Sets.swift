@@ -48,8 +48,6 @@ extension RegularExpressionParser {
     return scalar
   }
 
-  // MARK: Brackets
-
   /// Reads a set: `[a-z_]`, `[^\d]`, `[[:alpha:]]`. A bracket at the first place is an element of the set.
   mutating func characterSet(from start: Int) throws(ShellError) -> PatternNode {
     var items: [CharacterSet32.Item] = []

@@ -106,8 +106,6 @@ struct RegularExpressionParser {
     }
   }
 
-  // MARK: Groups
-
   private mutating func group(from start: Int) throws(ShellError) -> PatternNode? {
     depth += 1
     defer { depth -= 1 }
@@ -150,8 +148,6 @@ struct RegularExpressionParser {
     guard take(":") else { throw failure("missing \")\"", from: start, 1) }
     return true
   }
-
-  // MARK: Positions
 
   var peek: Unicode.Scalar? { index < source.count ? source[index] : nil }
 

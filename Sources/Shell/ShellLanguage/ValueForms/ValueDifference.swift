@@ -37,8 +37,6 @@ package struct ValueDifference {
     }
   }
 
-  // MARK: JSON
-
   private typealias Field = (path: String, value: String)
 
   /// The strings, numbers, words and empty containers of a JSON object or array with their paths, in order; nil for other values.
@@ -89,8 +87,6 @@ package struct ValueDifference {
     }
     return changes
   }
-
-  // MARK: Text and bytes
 
   private static func lines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>]? {
     guard String(validating: bytes, as: UTF8.self) != nil, !bytes.contains(0) else { return nil }
