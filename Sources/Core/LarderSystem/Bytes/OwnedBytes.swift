@@ -46,7 +46,6 @@
     }
   }
 
-  /// Whether both values hold the same bytes.
   public func isSame(as other: borrowing OwnedBytes) -> Bool {
     count == other.count && isSame(as: unsafe Span(_unsafeStart: other.start, count: other.count))
   }

@@ -49,9 +49,16 @@ extension SharedTable {
     let file = try FileDescriptor(
       opening: path(format.file.rawValue), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     guard let status = file.status else { throw .last }
-    guard isOurs(status) else { return true }
+    return try wordCount(in: file, status) == nil
+  }
+
+  /// The number of words in the file; nil if this table does not accept the file.
+  private func wordCount(
+    in file: borrowing FileDescriptor, _ status: stat
+  ) throws(SystemError) -> Int? {
+    guard isOurs(status) else { return nil }
     let header = try file.contents(at: 0, count: format.header(count: 0).count)
-    return format.count(header: header, size: Int(status.st_size)) == nil
+    return format.count(header: header, size: Int(status.st_size))
   }
 
   /// The reason why ``open(making:prepare:)`` could not make the file.
@@ -132,13 +139,10 @@ extension SharedTable {
       if status.st_nlink == 0, tries > 0 {
         return unsafe find(writable: writable, tries: tries - 1)
       }
-      guard isOurs(status) else { return nil }
-      let size = Int(status.st_size)
-      guard size > MappedRegion.headerSize,
-        let count = format.count(
-          header: try file.contents(at: 0, count: format.header(count: 0).count), size: size),
-        case let kept = keptCount.load(ordering: .relaxed), kept == 0 || kept == count
-      else { return nil }
+      let kept = keptCount.load(ordering: .relaxed)
+      guard let count = try wordCount(in: file, status), kept == 0 || kept == count else {
+        return nil
+      }
       // The missing blocks are allocated before the map is written: on a full disk, a write to a missing block raises SIGBUS.
       if writable, status.st_blocks * 512 < status.st_size {
         try file.allocate(Int(status.st_size))

@@ -30,17 +30,13 @@ package enum SystemTime {
   }
 
   /// Like ``monotonicMilliseconds``, in microseconds.
-  package static var monotonicMicroseconds: Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) &* 1_000_000 &+ Int64(time.tv_nsec) / 1000
-  }
+  package static var monotonicMicroseconds: Int64 { read(CLOCK_MONOTONIC, perSecond: 1_000_000) }
 
   @inline(__always)
-  private static func read(_ clock: clockid_t) -> Int64 {
+  private static func read(_ clock: clockid_t, perSecond: Int64 = 1000) -> Int64 {
     var time = timespec()
     unsafe clock_gettime(clock, &time)
-    return Int64(time.tv_sec) &* 1000 &+ Int64(time.tv_nsec) / 1_000_000
+    return Int64(time.tv_sec) &* perSecond &+ Int64(time.tv_nsec) / (1_000_000_000 / perSecond)
   }
 }
 

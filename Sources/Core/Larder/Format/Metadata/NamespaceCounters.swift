@@ -75,7 +75,8 @@ struct NamespaceCounters: Equatable {
 }
 
 /// Why an entry was removed.
-// The record of the counters has the cases in this order, so another order would be another file format.
+// The record of the counters has the cases in this order, so another order would be another file format. The evictions are
+// consecutive.
 public enum RemovalReason: Int, CaseIterable, Sendable {
   /// The entry had expired.
   case expired
@@ -104,12 +105,7 @@ public enum RemovalReason: Int, CaseIterable, Sendable {
 
   /// Whether a limit was the reason.
   public var isEviction: Bool {
-    switch self {
-    case .evictedForEntries, .evictedForBytes, .evictedForStoreEntries, .evictedForStoreBytes,
-      .evictedForDisk:
-      true
-    default: false
-    }
+    (Self.evictedForEntries.rawValue...Self.evictedForDisk.rawValue).contains(rawValue)
   }
 }
 

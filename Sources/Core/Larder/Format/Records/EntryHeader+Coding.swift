@@ -106,33 +106,21 @@ extension EntryHeader {
     else { return nil }
     var bits: UInt16 = max(version, sequence) >> 32 == 0 ? 0 : Form.longNumbers
     if sequence != version, sequence != 0 { bits |= Form.ownSequence }
-    if expires != Self.never {
-      guard let length = Self.length(from: written, to: expires) else { return nil }
-      bits |= max(length, Form.Length.short) &<< Form.expiresShift
-    }
-    if staleUntil != expires {
-      guard let length = Self.length(from: expires, to: staleUntil) else { return nil }
-      bits |= length &<< Form.staleShift
-    }
-    if deadline != staleUntil {
-      if deadline == Self.never {
-        bits |= Form.Length.never &<< Form.deadlineShift
-      } else {
-        guard staleUntil != Self.never, let length = Self.length(from: deadline, to: staleUntil)
-        else { return nil }
-        bits |= length &<< Form.deadlineShift
-      }
-    }
-    return bits
+    guard let lifetime = Self.length(of: expires, from: written, to: expires),
+      let stale = Self.length(of: staleUntil, from: expires, to: staleUntil),
+      let early = Self.length(of: deadline, from: deadline, to: staleUntil)
+    else { return nil }
+    if expires != Self.never { bits |= max(lifetime, Form.Length.short) &<< Form.expiresShift }
+    return bits | stale &<< Form.staleShift | early &<< Form.deadlineShift
   }
 
-  /// The stored length of the difference from `time` to a later time; nil if the difference does not fit.
-  private static func length(from time: Int64, to later: Int64) -> UInt16? {
-    if later == never { return Form.Length.never }
-    let (difference, overflow) = later.subtractingReportingOverflow(time)
-    guard !overflow, 0..<1 << 48 ~= difference else { return nil }
-    return difference == 0
-      ? Form.Length.none : difference >> 32 == 0 ? Form.Length.short : Form.Length.long
+  /// The length of `time`, which is stored as the difference between two times; nil if the difference does not fit.
+  private static func length(of time: Int64, from early: Int64, to late: Int64) -> UInt16? {
+    if early == late { return Form.Length.none }
+    if time == never { return Form.Length.never }
+    let (difference, overflow) = late.subtractingReportingOverflow(early)
+    guard late != never, !overflow, 0..<1 << 48 ~= difference else { return nil }
+    return difference >> 32 == 0 ? Form.Length.short : Form.Length.long
   }
 
   /// Appends the header in the form `form` to an empty record. ``seal(_:keyHash:)`` must then set the checksum.

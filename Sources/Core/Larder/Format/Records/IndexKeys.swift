@@ -11,10 +11,6 @@ enum IndexKey {
     return position == 0 ? key + entry.dropFirst(4) : key
   }
 
-  static func deadline(of header: EntryHeader, entry: [UInt8]) -> [UInt8] {
-    deadline(header.deadline, position: header.sequence, entry: entry)
-  }
-
   @inline(__always)
   static func withDeadline<Result, Failure: Error>(
     of block: ExpiryBlock, _ body: (Span<UInt8>) throws(Failure) -> Result

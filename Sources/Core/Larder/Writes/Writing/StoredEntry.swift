@@ -73,7 +73,7 @@ struct StoredEntry {
     _ view: borrowing some DatabaseView & ~Copyable, _ indexes: Indexes
   ) throws(LMDBError) -> Bool {
     if header.deadline == EntryHeader.never { return true }
-    let key = IndexKey.deadline(of: header, entry: entryKey)
+    let key = IndexKey.deadline(header.deadline, position: header.sequence, entry: entryKey)
     guard let value = try view.value(for: key.span, in: indexes.deadlines) else { return false }
     return ExpiryRecord(key.span, value)?.contains(header.sequence) == true
   }
