@@ -9,15 +9,16 @@ extension Store.Namespace {
     guard !tag.isEmpty, !tag.contains(0) else { return [] }
     return try inSnapshot(ifAbsent: []) { id, transaction in
       let prefix = IndexKey.tag(tag, entry: id.prefix)
-      var found: [[UInt8]] = []
+      var keys: [[UInt8]] = []
       var cursor = try transaction.cursor(in: engine.indexes.tags)
       var record = try cursor.seek(prefix.span)
       while let next = record, next.key.starts(with: prefix.span) {
-        guard found.count < most else { return nil }
-        found.append(next.key.extracting((prefix.count - 4)..<next.key.count).copied)
+        guard keys.count < most else { return nil }
+        let entryKey = next.key.extracting((prefix.count - 4)..<next.key.count).copied
+        if let key = try key(of: entryKey, in: transaction) { keys.append(key) }
         record = try cursor.next()
       }
-      return try keys(of: found, in: transaction)
+      return keys
     }
   }
 
@@ -25,19 +26,23 @@ extension Store.Namespace {
   package func keys(endingBy end: Timestamp, atMost most: Int) throws(LarderError) -> [[UInt8]]? {
     try inSnapshot(ifAbsent: []) { id, transaction in
       let prefix = id.prefix
-      var found: [[UInt8]] = []
+      var keys: [[UInt8]] = []
       var cursor = try transaction.cursor(in: engine.indexes.deadlines)
       var record = try cursor.seek(prefix.span)
       while let next = record, next.key.starts(with: prefix.span) {
         guard let expiry = ExpiryRecord(next.key, next.value) else { return nil }
         if expiry.block.deadline > end.milliseconds { break }
         for indexed in expiry {
-          guard found.count < most else { return nil }
-          if let key = try indexed.entryKey(in: transaction, engine.indexes) { found.append(key) }
+          guard keys.count < most else { return nil }
+          if let entryKey = try indexed.entryKey(in: transaction, engine.indexes),
+            let key = try key(of: entryKey, in: transaction)
+          {
+            keys.append(key)
+          }
         }
         record = try cursor.next()
       }
-      return try keys(of: found, in: transaction)
+      return keys
     }
   }
 
@@ -49,18 +54,18 @@ extension Store.Namespace {
       let range = id.prefix + prefix.prefix(StoredKey.headCount)
       let ends = [Self.behind(range), end.map { StoredKey.entry($0.span, in: id) }]
       let start = ends.compactMap(\.self).min { $0.lexicographicallyPrecedes($1) }
-      var found: [[UInt8]] = []
+      var keys: [[UInt8]] = []
       var cursor = try transaction.cursor(in: .entries)
       // If `seek` finds no record, the cursor is after the last record, so `previous` gives the last record.
       if let start { _ = try cursor.seek(start.span) }
       var record = try start == nil ? cursor.last() : cursor.previous()
-      while found.count < most, let next = record, next.key.starts(with: range.span) {
-        if let key = Self.key(of: next.key.copied, next.value), key.starts(with: prefix) {
-          found.append(key)
+      while keys.count < most, let next = record, next.key.starts(with: range.span) {
+        if let key = try key(of: next.key.copied, in: transaction), key.starts(with: prefix) {
+          keys.append(key)
         }
         record = try cursor.previous()
       }
-      return found
+      return keys
     }
   }
 
@@ -70,27 +75,12 @@ extension Store.Namespace {
     return prefix[..<last] + [prefix[last] + 1]
   }
 
-  private func keys(
-    of entryKeys: [[UInt8]], in transaction: borrowing ReadTransaction
-  ) throws(LMDBError) -> [[UInt8]] {
-    var keys: [[UInt8]] = []
-    for entryKey in entryKeys {
-      if let key = Self.key(of: entryKey, Span()) {
-        keys.append(key)
-      } else if let region = try transaction.find(entryKey, in: .entries),
-        let key = Self.key(of: entryKey, transaction.bytes(of: region))
-      {
-        keys.append(key)
-      }
-    }
-    return keys
-  }
-
-  /// The key of an entry; nil for a damaged record. The record has the whole key if `entryKey` has only a part of a long key.
-  private static func key(of entryKey: [UInt8], _ record: Span<UInt8>) -> [UInt8]? {
-    guard entryKey.count > 5, entryKey.last != 0 else {
-      return entryKey.count > 5 ? Array(entryKey[4..<(entryKey.count - 1)]) : nil
-    }
-    return StoredEntry(entryKey: entryKey, record: record)?.key
+  /// The key of an entry; nil for a damaged record. Reads the record only for a long key, because its entry key is incomplete.
+  private func key(
+    of entryKey: [UInt8], in transaction: borrowing ReadTransaction
+  ) throws -> [UInt8]? {
+    guard entryKey.count > 5 else { return nil }
+    if entryKey.last == 0 { return Array(entryKey[4..<(entryKey.count - 1)]) }
+    return try transaction.entry(at: entryKey)?.key
   }
 }

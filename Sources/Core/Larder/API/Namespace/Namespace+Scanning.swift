@@ -115,15 +115,13 @@ extension Store.Namespace {
     ) throws -> [UInt8]?
   ) throws {
     var position: [UInt8]?
-    var isFirst = true
     var isWanted = true
     while true {
       let transaction = try engine.beginRead()
       let id = try engine.reader.identify(handle, in: transaction)
-      if isFirst, let cursor {
+      if position == nil, let cursor {
         position = try cursor.entryKey(store: engine.identity, id: id, namespace: name)
       }
-      isFirst = false
       // If the namespace is cleared, renamed or removed between two pieces, the walk ends.
       if id == .store || (position.map { $0.span.namespaceID != id } ?? false) { return }
       guard let reached = try piece(id, position, transaction, &isWanted), isWanted else { return }

@@ -65,7 +65,11 @@ final class NamespaceHandle: Sendable {
     if known &>> 24 == generation {
       id = Self.id(known)
     } else {
-      id = try transaction.namespaceID(named: name, seal)
+      let region = try transaction.find(MetadataKey.namespace(name), in: .main)
+      let found = region.flatMap {
+        NamespaceRecord.id(transaction.bytes(of: $0), name: name, seal: seal)
+      }
+      id = found ?? .store
       if id != .store { begin(try transaction.epoch(of: id, seal), seenAt: transaction.id) }
       if let generation {
         atGeneration.store(Self.stamp(generation, id.rawValue), ordering: .relaxed)
@@ -152,11 +156,6 @@ final class NamespaceHandle: Sendable {
 }
 
 extension ReadTransaction {
-  func namespaceID(named name: String, _ seal: RecordSeal) throws(LMDBError) -> NamespaceID {
-    guard let region = try find(MetadataKey.namespace(name), in: .main) else { return .store }
-    return NamespaceRecord.id(bytes(of: region), name: name, seal: seal) ?? .store
-  }
-
   /// The commit with which the statistics of a namespace began; 0 if its counters are damaged.
   func epoch(of id: NamespaceID, _ seal: RecordSeal) throws(LMDBError) -> UInt64 {
     guard let region = try find(MetadataKey.counters(id), in: .main) else { return 0 }

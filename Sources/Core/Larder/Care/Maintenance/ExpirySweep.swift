@@ -119,7 +119,17 @@ struct ExpirySweep {
       while let next = record, found.count < limit, next.key.starts(with: prefix.span) {
         let isShort = next.key.count < ExpiryRecord.headSize
         if isShort || ExpiryRecord.deadline(of: next.key) <= now {
-          Self.append(next.key, next.value, after: position, limit: limit, to: &found)
+          let key = next.key.copied
+          let done = position.flatMap { $0.record == key ? $0.entry : nil }
+          if let expiry = ExpiryRecord(next.key, next.value) {
+            for indexed in expiry where found.count < limit {
+              if let done, indexed.position <= done { continue }
+              let position = Position(record: key, entry: indexed.position)
+              found.append(Due(position: position, entry: indexed))
+            }
+          } else if done == nil {
+            found.append(Due(position: Position(record: key, entry: .max), entry: nil))
+          }
           record = try cursor.next()
         } else if only == nil, let id = next.key.namespaceID.next?.prefix {
           record = try cursor.seek(id.span)
@@ -128,26 +138,6 @@ struct ExpirySweep {
         }
       }
       return found
-    }
-  }
-
-  /// Appends the entries of a record after `position`, until `found` has `limit` entries. A damaged record counts as one entry.
-  private static func append(
-    _ key: Span<UInt8>, _ value: Span<UInt8>, after position: Position?, limit: Int,
-    to found: inout [Due]
-  ) {
-    let done = position.flatMap { key.elementsEqual($0.record.span) ? $0.entry : nil }
-    let record = key.copied
-    guard let expiry = ExpiryRecord(key, value) else {
-      if done == nil {
-        found.append(Due(position: Position(record: record, entry: .max), entry: nil))
-      }
-      return
-    }
-    for indexed in expiry where found.count < limit {
-      if let done, indexed.position <= done { continue }
-      let position = Position(record: record, entry: indexed.position)
-      found.append(Due(position: position, entry: indexed))
     }
   }
 
