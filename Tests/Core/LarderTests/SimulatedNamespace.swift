@@ -127,6 +127,15 @@ struct SimulatedNamespace: SequencedQueue {
   }
 }
 
+extension AccessStats {
+  /// Counts a use as the policy describes it; ``AccessSlot`` must count in the same way.
+  mutating func use() {
+    guard clock < 3 else { return }
+    clock += 1
+    frequency = min(Self.mostFrequency, frequency + 1)
+  }
+}
+
 /// A second implementation of the eviction policy, for comparison. Each part of the queue is here a list of keys.
 struct ListedPolicy {
   private let capacity: Int

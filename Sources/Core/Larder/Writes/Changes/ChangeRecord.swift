@@ -1,7 +1,6 @@
 import LarderSystem
 
 /// A change as words in the ring. A seal, a checksum of words and index, shows whether a record is half written or overwritten.
-///
 /// Word 0 has the kind, the reason, the lengths of name and key, and flags. Word 1 has the number of the commit. Word 2 has the
 /// ids of the namespace and of the process. Words 3 and 4 have the sizes before and after the change, word 5 the time, and word
 /// 6 the expiry after the change. Then come the bytes of the name and of the key.

@@ -5,14 +5,6 @@ struct AccessStats: Equatable {
   var clock: UInt32 = 0
 
   static let mostFrequency: UInt32 = 15
-  static let mostClock: UInt32 = 3
-
-  @inline(__always)
-  mutating func use() {
-    guard clock < Self.mostClock else { return }
-    clock &+= 1
-    frequency = min(Self.mostFrequency, frequency &+ 1)
-  }
 }
 
 /// Statistics of an entry in one word of the access table: tag 10 bits (0 in an empty slot), frequency 4, clock 2, and 16 bits
@@ -33,7 +25,8 @@ struct AccessSlot: Equatable {
   @inline(__always)
   static func tag(of hash: UInt64) -> UInt32 { max(1, UInt32(truncatingIfNeeded: hash) & 0x3FF) }
 
-  /// The slot after a use. The result agrees with ``AccessStats/use()``. A use of a recent entry changes only the minute.
+  /// The slot after a use, which raises the clock and, if the clock was not full, the frequency. A use of a recent entry changes
+  /// only the minute.
   @inline(__always)
   func used(in minute: UInt32, isRecent: Bool = false) -> AccessSlot {
     var next = bits & ~0xFFFF | minute

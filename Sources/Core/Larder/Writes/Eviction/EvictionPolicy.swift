@@ -8,10 +8,9 @@ struct Ghost: Equatable {
   var frequency: UInt32
 }
 
-/// The parts of a cache that the eviction policy uses: the order of the entries, and their access statistics.
-///
-/// For a namespace, the order is in the store and the statistics are in the shared ``AccessTable``. For the decoded values of a
-/// `Cache`, order and statistics are in memory. The policy is an extension, so the compiler specializes it for each cache.
+/// The parts of a cache that the eviction policy uses: the order of the entries, and their access statistics. For a namespace,
+/// the order is in the store and the statistics are in the shared ``AccessTable``. For the decoded values of a `Cache`, order
+/// and statistics are in memory. The policy is an extension, so the compiler specializes it for each cache.
 protocol EvictionQueue: ~Copyable {
   associatedtype Entry: Equatable
   /// A place in the order. The place stays valid after its entry is removed.
@@ -55,11 +54,10 @@ extension EvictionQueue where Self: ~Copyable {
   func yieldsToNewer(_ entry: Entry) -> Bool { false }
 }
 
-/// The default policy: one queue with a boundary, and a clock hand that searches for entries to evict.
-///
-/// Entries after the boundary are the window, where new entries prove their use; older entries are main. If the cache is full,
-/// an entry that moves to main stays only if it was used or is frequent. Then the clock hand's unused entry is evicted instead.
-/// A key that returns soon after its eviction changes the size of the window. `Docs/Internals/Eviction.md` has all rules.
+/// The default policy: one queue with a boundary, and a clock hand that searches for entries to evict. Entries after the
+/// boundary are the window, where new entries prove their use; older entries are main. If the cache is full, an entry that
+/// moves to main stays only if it was used or is frequent. Then the clock hand's unused entry is evicted instead. A key that
+/// returns soon after its eviction changes the size of the window. `Docs/Internals/Eviction.md` has all rules.
 extension EvictionQueue where Self: ~Copyable {
   private static var mostSteps: Int { 64 }
 

@@ -1,7 +1,6 @@
 import LarderSystem
 
 /// The order of a namespace's queue and the state of its eviction policy. Both are in the record of the namespace's counters.
-///
 /// The queue holds every entry that may be evicted, in the order of the positions. The window is the part from `windowBoundary`
 /// to the end; main is the part before. In the database no entry moves: only `windowBoundary` and `clockHand` change.
 struct QueueState: Equatable {
@@ -47,10 +46,9 @@ struct QueueState: Equatable {
   }
 }
 
-/// The age of a namespace's ghosts (records of evicted entries), counted in evictions of the namespace.
-///
-/// A ghost has 11 bits for the time of its eviction, in steps of 2^`ageShift` evictions. The step grows with the namespace, so
-/// that a ghost lives for 64 to 512 steps. So ages are exact enough, and the 11 bits do not overflow while a ghost lives.
+/// The age of a namespace's ghosts (records of evicted entries), counted in evictions of the namespace. A ghost has 11 bits for
+/// the time of its eviction, in steps of 2^`ageShift` evictions. The step grows with the namespace, so that a ghost lives for
+/// 64 to 512 steps. So ages are exact enough, and the 11 bits do not overflow while a ghost lives.
 extension PolicyState {
   private static let ghostLife: UInt64 = 4
 
@@ -91,7 +89,6 @@ struct PolicyState: Equatable {
 }
 
 /// The shares of inserted keys that were evicted before, as moving averages over about as many insertions as there are entries.
-///
 /// If the cache is too small for a loop over its keys, most insertions are ghost hits. Without the test ``isLooping``, each
 /// inserted key would replace another key of the loop, and every lookup would miss.
 struct ReturnRates: Equatable {
@@ -131,10 +128,9 @@ extension Double {
   }
 }
 
-/// The share of the capacity that the window may have, and the rule that changes this share.
-///
-/// A ghost hit of a key that was evicted from the window shows that the window is too small. A ghost hit of a key from main
-/// shows that the window is too large. If one part evicts less than the other, a hit of this part has more weight.
+/// The share of the capacity that the window may have, and the rule that changes this share. A ghost hit of a key that was
+/// evicted from the window shows that the window is too small. A ghost hit of a key from main shows that the window is too
+/// large. If one part evicts less than the other, a hit of this part has more weight.
 struct WindowTarget: Equatable {
   private(set) var share = first
   /// The evictions from the window; `main` has the evictions from main. Older evictions have less weight than newer evictions.

@@ -51,9 +51,8 @@ extension Ledger {
 
 extension WriteSession {
   /// Makes room for an entry that is not counted yet. `hasRoom` means that the entry will keep the limits of the namespace and
-  /// of the store at the end of the batch, so that only the disk limit matters.
-  ///
-  /// - Returns: the entry that is replaced. If making room has changed records, this entry is read again.
+  /// of the store at the end of the batch, so that only the disk limit matters. Returns the entry that is replaced, which is read
+  /// again if making room has changed records.
   mutating func admit(
     _ new: Draft, replacing old: StoredEntry?, in namespace: KnownNamespace, hasRoom: Bool
   ) throws(LarderError) -> StoredEntry? {

@@ -41,10 +41,9 @@ struct PageReclaimer {
     if try blockingProcess() == nil { try free(pages) }
   }
 
-  /// Makes room before a write is repeated. `taken` is the number of pages that the write had taken until it failed.
-  ///
-  /// - Throws: ``LarderError/Code/full`` if too few entries may be evicted, if a reader prevents the use of freed pages, or if
-  ///   the write may run only once.
+  /// Makes room before a write is repeated. `taken` is the number of pages that the write had taken until it failed. Throws
+  /// ``LarderError/Code/full`` if too few entries may be evicted, if a reader prevents the use of freed pages, or if the write
+  /// may run only once.
   mutating func make(after taken: Int, mayRepeat: Bool) throws {
     self.mayRepeat = mayRepeat
     failures += 1

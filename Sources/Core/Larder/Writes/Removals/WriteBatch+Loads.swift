@@ -55,7 +55,3 @@ extension Store {
     return engine.removalTable.now
   }
 }
-
-extension RemovalReason {
-  var isRemoval: Bool { self == .removed || self == .invalidated || self == .orphaned }
-}

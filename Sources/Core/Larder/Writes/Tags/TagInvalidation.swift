@@ -66,9 +66,8 @@ extension Store {
   }
 }
 
-/// Removes the entries that have all of the given tags, in several limited transactions. A tombstone hides the entries that the
-/// first transaction leaves. Later transactions continue at the position in the tombstone. If this process is killed, other
-/// processes continue.
+/// How many records of the tag index a transaction handles: besides the work of another write, or in a transaction of its own.
+/// A tombstone hides the other entries, and has the position at which later transactions of any process continue.
 enum TagInvalidation {
   static let perWrite = 32
   static let perBatch = 500

@@ -2,10 +2,9 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Tags that were invalidated and whose entries are still stored. Reads do not find an entry that has all of the tags.
-///
-/// The tombstone is a metadata record with its own number. The record has a checksum, the tags with a 0 between two tags, and
-/// each namespace's next version at the invalidation. Lower versions are hidden. Later values may have the tags again.
+/// Tags that were invalidated and whose entries are still stored. Reads do not find an entry that has all of the tags. The
+/// tombstone is a metadata record with its own number. The record has a checksum, the tags with a 0 between two tags, and each
+/// namespace's next version at the invalidation. Lower versions are hidden. Later values may have the tags again.
 struct Tombstone: Equatable, Sendable {
   /// The tags. An empty list means every tag: this tombstone has replaced a damaged tombstone.
   var tags: [[UInt8]]

@@ -3,7 +3,6 @@ import LarderSystem
 import Synchronization
 
 /// The counters of the namespaces that a write uses, and the counters of the store. Each record of counters is read once.
-///
 /// Changes are made in memory. ``WriteSession/saveCounters()`` writes each record once, so stored counters are exact.
 struct Ledger {
   struct Account: Sendable {

@@ -50,10 +50,9 @@ extension StoreEngine {
     return try suspended.result
   }
 
-  /// Runs the writes of a group in their order, if possible in one transaction, and gives each caller its own outcome.
-  ///
-  /// If a member (one of the writes) fails before it has changed anything, the others continue. If a member fails later, the
-  /// members before it are committed together, then the failed member runs alone, and then the rest of the group runs.
+  /// Runs the writes of a group in their order, if possible in one transaction, and gives each caller its own outcome. If a
+  /// member (one of the writes) fails before it has changed anything, the others continue. If a member fails later, the members
+  /// before it are committed together, then the failed member runs alone, and then the rest of the group runs.
   func commit(_ group: [any QueuedWrite]) {
     var rest = group
     while rest.count > 1 {

@@ -34,9 +34,7 @@ extension WriteBatch {
   }
 
   /// Removes the record under `key`, even an expired or damaged record. A load of this key that has already begun will not
-  /// store its value, even if there is no record to remove.
-  ///
-  /// - Returns: true if the record was an entry that was neither expired nor invalidated.
+  /// store its value, even if there is no record. Returns whether the record was an entry, neither expired nor invalidated.
   mutating func remove(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> Bool {
     guard (1...Key.longest).contains(key.count) else { return false }
     guard let id = try session.namespace(namespace)?.id else {

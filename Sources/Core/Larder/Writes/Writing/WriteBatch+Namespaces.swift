@@ -17,9 +17,8 @@ extension WriteBatch {
     try require(session.changeRules(of: name, mayBeAbsent: true, most: .max) { $0.declare(rules) })
   }
 
-  /// Declares a cache's rules once after the store is opened, and again if the namespace was removed.
-  ///
-  /// If a limit is lower than before, evicts at most ``LimitProgress/evictedPerStep`` entries. Later writes evict the rest.
+  /// Declares a cache's rules once after the store is opened, and again if the namespace was removed. If a limit is lower than
+  /// before, evicts at most ``LimitProgress/evictedPerStep`` entries. Later writes evict the rest.
   mutating func declareOnce(_ rules: Rules?, for namespace: Store.Namespace) throws(LarderError) {
     guard let rules else { return }
     let handle = namespace.handle

@@ -17,7 +17,7 @@ extension QueuedWrite {
   func checkCancellation() throws { if isCancelled { throw CancellationError() } }
 }
 
-/// A write as a value, so that the write can wait in the queue, share a transaction with other writes, and run again.
+/// A write as a value. The write can wait in the queue, share a transaction with other writes, and run again.
 struct SharedWrite<Result: Sendable>: Sendable {
   var size = 0
   var mode = CommitMode.standard
@@ -61,13 +61,10 @@ final class CallerWrite<Result: Sendable>: QueuedWrite {
   }
 }
 
-/// The writes that wait for a common commit (group commit).
-///
-/// The writes that arrive during a transaction form the next group: at most 1,000 writes and 8 MB, or one larger write. One
-/// transaction runs them in the order of their arrival and commits once. If a write fails, the others are still made.
-///
-/// Callers wait for the commit of their write, so they cannot write faster than the disk. Only loads do not wait for their
-/// writes, so ``LoadWrites`` limits these writes.
+/// The writes that wait for a common commit (group commit). The writes that arrive during a transaction form the next group: at
+/// most 1,000 writes and 8 MB, or one larger write. One transaction runs them in the order of their arrival and commits once.
+/// If a write fails, the others are still made. Callers wait for the commit of their write, so they cannot write faster than
+/// the disk. Only loads do not wait for their writes, so ``LoadWrites`` limits these writes.
 final class WriteQueue: Sendable {
   static let largestGroup = 1000
   static let largestGroupSize = 8 << 20

@@ -65,7 +65,9 @@ extension WriteSession {
   }
 
   mutating func remove(_ old: StoredEntry, as change: EntryChange) throws(LarderError) {
-    if case .removed(let reason) = change, reason.isRemoval, let keyHash = old.keyHash {
+    if case .removed(let reason) = change, let keyHash = old.keyHash,
+      [.removed, .invalidated, .orphaned].contains(reason)
+    {
       recordRemoval(of: keyHash)
     }
     if let reason = change.reason, wantsNextChange() {

@@ -9,10 +9,9 @@ enum SlotContents {
 }
 
 extension WriteSession {
-  /// The contents under `entryKey`. The cursor stays at the record, because most callers then replace or remove the record.
-  ///
-  /// The checksum is verified, because the batch will rely on the record. For a large record, this would read the whole record
-  /// from the disk. So a large record must instead be in each index at the place that its header gives.
+  /// The contents under `entryKey`. The cursor stays at the record, because most callers then replace or remove the record. The
+  /// batch will rely on the record, so its checksum must match. For a large record, the checksum would need the whole record from
+  /// the disk. So a large record must instead be in each index at the place that its header gives.
   mutating func contents(of entryKey: [UInt8]) throws(LarderError) -> SlotContents {
     let found = try transaction.change { lmdb throws(LMDBError) -> SlotContents in
       guard let record = try lmdb.locate(entryKey.span, in: .entries) else { return .empty }

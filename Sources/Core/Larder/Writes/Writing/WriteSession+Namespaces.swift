@@ -71,9 +71,8 @@ extension WriteSession {
     }
   }
 
-  /// The namespace with the id. Nil if that namespace was cleared or removed. O(namespaces).
-  ///
-  /// - Throws: ``LarderError/Code/damaged`` if no undamaged namespace has the id, and another namespace is damaged.
+  /// The namespace with the id. Nil if that namespace was cleared or removed. Throws ``LarderError/Code/damaged`` if no undamaged
+  /// namespace has the id, and another namespace is damaged. O(namespaces).
   mutating func namespace(of id: NamespaceID) throws(LarderError) -> KnownNamespace? {
     if let last = known.last, last.id == id { return last }
     var damage: LarderError?
