@@ -178,8 +178,6 @@ final class BrowseLoop {
       hasUnicode: parent.settings.hasUnicode, clock: session.wallClock)
   }
 
-  // MARK: Reading
-
   /// After a read, the view ignores changes for this factor times the duration of the read, but at least for a tick.
   private static let quietFactor = 5
 

@@ -111,8 +111,6 @@ extension BrowseState {
     }
   }
 
-  // MARK: Scrolling
-
   /// The number of lines by which a key moves: `.min` to the first line, `.max` to the last. Nil for a key that does not move.
   private static func steps(of key: KeyPress, page: Int) -> Int? {
     switch key {
@@ -149,12 +147,10 @@ extension BrowseState {
     case .value: scrollValue(key)
     case .keys:
       guard let step = Self.steps(of: key, page: height) else { return }
-      if step == .min {
-        pending = .top
-      } else if step == .max {
-        pending = .bottom
-      } else {
-        move(by: step)
+      switch step {
+      case .min: pending = .top
+      case .max: pending = .bottom
+      default: move(by: step)
       }
     case .namespaces:
       guard let step = Self.steps(of: key, page: height) else { return }
@@ -178,8 +174,6 @@ extension BrowseState {
       message = Message(text: "not found: \(Array(find.utf8))", isError: true)
     }
   }
-
-  // MARK: The line at the bottom
 
   private mutating func begin(_ purpose: Input.Purpose, _ text: String) {
     input = Input(purpose: purpose, text: text, before: text)

@@ -49,12 +49,10 @@ struct ChangeSummary {
   func preview(_ fields: [Field]? = nil, _ sentence: SafeText? = nil) -> Reply {
     let keys = samples.map { SafeText(quoting: $0) }.joined()
     let more = total.entries > samples.count ? ", \u{2026}" : ""
-    let words: SafeText =
-      samples.isEmpty
-      ? "would \(verb) \(total.inBrackets)" : "would \(verb) \(total.inBrackets): \(keys)\(more)"
+    let list: SafeText = samples.isEmpty ? "" : ": \(keys)\(more)"
     return reply(
-      only: [("dry_run", .bool(true))] + (fields ?? counts), sentence ?? words,
-      verb: "would \(verb)")
+      only: [("dry_run", .bool(true))] + (fields ?? counts),
+      sentence ?? "would \(verb) \(total.inBrackets)\(list)", verb: "would \(verb)")
   }
 
   /// The answer whose JSON has `fields` instead of the counts.

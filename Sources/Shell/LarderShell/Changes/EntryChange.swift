@@ -115,7 +115,11 @@ struct EntryChange {
       }
       if scope.selection.input != nil { summary.absent = walked.piped.absent }
     } catch is Interruption {
-      throw interrupted
+      let done = summary.total.entries
+      let count: SafeText =
+        expected.map { "\(Wording.count(done)) of \(Wording.entries($0))" }
+        ?? "\(Wording.entries(done))"
+      throw ShellError.interrupted("\(past) \(count); the rest is unchanged")
     }
   }
 
@@ -124,14 +128,6 @@ struct EntryChange {
     guard session.isChosen(present) else { return false }
     return scope.selection.filters.isEmpty
       || (present.version, present.expires) == (chosen.version, chosen.expires)
-  }
-
-  private var interrupted: ShellError {
-    let done = summary.total.entries
-    let count: SafeText =
-      expected.map { "\(Wording.count(done)) of \(Wording.entries($0))" }
-      ?? "\(Wording.entries(done))"
-    return ShellError.interrupted("\(past) \(count); the rest is unchanged")
   }
 
   /// Writes the answer, and then throws if a listed key does not exist. If no listed key exists, throws without an answer.

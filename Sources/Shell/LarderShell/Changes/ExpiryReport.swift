@@ -56,14 +56,11 @@ struct ExpiryReport {
       rest.append("\(Wording.count(permanent)) never \(permanent == 1 ? "expires" : "expire")")
     }
     guard let was, let now else { return rest.joined(separator: "; ") }
-    guard changed > 1 else {
-      let one: SafeText =
-        "was \(clock.expiryAndClock(was.upperBound.time)), now \(clock.expiryAndClock(now.upperBound.time))"
-      return ([one] + rest).joined(separator: "; ")
-    }
-    let many: SafeText =
-      "\(Wording.entries(changed)): were \(words(was, clock)), now \(words(now, clock))"
-    return ([many] + rest).joined(separator: "; ")
+    let change: SafeText =
+      changed == 1
+      ? "was \(clock.expiryAndClock(was.upperBound.time)), now \(clock.expiryAndClock(now.upperBound.time))"
+      : "\(Wording.entries(changed)): were \(words(was, clock)), now \(words(now, clock))"
+    return ([change] + rest).joined(separator: "; ")
   }
 
   private func words(_ range: ClosedRange<Deadline>, _ clock: WallClock) -> String {

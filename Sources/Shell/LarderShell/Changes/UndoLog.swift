@@ -13,9 +13,6 @@ final class UndoLog {
     let before: (entry: Store.Entry, value: [UInt8]?)?
     var after: Store.Entry?
 
-    /// Whether the entry is the same as before the command.
-    var isUnchanged: Bool { isStill(before?.entry) }
-
     func isStill(_ present: Store.Entry?) -> Bool {
       (present?.version, present?.expires, present?.isPinned)
         == (after?.version, after?.expires, after?.isPinned)
@@ -84,7 +81,7 @@ final class UndoLog {
   }
 
   func add(_ added: [Item]) {
-    let added = added.filter { !$0.isUnchanged }
+    let added = added.filter { !$0.isStill($0.before?.entry) }
     guard isRecording, !added.isEmpty else { return }
     if !running.isEmpty {
       forget()

@@ -20,7 +20,6 @@ extension Command {
     ]
   ).running { call, session in
     let path = call.bytes("FILE")!
-    // In a pipe, the next program would read a summary as an entry, so the summary goes to standard error.
     let isPipe = session.isOutput(path)
     // If neither the line nor `use` names a namespace, the export has the whole store.
     let scope = try Scope(of: call, in: session, wholeByDefault: true)
@@ -46,7 +45,15 @@ extension Command {
     try run.piped.noteAbsent(session.host)
     let done = run.done
     if isPipe {
-      if !session.settings.isQuiet { try session.host.notify(aside(done, session)) }
+      // The next program of the pipe would read the summary as an entry, so the summary goes to standard error.
+      if !session.settings.isQuiet {
+        let fields = [
+          JSON.Field("entries", .number(done.entries)), JSON.Field("bytes", .number(done.bytes)),
+          JSON.Field("file", .string("-")),
+        ]
+        let isJSON = [.json, .jsonl].contains(session.output.presentation.mode)
+        try session.host.notify(isJSON ? "\(JSON.object(fields).text)" : "exported \(done.words)")
+      }
     } else {
       try session.output.acknowledge(
         [
@@ -54,18 +61,6 @@ extension Command {
           Column("file", holdsBytes: true): .bytes(path),
         ],
         sentences: ["exported \(done.words) to \(path)"])
-    }
-  }
-
-  private static func aside(_ done: Tally, _ session: Session) -> SafeText {
-    switch session.output.presentation.mode {
-    case .json, .jsonl:
-      let fields = [
-        JSON.Field("entries", .number(done.entries)), JSON.Field("bytes", .number(done.bytes)),
-        JSON.Field("file", .string("-")),
-      ]
-      return "\(JSON.object(fields).text)"
-    default: return "exported \(done.words)"
     }
   }
 

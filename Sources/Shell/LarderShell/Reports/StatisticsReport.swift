@@ -41,8 +41,6 @@ struct StatisticsReport {
       object, in: [.table: tables, .markdown: tables, .plain: lines, .raw: lines, .csv: lines])
   }
 
-  // MARK: For a person
-
   private var tables: [Reply.Body] {
     var replies: [Reply.Body] = []
     func add(_ columns: [Column], _ rows: [[Cell]]) {
@@ -88,8 +86,6 @@ struct StatisticsReport {
     ]
   }
 
-  // MARK: As data
-
   private var object: Reply.Body {
     let spaces = namespaces.map { namespace in
       JSON.object(Self.data(facts(namespace)).map { $0.cell.jsonField($0.column.name) })
@@ -123,8 +119,6 @@ struct StatisticsReport {
     }
     return .rows(["namespace", "fact", "value"], rows + httpRows { "http " + $0 })
   }
-
-  // MARK: Facts
 
   private typealias Fact = (column: Column, cell: Cell)
 
@@ -215,13 +209,12 @@ extension Durability {
   /// Words such as `durable: a power failure loses nothing; a killed process loses nothing`.
   var words: String {
     let loss =
-      self == .durable
-      ? "a power failure loses nothing"
-      : self == .checkpointed
-        ? "a power failure may lose the writes of the last 200 ms and those made during the next sync"
-        : self == .scratch
-          ? "a power failure empties the store unless it was closed or synced"
-          : "a power failure may lose the last commit"
+      switch self {
+      case .durable: "a power failure loses nothing"
+      case .checkpointed:
+        "a power failure may lose the writes of the last 200 ms and those made during the next sync"
+      case .scratch: "a power failure empties the store unless it was closed or synced"
+      }
     return "\(rawValue): \(loss); a killed process loses nothing"
   }
 }

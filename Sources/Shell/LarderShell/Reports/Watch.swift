@@ -120,8 +120,6 @@ struct Watch {
     if let found { (event.value, event.shown) = found }
   }
 
-  // MARK: Forms
-
   /// The most bytes of a value that are quoted in a line. `Quoting.brief` may quote fewer bytes.
   private static let shownOfValue = 200
 

@@ -24,13 +24,8 @@ final class QueryRun {
   func passes(
     _ expression: Expression, readsResponse: Bool, _ entry: Store.Entry, _ value: Span<UInt8>
   ) throws -> Bool {
-    evaluator.begin(counting: counts(.test))
-    let notJSON = evaluator.valuesNotJSON
-    defer { noteCBOR(entry, value, notJSON) }
     let input = QueryInput(entry, readsResponse: readsResponse)
-    return try DecodedValue.withReadable(value, entry.codec) {
-      try evaluator.passes(expression, input, $0)
-    }
+    return try evaluating(.test, entry, value) { try evaluator.passes(expression, input, $0) }
   }
 
   /// Tests an expression on the facts of something that is not a stored entry.
@@ -62,19 +57,25 @@ final class QueryRun {
     _ operands: [QueryOperand], for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>,
     missing: QueryValue? = .null
   ) -> [[QueryValue]] {
-    evaluator.begin(counting: counts(purpose))
-    let notJSON = evaluator.valuesNotJSON
-    defer { noteCBOR(entry, value, notJSON) }
     let input = QueryInput(entry, readsResponse: operands.contains(where: \.readsResponse))
-    return DecodedValue.withReadable(value, entry.codec) { value in
+    return evaluating(purpose, entry, value) { value in
       operands.map { evaluator.all($0, input, value, missing: $0.takesEach ? missing : .null) }
     }
   }
 
-  /// Counts the value as CBOR if the evaluator has counted it as not JSON and its bytes are CBOR.
-  private func noteCBOR(_ entry: Store.Entry, _ value: Span<UInt8>, _ before: Int) {
-    guard evaluator.valuesNotJSON > before, DecodedValue.isCBOR(value, entry.codec) else { return }
-    valuesOfCBOR += 1
+  /// Passes the readable form of a value to `body`. If the evaluator counts a CBOR value as not JSON, counts the value as CBOR.
+  private func evaluating<Result>(
+    _ purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>,
+    _ body: (Span<UInt8>) throws -> Result
+  ) rethrows -> Result {
+    evaluator.begin(counting: counts(purpose))
+    let before = evaluator.valuesNotJSON
+    defer {
+      if evaluator.valuesNotJSON > before, DecodedValue.isCBOR(value, entry.codec) {
+        valuesOfCBOR += 1
+      }
+    }
+    return try DecodedValue.withReadable(value, entry.codec, body)
   }
 
   /// The notes for standard error after the command.

@@ -16,12 +16,12 @@ extension Scope {
     var cut = self
     let isSorted = EntryOrder(selection) != nil
     if page != nil { cut.selection.limit = isSorted ? most : nil }
-    var rest: (count: Int, isAll: Bool)?
+    var (shown, isInTime) = (0, true)
     var lastKey: [UInt8]?
     let walked = try output.rows(form.columns, isLong: form.isLong, none: "no entries") { write in
-      var shown = 0
       var end: ContinuousClock.Instant?
-      let walked = try cut.walk(
+      defer { isInTime = end.map { ContinuousClock.now < $0 } ?? true }
+      return try cut.walk(
         readingValues: form.readsValues, includingExpired: includingExpired
       ) { entry, value -> [Cell]? in
         shown += 1
@@ -34,25 +34,24 @@ extension Scope {
         end = end ?? ContinuousClock.now + Self.countingTime
         return shown - most < Self.countedRest && ContinuousClock.now < end!
       }
-      let isInTime = end.map { ContinuousClock.now < $0 } ?? true
-      let isAll = isSorted || shown - most < Self.countedRest && isInTime
-      if walked.found > most { rest = (walked.found - most, isAll) }
-      return walked
     }
-    if let rest { try output.writeLines([remark(rest, behind: lastKey)]) }
+    if walked.found > most {
+      let isAll = isSorted || shown - most < Self.countedRest && isInTime
+      try output.writeLines([remark(walked.found - most, isAll: isAll, behind: lastKey)])
+    }
     // Keys that were read before the walk were noted then, and a page would count only some of them.
     if input == nil { try walked.piped.noteAbsent(session.host) }
     if walked.found == 0, output.isForPerson { try suggestOtherMatches() }
   }
 
   /// The line below a cut list, such as `... 1,203 more: --after "k0050", or --limit all`
-  private func remark(_ rest: (count: Int, isAll: Bool), behind key: [UInt8]?) -> SafeText {
-    let over = rest.isAll ? "" : "over "
+  private func remark(_ rest: Int, isAll: Bool, behind key: [UInt8]?) -> SafeText {
+    let over = isAll ? "" : "over "
     // `--after` with the last key continues the list only in the order of keys and in one namespace.
     let isByKey = EntryOrder(selection) == nil && namespaces.count == 1
     let after = isByKey ? key.map { "--after \(Quoting.typed($0)), or " } ?? "" : ""
     let other = selection.sort == .size && !selection.isReversed ? "--reverse, or " : ""
-    return "\u{2026} \(over)\(Wording.count(rest.count)) more: \(after)\(other)--limit all"
+    return "\u{2026} \(over)\(Wording.count(rest)) more: \(after)\(other)--limit all"
   }
 
   func listKeys() throws {

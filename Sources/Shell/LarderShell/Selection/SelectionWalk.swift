@@ -95,8 +95,6 @@ struct SelectionWalk {
     }
   }
 
-  // MARK: Ranges
-
   private mutating func nextRange() throws -> (KeyRange, Store.Namespace)? {
     while namespacesDone < namespaces.count {
       let namespace = namespaces[namespacesDone]
@@ -199,8 +197,6 @@ struct SelectionWalk {
     last = reached
     return false
   }
-
-  // MARK: Single keys
 
   /// Whether a key comes after the key of `--after`, in the order of the walk.
   private func isBehindStart(_ key: [UInt8]) -> Bool {

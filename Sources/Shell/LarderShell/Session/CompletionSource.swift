@@ -65,21 +65,20 @@ package final class CompletionSource {
     var names: Set<String> = []
     let end = ContinuousClock.now + Self.mostSampleTime
     for namespace in namespaces {
-      if let known = knownFields[ExactString(namespace.name)] {
-        names.formUnion(known)
-        continue
-      }
-      var own: Set<String> = []
-      var values = 0
-      try namespace.scanReadable { _, value in
-        if value.count <= Self.largestValue {
-          values += 1
-          own.formUnion(JSONFields.names(of: value.bytes))
+      let name = ExactString(namespace.name)
+      if knownFields[name] == nil {
+        var own: Set<String> = []
+        var values = 0
+        try namespace.scanReadable { _, value in
+          if value.count <= Self.largestValue {
+            values += 1
+            own.formUnion(JSONFields.names(of: value.bytes))
+          }
+          return values < Self.mostValues && ContinuousClock.now < end
         }
-        return values < Self.mostValues && ContinuousClock.now < end
+        knownFields[name] = own
       }
-      knownFields[ExactString(namespace.name)] = own
-      names.formUnion(own)
+      names.formUnion(knownFields[name] ?? [])
     }
     return names.sorted().map { Array($0.utf8) }
   }

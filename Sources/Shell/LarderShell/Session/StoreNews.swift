@@ -24,7 +24,14 @@ package struct StoreNews {
   package mutating func begin(_ session: Session) {
     do throws(LarderError) {
       commit = session.store.lastCommit
-      counts = try Self.counts(session.store)
+      var counts = Counts()
+      for namespace in try session.store.tallies() {
+        counts.numbers &+= namespace.numbers
+        for reason in RemovalReason.allCases {
+          counts.removals[reason, default: 0] += namespace.removals[reason]
+        }
+      }
+      self.counts = counts
     } catch {
       commit = nil
     }
@@ -52,17 +59,6 @@ package struct StoreNews {
     let words = parts.filter { $0.0 > 0 }.map { "\(Wording.count($0.0)) \($0.1)" }
     guard !words.isEmpty else { return nil }
     return "(store changed: \(words.joined(separator: ", ")) since the last command)"
-  }
-
-  private static func counts(_ store: Store) throws(LarderError) -> Counts {
-    var counts = Counts()
-    for namespace in try store.tallies() {
-      counts.numbers &+= namespace.numbers
-      for reason in RemovalReason.allCases {
-        counts.removals[reason, default: 0] += namespace.removals[reason]
-      }
-    }
-    return counts
   }
 }
 

@@ -78,8 +78,6 @@ struct LineFields {
     ParseError("\(place)\(name) must be \(expected)")
   }
 
-  // MARK: Kinds
-
   func string(_ name: String, _ expected: SafeText = "a string") throws(ParseError) -> [UInt8]? {
     guard let range = values[name] else { return nil }
     guard case .string(let string) = JSONLookup.value(text.span, range),
