@@ -29,7 +29,7 @@ final class BulkLoad<Value: Sendable>: Sendable {
   }
 
   func start(_ load: CacheLoad<Value>, _ running: InFlight, priority: TaskPriority?) {
-    // The load of the key depends on this object, so the source gets an error if the source asks for a load of the key.
+    // The load of the key waits for this object. So if the source asks for a load of the key, the source gets an error.
     _ = LoadDependencies.add(from: running, to: self)
     do {
       let turn = try load.takeTurn(running, waits: !isNested)
@@ -65,7 +65,7 @@ final class BulkLoad<Value: Sendable>: Sendable {
     load.complete(running, result)
   }
 
-  /// Starts the first call. The caller must have added all keys.
+  /// Lets the next call of the source begin. Before the first call, the caller must have added all keys.
   func begin() {
     state.withLock { $0.isCalling = false }
     callNext()

@@ -1,11 +1,6 @@
-/// Reads of many keys. One call of a closure loads the keys that are missing or too old.
 extension Cache {
   /// The values under `keys`, in the order of `keys`; nil for a key without a value. Throws the first error of
   /// ``results(for:options:load:)``.
-  ///
-  ///     let boards = try await cache.values(for: stations, options: options) { missing in
-  ///       try await api.boards(missing.map { $0.key }).map { ($0.station, .value($0)) }
-  ///     }
   public func values<Name: StoreKey & Sendable>(
     for keys: some Sequence<Name>, options: LoadOptions = LoadOptions(),
     load:

@@ -1,25 +1,17 @@
-/// Reads that load a missing or stale value.
+/// Reads that load a missing or stale value. `Docs/Use/Loading.md` has all rules.
 ///
-/// `value` returns the value. `result` returns a ``CacheResult``, which also has the source and the age of the value. The error
-/// in this result says why a stored value replaces a failed load, or why a loaded value could not be stored. Both functions
-/// take a closure that returns a value, or a closure that gets the stored value and returns a ``Loaded``. The closures of
-/// `values` and `results` load many keys.
+/// Tasks of this process that ask for a key at the same time share one load and its outcome. If all these tasks are cancelled,
+/// the load is cancelled, too. The error of a load is not stored. If a closure asks for a load of its own key, directly or
+/// through the load of another key, the inner call throws ``LarderError/Code/loadCycle``.
 ///
-/// Tasks of this process that ask for a key at the same time share one load and its outcome. A cancelled task stops waiting. If
-/// all waiting tasks are cancelled, the load is cancelled, too. If the load fails, all waiting tasks get the error, which is
-/// not stored. A closure may load other keys. A load of its own key, directly or through another key, throws
-/// ``LarderError/Code/loadCycle``.
-///
-/// A loaded value is returned before its commit. The commit follows in the background, in the order of the loads and before any
-/// later write of this process. Before the commit, reads of this process find the value if their cache has the same value type.
-/// ``CacheResult/isCommitted`` shows the state, and ``LoadOptions/waitsForCommit`` waits for the commit. A value that cannot be
-/// stored is also returned; ``CacheResult/error`` or ``LoadOptions/onBackgroundError`` gets the reason. If a write or removal
-/// is committed during the load, the loaded value is returned but not stored. A caller that asks after a removal never shares a
-/// load that began before the removal.
+/// A loaded value is returned before its commit. The commit follows in the background, before every later write of this process.
+/// Until the commit, only reads of this process find the value, and only if their cache has the same value type. If a write or
+/// removal is committed during the load, the loaded value is returned but not stored. A caller that asks after a removal never
+/// shares a load that began before the removal.
 ///
 /// Every function throws the error of `load` if no stored value may replace the error. Every function throws
 /// ``LarderError/Code/notStored`` under ``RequestPolicy/cacheOnly`` if no value is stored, and ``LarderError/Code/timedOut`` if
-/// the load took longer than ``LoadOptions/timeout``.
+/// the load takes longer than ``LoadOptions/timeout``.
 extension Cache {
   /// A fresh value, or a stale value within its window. If neither is stored, calls `load`, and stores and returns its result.
   ///
@@ -45,15 +37,7 @@ extension Cache {
     try await result(for: key, options: options, load: load).value
   }
 
-  /// The value under `key`, read or loaded according to the options, with its source and age:
-  ///
-  ///     let options = LoadOptions(
-  ///       expires: .after(.minutes(2)),
-  ///       stale: Staleness(whileRevalidating: .minutes(10), onError: .hours(24)))
-  ///     let board = try await boards.result(for: station, options: options) {
-  ///       try await api.board(station)
-  ///     }
-  ///     print(board.value, board.source, board.age)
+  /// The value under `key`, read or loaded according to the options, with its source and age.
   public func result(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable () async throws -> Value

@@ -43,9 +43,7 @@ extension EntryReader {
     }
     var cached = CachedEntry(header: found.header, state: state)
     if !isRead {
-      guard let fields = EntryFields(found.record.extracting(found.header.fieldsRange)) else {
-        return nil
-      }
+      guard let fields = found.fields else { return nil }
       let context = TransformContext(
         key.copied, in: id, version: found.header.version, reader: self)
       cached.fields = transforms.readable(fields, of: context)

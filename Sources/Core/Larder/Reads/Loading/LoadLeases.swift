@@ -17,8 +17,8 @@ struct LoadLease: Sendable {
 }
 
 /// The leases of this process on loads of a store, and the task that renews the leases. A lease ends with its load, or after
-/// ``longest`` if the load takes longer. After a kill, a lease ends ``LeaseTable/length`` after its last renewal. Leases only
-/// avoid repeated loads: the code stays correct if two processes load the same key.
+/// ``longest`` if the load takes longer. If the process is killed, the lease ends ``LeaseTable/length`` after its last renewal.
+/// Leases only avoid repeated loads: two processes may load one key without harm.
 final class LoadLeases: Sendable {
   /// The time in milliseconds for which a lease is renewed, and for which other processes wait for the load.
   static let longest: Int64 = 60_000
@@ -28,7 +28,7 @@ final class LoadLeases: Sendable {
     var word: UInt64
     var hash: UInt64
     var number: UInt64
-    /// The time of the last renewal.
+    /// From this time on the lease is not renewed.
     var last: Int64
   }
 

@@ -100,12 +100,6 @@ final class LoadWrite: QueuedWrite {
       whenFinished { continuation.resume(with: $0) }
     }
   }
-
-  func wait() {
-    let isDone = DispatchSemaphore(value: 0)
-    whenFinished { _ in isDone.signal() }
-    isDone.wait()
-  }
 }
 
 final class LoadWrites: Sendable {
@@ -144,14 +138,18 @@ final class LoadWrites: Sendable {
 
   /// Blocks the thread until every value that was loaded before this call is committed or has failed.
   func wait() {
-    if isEmpty { return }
-    for write in state.withLock({ Array($0.writes.values) }) { write.wait() }
+    let unfinished = DispatchGroup()
+    for write in state.withLock({ Array($0.writes.values) }) {
+      unfinished.enter()
+      write.whenFinished { _ in unfinished.leave() }
+    }
+    unfinished.wait()
   }
 }
 
 extension StoreEngine {
-  /// Waits for the commits of all loaded values, which must precede the caller's own write or count. Does not wait inside a
-  /// write, because these commits follow that write. Does not wait in a forked child, which has no thread for commits.
+  /// Waits for the commits of all loaded values, so that these commits precede the caller's own write or count. Does not wait
+  /// inside a write, because the commits follow that write. Does not wait in a forked child, which has no thread for commits.
   func awaitLoadWrites() {
     if !environment.isForked, !environment.isWriting, !loads.writes.isEmpty { loads.writes.wait() }
   }

@@ -82,26 +82,19 @@ extension EntryReader {
       try body(found.payload)
       return true
     }
-    guard let value = try wholeValue(of: found, key: key, in: transaction) else { return false }
-    try body(value.span)
+    let whole = try wholeValue(
+      found.payload, found.header, found.fields, key: key.copied, in: found.id, transaction)
+    guard let whole else { return false }
+    try body(whole.span)
     return true
   }
 
-  /// The original bytes of a value that is in chunks or has transforms; nil if the value is damaged.
+  /// The original bytes of a value that is in chunks or has transforms; nil if the value or `fields` are damaged.
   func wholeValue(
-    of found: borrowing Lookup, key: Span<UInt8>, in transaction: borrowing ReadTransaction
-  ) throws(LarderError) -> [UInt8]? {
-    guard let fields = EntryFields(found.record.extracting(found.header.fieldsRange)) else {
-      return nil
-    }
-    return try wholeValue(
-      found.payload, found.header, fields, key: key.copied, in: found.id, transaction)
-  }
-
-  func wholeValue(
-    _ payload: Span<UInt8>, _ header: EntryHeader, _ fields: EntryFields, key: [UInt8],
+    _ payload: Span<UInt8>, _ header: EntryHeader, _ fields: EntryFields?, key: [UInt8],
     in id: NamespaceID, _ transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [UInt8]? {
+    guard let fields else { return nil }
     let stored: [UInt8]?
     do throws(LMDBError) {
       stored =

@@ -47,6 +47,9 @@ struct Lookup: ~Escapable {
     get { record.extracting(header.payloadStart..<record.count) }
   }
 
+  /// Nil if the fields are damaged.
+  var fields: EntryFields? { EntryFields(record.extracting(header.fieldsRange)) }
+
   /// The time to idle; nil if accesses do not postpone the expiry of the entry.
   var idle: IdleInterval? { header.flags.contains(.idle) ? header.idle(in: record) : nil }
 }

@@ -24,7 +24,38 @@ extension Store.Namespace {
     if isSame: (Store.Entry) -> Bool
   ) throws(LarderError) -> [UInt8]? {
     try engine.typed {
-      try key.withKeyBytes { key in try piece(of: key, range, as: role, if: isSame) }
+      try key.withKeyBytes { key -> [UInt8]? in
+        let recordsAccess = !store.isReadOnly
+        let transaction = try engine.reader.beginLookup(key, of: handle)
+        let found = try engine.reader.lookUp(key, of: handle, in: transaction)
+        guard found.outcome == .fresh || role != .first && found.outcome != .negative else {
+          engine.reader.recordMiss(
+            found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
+          return nil
+        }
+        guard let entry = try engine.reader.entry(found, key: key, of: handle, in: transaction),
+          isSame(entry)
+        else { return nil }
+        let range = range.clamped(to: 0..<entry.size)
+        let read: [UInt8]?
+        if found.header.flags.contains(.transformed) {
+          read = try engine.reader.transformedPiece(
+            of: found, range, ofSize: entry.size, key: key, in: transaction)
+        } else if found.header.flags.contains(.chunked) {
+          read = try engine.reader.chunkedPiece(of: found, range, in: transaction)
+        } else {
+          read = found.payload.extracting(range).copied
+        }
+        guard let piece = read else {
+          handle.count(.damaged, stripe: transaction.stripe)
+          return nil
+        }
+        if role == .first { handle.count(.hits, stripe: transaction.stripe) }
+        if role != .next, recordsAccess {
+          engine.reader.recordAccess(found, key: key, at: engine.clock.coarseNow)
+        }
+        return piece
+      }
     }
   }
 
@@ -46,41 +77,6 @@ extension Store.Namespace {
       return try body(found.payload)
     }
   }
-
-  private func piece(
-    of key: Span<UInt8>, _ range: Range<Int>, as role: PieceRole, if isSame: (Store.Entry) -> Bool
-  ) throws -> [UInt8]? {
-    let recordsAccess = !store.isReadOnly
-    let transaction = try engine.reader.beginLookup(key, of: handle)
-    let found = try engine.reader.lookUp(key, of: handle, in: transaction)
-    guard found.outcome == .fresh || role != .first && found.outcome != .negative else {
-      engine.reader.recordMiss(
-        found, key: key, of: handle, in: transaction, recordsAccess: recordsAccess)
-      return nil
-    }
-    guard let entry = try engine.reader.entry(found, key: key, of: handle, in: transaction),
-      isSame(entry)
-    else { return nil }
-    let range = range.clamped(to: 0..<entry.size)
-    let piece: [UInt8]?
-    if found.header.flags.contains(.transformed) {
-      piece = try engine.reader.transformedPiece(
-        of: found, range, ofSize: entry.size, key: key, in: transaction)
-    } else if found.header.flags.contains(.chunked) {
-      piece = try engine.reader.chunkedPiece(of: found, range, in: transaction)
-    } else {
-      piece = found.payload.extracting(range).copied
-    }
-    if piece == nil {
-      handle.count(.damaged, stripe: transaction.stripe)
-    } else {
-      if role == .first { handle.count(.hits, stripe: transaction.stripe) }
-      if role != .next, recordsAccess {
-        engine.reader.recordAccess(found, key: key, at: engine.clock.coarseNow)
-      }
-    }
-    return piece
-  }
 }
 
 extension EntryReader {
@@ -94,14 +90,18 @@ extension EntryReader {
   ) throws(LarderError) -> [UInt8]? {
     let mark = VerifiedValues.mark(of: found.record, found.header, keyHash: found.keyHash)
     let known = piecewise.withLock { $0?.mark == mark ? $0?.value : nil }
-    let whole = if let known { known } else { try wholeValue(of: found, key: key, in: transaction) }
+    let whole =
+      if let known { known } else {
+        try wholeValue(
+          found.payload, found.header, found.fields, key: key.copied, in: found.id, transaction)
+      }
     guard let value = whole, range.upperBound <= value.count else { return nil }
     let isKept = range.upperBound < size && value.count <= Self.largestPiecewise
     if isKept != (known != nil) { piecewise.withLock { $0 = isKept ? (mark, value) : nil } }
     return Array(value[range])
   }
 
-  /// A piece of a value in chunks. The whole value was verified before. Nil if a chunk is missing or damaged.
+  /// A piece of a value in chunks; nil if a chunk is missing or damaged. The first piece of a version verifies the whole value.
   fileprivate func chunkedPiece(
     of found: borrowing Lookup, _ range: Range<Int>, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [UInt8]? {
