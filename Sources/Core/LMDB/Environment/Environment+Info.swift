@@ -2,9 +2,7 @@ import CLMDB
 import CLarderSystem
 import LarderSystem
 
-/// Facts about an environment.
 extension Environment {
-  /// The sizes of the memory map and of the file, and how much of the reader table is used.
   package struct Info: Sendable {
     package var mapSize = 0
     package var pageSize = 0
@@ -68,9 +66,7 @@ extension Environment {
     default: StoreLocks.holders(of: error, in: path)
     }
   }
-}
 
-extension Environment {
   /// The reader with the oldest snapshot of all processes, including this process, if the snapshot is older than the newest
   /// commit. This reader prevents LMDB from reusing the pages that were freed last. Nil if no snapshot is older.
   ///
@@ -78,7 +74,12 @@ extension Environment {
   /// checkpoints, and 10 ms more for short reads. Returns nil as soon as no such reader is left.
   package func blockingReader() throws(LMDBError) -> ReaderTable.Reader? {
     if !isWriting { try checkpoint() }
-    let time = checkpoints?.timeForOthers ?? .zero
-    return try readerTable.blockingReader(for: .milliseconds(10) + time)
+    try readerTable.clearDead()
+    let deadline = ContinuousClock.now + .milliseconds(10) + (checkpoints?.timeForOthers ?? .zero)
+    while let reader = try readerTable.outdatedReader() {
+      if ContinuousClock.now > deadline { return reader }
+      backOff(microseconds: 200)
+    }
+    return nil
   }
 }

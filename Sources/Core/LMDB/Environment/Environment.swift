@@ -101,9 +101,7 @@ package import Synchronization
 
   /// Whether the calling thread owns the writer lock, as inside ``write(waitingAtMost:ended:_:)``.
   package var isWriting: Bool { handle.writer.isMine }
-}
 
-extension Environment {
   private final class WeakReference: Sendable {
     let environment = Mutex(WeakAttachment())
   }

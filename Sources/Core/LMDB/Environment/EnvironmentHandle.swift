@@ -15,7 +15,6 @@ import Synchronization
   let writer = WriterLock()
   let lockTimeout: Duration
 
-  /// - Precondition: `pointer` is open, and nothing else uses it.
   init(
     _ pointer: OpaquePointer, files: StoreFiles, locks: StoreLocks, data: DataMap,
     options: EnvironmentOptions
@@ -38,7 +37,6 @@ import Synchronization
   var isForked: Bool { unsafe phase.pointee.current == ForkState.forked }
   var isClosed: Bool { unsafe phase.pointee.current == ForkState.closed }
 
-  /// The error that every call throws, because the environment is not open. Meaningless while the environment is open.
   var phaseError: LMDBError {
     switch unsafe phase.pointee.current {
     case ForkState.forked: .forked
@@ -86,14 +84,13 @@ import Synchronization
   /// How long a write may keep other writes waiting: the lock timeout, but at least 100 ms, so that threads can take turns.
   var writerTimeout: Duration { max(lockTimeout, .milliseconds(100)) }
 
-  /// Begins a read transaction, which takes a slot of LMDB's reader table.
   func beginReading() throws(LMDBError) -> OpaquePointer {
     try unsafe locks.readers.withLock(lockTimeout: lockTimeout) { () throws(LMDBError) in
       try unsafe beginTransaction(in: pointer, UInt32(MDB_RDONLY))
     }
   }
 
-  /// Frees the slots of processes that have ended. Returns the number of freed slots.
+  /// See ``ReaderTable/clearDead()``.
   @discardableResult
   func clearDeadReaders() throws(LMDBError) -> Int {
     var dead: Int32 = 0

@@ -24,6 +24,8 @@ extension SystemError: CustomStringConvertible {
   package static let stopped = LMDBError(code: -31_008)
   package static let insideWrite = LMDBError(code: -31_009)
   package static let syncFailed = LMDBError(code: -31_020)
+  /// The page is damaged. Nothing was read from the page or written to it.
+  package static let damagedPage = LMDBError(code: -31_010)
   /// Another thread has kept this process's writer lock for the lock timeout. Perhaps that thread waits for the calling thread.
   package static let writerKept = LMDBError(code: -31_011)
 
@@ -91,9 +93,7 @@ extension SystemError: CustomStringConvertible {
     default: "see the message; the last finished write is intact"
     }
   }
-}
 
-extension LMDBError {
   static let syncFailedSuggestion =
     "check the disk and the system log, close the store in every process, then open it again: it returns to its last checkpoint, and at the level scratch it is emptied"
 
@@ -233,9 +233,4 @@ package struct PageDamage: Error, Hashable, Sendable, CustomStringConvertible {
   package let reason: String
 
   package var description: String { "page \(page): \(reason)" }
-}
-
-extension LMDBError {
-  /// The page is damaged. Nothing was read from the page or written to it.
-  package static let damagedPage = LMDBError(code: -31_010)
 }

@@ -65,18 +65,8 @@ package final class ReaderTable: Sendable {
     try handle.withMap { () throws(LMDBError) in try handle.clearDeadReaders() }
   }
 
-  /// See ``Environment/blockingReader()``. Returns nil at the first moment without such a reader, so short reads do not count.
-  func blockingReader(for time: Duration) throws(LMDBError) -> Reader? {
-    try clearDead()
-    let deadline = ContinuousClock.now + time
-    while let reader = try outdatedReader() {
-      if ContinuousClock.now > deadline { return reader }
-      backOff(microseconds: 200)
-    }
-    return nil
-  }
-
-  private func outdatedReader() throws(LMDBError) -> Reader? {
+  /// See ``Environment/blockingReader()``.
+  func outdatedReader() throws(LMDBError) -> Reader? {
     try handle.withMap { () throws(LMDBError) in
       let oldest = unsafe clmdb_oldest_reader(handle.pointer)
       guard oldest.transaction < handle.data.lastTransaction else { return nil }
@@ -96,7 +86,6 @@ package final class ReaderTable: Sendable {
     if isFirst.exchanged { timer?.schedule(in: Self.sweepInterval) }
   }
 
-  /// Called by the timer thread, at the requested times or earlier.
   func sweepIfDue() {
     let time = nextSweep.load(ordering: .relaxed)
     if time == 0 { return }

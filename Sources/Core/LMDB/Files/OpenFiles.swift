@@ -64,7 +64,6 @@ package final class OpenFiles: Sendable {
     case unwritable(LMDBError)
   }
 
-  /// The first problem that is found; nil if the files are still the files that were opened.
   func problem(needsWriting: Bool, recovery: RecoveryFile?) -> Problem? {
     guard let data = FileStatus.of(paths.data) else { return Self.unreachable(.last) }
     guard FileIdentity(data) == identity, data.st_nlink == 1 else { return .replaced }

@@ -69,7 +69,6 @@ struct CheckedPages {
     case twice
   }
 
-  /// Notes that the current write visits a page through the record at the address `reference`.
   @inline(__always)
   mutating func visit(_ page: UInt64, through reference: UInt) -> Visit {
     let place = place(of: page)
@@ -97,13 +96,13 @@ struct CheckedPages {
     return .first
   }
 
-  /// - Precondition: this write has visited the page.
+  /// - Precondition: the current write has visited the page.
   subscript(page: UInt64) -> Facts {
     @inline(__always) _read { yield slots[place(of: page)] }
     @inline(__always) _modify { yield &slots[place(of: page)] }
   }
 
-  /// Notes the bytes of records that the write adds to a page and removes from it. The write must have visited the page before.
+  /// - Precondition: the current write has visited the page.
   mutating func note(added: Int, removed: Int, on page: UInt64) {
     let place = place(of: page)
     if slots[place].added == 0, slots[place].removed == 0 { changed += 1 }

@@ -5,7 +5,7 @@
 ///
 /// The lists are in memory, because a process that was killed before its commit may have overwritten pages of the old lists.
 struct KnownFreePages {
-  /// One list: the number of a commit, and the pages that this commit has freed, in descending order.
+  /// The pages that a commit has freed, in descending order.
   struct List {
     let commit: UInt64
     private(set) var pages: [UInt64]

@@ -55,7 +55,6 @@ extension WriteGuard {
     return left <= Self.fewChildren * (pageSize - PageTable.headerSize)
   }
 
-  /// Visits the pages of a level that are up to `distance` pages before and after the path's page.
   private func checkBeside(
     _ path: TreePath, by distance: Int, level: Int,
     _ visit: (TreePath.Level) throws(PageDamage) -> Void

@@ -129,7 +129,7 @@ final class WriteGuard: @unchecked Sendable {
     return check
   }
 
-  /// Runs a check. If the check finds damage, this process refuses all later writes.
+  /// If the check finds damage, this process refuses all later writes.
   @inline(__always)
   func checking<Result>(_ check: () throws(PageDamage) -> Result) throws(LMDBError) -> Result {
     if hasDamage.load(ordering: .relaxed) { throw .damagedPage }

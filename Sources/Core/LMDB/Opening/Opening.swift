@@ -4,7 +4,6 @@ import LarderSystem
 
 /// The steps before LMDB maps the files, in this order: inspect and lock the files, recover or create them, check them.
 struct Opening {
-  /// Writes the first records of a new environment, before any process can see the environment.
   typealias Filling = (inout WriteTransaction) throws(LMDBError) -> Void
 
   let files: StoreFiles
@@ -95,7 +94,6 @@ struct Opening {
       .unsynced, path: files.directory, detail: StoreLocks.users(in: files.directory), cause: cause)
   }
 
-  /// Runs `body`. If `body` throws, throws an error that names the directory and has the error of `body` as its cause.
   func system<Result: ~Copyable>(
     _ body: () throws(LMDBError) -> Result
   ) throws(OpenError) -> Result {

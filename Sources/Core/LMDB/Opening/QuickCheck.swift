@@ -8,7 +8,6 @@ struct QuickCheck {
   private let path: String
   private let map: DataMap
   private let pages: SnapshotPages
-  /// The number of complete pages in the file.
   private let filePages: UInt64
   private let check: PageCheck
 

@@ -39,7 +39,6 @@ struct PageCheck {
         // The first record of a branch page has no key to check, because it covers every key before the second record's key.
         if index == 0 { continue }
       }
-      // The leading words of each key are read only once, and used for the comparisons with both neighbours.
       let key = unsafe node.searched
       guard isPossible(node.keyCount),
         unsafe !hasFormer || former.isBefore(key, numberKeys: numberKeys)
@@ -77,7 +76,6 @@ struct PageCheck {
       throw PageDamage(
         page: number, reason: "it is not the \(isLeaf ? "leaf" : "branch") page that it must be")
     }
-    // The page's header gives the end of the record list and the start of the records. An odd offset is damage.
     guard page.hasEvenBounds else {
       throw PageDamage(page: number, reason: "its bounds are impossible")
     }

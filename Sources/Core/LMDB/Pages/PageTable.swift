@@ -8,9 +8,7 @@
   static let headerSize = 16
   static let nodeHeaderSize = 8
 
-  var pageSize: Int {
-    @inline(__always) get { 1 &<< shift }
-  }
+  var pageSize: Int { 1 &<< shift }
 
   @inline(__always)
   @unsafe func address(of page: UInt64) -> UnsafeRawPointer {
@@ -21,7 +19,6 @@
     unsafe UInt64(address - start) >> UInt64(shift)
   }
 
-  @inline(__always)
   func contains(_ page: UInt64) -> Bool { page >= 2 && page < end }
 }
 
@@ -30,17 +27,11 @@
   let start: UnsafeRawPointer?
   let count: Int
 
-  static var absent: PageLookup {
-    @inline(__always) get { unsafe PageLookup(start: nil, count: -1) }
-  }
-  static var damaged: PageLookup {
-    @inline(__always) get { unsafe PageLookup(start: nil, count: -2) }
-  }
+  static var absent: PageLookup { unsafe PageLookup(start: nil, count: -1) }
+  static var damaged: PageLookup { unsafe PageLookup(start: nil, count: -2) }
 
-  @inline(__always) var isDamaged: Bool { count == -2 }
-  @inline(__always) var region: Region? {
-    unsafe start.map { unsafe Region(start: $0, count: count) }
-  }
+  var isDamaged: Bool { count == -2 }
+  var region: Region? { unsafe start.map { unsafe Region(start: $0, count: count) } }
 }
 
 extension PageTable {

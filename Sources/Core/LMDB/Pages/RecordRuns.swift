@@ -3,8 +3,8 @@ import LarderSystem
 
 /// The records of a database in the order of their keys, one leaf page after another.
 ///
-/// A run is a sequence of neighbouring records in a leaf. Each record is checked like a record of ``TreeCursor``. A scan makes
-/// one call for each run, not for each record. The type is public only for inlining: no product exports this target.
+/// A run is a sequence of neighbouring records in a leaf, each checked as ``TreeCursor`` checks a record. A scan makes one call
+/// for each run, not for each record. The type is public only for inlining: no product exports this target.
 @safe public struct RecordRuns: ~Copyable, ~Escapable {
   /// The key and the value of a record, as addresses in the memory map.
   @safe @usableFromInline struct Record {
@@ -33,7 +33,6 @@ import LarderSystem
 
   deinit { unsafe records.deallocate() }
 
-  /// Shows the next run. After the last run, `count` is 0.
   @_lifetime(self: copy self)
   package mutating func next() throws(LMDBError) {
     count = 0

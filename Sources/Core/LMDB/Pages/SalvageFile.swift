@@ -73,9 +73,7 @@ package struct SalvageFile: ~Copyable {
     guard let first = try MetaImage.first(of: file), first.pageSize <= 32_768 else { return 4096 }
     return first.pageSize
   }
-}
 
-extension SalvageFile {
   /// Visits the reachable records of the newest commit in `database` (nil: main database). Always walks the main database, too.
   package func forEachRecord(
     in database: String? = nil, _ visit: (_ key: Span<UInt8>, _ value: Span<UInt8>) throws -> Void

@@ -17,7 +17,6 @@
     unsafe second = words.second
   }
 
-  /// - Parameter readable: the number of bytes before `start` that may be read; 0, or at least 8.
   @inline(__always)
   static func leadingWords(
     _ start: UnsafeRawPointer, count: Int, readable: Int

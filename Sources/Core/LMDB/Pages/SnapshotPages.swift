@@ -115,7 +115,6 @@ struct SnapshotTrees {
   @unsafe init(_ start: UnsafeRawPointer) { unsafe self.start = start }
 
   var isMarked: Bool { word(Offset.mark) == Self.mark }
-  /// Whether the page's header says that this is a meta page.
   var isOfKind: Bool { word(8) >> 16 & TreePage.Flags.meta != 0 }
   /// LMDB stores the page size in the record of the free list.
   var pageSize: Int {

@@ -43,7 +43,7 @@ import LarderSystem
       forget()
       throw error
     }
-    forgetKey()
+    unsafe key = nil
     return nil
   }
 
@@ -117,12 +117,7 @@ import LarderSystem
   }
 
   private mutating func forget() {
-    forgetKey()
-    state = .unset
-  }
-
-  private mutating func forgetKey() {
     unsafe key = nil
-    keyCount = 0
+    state = .unset
   }
 }

@@ -16,7 +16,6 @@ import CLarderSystem
     static let meta: UInt64 = 0x08
   }
 
-  /// Nil if the page is damaged.
   @inline(__always)
   init?(_ page: UInt64, isLeaf: Bool, in table: PageTable) {
     guard table.contains(page) else { return nil }
@@ -54,27 +53,18 @@ import CLarderSystem
     /// The number of bytes between the key and the end of the page.
     let room: Int
 
-    @inline(__always)
     var key: UnsafeRawPointer { unsafe start + PageTable.nodeHeaderSize }
 
     /// The address after the key. In a leaf, the value or the number of its first overflow page begins here.
-    @inline(__always)
     var value: UnsafeRawPointer { unsafe key + keyCount }
 
     @inline(__always)
     var searched: SearchKey { unsafe SearchKey(key, count: keyCount, readable: 8) }
 
-    @inline(__always)
-    var child: UInt64 {
-      unsafe start.loadUnaligned(as: UInt64.self) & 0xFFFF_FFFF_FFFF
-    }
+    var child: UInt64 { unsafe start.loadUnaligned(as: UInt64.self) & 0xFFFF_FFFF_FFFF }
 
-    @inline(__always)
-    var valueCount: Int {
-      Int(truncatingIfNeeded: unsafe start.loadUnaligned(as: UInt32.self))
-    }
+    var valueCount: Int { Int(truncatingIfNeeded: unsafe start.loadUnaligned(as: UInt32.self)) }
 
-    @inline(__always)
     var flags: UInt16 { unsafe start.loadUnaligned(fromByteOffset: 4, as: UInt16.self) }
   }
 

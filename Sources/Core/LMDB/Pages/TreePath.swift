@@ -39,7 +39,6 @@ protocol PageOpener {
   private(set) var branch: Level
   /// The pages above `branch`, beginning with the root.
   private var upper: [Level] = []
-  /// Whether the path is complete, from the root to a leaf.
   private(set) var isWhole = false
 
   init(_ tree: Tree) {
@@ -163,11 +162,10 @@ extension TreePath.Level {
   var damage: PageDamage { PageDamage(page: number, reason: "a record lies outside the page") }
 }
 
-/// Opens pages for reads, and checks that the keys of a page match the reference to the page. Without this check, if a key of a
-/// branch page is damaged, a cursor would return values that a search does not find and a write does not replace.
+/// Opens pages for reads, and checks that the keys of a page are in the range of its reference. Otherwise, after damage to a key
+/// of a branch page, a cursor would return values that a search does not find and a write does not replace.
 struct PageReader: PageOpener {
   let table: PageTable
-  /// Whether the keys are numbers, as in the free list; see ``Tree/numberKeys``.
   let numberKeys: Bool
 
   func open(_ reference: PageReference, isLeaf: Bool) throws(LMDBError) -> TreePage {

@@ -85,9 +85,7 @@ extension Environment {
     readerTable.scheduleSweep()
     return unsafe transaction
   }
-}
 
-extension Environment {
   /// Runs `body` in the environment's only write transaction and then commits. If `body` throws, rolls the transaction back.
   ///
   /// First waits for other writers of this process, until one of them has kept the lock for the environment's lock timeout.

@@ -93,7 +93,6 @@ import Synchronization
     return found.region
   }
 
-  /// The root of a database. Nil if the root cannot be reached.
   func tree(of database: Database) -> Tree? {
     unsafe slot.pointee.snapshot.tree(of: database)
   }

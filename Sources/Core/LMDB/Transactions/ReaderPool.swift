@@ -109,9 +109,7 @@ import Synchronization
   func leaveWriter() {
     unsafe Self.release(slot(Self.writerSlot))
   }
-}
 
-extension ReaderPool {
   /// Frees the slots of transactions that were not used after the last sweep. Returns whether any transaction is left.
   func sweep() -> Bool {
     var anyIsOpen = false

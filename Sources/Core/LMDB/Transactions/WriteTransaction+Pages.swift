@@ -3,7 +3,6 @@ import LarderSystem
 
 /// Before each call of a write, these checks make sure that every page that LMDB will use for the call is undamaged.
 extension WriteTransaction {
-  /// See ``WriteGuard/willRead(_:in:)``.
   func willRead(_ key: Span<UInt8>, in database: Database) throws(LMDBError) -> PageLookup? {
     var found: PageLookup?
     try checking(key) { (guarding) throws(PageDamage) in

@@ -28,7 +28,6 @@ import LarderSystem
 
   private var cursors = ChangeCursors()
 
-  /// The size in bytes of the largest value that this transaction has stored.
   var largestStored = 0
 
   init(handle: OpaquePointer, environment: Environment?) {
