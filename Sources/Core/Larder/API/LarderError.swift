@@ -86,9 +86,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
   private static let longestMessage = 10_000
 
   /// The message, and the remedy in parentheses.
-  public var description: String {
-    hint.map { "\(message) (\($0))" } ?? message
-  }
+  public var description: String { hint.map { "\(message) (\($0))" } ?? message }
 
   static func impossible(_ subject: String, hint: String) -> LarderError {
     LarderError(.invalidArgument, "\(subject) is not possible", hint: hint)

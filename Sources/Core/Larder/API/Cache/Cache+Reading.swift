@@ -24,9 +24,7 @@ extension Cache {
   }
 
   /// The fresh values under k keys, in the order of `keys`, from one snapshot; nil for a key without a fresh value. O(k log n).
-  public func values(
-    for keys: some Sequence<some StoreKey>
-  ) throws(LarderError) -> [Value?] {
+  public func values(for keys: some Sequence<some StoreKey>) throws(LarderError) -> [Value?] {
     try namespace.engine.typed {
       let transaction = try namespace.engine.beginRead()
       return try keys.map { key in

@@ -79,8 +79,7 @@ extension Cache where Value: FixedWidthInteger {
         bytes, header throws(LarderError) in
         let present = bytes.flatMap { decoded($0.span) }
         let sum = try sum(of: present, amount, key)
-        var attributes = EntryAttributes(
-          keeping: present == nil ? nil : header, expires: expires)
+        var attributes = EntryAttributes(keeping: present == nil ? nil : header, expires: expires)
         attributes.codec = codecID
         return (try encode(sum), attributes, sum)
       }

@@ -53,9 +53,7 @@ extension Cache {
 
   /// Starts the entry's lifetime again. Returns false if the entry is absent or has expired.
   @discardableResult
-  public func touch(
-    _ key: some StoreKey, expires: Expiration? = nil
-  ) throws(LarderError) -> Bool {
+  public func touch(_ key: some StoreKey, expires: Expiration? = nil) throws(LarderError) -> Bool {
     try namespace.touch(key, expires: expires)
   }
 

@@ -89,9 +89,7 @@ extension Store.Namespace {
   ///   Caution: if the namespace has no such rule, nil removes the expiration.
   /// - Returns: whether the lifetime was started again; false if there is no entry, or an expired entry.
   @discardableResult
-  public func touch(
-    _ key: some StoreKey, expires: Expiration? = nil
-  ) throws(LarderError) -> Bool {
+  public func touch(_ key: some StoreKey, expires: Expiration? = nil) throws(LarderError) -> Bool {
     try write(rescheduling(key, expires))
   }
 

@@ -103,9 +103,7 @@ final class NamespaceHandle: Sendable {
   }
 
   @inline(__always)
-  private func list() {
-    if !isListed.load(ordering: .relaxed) { counted.add(self) }
-  }
+  private func list() { if !isListed.load(ordering: .relaxed) { counted.add(self) } }
 
   /// Whether a memory tier counts its hits for this handle. Such a handle stays in the list of ``CountedHandles``.
   var hasMemory: Bool { memory.withLock { !$0.isEmpty } }
@@ -146,13 +144,9 @@ final class NamespaceHandle: Sendable {
     }
   }
 
-  func recordMerge(of counts: ReadCounters) {
-    merged.withLock { $0.counts = $0.counts + counts }
-  }
+  func recordMerge(of counts: ReadCounters) { merged.withLock { $0.counts = $0.counts + counts } }
 
-  func revertMerge(of counts: ReadCounters) {
-    merged.withLock { $0.counts = $0.counts - counts }
-  }
+  func revertMerge(of counts: ReadCounters) { merged.withLock { $0.counts = $0.counts - counts } }
 }
 
 extension ReadTransaction {

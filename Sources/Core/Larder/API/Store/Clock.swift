@@ -111,18 +111,14 @@ struct StoreClock: LarderClock {
 
   /// Milliseconds since 1970. The system's coarse clock may be up to 10 ms behind the exact time.
   @inline(__always)
-  var coarseNow: Int64 {
-    isSystem ? SystemTime.coarseMilliseconds : source.now.milliseconds
-  }
+  var coarseNow: Int64 { isSystem ? SystemTime.coarseMilliseconds : source.now.milliseconds }
 
   var coarseMinute: Int64 { coarseNow / 60_000 }
 
   /// Times of both clocks in milliseconds, cheap enough for every read. Each time is 0 to 10 ms after the exact time.
   var roundedUpTimes: (monotonic: Int64, wall: Int64) {
     guard isSystem else { return (monotonic.roundedUpMilliseconds, now.milliseconds) }
-    return (
-      SystemTime.coarseMonotonicMilliseconds + 10, SystemTime.coarseMilliseconds + 10
-    )
+    return (SystemTime.coarseMonotonicMilliseconds + 10, SystemTime.coarseMilliseconds + 10)
   }
 
   /// The state of the entry at the coarse time `coarse`. If the expiry is past or at most 10 ms away, the exact clock decides.
@@ -131,9 +127,7 @@ struct StoreClock: LarderClock {
     if header.expires == EntryHeader.never { return .fresh }
     // The exact time is never earlier than the coarse time, so the entry is expired at the exact time, too.
     if coarse >= header.staleUntil { return .expired }
-    if isSystem, coarse &+ 10 >= header.expires {
-      return header.state(at: SystemTime.milliseconds)
-    }
+    if isSystem, coarse &+ 10 >= header.expires { return header.state(at: SystemTime.milliseconds) }
     return header.state(at: coarse)
   }
 }

@@ -69,8 +69,7 @@ extension Store {
       if error.cause == .stopped { return nil }
       throw LarderError(error)
     }
-    return Compaction(
-      before: engine.environment.fileSize, after: Environment.fileSize(at: path))
+    return Compaction(before: engine.environment.fileSize, after: Environment.fileSize(at: path))
   }
 
   /// Checks the store's files with a few system calls and no lock. Throws ``LarderError/Code/closed`` for a closed store.

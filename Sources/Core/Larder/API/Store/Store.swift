@@ -161,9 +161,7 @@ public struct Store: Sendable {
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``. ``LarderError/Code/busy`` if a read or write does not end
   ///   in time; the store is closed nevertheless. ``LarderError/Code/failed``, only once, if a power failure would lose the
   ///   last writes.
-  public func close() throws(LarderError) {
-    try engine.close()
-  }
+  public func close() throws(LarderError) { try engine.close() }
 
   /// The durability of the store; ``Durability/scratch`` for a temporary store.
   public var durability: Durability { Durability(engine.environment.durability) }

@@ -12,9 +12,7 @@ extension Store {
   ///   unreadable. If a page is damaged, nothing is repaired: use ``salvage(from:to:options:)``.
   /// - Throws: ``LarderError/Code/invalidArgument`` for the faults of another store, ``LarderError/Code/readOnly``,
   ///   ``LarderError/Code/insideWrite``, or the error of a failed write. Earlier repairs remain.
-  public func repair(
-    _ found: Verification
-  ) throws(LarderError) -> [Verification.Inconsistency] {
+  public func repair(_ found: Verification) throws(LarderError) -> [Verification.Inconsistency] {
     try repair(found) { _ in true }!
   }
 

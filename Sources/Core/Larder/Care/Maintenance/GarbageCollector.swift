@@ -54,9 +54,7 @@ enum GarbageCollector {
     let tags = session.engine.indexes.tags
     var dangling: [[UInt8]] = []
     try session.transaction.forEach(in: tags, from: []) { key, _ in
-      if let entryKey = IndexKey.tagged(key), entryKeys.contains(entryKey) {
-        dangling.append(key)
-      }
+      if let entryKey = IndexKey.tagged(key), entryKeys.contains(entryKey) { dangling.append(key) }
     }
     try session.transaction.remove(dangling, from: tags)
   }

@@ -96,9 +96,7 @@ extension NamespaceRepair {
 
 extension NamespaceRepair {
   /// Adds the missing index records of an entry. Removes the entry if it is damaged or contradicts itself.
-  func mendEntry(
-    _ entryKey: [UInt8], _ session: inout WriteSession
-  ) throws(LarderError) {
+  func mendEntry(_ entryKey: [UInt8], _ session: inout WriteSession) throws(LarderError) {
     let found = try session.transaction.read { lmdb throws(LMDBError) -> (StoredEntry?, Bool)? in
       guard let record = try lmdb.value(for: entryKey, in: .entries) else { return nil }
       guard let entry = StoredEntry(entryKey: entryKey, record: record), entry.key != nil,

@@ -14,9 +14,7 @@ extension Store {
   /// - Returns: the exact number of removed entries, and the bytes of their values.
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``.
   @discardableResult
-  public func purge() throws(LarderError) -> RemovalResult {
-    try purge(only: nil) { _ in true }
-  }
+  public func purge() throws(LarderError) -> RemovalResult { try purge(only: nil) { _ in true } }
 
   /// Purges one namespace, or all. Between transactions, calls `shouldContinue` with the result so far; false stops the purge.
   package func purge(

@@ -78,9 +78,7 @@ struct RepairJob {
 
 /// The metadata record that marks a namespace for repair. The record counts how often damage was found in the namespace.
 enum RepairMark {
-  static func events(_ record: Span<UInt8>) -> UInt64 {
-    record.count == 8 ? record.word(at: 0) : 0
-  }
+  static func events(_ record: Span<UInt8>) -> UInt64 { record.count == 8 ? record.word(at: 0) : 0 }
 
   static func note(_ id: NamespaceID, _ transaction: inout StoreTransaction) throws(LarderError) {
     let key = MetadataKey.repair(id)

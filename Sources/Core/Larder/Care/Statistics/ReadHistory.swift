@@ -85,8 +85,7 @@ extension StoreEngine {
         reads = reads + (try batch.session.counters(of: id)).reads
       }
       history.add(
-        ReadSample(
-          time: now, hits: reads.hits, staleHits: reads.staleHits, misses: reads.misses))
+        ReadSample(time: now, hits: reads.hits, staleHits: reads.staleHits, misses: reads.misses))
       try batch.session.transaction.put(
         history.record(seal: seal), for: MetadataKey.readHistory, in: .main)
     }

@@ -36,9 +36,7 @@ public struct Statistics: Sendable {
     public var limit: Int?
 
     /// The fraction of the limit that is used, 1 when full; nil if no limit exists or the limit is 0.
-    public var utilization: Double? {
-      limit.flatMap { $0 > 0 ? Double(used) / Double($0) : nil }
-    }
+    public var utilization: Double? { limit.flatMap { $0 > 0 ? Double(used) / Double($0) : nil } }
   }
 
   /// The use of the store's limits.
@@ -114,9 +112,7 @@ public struct Statistics: Sendable {
   /// The reads of all namespaces.
   public var reads: ReadCounters { namespaces.reduce(ReadCounters()) { $0 + $1.reads } }
   /// The removals of all namespaces by reason.
-  public var removals: RemovalCounters {
-    namespaces.reduce(RemovalCounters()) { $0 + $1.removals }
-  }
+  public var removals: RemovalCounters { namespaces.reduce(RemovalCounters()) { $0 + $1.removals } }
   /// The time at which the oldest of these counts began; nil if the store has no namespaces.
   public var since: Timestamp? { namespaces.map(\.since).min() }
 }

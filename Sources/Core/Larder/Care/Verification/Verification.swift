@@ -81,9 +81,7 @@ extension Store {
   /// Reads everything in one snapshot, so LMDB cannot reuse freed pages before the check ends. O(entries).
   ///
   /// - Throws: an error if LMDB cannot read the file or commit the write buffer. Damage is no error: the result reports damage.
-  public func verify() throws(LarderError) -> Verification {
-    try verify { _, _ in true }!
-  }
+  public func verify() throws(LarderError) -> Verification { try verify { _, _ in true }! }
 
   /// Like ``verify()``. Calls `shouldContinue` with the number of checked records and the number of all records. Returns nil if
   /// a call returned false.
@@ -93,8 +91,7 @@ extension Store {
     var verifier = Verifier(engine: engine, while: shouldContinue)
     do throws(LarderError) { try engine.settle() } catch {
       guard error.code == .damaged else { throw error }
-      verifier.report(
-        .pages, "entries of the write buffer cannot be committed: \(error.message)")
+      verifier.report(.pages, "entries of the write buffer cannot be committed: \(error.message)")
     }
     let transaction = try engine.reader.beginRead()
     return try verifier.run(in: transaction) ? verifier.result : nil

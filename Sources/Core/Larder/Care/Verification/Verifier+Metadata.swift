@@ -23,8 +23,7 @@ extension Verifier {
         continue
       }
       if let other = names.updateValue(name, forKey: record.id) {
-        report(
-          .metadata, "namespaces \(other) and \(name) have the same id", remedy: .impossible)
+        report(.metadata, "namespaces \(other) and \(name) have the same id", remedy: .impossible)
       }
       do throws(LarderError) {
         let listed = try engine.metadata.listed(record, name: name, in: transaction)
@@ -168,8 +167,7 @@ extension Verifier {
       }
     }
     if state.dependents < dependents {
-      report(
-        .counters, "counted \(state.dependents) entries with owners, found \(dependents)")
+      report(.counters, "counted \(state.dependents) entries with owners, found \(dependents)")
     }
     if state.garbage != UInt64(garbage.count) {
       report(.counters, "counted \(state.garbage) cleared ids, found \(garbage.count)")

@@ -42,9 +42,7 @@ struct Verifier {
 
   /// Runs all checks. Returns false if `shouldContinue` stopped the checks.
   mutating func run(in transaction: borrowing ReadTransaction) throws(LarderError) -> Bool {
-    let damaged = try engine.typed {
-      try transaction.damagedPages(databases: engine.indexes.all)
-    }
+    let damaged = try engine.typed { try transaction.damagedPages(databases: engine.indexes.all) }
     for damage in damaged { report(.pages, damage.description) }
     do throws(LarderError) {
       try checkSettings(transaction)
