@@ -14,7 +14,6 @@ struct PromptLoop {
   private var reader: CommandReader
   /// The lines so far of a command in which a quote is still open.
   private var open: [UInt8] = []
-  private let highlighter: LineHighlighter
   private var news = StoreNews()
 
   private var session: Session { runner.session }
@@ -23,8 +22,6 @@ struct PromptLoop {
     self.runner = runner
     reader = CommandReader(.prompt, variables: runner.options.variables)
     let environment = runner.environment
-    let highlighter = LineHighlighter(runner.session)
-    self.highlighter = highlighter
     guard Terminal.canEditLines(environment: environment) else {
       editor = nil
       return
@@ -34,8 +31,7 @@ struct PromptLoop {
     let editor = try LineEditor(
       showsColors: session.settings.hasColor, hasUnicode: session.settings.hasUnicode,
       complete: { names.completion(of: $0, cursor: $1) },
-      hint: { session.settings.showsHints ? CommandTable.standard.hint(behind: $0) : nil },
-      highlight: { [highlighter] in highlighter.runs(in: $0) })
+      hint: { session.settings.showsHints ? CommandTable.standard.hint(behind: $0) : nil })
     if let file = LineEditor.HistoryFile.standard(environment: environment) {
       Self.noting(runner.messages) { () throws(TerminalError) in
         try editor.history.keep(in: file, creating: session.settings.keepsHistory)
@@ -98,12 +94,18 @@ struct PromptLoop {
     _ = try runner.runFile(path)
   }
 
+  private static let highlighter = Highlighter(.standard)
+
   private mutating func readLine() throws -> LineResult {
-    let prompt = prompt
-    highlighter.open = open.isEmpty ? [] : open + [.newline]
+    let settings = session.settings
     // Only a terminal gets a prompt. A pipe gets only answers.
-    return try editor?.readLine(prompt)
-      ?? plain.readLine(session.settings.isTerminal ? prompt : nil)
+    guard let editor else { return try plain.readLine(settings.isTerminal ? prompt : nil) }
+    // If a quote is open, the colors of a line also depend on the lines before this line.
+    let lines = open.isEmpty ? [] : open + [.newline]
+    return try editor.readLine(prompt) { line in
+      guard settings.hasColor else { return [] }
+      return Self.highlighter.runs(in: line, behind: lines).map { ($0.range, $0.color.rawValue) }
+    }
   }
 
   private var prompt: Prompt {
@@ -194,20 +196,6 @@ struct PromptLoop {
       runner.messages.write("(\(taken.words))\n")
     }
     return outcome
-  }
-}
-
-/// The colors of the typed line. If a quote is open, the colors also depend on the lines before this line.
-private final class LineHighlighter {
-  var open: [UInt8] = []
-  private let session: Session
-  private let highlighter = Highlighter(.standard)
-
-  init(_ session: Session) { self.session = session }
-
-  func runs(in line: [UInt8]) -> [(range: Range<Int>, rendition: String)] {
-    guard session.settings.hasColor else { return [] }
-    return highlighter.runs(in: line, behind: open).map { ($0.range, $0.color.rawValue) }
   }
 }
 

@@ -1,11 +1,5 @@
 import CEditline
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// Draws the prompt and the line with colors and a hint. libedit can draw neither colors nor hints.
 @safe final class LineDisplay {
   /// A place in the rows of the prompt and the line. libedit decides how the text is divided into rows.
@@ -45,7 +39,7 @@ import CEditline
   private let editor: OpaquePointer
   private let showsColors: Bool
   private let hint: LineEditor.Hint
-  private let highlight: LineEditor.Highlight
+  private var highlight: LineEditor.Highlight = { _ in [] }
   private var prompt = Prompt("")
   private var isHinting = false
   private var isPainted = false
@@ -54,22 +48,19 @@ import CEditline
   /// The width for which the rows on the screen were drawn.
   private var drawnColumns = 80
 
-  @unsafe init(
-    of editor: OpaquePointer, showsColors: Bool, hint: @escaping LineEditor.Hint,
-    highlight: @escaping LineEditor.Highlight
-  ) {
+  @unsafe init(of editor: OpaquePointer, showsColors: Bool, hint: @escaping LineEditor.Hint) {
     unsafe self.editor = editor
     self.showsColors = showsColors
     self.hint = hint
-    self.highlight = highlight
   }
 
   deinit { unsafe free(colored) }
 
   private var line: LineBuffer.Line { unsafe LineBuffer(of: editor).line }
 
-  func begin(_ prompt: Prompt) {
+  func begin(_ prompt: Prompt, _ highlight: @escaping LineEditor.Highlight) {
     self.prompt = prompt
+    self.highlight = highlight
     unsafe free(colored)
     unsafe colored = strdup(showsColors ? prompt.colored(mark: "\u{1}") : prompt.text)
     isPainted = false

@@ -43,8 +43,7 @@ import CEditline
 
   /// - Parameter showsColors: Whether colors and hints are shown. Without colors, a hint would look like the typed text.
   package init(
-    showsColors: Bool, hasUnicode: Bool = true, complete: @escaping Complete,
-    hint: @escaping Hint, highlight: @escaping Highlight
+    showsColors: Bool, hasUnicode: Bool = true, complete: @escaping Complete, hint: @escaping Hint
   ) throws(TerminalError) {
     Terminal.useUTF8Characters()
     guard let history = LineHistory(), let editor = unsafe cel_init("larder") else {
@@ -52,8 +51,7 @@ import CEditline
     }
     unsafe self.editor = editor
     self.history = history
-    display = unsafe LineDisplay(
-      of: editor, showsColors: showsColors, hint: hint, highlight: highlight)
+    display = unsafe LineDisplay(of: editor, showsColors: showsColors, hint: hint)
     self.hasUnicode = hasUnicode
     self.complete = complete
 
@@ -81,8 +79,10 @@ import CEditline
   deinit { unsafe el_end(editor) }
 
   /// Reads a line that ends with Return. Pasted text and Alt-Return can add newlines to the line.
-  package func readLine(_ prompt: Prompt) throws(TerminalError) -> LineResult {
-    begin(prompt)
+  package func readLine(
+    _ prompt: Prompt, highlight: @escaping Highlight
+  ) throws(TerminalError) -> LineResult {
+    begin(prompt, highlight)
     if !isVi { try Terminal.write(PasteMode.on) }
     var count: Int32 = 0
     let typed = unsafe el_wgets(editor, &count).map { start in
@@ -106,14 +106,14 @@ import CEditline
     return .line(Array(String(line).utf8))
   }
 
-  private func begin(_ prompt: Prompt) {
+  private func begin(_ prompt: Prompt, _ highlight: @escaping Highlight) {
     history.endWalk()
     listedLine = nil
     failure = nil
     wasInterrupted = false
     seen = TerminalSignals.counts
     Interrupts.acknowledge()  // a ^C that came late was meant for the previous command
-    display.begin(prompt)
+    display.begin(prompt, highlight)
     TerminalSignals.deferTermination()
     // libedit draws the prompt before it sets this mode, and would show earlier input twice. So this call sets the mode first.
     unsafe cel_prepare_terminal(editor, 1)

@@ -31,13 +31,12 @@ import LarderTerminal
       return try converse { prompt in try lines.readLine(isPrompting ? prompt : nil) }
     }
     let editor = try LineEditor(
-      showsColors: Terminal.showsColors(environment: environment), complete: complete, hint: hint,
-      highlight: highlight)
+      showsColors: Terminal.showsColors(environment: environment), complete: complete, hint: hint)
     if let file = LineEditor.HistoryFile.standard(environment: environment) {
       try editor.history.keep(in: file)
     }
     let remember: ([UInt8]) throws -> Void = { try editor.history.remember($0) }
-    try converse(remember: remember) { prompt in try editor.readLine(prompt) }
+    try converse(remember: remember) { prompt in try editor.readLine(prompt, highlight: highlight) }
   }
 
   /// Joins lines while a quote is open, as the shell does.

@@ -26,12 +26,10 @@ struct TableFit {
   let naturalWidths: [Int]
   private var all: [TableColumn]
   private let rows: [[Cell]]
-  private let gap: Int
   private let presentation: Presentation
 
-  init(_ rows: [[Cell]], titles: [String], widths: [Int], gap: Int, _ presentation: Presentation) {
+  init(_ rows: [[Cell]], titles: [String], widths: [Int], _ presentation: Presentation) {
     self.rows = rows
-    self.gap = gap
     self.presentation = presentation
     all = titles.indices.map { index in
       let texts = rows.map { $0[index].shown(presentation) }
@@ -49,7 +47,7 @@ struct TableFit {
 
   private func surplus(_ limit: Int) -> Int {
     let shown = all.map(\.width).filter { $0 > 0 }
-    return shown.reduce(0, +) + gap * max(shown.count - 1, 0) - limit
+    return shown.reduce(0, +) + TableLayout.gap * max(shown.count - 1, 0) - limit
   }
 
   /// Narrows the table to a window. Returns whether the cells of a row fit side by side.
@@ -61,10 +59,10 @@ struct TableFit {
       cells.contains(where: \.isShare) && cells.allSatisfy { $0.isShare || $0.isNothing }
     }
     if surplus(limit) > 0 { shortenTimes() }
-    yield(to: limit, Self.narrowest) { $0.wraps }
+    narrowWidest(to: limit) { $0.wraps }
     shortenTitles(to: limit)
     if limit >= Self.windowOfColumns {
-      yield(to: limit, Self.narrowest) { !$0.isRight && !$0.wraps }
+      narrowWidest(to: limit) { !$0.isRight && !$0.wraps }
     }
     return surplus(limit) <= 0
   }
@@ -119,12 +117,13 @@ struct TableFit {
   }
 
   /// Narrows columns, the widest columns first, until the table fits or each column has its least width.
-  private mutating func yield(to limit: Int, _ least: Int, _ isNarrowable: (TableColumn) -> Bool) {
+  private mutating func narrowWidest(to limit: Int, _ isNarrowable: (TableColumn) -> Bool) {
     let candidates = all.indices.filter { isNarrowable(all[$0]) }
     // A cell may be very wide, and the loop below narrows by one at a time. So a column first becomes as narrow as the window.
-    for index in candidates { all[index].width = min(all[index].width, max(limit, least)) }
+    for index in candidates { all[index].width = min(all[index].width, max(limit, Self.narrowest)) }
     while surplus(limit) > 0,
-      let widest = candidates.max(by: { all[$0].width < all[$1].width }), all[widest].width > least
+      let widest = candidates.max(by: { all[$0].width < all[$1].width }),
+      all[widest].width > Self.narrowest
     {
       all[widest].width -= 1
     }

@@ -1,5 +1,5 @@
 package struct TableLayout: Sendable {
-  private static let gap = 2
+  static let gap = 2
   private let presentation: Presentation
   private let titles: [String]
   private var widths: [Int]
@@ -12,7 +12,7 @@ package struct TableLayout: Sendable {
 
   /// The rows as lines. With `withHeader`, a header comes first if a column has a title; with color, the header is dim.
   package mutating func lines(_ rows: [[Cell]], withHeader: Bool) -> [UInt8] {
-    var fit = TableFit(rows, titles: titles, widths: widths, gap: Self.gap, presentation)
+    var fit = TableFit(rows, titles: titles, widths: widths, presentation)
     widths = fit.naturalWidths
     if let room = presentation.width, !fit.narrow(to: room) || fit.hidesDifferences(cutMiddle) {
       return rowsOfLines(rows)
