@@ -111,7 +111,6 @@ struct EntryChange {
         }
         for (entry, effect) in effects where record(effect) { summary.add(entry) }
         try session.host.checkInterruption()
-        return true
       }
       if scope.selection.input != nil { summary.absent = walked.piped.absent }
     } catch is Interruption {

@@ -162,9 +162,8 @@ extension Command {
     try scope.walk(readingValues: true) { entry, value -> StoredValue? in
       entry.hasValue || scope.selection.wantsExpired
         ? StoredValue(entry: entry, bytes: value.bytes) : nil
-    } _: { values in
-      for value in values { try body(value) }
-      return true
+    } _: {
+      for value in $0 { try body(value) }
     }.piped
   }
 

@@ -15,8 +15,7 @@ extension Command {
   ).running { call, session in
     let copy = try call.bytes("--to").map { try session.host.directory(LocalFile.path($0)) }
     guard copy != nil || !session.isReadOnly else { throw ShellError.readOnly("compact") }
-    let compaction = try ProgressLine.showSteps("compacting", unit: Wording.records, in: session) {
-      shouldContinue in
+    let compaction = try ProgressLine.showSteps("compacting", in: session) { shouldContinue in
       if let copy { return try session.store.copyCompacted(to: copy, shouldContinue) }
       return try session.whileClosed { path, options in
         try Store.compact(at: path, options: options, shouldContinue)
@@ -62,8 +61,7 @@ extension Command {
     ]
   ).running { call, session -> Outcome in
     var looked = 0
-    let verified = try ProgressLine.showSteps("checking", unit: Wording.records, in: session) {
-      shouldContinue in
+    let verified = try ProgressLine.showSteps("checking", in: session) { shouldContinue in
       try session.store.verify { done, all in
         looked = done
         return shouldContinue(done, all)
@@ -85,8 +83,7 @@ extension Command {
   }
 
   private static func repair(_ found: Verification, in session: Session) throws -> Int {
-    let staying = try ProgressLine.showSteps("repairing", unit: Wording.records, in: session) {
-      shouldContinue in
+    let staying = try ProgressLine.showSteps("repairing", in: session) { shouldContinue in
       try session.store.repair(found) { shouldContinue($0, found.faults.count) }
     }
     guard let staying else {
@@ -106,8 +103,7 @@ extension Command {
     ],
   ).running { call, session in
     let target = try session.host.directory(LocalFile.path(call.bytes("DIRECTORY")!))
-    let salvage = try ProgressLine.showSteps("salvaging", unit: Wording.records, in: session) {
-      shouldContinue in
+    let salvage = try ProgressLine.showSteps("salvaging", in: session) { shouldContinue in
       try session.whileClosed { path, options in
         try Salvage.run(path, target, options) { shouldContinue($0, nil) }
       }

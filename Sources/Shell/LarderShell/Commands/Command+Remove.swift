@@ -49,7 +49,6 @@ extension Command {
           before: (entry, value.bytes))
       } _: {
         items += $0
-        return true
       }
     } catch let error as LarderError where error.code == .unreadable {
       try scope.session.host.notify("note: this cannot be undone: \(error.message)")
@@ -105,7 +104,6 @@ extension Command {
       }
       count(removed)
       try session.host.checkInterruption()
-      return true
     }
   }
 

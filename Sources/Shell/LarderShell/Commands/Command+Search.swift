@@ -53,7 +53,8 @@ extension Command {
         } else {
           try write(finds.map(\.cells))
         }
-        return left > 0
+      } while: {
+        left > 0
       }.piped.noteAbsent(session.host)
     }
     if !isFound, session.output.isForPerson { try session.output.writeLines(["no matches"]) }

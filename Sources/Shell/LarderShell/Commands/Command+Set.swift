@@ -118,11 +118,8 @@ extension Command {
   ) throws -> [UInt8] {
     // An unquoted dash means standard input. A quoted dash is a value.
     let isDash = call.line.arguments.contains {
-      if case .word(let word) = $0 {
-        word.range == call.range("VALUE") && word.bareText == "-"
-      } else {
-        false
-      }
+      guard case .word(let word) = $0 else { return false }
+      return word.range == call.range("VALUE") && word.bareText == "-"
     }
     guard let source = call.bytes("--from") ?? (isDash ? [UInt8(ascii: "-")] : nil) else {
       return call.bytes("VALUE")!

@@ -93,7 +93,9 @@ extension Command {
     }
     let namespace: String? =
       if case .named(let names) = call.namespaces { names[0].text } else { session.current }
-    var run = Import(lines, conflict, isDry: isDry, namespace: namespace, into: session)
+    var run = Import(
+      lines: lines, conflict: conflict, isDry: isDry, namespace: namespace, session: session,
+      began: session.clock.now)
     try run.run()
     for (name, tally) in run.done.tallies where !isDry && tally.entries > 0 {
       try session.afterCommit {

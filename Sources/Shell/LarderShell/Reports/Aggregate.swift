@@ -42,11 +42,8 @@ struct Aggregate {
         skipped += 1
         return
       }
-      guard let best else {
-        self.best = value
-        break
-      }
-      if kind == .min ? value.precedes(best) : best.precedes(value) { self.best = value }
+      let isBest = best.map { kind == .min ? value.precedes($0) : $0.precedes(value) } ?? true
+      if isBest { best = value }
     }
     values += 1
   }

@@ -101,7 +101,6 @@ struct Inconsistency {
       }
     } _: {
       faults += $0
-      return true
     }
     return faults
   }

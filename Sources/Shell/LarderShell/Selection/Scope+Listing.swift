@@ -30,9 +30,9 @@ extension Scope {
       } _: { rows in
         let rows = rows.filter { !$0.isEmpty }
         if !rows.isEmpty { try write(rows) }
-        guard shown >= most else { return true }
-        end = end ?? ContinuousClock.now + Self.countingTime
-        return shown - most < Self.countedRest && ContinuousClock.now < end!
+        if shown >= most { end = end ?? ContinuousClock.now + Self.countingTime }
+      } while: {
+        end.map { shown - most < Self.countedRest && ContinuousClock.now < $0 } ?? true
       }
     }
     if walked.found > most {

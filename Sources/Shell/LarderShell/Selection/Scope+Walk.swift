@@ -15,23 +15,25 @@ extension Scope {
   private static let valuesPerBatch = 4_000_000
 
   /// Reads the entries of the selection in its order and within its limit. Gives the results of `read` to `body`, a batch at a
-  /// time, until `body` returns false. The values may be empty unless `readingValues` is true.
+  /// time, while `wantsMore` returns true. The values may be empty unless `readingValues` is true.
   ///
   /// In the order of keys, only one batch is in memory. For another order, the entries within the limit are in memory. No
   /// snapshot is held while `body` runs. An interruption ends the walk.
   @discardableResult
   func walk<Item>(
     showing verb: String? = nil, readingValues: Bool = false, includingExpired: Bool = false,
-    _ read: (Store.Entry, Span<UInt8>) throws -> Item?, _ body: ([Item]) throws -> Bool
+    _ read: (Store.Entry, Span<UInt8>) throws -> Item?, _ body: ([Item]) throws -> Void,
+    while wantsMore: () -> Bool = { true }
   ) throws -> Walked {
     try ProgressLine.show(verb, of: verb.map { _ in try total() }, in: session) { progress in
-      try walk(progress, readingValues, includingExpired, read, body)
+      try walk(progress, readingValues, includingExpired, read, body, wantsMore)
     }
   }
 
   private func walk<Item>(
     _ progress: ProgressLine, _ readingValues: Bool, _ includingExpired: Bool,
-    _ read: (Store.Entry, Span<UInt8>) throws -> Item?, _ body: ([Item]) throws -> Bool
+    _ read: (Store.Entry, Span<UInt8>) throws -> Item?, _ body: ([Item]) throws -> Void,
+    _ wantsMore: () -> Bool
   ) throws -> Walked {
     guard selection.most > 0 else { return Walked() }
     var selection = selection
@@ -78,7 +80,10 @@ extension Scope {
         if let item = try read(entry, value) { items.append(item) }
         return entries < Self.entriesPerBatch && room > 0 && found < selection.most
       }
-      if !items.isEmpty, try !body(items) { break }
+      if !items.isEmpty {
+        try body(items)
+        if !wantsMore() { break }
+      }
       if entries == 0 { break }
       if order == nil { try progress.advance(by: entries) }
     }
@@ -95,7 +100,6 @@ extension Scope {
       entry.withoutExtras
     } _: {
       for entry in $0 { try body(entry) }
-      return true
     }
   }
 
@@ -108,7 +112,6 @@ extension Scope {
       (entry.withoutExtras, session.queries.allValues(operands, for: .column, entry, value))
     } _: { items in
       for (entry, values) in items { try body(entry, values) }
-      return true
     }.piped.noteAbsent(session.host)
   }
 

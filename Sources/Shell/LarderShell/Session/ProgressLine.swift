@@ -66,7 +66,7 @@ final class ProgressLine {
 
   /// Runs a long operation that calls `shouldContinue` after each step. The operation stops if this call returns false.
   static func showSteps<Result>(
-    _ verb: String, unit: @escaping (Int) -> String, in session: Session,
+    _ verb: String, unit: @escaping (Int) -> String = Wording.records, in session: Session,
     _ body: (_ shouldContinue: @escaping (_ done: Int, _ all: Int?) -> Bool) throws -> Result
   ) throws -> Result {
     try show(verb, of: nil, unit: unit, in: session) { line in

@@ -73,11 +73,9 @@ enum ShellOption: String, CaseIterable {
   /// Sets the durability level of the store. The level applies to every process, so no other process may have the store open.
   private func setDurability(_ word: String, in session: Session) throws {
     guard let level = Durability(rawValue: word) else {
-      let levels = Durability.allCases.map(\.rawValue).joined(separator: ", ")
-      throw wrong(
-        word,
-        Suggestions.question(word, among: Durability.allCases.map(\.rawValue))
-          ?? "use one of \(levels)")
+      let levels = Durability.allCases.map(\.rawValue)
+      let all: SafeText = "use one of \(levels.joined(separator: ", "))"
+      throw wrong(word, Suggestions.question(word, among: levels) ?? all)
     }
     guard !session.isReadOnly else { throw ShellError.readOnly("option durability") }
     try session.whileClosed { path, _ in try Store.change(durability: level, ofStoreAt: path) }

@@ -112,7 +112,6 @@ struct Export {
           }
           last = item.entry
         }
-        return true
       }
       (piped, damaged) = (walked.piped, walked.damaged)
       _ = try writer.finish(true)

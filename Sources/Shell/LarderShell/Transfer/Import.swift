@@ -25,41 +25,27 @@ struct Import {
   private static let entriesPerBatch = 2000
   private static let bytesPerBatch = 8_000_000
 
-  private let session: Session
-  private var name: SafeText { lines.name }
-  private let conflict: Conflict
+  private(set) var lines: LineSource
+  let conflict: Conflict
   /// Whether the import only reads, checks and counts the lines, without storing them.
-  private let isDry: Bool
+  let isDry: Bool
   /// The namespace of the rows if a CSV file has no column `namespace`.
-  private let namespace: String?
-  private var hasHead = false
-  /// The columns of a CSV file; nil for an export in JSON lines.
-  private var table: CSVTable?
-  /// For a dry run: the rules that namespaces would have after the import.
-  private var rules: [ExactString: Rules] = [:]
+  let namespace: String?
+  let session: Session
   /// The time of writing for a line that has none. Entries that others write during the import are newer than such a line.
-  private let began: Timestamp
-  private var lines: LineSource
-  private var waiting: [(entry: ImportedEntry, line: Int)] = []
-  private var waitingBytes = 0
+  let began: Timestamp
+  private(set) var hasHead = false
+  /// The columns of a CSV file; nil for an export in JSON lines.
+  private(set) var table: CSVTable?
+  /// For a dry run: the rules that namespaces would have after the import.
+  private(set) var rules: [ExactString: Rules] = [:]
+  private(set) var waiting: [(entry: ImportedEntry, line: Int)] = []
+  private(set) var waitingBytes = 0
   private(set) var counts = Counts()
   /// The number of namespaces that the import has created because of lines with rules.
-  private var declared = 0
-  private(set) var done: ChangeSummary
-  private var lastLine = 0
-
-  init(
-    _ lines: LineSource, _ conflict: Conflict, isDry: Bool, namespace: String?,
-    into session: Session
-  ) {
-    self.lines = lines
-    self.conflict = conflict
-    self.isDry = isDry
-    self.namespace = namespace
-    self.session = session
-    began = session.clock.now
-    done = ChangeSummary("import")
-  }
+  private(set) var declared = 0
+  private(set) var done = ChangeSummary("import")
+  private(set) var lastLine = 0
 
   mutating func run() throws {
     do {
@@ -79,7 +65,7 @@ struct Import {
       }
     } catch is Interruption {
       throw ShellError(
-        .interrupted, "interrupted after line \(lastLine) of \(name): \(words)",
+        .interrupted, "interrupted after line \(lastLine) of \(lines.name): \(words)",
         hint: isDry ? nil : "what was imported stays; run it again to go on")
     }
   }
@@ -229,7 +215,7 @@ struct Import {
   private func wrong(
     _ reason: SafeText, _ code: ShellError.Code = .usage, line: Int, column: Int
   ) -> ShellError {
-    ShellError(code, "\(name):\(line):\(column): \(reason)", hint: "\(before)")
+    ShellError(code, "\(lines.name):\(line):\(column): \(reason)", hint: "\(before)")
   }
 
   /// The result of the lines before an error, in words for the error.

@@ -24,9 +24,8 @@ struct StoreContent {
         id: EntryID(entry),
         fact: Fact(size: entry.size, expires: entry.expires, hash: value.bytes.hashValue)
       )
-    } _: { items in
-      for item in items { facts[item.id] = item.fact }
-      return true
+    } _: {
+      for item in $0 { facts[item.id] = item.fact }
     }
   }
 
