@@ -10,9 +10,7 @@ struct ChangeLease {
 
   static func isLive(_ end: UInt64, at now: UInt64) -> Bool { now < end && end - now <= length }
 
-  init(on ring: ChangeRing, at now: UInt64) {
-    renew(on: ring, at: now)
-  }
+  init(on ring: ChangeRing, at now: UInt64) { renew(on: ring, at: now) }
 
   mutating func renew(on ring: ChangeRing, at now: UInt64) {
     let old = end

@@ -39,20 +39,16 @@ final class Subscription: Sendable {
   }
 
   func next() async -> Change? {
-    while true {
-      if Task.isCancelled {
-        end()
-        return nil
-      }
+    waiting: while !Task.isCancelled {
       switch look() {
       case .change(let change): return change
-      case .over:
-        end()
-        return nil
+      case .over: break waiting
       case .nothing(let position, let health):
         await engine.changes.sleep(at: position, health: health)
       }
     }
+    end()
+    return nil
   }
 
   func nextNow() -> Change? {

@@ -12,11 +12,7 @@ extension AccessTable {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }
     let slot = AccessSlot(tag: AccessSlot.tag(of: hash), stats: stats, minute: view.minute(minute))
-    if let (place, _) = view.find(hash) {
-      view[place] = slot.bits
-    } else {
-      view.claim(hash, slot)
-    }
+    if let (place, _) = view.find(hash) { view[place] = slot.bits } else { view.claim(hash, slot) }
   }
 
   /// Changes the statistics of an entry that has a slot, without a use.

@@ -82,9 +82,8 @@ extension NamespaceQueue {
     var found: [StoredEntry] = []
     for key in try session.transaction.keys(in: session.engine.indexes.tags, from: prefix) {
       let entryKey = Array(key.dropFirst(prefix.count))
-      guard let (entry, others) = try session.dependent(entryKey, of: owner.entryKey) else {
-        continue
-      }
+      guard let (entry, others) = try session.dependent(entryKey, of: owner.entryKey)
+      else { continue }
       var isKept = false
       for other in others where !leaving.contains(other.entryKey) {
         if try session.isStored(other) { isKept = true }

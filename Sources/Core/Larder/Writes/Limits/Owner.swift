@@ -85,11 +85,7 @@ struct OrphanQueue {
 
   mutating func advance(to position: [UInt8]?, count: Int, isLast: Bool) {
     left -= count
-    if isLast {
-      waiting.removeLast()
-    } else {
-      waiting[waiting.count - 1].position = position
-    }
+    if isLast { waiting.removeLast() } else { waiting[waiting.count - 1].position = position }
   }
 
   mutating func takeAll() -> [Removed] {

@@ -14,7 +14,6 @@ struct SpaceBudget {
   /// Whether a namespace without its own limit counts bytes instead of entries.
   var countsBytes: Bool { limits.bytes != nil || limits.entries == nil }
 
-  /// Whether a new entry in a namespace with the given rules may evict other entries.
   func mayEvict(_ rules: Rules) -> Bool {
     rules.limits.evicts || limits.counted.evicts || hasDiskLimit
   }

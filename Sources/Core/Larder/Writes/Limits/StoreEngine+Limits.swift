@@ -196,9 +196,8 @@ extension Limits {
   ) {
     for (limit, used) in [(\Limits.entries, usage.entries), (\Limits.bytes, usage.bytes)] {
       let (override, used) = (overrides[keyPath: limit], Int(clamping: used))
-      guard let most = overridden(declared[keyPath: limit], by: override), most < used else {
-        continue
-      }
+      guard let most = overridden(declared[keyPath: limit], by: override), most < used
+      else { continue }
       if override != nil || inOverrides {
         overrides[keyPath: limit] = used
       } else {

@@ -51,9 +51,8 @@ extension WriteSession {
 
   mutating func spend(_ recordCount: Int) -> Bool {
     guard let room = budget.disk else { return true }
-    guard hasPages(for: room.pages(ofRecord: recordCount) + BatchPages.branches) else {
-      return false
-    }
+    guard hasPages(for: room.pages(ofRecord: recordCount) + BatchPages.branches)
+    else { return false }
     budget.disk?.spend(pages: room.pages(ofLargeRecord: recordCount), stored: recordCount)
     return true
   }

@@ -114,9 +114,8 @@ extension WriteSession {
     _ key: [UInt8], limit: Int
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
     // If the tombstone is missing, another process has finished this invalidation.
-    guard let stored = try transaction.copy(of: key, in: .main) else {
-      return (RemovalResult(), nil)
-    }
+    guard let stored = try transaction.copy(of: key, in: .main)
+    else { return (RemovalResult(), nil) }
     var tombstone =
       if let tombstone = Tombstone(stored.span, at: key.span, seal: engine.seal) {
         tombstone

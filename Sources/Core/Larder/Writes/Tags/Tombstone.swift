@@ -20,9 +20,8 @@ struct Tombstone: Equatable, Sendable {
 extension Tombstone {
   /// Nil if the record under `key` is damaged.
   init?(_ record: Span<UInt8>, at key: Span<UInt8>, seal: RecordSeal) {
-    guard let bytes = seal.open(record, seed: seal.seed(for: key)), bytes.count >= 8 else {
-      return nil
-    }
+    guard let bytes = seal.open(record, seed: seal.seed(for: key)), bytes.count >= 8
+    else { return nil }
     let tagCount = Int(bytes.halfWord(at: 0))
     let count = Int(bytes.halfWord(at: 4))
     let start = 8 + tagCount
@@ -81,9 +80,8 @@ final class KnownTombstones: Sendable {
     let id = transaction.id
     if id != 0, quiet.load(ordering: .relaxed) == id { return [] }
     // The state of the store is damaged. So the records of the tombstones are read, and the result is not cached.
-    guard let state = try transaction.state(seal) else {
-      return try Tombstone.all(in: transaction, seal)
-    }
+    guard let state = try transaction.state(seal)
+    else { return try Tombstone.all(in: transaction, seal) }
     if state.tombstones == 0 {
       quiet.store(id, ordering: .relaxed)
       return []

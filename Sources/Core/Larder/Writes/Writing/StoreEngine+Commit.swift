@@ -165,9 +165,8 @@ extension WriteBatch {
     let engine = session.engine
     let limits = try session.settings().limits
     session.budget = SpaceBudget(limits: limits)
-    guard limits.disk == engine.environment.fileLimit else {
-      throw RolledBack.fileLimitChanged(to: limits.disk)
-    }
+    guard limits.disk == engine.environment.fileLimit
+    else { throw RolledBack.fileLimitChanged(to: limits.disk) }
     try session.measureDisk()
     if let room, let disk = session.budget.disk {
       if room.mayAskForCheckpoint, session.wantsCheckpoint { throw RolledBack.checkpointWanted }

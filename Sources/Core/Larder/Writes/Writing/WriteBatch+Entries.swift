@@ -68,9 +68,7 @@ extension WriteBatch {
   ) throws(LarderError) -> Bool {
     guard let namespace = try session.namespace(name),
       let entry = try session.living(key, in: name)
-    else {
-      return false
-    }
+    else { return false }
     try countChange(ofBytes: entry.recordCount)
     let lifetime = try Lifetime(
       expires, stale: stale ?? entry.header.stale, in: namespace, at: session.now)

@@ -104,11 +104,7 @@ final class WriteQueue: Sendable {
       var cancelled: [any QueuedWrite] = []
       for write in writes {
         // ``withdraw(_:)`` could not find this write, which was not in the queue yet. So its cancellation is handled here.
-        if write.isCancelled {
-          cancelled.append(write)
-        } else {
-          state.waiting.append(write)
-        }
+        if write.isCancelled { cancelled.append(write) } else { state.waiting.append(write) }
       }
       // Asks the writer thread to take the waiting writes. Inside the lock, so that a later close waits for that thread.
       if cancelled.count < writes.count, !isScheduled.exchange(true, ordering: .relaxed) {

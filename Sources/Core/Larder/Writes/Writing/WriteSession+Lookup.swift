@@ -48,9 +48,8 @@ extension WriteSession {
   /// The entry with this key. Nil if the entry is absent, expired, invalidated or damaged.
   mutating func living(_ key: Span<UInt8>, in namespace: String) throws(LarderError) -> StoredEntry?
   {
-    guard let id = try self.namespace(namespace)?.id, let entry = try entry(key, in: id) else {
-      return nil
-    }
+    guard let id = try self.namespace(namespace)?.id, let entry = try entry(key, in: id)
+    else { return nil }
     if state(of: entry) == .expired { return nil }
     return try isHidden(entry) ? nil : entry
   }
@@ -86,9 +85,8 @@ extension WriteSession {
 
   /// The value of an entry. Nil if the entry is negative or damaged, or has transforms that this store does not accept.
   mutating func value(of entry: StoredEntry) throws(LarderError) -> [UInt8]? {
-    guard !entry.header.flags.contains(.negative), let body = try intactBody(of: entry) else {
-      return nil
-    }
+    guard !entry.header.flags.contains(.negative), let body = try intactBody(of: entry)
+    else { return nil }
     let payload = Array(body[Int(entry.header.fieldsCount)...])
     var stored: [UInt8]? = payload
     if entry.isCut {
@@ -98,9 +96,8 @@ extension WriteSession {
       }
     }
     guard engine.transforms.isComplete(entry.fields.transforms) else { return nil }
-    guard entry.header.flags.contains(.transformed), let stored, let key = entry.key else {
-      return stored
-    }
+    guard entry.header.flags.contains(.transformed), let stored, let key = entry.key
+    else { return stored }
     let transformed = TransformContext(
       key, in: entry.id, version: entry.header.version, reader: engine.reader)
     return try engine.transforms.restore(stored, entry.fields, of: transformed)

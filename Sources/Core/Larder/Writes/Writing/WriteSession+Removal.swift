@@ -82,9 +82,8 @@ extension WriteSession {
     _ entryKey: [UInt8], of owner: [UInt8]
   ) throws(LarderError) -> (entry: StoredEntry, others: [StoredOwner])? {
     // An entry of a cleared namespace is removed later, together with its dependents, so the result is nil.
-    guard case .entry(let entry) = try contents(of: entryKey), try isLive(entry.id) else {
-      return nil
-    }
+    guard case .entry(let entry) = try contents(of: entryKey), try isLive(entry.id)
+    else { return nil }
     let owners = entry.owners
     // The index has only hashes of owners, so the entry may belong to another owner with the same hash.
     guard owners.contains(where: { $0.entryKey == owner }) else { return nil }
