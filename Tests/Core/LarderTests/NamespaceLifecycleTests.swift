@@ -31,7 +31,7 @@ import Testing
   {
     let held = store.namespace("held")
     try held.set("v", for: "k")
-    store.namespace("counting").handle.countServed()
+    store.namespace("counting").handle.count(.served)
     try store.namespace("declared").set("v", for: "k")
     store.namespace("ruled").handle.noteDeclared(Rules(expires: .after(.hours(1))))
     for number in 0..<1000 { _ = store.namespace("name\(number)") }

@@ -50,7 +50,6 @@ public struct Key: StoreKey, Hashable, Comparable, Sendable, CustomStringConvert
 
   /// The key for `value`, such as a string, an integer or bytes.
   public init(_ value: some StoreKey) { bytes = value.copied }
-  /// The key with these bytes, without a copy.
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// The key as text; nil if the bytes are not UTF-8.

@@ -10,7 +10,6 @@ struct Stored: Sendable {
   var moment: UInt64
 }
 
-/// Writes of one value in a form that can share a commit with other writes.
 extension Cache {
   func setting(
     _ bytes: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes
@@ -51,7 +50,6 @@ extension Cache {
     }
   }
 
-  /// Forgets the value under `key` after a write, and returns the result of the write.
   func forget<Result>(_ key: some StoreKey, after result: Result) -> Result {
     key.withKeyBytes { forget($0) }
     return result

@@ -50,7 +50,7 @@ public struct Cache<Value: Sendable>: Sendable {
   /// Decodes a value whose read was counted as a hit. For an undecodable value, changes the count from a hit to a miss.
   func decodeCounting(_ bytes: Span<UInt8>) -> Value? {
     if let value = decoded(bytes) { return value }
-    namespace.handle.countUndecodable()
+    namespace.handle.count(.undecodable)
     return nil
   }
 
@@ -58,7 +58,7 @@ public struct Cache<Value: Sendable>: Sendable {
     do {
       return try codec.decode(bytes)
     } catch {
-      namespace.handle.countUndecodable()
+      namespace.handle.count(.undecodable)
       throw LarderError(
         .undecodable, "a value in namespace \(name) is not a \(Value.self): \(error)",
         hint: "write it again, or read it with the type it was written with")

@@ -88,14 +88,10 @@ final class NamespaceHandle: Sendable {
   func hasDeclared(_ rules: Rules) -> Bool { declared.withLock { $0.contains(rules) } }
 
   @inline(__always)
-  func count(_ kind: ReadCounters.Kind, stripe: Int) {
+  func count(_ kind: ReadCounters.Kind, stripe: Int = StripedCounters.shared) {
     reads.count(kind.rawValue, stripe: stripe)
     list()
   }
-
-  func countServed() { count(.served, stripe: StripedCounters.shared) }
-
-  func countUndecodable() { count(.undecodable, stripe: StripedCounters.shared) }
 
   func add(_ counters: StripedCounters) {
     memory.withLock { $0.add(counters) }

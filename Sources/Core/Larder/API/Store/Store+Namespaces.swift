@@ -92,9 +92,6 @@ extension Store {
   }
 
   /// The time at which the next entry of each namespace stops being fresh. Omits namespaces without such an entry.
-  ///
-  /// The index is in the order of the ends of stale windows, so a later record may have an earlier expiry. The search reads
-  /// about 10,000 entries, and more if none of them is fresh. Without stale windows the first fresh entry is enough.
   package func nextExpiries() throws(LarderError) -> [ExactString: Timestamp] {
     let transaction = try engine.beginRead()
     var ends: [ExactString: Timestamp] = [:]
@@ -107,8 +104,8 @@ extension Store {
 }
 
 extension EntryReader {
-  /// Each record of the index has the end of its entry's stale window or an earlier time. So without stale windows, no record
-  /// after the first fresh entry leads to an earlier expiry.
+  /// The index is in the order of the ends of stale windows, so a later record may have an earlier expiry. The search reads
+  /// about 10,000 entries, and more if none of them is fresh. Without stale windows, the search ends at the first fresh entry.
   fileprivate func nextExpiry(
     of id: NamespaceID, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Int64? {

@@ -114,10 +114,8 @@ public struct Store: Sendable {
   /// On a system without `/dev/shm`, the same as ``temporary(options:)``.
   public static func inMemory(options: Options = Options()) throws(LarderError) -> Store {
     let memory = "/dev/shm"
-    guard FileManager.default.isWritableFile(atPath: memory) else {
-      return try temporary(options: options)
-    }
-    return try temporary(in: memory, options)
+    let hasMemory = FileManager.default.isWritableFile(atPath: memory)
+    return try hasMemory ? temporary(in: memory, options) : temporary(options: options)
   }
 
   private static func temporary(in folder: String, _ options: Options) throws(LarderError) -> Store

@@ -8,11 +8,7 @@ extension Maintenance {
       var isRetry = false
       var next: Duration? = first
       while let due = next {
-        do {
-          try await clock.sleep(until: due)
-        } catch {
-          return
-        }
+        guard (try? await clock.sleep(until: due)) != nil else { return }
         isRetry = self?.runIfDue(in: era, isRetry: isRetry) ?? false
         next = self?.due(in: era, isRetry: isRetry)
       }

@@ -118,9 +118,7 @@ public final class Maintenance: Sendable {
     try store.checkWritable()
     try store.engine.commit { batch in batch.recordMaintenance() }
     let outcome = Result<Report, LarderError> { () throws(LarderError) -> Report in
-      try running.withLock { _ throws(LarderError) in
-        try store.engine.maintain(while: { true })
-      }
+      try running.withLock { _ throws(LarderError) in try store.engine.maintain(while: { true }) }
     }
     state.withLock { $0.latest = outcome }
     return try outcome.get()

@@ -15,8 +15,7 @@ struct RepairJob {
     for id in try marked() {
       let repair = NamespaceRepair(id: id, indexes: engine.indexes)
       var isDone = false
-      var attempts = 0
-      while !isDone, attempts < Self.attempts {
+      for _ in 0..<Self.attempts where !isDone {
         for part in NamespaceRepair.Part.allCases {
           guard try run(part, of: repair, while: shouldContinue) else { return repaired }
         }
@@ -24,7 +23,6 @@ struct RepairJob {
         isDone = try engine.commit(.withoutCleanup) { batch in
           try repair.finish(survey, &batch.session)
         }
-        attempts += 1
       }
       repaired += isDone ? 1 : 0
     }
@@ -83,8 +81,7 @@ enum RepairMark {
   static func note(_ id: NamespaceID, _ transaction: inout StoreTransaction) throws(LarderError) {
     let key = MetadataKey.repair(id)
     let record = try transaction.copy(of: key, in: .main) ?? []
-    var next: [UInt8] = []
-    next.append(word: events(record.span) &+ 1)
+    let next = [UInt8](count: 8) { $0.append(word: events(record.span) &+ 1) }
     try transaction.put(next, for: key, in: .main)
   }
 }

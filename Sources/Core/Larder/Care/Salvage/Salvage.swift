@@ -85,21 +85,18 @@ extension Store {
     do throws(OpenError) { unfinished = try UnfinishedStore(for: path) } catch {
       throw LarderError(error)
     }
+    var store: Store?
     do {
-      let store = try Store(at: unfinished.path, options: options)
-      let result: Result
-      do {
-        result = try fill(store)
-        try store.sync()
-        try store.close()
-      } catch {
-        // The files are removed next, so an error of closing has no effect.
-        _ = Swift.Result { try store.close() }
-        throw error
-      }
+      let made = try Store(at: unfinished.path, options: options)
+      store = made
+      let result = try fill(made)
+      try made.sync()
+      try made.close()
       try unfinished.finish()
       return result
     } catch {
+      // The files are removed next, so an error of closing has no effect.
+      try? store?.close()
       unfinished.remove()
       let error = (error as? OpenError).map(LarderError.init) ?? error
       guard let error = error as? LarderError, error.code == .full else { throw error }

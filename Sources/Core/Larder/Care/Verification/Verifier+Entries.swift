@@ -1,8 +1,7 @@
 import LMDB
 import LarderSystem
 
-// Checks of entries: each entry must be readable and undamaged, and have the right record in every index.
-
+/// Checks of entries: each entry must be readable and undamaged, and have the right record in every index.
 extension Verifier {
   mutating func checkEntries(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     try transaction.forEach(in: .entries) { key, record throws(LMDBError) in

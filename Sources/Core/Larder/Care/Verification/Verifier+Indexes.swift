@@ -1,8 +1,7 @@
 import LMDB
 import LarderSystem
 
-// Checks of the indexes: each record must lead to an entry with the same facts.
-
+/// Checks of the indexes: each record must lead to an entry with the position, time or tag of the record.
 extension Verifier {
   mutating func checkDeadlines(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     let next = try transaction.state(engine.seal).map { Int64(clamping: $0.nextDue) } ?? 0

@@ -1,8 +1,7 @@
 import LMDB
 import LarderSystem
 
-// Checks of the store's own records: namespaces, cleared ids, counters and the state.
-
+/// Checks of the store's own records: namespaces, cleared ids, counters and the state.
 extension Verifier {
   /// Checks the record of the store's limits. If this record is damaged, every write fails.
   mutating func checkSettings(_ transaction: borrowing ReadTransaction) throws(LarderError) {
@@ -154,15 +153,11 @@ extension Verifier {
 
   private mutating func checkTotals(_ state: StoreState) {
     if namespaces.count == names.count {
-      var totals = NamespaceCounters()
-      for namespace in namespaces {
-        totals.entries &+= namespace.counters.entries
-        totals.bytes &+= namespace.counters.bytes
-        totals.stored &+= namespace.counters.stored
-      }
-      if (totals.entries, totals.bytes, totals.stored) != (
-        state.entries, state.bytes, state.stored
-      ) {
+      let counters = namespaces.map(\.counters)
+      let entries = counters.reduce(0 as UInt64) { $0 &+ $1.entries }
+      let bytes = counters.reduce(0 as UInt64) { $0 &+ $1.bytes }
+      let stored = counters.reduce(0 as UInt64) { $0 &+ $1.stored }
+      if (entries, bytes, stored) != (state.entries, state.bytes, state.stored) {
         report(.counters, "the totals of the store differ from the sums of its namespaces")
       }
     }

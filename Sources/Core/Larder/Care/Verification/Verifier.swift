@@ -6,9 +6,6 @@ struct Verifier {
   let engine: StoreEngine
   var result: Verification
 
-  // The next properties pass the results of a check to later checks.
-
-  /// The namespaces with readable records.
   var namespaces: [MetadataReader.ListedNamespace] = []
   var names: [NamespaceID: String] = [:]
   var recounted: [NamespaceID: NamespaceCounters] = [:]

@@ -125,7 +125,7 @@ extension Cache {
   /// The stored value as a result; nil for a negative entry.
   func result(_ lookup: CacheLookup<Value>) -> CacheResult<Value>? {
     guard let entry = lookup.found.entry, let value = lookup.value else { return nil }
-    if entry.state != .fresh { namespace.handle.countServed() }
+    if entry.state != .fresh { namespace.handle.count(.served) }
     let written = Timestamp(milliseconds: entry.header.written)
     return CacheResult(
       value: value,
