@@ -29,6 +29,12 @@ extension SystemError: CustomStringConvertible {
   /// Another thread has kept this process's writer lock for the lock timeout. Perhaps that thread waits for the calling thread.
   package static let writerKept = LMDBError(code: -31_011)
 
+  // Errors of waits that took longer than the lock timeout, because another process holds a lock file.
+  package static let openingBusy = LMDBError(code: -31_021)
+  package static let readersBusy = LMDBError(code: -31_022)
+  package static let checkpointBusy = LMDBError(code: -31_023)
+  package static let mapsBusy = LMDBError(code: -31_024)
+
   package var description: String {
     switch self {
     case .closed: "the store is closed"
@@ -94,6 +100,26 @@ extension SystemError: CustomStringConvertible {
     }
   }
 
+  var busyLock: (name: String, purpose: String)? {
+    switch self {
+    case .busy: ("lock.write", "writers")
+    case .openingBusy: ("lock.opening", "opening and closing")
+    case .readersBusy: ("lock.readers", "the reader table")
+    case .checkpointBusy: ("lock.checkpoint", "checkpoints")
+    case .mapsBusy: ("lock.maps", "files that processes share")
+    default: nil
+    }
+  }
+
+  package var isBusy: Bool { busyLock != nil }
+
+  /// The text of the system or of LMDB. The name of LMDB's error code, which is at the beginning of LMDB's text, is removed.
+  var systemWords: String {
+    let words = unsafe String(cString: mdb_strerror(code))
+    guard words.hasPrefix("MDB_"), let name = words.firstIndex(of: " ") else { return words }
+    return String(words[words.index(after: name)...])
+  }
+
   static let syncFailedSuggestion =
     "check the disk and the system log, close the store in every process, then open it again: it returns to its last checkpoint, and at the level scratch it is emptied"
 
@@ -127,6 +153,24 @@ package struct OpenError: Error, CustomStringConvertible {
     self.path = path
     self.detail = detail
     self.cause = cause
+  }
+
+  /// Runs `body`. If `body` throws, throws an error for the file or directory at `path`, with the error of `body` as the cause.
+  /// If `body` waits for a lock, `path` must be the directory of that lock.
+  static func wrapping<Result: ~Copyable>(
+    path: String, _ body: () throws(LMDBError) -> Result
+  ) throws(OpenError) -> Result {
+    do throws(LMDBError) {
+      return try body()
+    } catch {
+      throw OpenError(error, in: path)
+    }
+  }
+
+  init(_ cause: LMDBError, in directory: String) {
+    self.init(
+      cause.isBusy ? .busy : .system, path: directory,
+      detail: StoreLocks.holders(of: cause, in: directory), cause: cause)
   }
 
   init(_ link: DanglingLink) {
