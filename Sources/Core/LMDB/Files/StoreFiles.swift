@@ -103,7 +103,11 @@ extension StoreFiles {
       if !status.isRegularFile { throw OpenError(.notAFile, path: file) }
       if status.st_nlink != 1 { throw OpenError(.linked, path: file) }
     }
-    let isWritable = try mayWrite(present.map { $0.path }, options)
+    var isWritable = true
+    for path in [directory] + present.map({ $0.path }) where unsafe larder_access(path, W_OK) != 0 {
+      if !options.readOnly { throw OpenError(.unwritable, path: path, cause: .last) }
+      isWritable = false
+    }
     for (file, status) in present {
       if unsafe larder_access(file, R_OK) != 0 { throw systemError(file) }
       try inspectOwner(status, file, forbidden: isWritable ? 0o077 : 0o022, options)
@@ -112,16 +116,6 @@ extension StoreFiles {
       throw OpenError(.networkFileSystem, path: directory)
     }
     return isWritable
-  }
-
-  private func mayWrite(
-    _ present: [String], _ options: EnvironmentOptions
-  ) throws(OpenError) -> Bool {
-    for path in [directory] + present where unsafe larder_access(path, W_OK) != 0 {
-      if options.readOnly { return false }
-      throw OpenError(.unwritable, path: path, cause: .last)
-    }
-    return true
   }
 
   private func inspectOwner(

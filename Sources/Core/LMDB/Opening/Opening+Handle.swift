@@ -92,7 +92,10 @@ extension Opening {
     let transaction = try unsafe beginTransaction(in: handle, create ? 0 : UInt32(MDB_RDONLY))
     var databases: [Database] = []
     do throws(LMDBError) {
-      if !create, unsafe !isOfDataFile(transaction) { throw .lockMismatch }
+      var info = unsafe MDB_envinfo()
+      unsafe mdb_env_info(handle, &info)
+      // If the commit is newer than the data file, another program has replaced the open data file or changed lock.mdb.
+      if !create, unsafe mdb_txn_id(transaction) > info.me_last_txnid { throw .lockMismatch }
       for name in [nil] + names.map(Optional.some) {
         var database: MDB_dbi = 0
         let flags = name != nil && create ? UInt32(MDB_CREATE) : 0
@@ -105,13 +108,6 @@ extension Opening {
     }
     try check(unsafe mdb_txn_commit(transaction))
     return databases
-  }
-
-  /// Whether the transaction fits the data file. If not, another program has replaced the open data file or changed lock.mdb.
-  private static func isOfDataFile(_ transaction: OpaquePointer?) -> Bool {
-    var info = unsafe MDB_envinfo()
-    unsafe mdb_env_info(mdb_txn_env(transaction), &info)
-    return unsafe mdb_txn_id(transaction) <= info.me_last_txnid
   }
 
   /// Allocates the blocks of lock.mdb for the reader table. On a full disk, LMDB's writes through a map could raise SIGBUS.

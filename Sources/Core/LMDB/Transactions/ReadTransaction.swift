@@ -160,9 +160,7 @@ import Synchronization
   func change(_ old: UInt32, to new: UInt32) -> Bool {
     state.compareExchange(expected: old, desired: new, ordering: .acquiring).exchanged
   }
-}
 
-extension ReaderSlot {
   /// Memory for bytes that a read copies, allocated at the first use.
   @safe struct Scratch: ~Copyable {
     private var bytes: UnsafeMutableBufferPointer<UInt8>?
