@@ -14,8 +14,7 @@ extension Cache {
   /// Like `values`, but with the source and age of each value. A key has an error if neither a load nor a stored value answers,
   /// such as ``LarderError/Code/notStored`` with ``RequestPolicy/cacheOnly``.
   ///
-  /// Each key is loaded like a single key. Other callers of the key share the load. If the key is written or removed during the
-  /// load, the value is not stored. All options apply. A commit has at most 1,000 values of a call and 8 MB.
+  /// Each key is loaded by the rules for a single key, and all options apply. A commit has at most 1,000 values and 8 MB.
   ///
   /// - Parameter load: gets the keys that are missing or too old, except keys that another caller is loading. The keys come with
   ///   their stored values, in the order of `keys` and without duplicates. Later calls get only keys that another process was

@@ -73,12 +73,6 @@ extension Cache {
   /// The value under `key`, which is read or loaded, with its source and age. If the load finds no value, the result is nil,
   /// and a negative entry records the absence for the time in ``LoadOptions/absent``.
   ///
-  ///     let page = try await pages.result(for: url) { stored in
-  ///       let answer = try await api.page(url, unlessMatching: stored?.validators.entityTag)
-  ///       guard let text = answer.text else { return .unchanged }
-  ///       return Loaded(text, validators: Validators(entityTag: answer.entityTag))
-  ///     }
-  ///
   /// - Parameter load: gets the stored value, fresh or stale, and can ask the origin whether that value is current.
   public func result(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),

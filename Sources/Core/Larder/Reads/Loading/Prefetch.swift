@@ -3,10 +3,6 @@ import Synchronization
 
 /// Runs loads before any caller asks for their values, and reports the progress.
 ///
-///     for await step in try boards.prefetch(favourites, pause: .milliseconds(200), load: board) {
-///       print("\(step.done) of \(step.total)")
-///     }
-///
 /// The loads run until every key is done, ``cancel()`` is called, or the task that iterates is cancelled. The steps can be
 /// iterated only once. The loads run even if nobody iterates.
 public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {

@@ -74,7 +74,7 @@ extension CacheMemory {
     var dropped: MemoryItem? = item
     change(isEviction: true) { state in
       let capacity = state.limits.capacity
-      let present = shards.withLock(stripe) { $0.item(withKeyOf: item) }
+      let present = shards.withLock(stripe) { $0.find(item.hash, key) }
       guard capacity.holds(size), present.map({ $0.snapshot <= item.snapshot }) ?? true else {
         return
       }

@@ -9,8 +9,6 @@ import Synchronization
 /// Caches of one store and namespace share a memory if their codecs have the same type and are equal. Codecs of a type without
 /// stored properties are equal. Any other cache has a memory of its own.
 public final class CacheMemory: Sendable {
-  static let shardCount = 16
-
   let namespace: ExactString
   let counters = StripedCounters()
   let budget: MemoryBudget
@@ -38,7 +36,7 @@ public final class CacheMemory: Sendable {
     budget = engine.memory.budget
     reader = engine.reader
     clock = engine.clock
-    shards = LockStripes(count: Self.shardCount) { MemoryTable() }
+    shards = LockStripes(count: 16) { MemoryTable() }
     state = Mutex(State(limits: limits ?? .default))
     handle.add(counters)
     budget.add(self)
@@ -76,8 +74,7 @@ public final class CacheMemory: Sendable {
 
   func removeAll() { change { $0.policy.removeAll() } }
 
-  /// Removes values until the rest fits: first values that were never used, then victims of the policy. `capacity` gets the
-  /// present usage.
+  /// Removes values until the rest fits: first values that were never used, then victims of the policy.
   private func trim(to capacity: (MemoryUsage) -> MemoryUsage) {
     change(isEviction: true) { state in state.policy.trim(to: capacity(state.policy.usage)) }
   }
@@ -100,7 +97,8 @@ public final class CacheMemory: Sendable {
   func change(isEviction: Bool = false, _ body: (inout State) -> Void) {
     let leaving = state.withLock { state in
       body(&state)
-      let leaving = state.policy.takeLeaving()
+      let leaving = state.policy.leaving
+      state.policy.leaving = []
       for item in leaving {
         let isGone = shards.withLock(Self.stripe(of: item.hash)) { $0.remove(item) }
         assert(isGone)

@@ -48,30 +48,24 @@ final class MemoryBudget: Sendable {
   /// Reserves `cost` for a value of `memory`. Returns the cost that is left in the budget, or nil if the value does not fit.
   func reserve(_ cost: Int, for memory: CacheMemory) -> Int? {
     while true {
-      let (spare, missing) = state.withLock { state -> (Int?, Int) in
-        if cost > state.limit { return (nil, 0) }
+      let left = state.withLock { state -> Int? in
+        if cost > state.limit { return nil }
         let left = state.limit - state.used - cost
-        if left < 0 { return (nil, -left) }
-        state.used += cost
-        return (left, 0)
+        if left >= 0 { state.used += cost }
+        return left
       }
-      if let spare { return spare }
-      if missing == 0 || !makeRoom(missing, for: memory) { return nil }
+      guard let left else { return nil }
+      if left >= 0 { return left }
+      let holders = members.map { (memory: $0, cost: $0.usage.cost) }.filter { $0.cost > 0 }
+      guard let largest = holders.max(by: { $0.cost < $1.cost }) else { return nil }
+      let mine = holders.first { $0.memory === memory }?.cost ?? 0
+      let isLarge = mine > 0 && mine >= limit / holders.count
+      (isLarge ? memory : largest.memory).evict(-left)
     }
   }
 
   func release(_ cost: Int) {
     if cost != 0 { state.withLock { $0.used -= cost } }
-  }
-
-  /// Evicts values with this total cost from one cache, or all its values. Returns false if all caches are empty.
-  private func makeRoom(_ cost: Int, for growing: CacheMemory) -> Bool {
-    let holders = members.map { (memory: $0, cost: $0.usage.cost) }.filter { $0.cost > 0 }
-    guard let largest = holders.max(by: { $0.cost < $1.cost }) else { return false }
-    let mine = holders.first { $0.memory === growing }?.cost ?? 0
-    let isLarge = mine > 0 && mine >= limit / holders.count
-    (isLarge ? growing : largest.memory).evict(cost)
-    return true
   }
 }
 

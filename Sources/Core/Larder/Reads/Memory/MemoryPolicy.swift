@@ -9,7 +9,7 @@ struct MemoryPolicy: EvictionQueue {
   var policy = PolicyState()
   /// The clock hand: the place in the queue where the search for the next victim begins, or ``MemoryQueue/end``.
   var clockHand = MemoryQueue.end
-  /// The item whose frequency is halved next. Every eight insertions halve the frequency of one item.
+  /// The place of the item whose frequency is halved next. Every eight insertions halve the frequency of one item.
   private var aging = MemoryQueue.end
   private var insertions: UInt64 = 0
 
@@ -18,7 +18,8 @@ struct MemoryPolicy: EvictionQueue {
   private var pending = MemoryUsage()
   private var now: Int64 = 0
 
-  private var leaving: [MemoryItem] = []
+  /// The items that the policy has evicted or removed, but that are still in the tables of the memory.
+  var leaving: [MemoryItem] = []
 
   var usage: MemoryUsage { queue.usage }
   /// Items with this number or a higher number are too new, so their uses do not count.
@@ -35,7 +36,11 @@ struct MemoryPolicy: EvictionQueue {
     item.number.store(insertions, ordering: .relaxed)
     queue.append(item)
     ghosts.grow(to: queue.usage.entries)
-    age()
+    if insertions.isMultiple(of: 8) {
+      if aging == MemoryQueue.end { aging = queue.oldest }
+      queue[aging].stats.frequency /= 2
+      aging = queue.newer(than: aging)
+    }
   }
 
   /// Puts a new value of a key into the place of the old value, with the statistics of the old value.
@@ -74,25 +79,12 @@ struct MemoryPolicy: EvictionQueue {
     leaving = queue.removeAll()
   }
 
-  /// The items that were evicted or removed since the last call.
-  mutating func takeLeaving() -> [MemoryItem] {
-    defer { leaving = [] }
-    return leaving
-  }
-
   private mutating func begin(_ capacity: MemoryUsage, _ now: Int64) {
     self.capacity = capacity
     self.now = now
   }
 
   private func part(of place: Int) -> QueuePart { queue.isMain(place) ? .main : .window }
-
-  private mutating func age() {
-    guard insertions.isMultiple(of: 8) else { return }
-    if aging == MemoryQueue.end { aging = queue.oldest }
-    queue[aging].stats.frequency /= 2
-    aging = queue.newer(than: aging)
-  }
 }
 
 /// The eviction policy names an entry by its place in the queue.

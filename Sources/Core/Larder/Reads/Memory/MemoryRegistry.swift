@@ -25,8 +25,7 @@ final class MemoryRegistry: Sendable {
     static let fewest = 64
 
     var shared: [Place: [Shared]] = [:]
-    /// At this number of places, unused memories are released. Then the number becomes twice the number of places left, so
-    /// that a release takes O(1) time for each new place.
+    /// At this number of places, unused memories are released. Then the number becomes twice the number of places left.
     var most = fewest
   }
 

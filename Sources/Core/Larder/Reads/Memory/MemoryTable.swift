@@ -25,10 +25,6 @@ struct MemoryTable {
     }
   }
 
-  func item(withKeyOf item: MemoryItem) -> MemoryItem? {
-    index(of: item).flatMap { slots[$0].item }
-  }
-
   private func index(of item: MemoryItem) -> Int? {
     if count == 0 { return nil }
     var index = Int(truncatingIfNeeded: item.hash) & mask

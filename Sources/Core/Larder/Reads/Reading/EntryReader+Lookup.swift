@@ -111,29 +111,24 @@ extension EntryReader {
     _ transaction: borrowing ReadTransaction
   ) throws(LarderError) -> Lookup {
     let record = transaction.bytes(of: region)
-    var outcome = Lookup.Outcome.absent
-    var current = EntryHeader.none
-    if let header = EntryHeader(record), header.flags.isSubset(of: .readable) {
-      if header.belongs(to: key, in: record),
-        try !isHidden(header, id: id, record: record, in: transaction)
+    guard let header = EntryHeader(record), header.flags.isSubset(of: .readable) else {
+      return Lookup(.damaged, id: id, keyHash: keyHash, header: .none, record: record)
+    }
+    guard header.belongs(to: key, in: record),
+      try !isHidden(header, id: id, record: record, in: transaction)
+    else { return Lookup(.absent, id: id, keyHash: keyHash, header: .none, record: record) }
+    var current = header
+    if header.flags.contains(.idle), let idle = header.idle(in: record) {
+      current = leftovers.accesses.current(
+        header, idle: idle, entryKey: StoredKey.entry(key, in: id))
+    }
+    var outcome = Lookup.Outcome(clock.state(of: current, at: now))
+    if outcome != .expired {
+      if header.flags.contains(.negative) { outcome = .negative }
+      if !isIntact(header, record: record, keyHash: keyHash) || !transforms.accepts(header, record)
       {
-        current = header
-        if header.flags.contains(.idle), let idle = header.idle(in: record) {
-          current = leftovers.accesses.current(
-            header, idle: idle, entryKey: StoredKey.entry(key, in: id))
-        }
-        outcome = Lookup.Outcome(clock.state(of: current, at: now))
-        if outcome != .expired {
-          if header.flags.contains(.negative) { outcome = .negative }
-          if !isIntact(header, record: record, keyHash: keyHash)
-            || !transforms.accepts(header, record)
-          {
-            outcome = .damaged
-          }
-        }
+        outcome = .damaged
       }
-    } else {
-      outcome = .damaged
     }
     return Lookup(outcome, id: id, keyHash: keyHash, header: current, record: record)
   }
