@@ -10,7 +10,6 @@ import Testing
 @Suite struct `The file recovery` {
   let directory = TemporaryDirectory()
 
-  /// Stores the value under key 5. Makes the store if it does not exist.
   private func write(_ value: UInt8, _ level: DurabilityLevel, to name: String = "store") throws {
     let environment = try Fixture.open(directory.path + "/" + name, options(level))
     defer { #expect(environment.close()) }

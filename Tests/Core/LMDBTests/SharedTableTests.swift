@@ -191,9 +191,7 @@ import Testing
     let again = try Fixture.open(directory.store)
     #expect(try again.value(Fixture.signature) == [1])
   }
-}
 
-extension Words {
   @Test func `two processes share the words and follow each other's replacements`() throws {
     let words = SharedWords.of(environment)
     let peer = try PeerProcess("words", directory.store, saying: "open")

@@ -76,7 +76,6 @@ extension WriteTransaction {
   }
 }
 
-/// The error that a test throws to discard a write.
 struct Stop: Error {}
 
 /// The LMDB error that `call` throws, or nil if `call` throws no error. Any other error fails the test.
@@ -123,5 +122,4 @@ let canChangeUser = geteuid() == 0 && Process.succeeds(["setpriv", "--version"])
 
 let canMount = Process.succeeds(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/tmp"])
 
-/// The random seed. To repeat a failure, set the environment variable `LARDER_SEED`.
 let seed = Int(TestSettings.seed)

@@ -142,7 +142,6 @@ import Testing
     (0..<count).reduce(0) { $0 | Int(data[offset + $1]) << (8 * $1) }
   }
 
-  /// The file offset of the newest meta page.
   func newestMeta(_ data: Data) -> Int { data.newestMeta * Self.pageSize }
 
   func pages(flags: Int) throws -> [Int] {

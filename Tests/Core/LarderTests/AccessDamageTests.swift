@@ -59,18 +59,24 @@ import Testing
       try store.declare(Rules(limits: Limits(entries: 400)), for: "notes")
       for number in 0..<2000 {
         let key = Int.random(in: 0..<1200, using: &random)
-        let found = try notes.bytes("\(key)")
-        try #require(found == nil || found == expected[key], "LARDER_SEED=\(seed), step \(number)")
-        if found == nil {
-          expected[key] = [UInt8(truncatingIfNeeded: number)]
-          try notes.set(expected[key]!, for: "\(key)")
-          try #require(
-            try notes.bytes("\(key)") == expected[key], "LARDER_SEED=\(seed), step \(number)")
-        }
+        try use(key, of: notes, [UInt8(truncatingIfNeeded: number)], &expected, number)
       }
       #expect(try notes.count() == 400)
       try store.verifyAndClose("LARDER_SEED=\(seed)")
     }
+  }
+
+  /// Expects that a read returns the newest value of a key or nothing. Without a value, stores and reads the key.
+  private func use(
+    _ key: Int, of notes: Store.Namespace, _ value: [UInt8], _ expected: inout [Int: [UInt8]],
+    _ step: Int
+  ) throws {
+    let found = try notes.bytes("\(key)")
+    try #require(found == nil || found == expected[key], "LARDER_SEED=\(seed), step \(step)")
+    guard found == nil else { return }
+    expected[key] = value
+    try notes.set(value, for: "\(key)")
+    try #require(try notes.bytes("\(key)") == value, "LARDER_SEED=\(seed), step \(step)")
   }
 
   @Test func `a table that somebody writes nonsense into meanwhile changes nothing that is read`()
@@ -84,16 +90,9 @@ import Testing
       for number in 0..<3000 {
         scribble(store, 200, &random)
         let key = Int.random(in: 0..<400, using: &random)
-        let found = try notes.bytes("\(key)")
-        try #require(found == nil || found == expected[key], "LARDER_SEED=\(seed), step \(number)")
-        if found == nil {
-          let value = [UInt8](
-            repeating: UInt8(truncatingIfNeeded: number),
-            count: .random(in: 1...200, using: &random))
-          expected[key] = value
-          try notes.set(value, for: "\(key)")
-          try #require(try notes.bytes("\(key)") == value, "LARDER_SEED=\(seed), step \(number)")
-        }
+        let value = [UInt8](
+          repeating: UInt8(truncatingIfNeeded: number), count: .random(in: 1...200, using: &random))
+        try use(key, of: notes, value, &expected, number)
         let facts = try #require(try notes.info())
         try #require(
           facts.entries <= 100 && facts.bytes <= 5000, "LARDER_SEED=\(seed), step \(number)")
@@ -114,7 +113,6 @@ import Testing
     }
   }
 
-  /// Fills a store with entries, reads about half of the entries, and returns all values.
   private func fill(
     _ path: String, keys: Range<Int>, _ random: inout SeededRNG
   ) throws -> [Int: [UInt8]] {

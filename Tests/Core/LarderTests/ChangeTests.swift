@@ -197,9 +197,3 @@ extension Change {
     if case .ended(let error) = kind { error } else { nil }
   }
 }
-
-extension Key {
-  init(_ number: Int) {
-    self.init(number.copied)
-  }
-}

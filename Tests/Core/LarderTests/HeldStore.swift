@@ -49,7 +49,6 @@ func whileHeld(
   try await done
 }
 
-/// Starts `body` in a new thread. The task ends with the thread.
 func inThread(_ body: @escaping @Sendable () throws -> Void) -> Task<Void, any Error> {
   let outcomes = Outcomes()
   let ended = DispatchSemaphore(value: 0)

@@ -64,15 +64,19 @@ import Testing
     #expect(code(path + "/other") == .foreign)
   }
 
-  @Test func `a newer format is refused, saying so`() throws {
+  /// A record of format 1 has only the mark, the version and the identity of the store.
+  @Test(arguments: [(1, LarderError.Code.cannotOpen), (6, .newerFormat)])
+  func `another format is refused in words, and left alone`(
+    version: UInt32, code: LarderError.Code
+  ) throws {
     let store = try Store(at: path + "/s")
     try store.tamper { transaction, _ in
-      var newer = StoreFormat.new()
-      newer.version = 6
-      try transaction.put(newer.encoded, for: MetadataKey.format, in: .main)
+      let new = with(StoreFormat.new()) { $0.version = version }
+      let old = StoreFormat.mark + [1, 0, 0, 0] + store.engine.identity
+      try transaction.put(version == 1 ? old : new.encoded, for: MetadataKey.format, in: .main)
     }
     try store.close()
-    try expectRefusal(.newerFormat, "format 6")
+    try expectRefusal(code, "format \(version)")
   }
 
   private func expectRefusal(
@@ -84,16 +88,6 @@ import Testing
     #expect(error?.code == code)
     #expect(error?.message.contains(words) == true && error?.hint != nil)
     #expect(try Data(contentsOf: file) == before)
-  }
-
-  @Test func `format 1 is refused in words, and left alone`() throws {
-    let store = try Store(at: path + "/s")
-    try store.tamper { transaction, _ in
-      let record = StoreFormat.mark + [1, 0, 0, 0] + store.engine.identity
-      try transaction.put(record, for: MetadataKey.format, in: .main)
-    }
-    try store.close()
-    try expectRefusal(.cannotOpen, "format 1")
   }
 
   @Test func `format 3, which lacks a database, is refused in words, and left alone`() throws {

@@ -53,7 +53,7 @@ import Testing
     try withStoreOnDisk(unflushed()) { store, _ in
       try store.namespace("notes").set("0", for: 0)
       let mark = store.path + ".mark"
-      try Data(Numbers.text(0).utf8).write(to: URL(fileURLWithPath: mark))
+      try Data("00000000".utf8).write(to: URL(fileURLWithPath: mark))
       let peer = try PeerProcess("count", store.path, saying: "open")
       let notes = store.cache(of: Int.self, in: "notes")
       let (old, found, direct) = (Tally(), Tally(), Tally())
@@ -104,18 +104,11 @@ enum Numbers {
   static let keys = 8
   static let roundsPerClear = 100
 
-  static func text(_ number: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: 8 - digits.count) + digits
-  }
-
-  static func isClear(_ number: Int) -> Bool { number % roundsPerClear == 0 }
-
   /// The smallest number that a read of the key may find once all numbers up to `ended` are committed.
   static func least(_ key: Int, _ ended: Int) -> Int {
     let lastClear = ended - ended % roundsPerClear
     var written = ended - (ended - key + keys) % keys
-    if written > 0, isClear(written) { written -= keys }
+    if written > 0, written % roundsPerClear == 0 { written -= keys }
     return max(written, lastClear)
   }
 }

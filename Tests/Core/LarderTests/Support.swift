@@ -172,7 +172,6 @@ extension Store.Namespace {
   }
 }
 
-/// The error that a test throws to discard a write.
 struct Stop: Error {}
 
 /// The code of the `LarderError` that `body` throws, or nil if `body` throws no error. Any other error fails the test.

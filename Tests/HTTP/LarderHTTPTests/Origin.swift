@@ -38,7 +38,6 @@ final class Origin: HTTPTransport {
     return try await answer.withLock { $0 }(request, number)
   }
 
-  /// An origin that always answers with the same fields and a new body.
   static func giving(_ fields: Pairs, _ body: @escaping @Sendable () -> HTTPBody) -> Origin {
     Origin { _, _ in (response(200, fields), body()) }
   }
@@ -62,7 +61,6 @@ final class Origin: HTTPTransport {
     }
   }
 
-  /// An origin that answers with the path and the number of the request.
   static func echo(_ fields: Pairs = [("Cache-Control", "max-age=100")]) -> Origin {
     Origin { request, number in
       (response(200, fields), HTTPBody("\(request.path ?? "") \(number)"))
@@ -85,7 +83,6 @@ final class Origin: HTTPTransport {
   }
 }
 
-/// An origin that answers with the number of the request and the body of the request.
 final class Echo: HTTPTransport {
   private let texts = Mutex<[String]>([])
   let fields: Pairs
@@ -155,7 +152,6 @@ extension HTTPBody {
 
   typealias Step = @Sendable () async throws -> [UInt8]
 
-  /// A body whose pieces come from these steps in order.
   static func steps(_ steps: [Step]) -> HTTPBody {
     let rest = Mutex(steps[...])
     return HTTPBody(next: { try await rest.withLock { $0.popFirst() }?() })
@@ -166,7 +162,6 @@ extension HTTPBody {
   }
 }
 
-/// Tasks wait at a gate until a test opens the gate.
 actor Gate {
   private var isOpen = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -181,7 +176,6 @@ actor Gate {
     waiting = []
   }
 
-  /// Opens the gate, and then waits until the task is cancelled.
   func openAndStall() async throws -> Never {
     open()
     try await Task.sleep(for: .seconds(1_000_000))

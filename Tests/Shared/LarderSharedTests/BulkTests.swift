@@ -6,7 +6,6 @@ import Testing
 @testable import Larder
 @testable import LarderShared
 
-/// Calls that load many keys through the shared tier.
 @Suite struct BulkTests {
   private final class Source: Sendable {
     let origin = Origin()

@@ -179,7 +179,6 @@
       try StreamTier(sender, application: "shop", options: .patient)
     }
 
-    /// The cache of a new machine.
     func cache(in name: String = "prices") throws -> SharedCache<String> {
       try Store.temporary().cache(
         TextCodec(), in: name, shared: Shared(sender, application: "shop", options: .patient))

@@ -8,7 +8,6 @@ import Testing
 
 /// Rare but possible replies of a server.
 @Suite struct StreamTierTests {
-  /// Answers each command with the reply for its name.
   private struct Replies: CommandSender {
     var replies: [String: Reply]
 
@@ -97,7 +96,6 @@ import Testing
 
 /// Replies that no server should send. A tier that sends such a reply counts as unusable, and loads continue without the tier.
 @Suite struct HostileTierTests {
-  /// Answers every command with random replies.
   private final class RandomSender: CommandSender {
     private let state: Mutex<SeededRNG>
 

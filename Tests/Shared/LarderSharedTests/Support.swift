@@ -10,7 +10,6 @@ final class Machine: Sendable {
   let store: Store
   let clock: ManualClock
   let cache: SharedCache<String>
-  /// The machine's own connection to the tier.
   let link: TierLink
 
   var shared: Shared { cache.shared }

@@ -23,7 +23,6 @@ import Testing
     return session
   }
 
-  /// Expects that the terminal has the state that a shell needs after the end of a program.
   private func expectRestored(
     _ terminal: PseudoTerminal, _ comment: Comment? = nil,
     at location: SourceLocation = #_sourceLocation

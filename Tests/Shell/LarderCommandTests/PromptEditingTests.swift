@@ -3,11 +3,9 @@ import Larder
 import TestSupport
 import Testing
 
-/// The prompt of the program: its colors, its line editor, keys that are typed during a command, and the command `demo`.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct PromptEditingTests {
   private let home = TemporaryDirectory()
 
-  /// The prompt in a namespace with two entries.
   private func session(environment: [String: String] = [:]) throws -> TerminalSession {
     try home.withStore { store in
       try store.namespace("sets").set("{\"name\":\"Castle\",\"year\":1999}", for: "a")

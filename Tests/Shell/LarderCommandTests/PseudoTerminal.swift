@@ -15,10 +15,7 @@
     let description: String
   }
 
-  /// - Parameters:
-  ///   - program: The path of the program, which leads a session with this terminal.
-  ///   - environment: The whole environment of the program.
-  ///   - blocked: The signals that are blocked when the program starts.
+  /// - Parameter blocked: The signals that are blocked when the program starts.
   init(
     running program: String, _ arguments: [String] = [], environment: [String: String],
     columns: Int = 80, rows: Int = 24, blocking blocked: [Int32] = []

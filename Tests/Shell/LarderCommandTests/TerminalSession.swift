@@ -7,11 +7,7 @@ import Testing
 final class TerminalSession {
   let terminal: PseudoTerminal
 
-  /// - Parameters:
-  ///   - program: The path of the program.
-  /// - prompt: The prompt to wait for. Nil means that the initializer does not wait.
-  ///   - home: The home directory with the history and the settings.
-  ///   - environment: Variables that are added to `HOME`, `TERM` and `LANG`, or replace these variables.
+  /// - Parameter prompt: The prompt to wait for. Nil means that the initializer does not wait.
   init(
     running program: String = probe, _ arguments: [String] = [], showing prompt: String? = "probe>",
     home: TemporaryDirectory = TemporaryDirectory(), environment: [String: String] = [:],
@@ -46,7 +42,6 @@ final class TerminalSession {
 
   var screen: Screen { terminal.screen }
 
-  /// Types keys. Returns the session, so that an expectation can follow.
   @discardableResult
   func type(_ keys: String) throws -> TerminalSession {
     try terminal.type(keys)

@@ -171,7 +171,6 @@ extension Frame {
   }
 }
 
-/// The full-screen view on a simulated screen.
 @Suite struct BrowseChangeTests {
   /// Opens the view on an entry and types the keys of each step. Calls `between` before every step except the first.
   private func browse(_ steps: [String], _ between: @escaping (Shell) throws -> Void) throws

@@ -139,7 +139,6 @@ struct Cipher: ValueTransform {
 @Suite struct EncryptedImportTests {
   private let cipher = Cipher(isRequired: true, coversMetadata: true)
 
-  /// The lines of an export of two notes with their metadata.
   private func export() throws -> [UInt8] {
     let shell = try Shell(.plain)
     for number in 1...2 {

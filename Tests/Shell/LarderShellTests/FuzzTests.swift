@@ -12,7 +12,6 @@ import Testing
 @Suite struct FuzzTests {
   private static let rounds = 150 * TestSettings.trials
 
-  /// The inputs for one parser.
   private func corpus(_ name: String) throws -> [[UInt8]] {
     let folder = Repository.root.appending(path: "Tests/Shell/Corpora/\(name)")
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
@@ -43,9 +42,6 @@ import Testing
     }
     // If the parser refused every input, the test would reach only the first check of the parser.
     #expect(refused < inputs.count + Self.rounds, "every input is refused")
-    print(
-      "fuzz \(name): \(inputs.count + Self.rounds) inputs, \(refused) refused, 0 traps (seed \(random.seed))"
-    )
   }
 
   private func change(_ input: inout [UInt8], _ inputs: [[UInt8]], _ random: inout SeededRNG) {
@@ -180,7 +176,6 @@ import Testing
     try shell("use box")
   }
 
-  /// All texts that the session prints for a line.
   private func texts(
     of line: [UInt8], _ mode: OutputMode, columns: Int, in shell: Shell
   ) throws -> [(text: String, mode: OutputMode)] {

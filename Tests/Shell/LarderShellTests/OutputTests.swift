@@ -1,15 +1,10 @@
+import Foundation
 import Larder
 import TestSupport
 import Testing
 
 @testable import LarderShell
 @testable import ShellLanguage
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 @Suite struct OutputTests {
   private let columns = [

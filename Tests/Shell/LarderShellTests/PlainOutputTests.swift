@@ -7,7 +7,6 @@ import Testing
 @testable import ShellLanguage
 
 extension Shell {
-  /// Stores an object with a number under a key with the number.
   fileprivate func setNumber(in namespace: String, _ number: Int, expires: Expiration) throws {
     try store.namespace(namespace).set(
       Array("{\"n\":\(number),\"v\":true}".utf8), for: "k\(number)",
@@ -15,7 +14,6 @@ extension Shell {
   }
 }
 
-/// Removes the file that the commands have written, and the store beside that file.
 private func removeOutput(_ file: String) {
   for path in [file, "\(file).larder"] { try? FileManager.default.removeItem(atPath: path) }
 }
@@ -87,7 +85,6 @@ private func removeOutput(_ file: String) {
     return shell
   }
 
-  /// The fields of each line of an answer.
   private func answer(to form: Form, in shell: Shell, as mode: OutputMode) throws -> [[Substring]] {
     let words = form.words.split(separator: " ")
     let line = Self.lines[form.words] ?? "\(words[0]) .n @a\(words.count > 1 ? " --by .v" : "")"

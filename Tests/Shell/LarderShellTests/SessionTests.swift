@@ -113,7 +113,6 @@ import Testing
 
 /// Tests of those parts of a session that keep a state. Each test uses one part without the rest of the session.
 struct SessionPartTests {
-  /// A writer, and a record of the bytes that it has written.
   private final class Output {
     var text = ""
     var redirected = ""

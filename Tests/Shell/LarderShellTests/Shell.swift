@@ -42,9 +42,7 @@ final class Shell {
   /// The output of the last command.
   private(set) var printed: [UInt8] = []
 
-  /// - Parameters:
-  ///   - hasPerson: Whether a person can be asked.
-  ///   - hasInput: Whether standard input is free for data.
+  /// - Parameter hasInput: Whether standard input is free for data.
   init(
     _ mode: OutputMode = .table, hasPerson: Bool = false, hasInput: Bool = true,
     isReadOnly: Bool = false, at path: String? = nil, transforms: [any ValueTransform] = [],
@@ -182,7 +180,6 @@ final class Shell {
     return String(decoding: printed, as: UTF8.self)
   }
 
-  /// The output of a command line that is already parsed.
   func printed(by line: ShellLanguage.CommandLine) throws -> [UInt8] {
     printed = []
     outcome = try session.run(line)

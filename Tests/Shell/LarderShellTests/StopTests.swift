@@ -31,7 +31,6 @@ import Testing
     return shell
   }
 
-  /// An export with the keys of the store.
   private static let export: [UInt8] = {
     let lines = (0..<count).map { "{\"namespace\":\"a\",\"key\":\"k\($0)\",\"value\":\"1\"}\n" }
     return bytes("{\"larder_export\":1}\n" + lines.joined())
@@ -73,7 +72,6 @@ import Testing
     #expect(tried == all, "\(all.symmetricDifference(tried))")
   }
 
-  /// A shell with the input that a line needs.
   private func shell(for line: String) throws -> Shell {
     let shell = try shell()
     if line.hasPrefix("diff") { try Data(Self.export).write(to: URL(fileURLWithPath: Self.file)) }

@@ -135,10 +135,8 @@ extension Peer {
       } else {
         try notes.set(number, for: number % 8)
       }
-      let digits = String(number)
       try mark.seek(toOffset: 0)
-      try mark.write(
-        contentsOf: Data((String(repeating: "0", count: 8 - digits.count) + digits).utf8))
+      try mark.write(contentsOf: Data(String(format: "%08d", number).utf8))
       if number % 16 == 0 { usleep(300) }
     }
   }

@@ -5,7 +5,6 @@ import Testing
 
 @testable import LarderHTTP
 
-/// Tests of faults of bodies in parts: the store has no room, parts are missing or forged, or the process is killed.
 struct LongBodyFaultTests {
   @Test func `a body that would take most of a store passes through`() async throws {
     let bytes = LongBodyTests.body(700_000)

@@ -5,7 +5,6 @@ import Testing
 
 @testable import LarderHTTP
 
-/// A listing that a service returns page by page.
 struct PageWalkTests {
   private struct Page: Sendable, Equatable {
     var number: Int

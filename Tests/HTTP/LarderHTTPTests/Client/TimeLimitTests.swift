@@ -106,7 +106,6 @@ struct TimeLimitTests {
     #expect(try await fixture.get().result.isHit)
   }
 
-  /// A clock that counts its timers.
   private final class CountingClock: LarderClock {
     let clock = ManualClock()
     let count = Mutex(0)

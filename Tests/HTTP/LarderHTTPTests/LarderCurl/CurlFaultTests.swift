@@ -56,7 +56,7 @@
         try await connection.send(isFirst ? start + "ngth: 1\r\n\r\na" : start)
       } _: { authority in
         for _ in 1...2 {
-          let result = try await cache.send(.local(to: authority))
+          let result = try await cache.send(request(host: authority, scheme: "http"))
           #expect(try await result.body.bytes() == [0x61])
         }
       }

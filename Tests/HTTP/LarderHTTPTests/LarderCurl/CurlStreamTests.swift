@@ -46,7 +46,6 @@
       }
     }
 
-    /// Sends 20 MB in pieces, and counts the bytes.
     private static func stream(
       to connection: RawServer.Connection, counting sent: borrowing Mutex<Int>
     ) async throws {

@@ -22,7 +22,8 @@
         try await connection.send(
           "HTTP/1.1 \(isWhole ? 201 : 400) Made\r\nContent-Length: 0\r\n\r\n")
       } _: { authority in
-        var request = HTTPRequest.local(method, "/a/../b?c=%20d", to: authority)
+        var request = LarderHTTPTests.request(
+          method.rawValue, "/a/../b?c=%20d", host: authority, scheme: "http")
         request.headerFields.append(HTTPField(name: .init("X-One")!, value: "1"))
         request.headerFields.append(HTTPField(name: .init("X-None")!, value: ""))
         request.headerFields.append(HTTPField(name: .init("X-One")!, value: "2"))
@@ -61,7 +62,7 @@
       } _: { authority in
         let transport = CurlTransport(userAgent: "a/1")
         for own in [nil, "b/2"] {
-          var request = HTTPRequest.local(to: authority)
+          var request = LarderHTTPTests.request(host: authority, scheme: "http")
           request.headerFields[.userAgent] = own
           _ = try await transport.send(request, body: HTTPBody()) { _ in }.1.bytes()
         }
@@ -102,7 +103,7 @@
       let interim = Mutex([String]())
       let (response, bytes) = try await RawServer.run(answer: Array(answer.utf8)) { authority in
         let (response, body) = try await CurlTransport().send(
-          HTTPRequest.local(to: authority), body: HTTPBody()
+          request(host: authority, scheme: "http"), body: HTTPBody()
         ) { response in
           interim.withLock { $0.append("\(response.status.code) \(response.headerFields.count)") }
         }
@@ -157,19 +158,12 @@
     }
   }
 
-  extension HTTPRequest {
-    static func local(
-      _ method: Method = .get, _ path: String = "/a", to authority: String
-    ) -> HTTPRequest {
-      HTTPRequest(method: method, scheme: "http", authority: authority, path: path)
-    }
-  }
-
   extension CurlTransport {
     func send(
       _ method: HTTPRequest.Method = .get, path: String = "/a", to authority: String
     ) async throws -> (HTTPResponse, HTTPBody) {
-      try await send(.local(method, path, to: authority), body: HTTPBody()) { _ in }
+      let request = LarderHTTPTests.request(method.rawValue, path, host: authority, scheme: "http")
+      return try await send(request, body: HTTPBody()) { _ in }
     }
   }
 #endif

@@ -34,7 +34,6 @@
     }
   }
 
-  /// The URL protocol that uses the cache of the running bench.
   final class BenchProtocol: HTTPCacheURLProtocol {
     static let current = Mutex<HTTPCache?>(nil)
     override class var cache: HTTPCache? { current.withLock { $0 } }
