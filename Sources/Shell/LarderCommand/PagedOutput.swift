@@ -2,10 +2,9 @@ import LarderShell
 import LarderTerminal
 import ShellLanguage
 
-/// Standard output. If the answer to a typed command is longer than the screen, a pager shows the answer.
-///
-/// Before a command waits for an answer or for the next change, the output so far is shown. A command writes between its reads
-/// of the store, so that no snapshot is held while a person reads.
+/// Standard output. If the answer to a typed command is longer than the screen, a pager shows the answer. Before a command
+/// waits for an answer or for the next change, the output so far is shown. A command writes between its reads of the store, so
+/// that no snapshot is held while a person reads.
 final class PagedOutput {
   private enum State {
     case straight

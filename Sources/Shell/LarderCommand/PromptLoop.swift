@@ -101,7 +101,7 @@ struct PromptLoop {
     // Only a terminal gets a prompt. A pipe gets only answers.
     guard let editor else { return try plain.readLine(settings.isTerminal ? prompt : nil) }
     // If a quote is open, the colors of a line also depend on the lines before this line.
-    let lines = open.isEmpty ? [] : open + [.newline]
+    let lines: [UInt8] = open.isEmpty ? [] : open + [.newline]
     return try editor.readLine(prompt) { line in
       guard settings.hasColor else { return [] }
       return Self.highlighter.runs(in: line, behind: lines).map { ($0.range, $0.color.rawValue) }

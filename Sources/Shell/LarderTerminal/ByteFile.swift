@@ -4,10 +4,9 @@
   import Darwin
 #endif
 
-/// A file on a disk, a named pipe or a device. The file is read or written in pieces.
-///
-/// A new file on a disk replaces the old file only when the new file is complete, so that a failed write loses nothing. Pipes,
-/// devices and files to which bytes are appended are written in place. For a link, these rules apply to its target.
+/// A file on a disk, a named pipe or a device. The file is read or written in pieces. A new file on a disk replaces the old
+/// file only when the new file is complete, so that a failed write loses nothing. Pipes, devices and files to which bytes are
+/// appended are written in place. For a link, these rules apply to its target.
 package final class ByteFile {
   private var descriptor: Int32 = -1
   private var stream: Terminal.Stream { Terminal.Stream(descriptor: descriptor) }
@@ -100,8 +99,7 @@ package final class ByteFile {
     return unsafe String(cString: target)
   }
 
-  /// Opens a temporary file in the directory of the complete file. A killed process may have left a temporary file, so the name
-  /// has a random part.
+  /// Opens a temporary file beside the complete file. A killed process may have left such a file, so the name is partly random.
   private func openBeside(_ permissions: UInt32) throws(TerminalError) {
     // A name has at most 255 bytes. The first 50 characters need at most 200 bytes, so the random part also fits.
     let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex

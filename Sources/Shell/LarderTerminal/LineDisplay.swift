@@ -69,9 +69,8 @@ import CEditline
     drawnColumns = windowColumns
   }
 
-  /// Moves the cursor of the terminal to the end of the line. After a newline, further output is below the line.
-  ///
-  /// libedit does not know of this move. So after the move, the line must be over, or the caller must call `redraw`.
+  /// Moves the cursor of the terminal to the end of the line. After a newline, further output is below the line. libedit does
+  /// not know of this move. So after the move, the line must be over, or the caller must call `redraw`.
   func leaveLine() throws(TerminalError) {
     let line = line
     let here = place(of: line.beforeCursor)
@@ -80,10 +79,9 @@ import CEditline
       "\r" + Self.sequence("B", end.row - here.row) + Self.sequence("C", end.column))
   }
 
-  /// Erases the rows of the prompt and the line, and moves the cursor to the place at which these rows began.
-  ///
-  /// When the width changes, some terminals wrap the rows again, and other terminals cut the rows. The column of the cursor
-  /// shows which of the two happened. If the column is unknown, uses the smaller row, so that no text above the line is lost.
+  /// Erases the rows of the prompt and the line, and moves the cursor to the place at which these rows began. When the width
+  /// changes, some terminals wrap the rows again, and other terminals cut the rows. The column of the cursor shows which of the
+  /// two happened. If the column is unknown, uses the smaller row, so that no text above the line is lost.
   func eraseLine(cursorAt column: Int? = nil) throws(TerminalError) {
     let (wrapped, cut) = places
     let edge = min(cut.column, windowColumns - 1)
@@ -148,10 +146,9 @@ import CEditline
     return isMark && !(0xFE00...0xFE0F).contains(scalar.value)
   }
 
-  /// Draws the line with colors and marks over the plain line of libedit. libedit does not know of these colors.
-  ///
-  /// Each character stays in its place. Two kinds of line get no colors: a line that needs more rows than the window has, and a
-  /// line with control characters other than newline, because libedit draws these in another form.
+  /// Draws the line with colors and marks over the plain line of libedit. libedit does not know of these colors. Each character
+  /// stays in its place. Two kinds of line get no colors: a line that needs more rows than the window has, and a line with
+  /// control characters other than newline, because libedit draws these in another form.
   func highlightLine() throws(TerminalError) {
     let line = line
     let runs = showsColors ? highlight(line.bytes) : []

@@ -6,7 +6,6 @@
 
 extension LineEditor {
   /// A plain file with the entries of all sessions, each on its own line, the oldest first. Only the owner can read the file.
-  ///
   /// Sessions append entries while they hold a lock, so that no session loses the entries of another session. In an entry, `\n`
   /// means a newline, and `\\` a backslash.
   package struct HistoryFile: Sendable {

@@ -25,10 +25,9 @@ import CEditline
     self.file = file
   }
 
-  /// Keeps an entry of one or more lines for this session and, with `inFile`, in the file.
-  ///
-  /// Does not keep a blank entry or an entry that begins with a space. A new entry replaces an equal older entry. Throws if the
-  /// file cannot be written. After this error, the file is not used, but the entry can be recalled in this session.
+  /// Keeps an entry of one or more lines for this session and, with `inFile`, in the file. Does not keep a blank entry or an
+  /// entry that begins with a space. A new entry replaces an equal older entry. Throws if the file cannot be written. After
+  /// this error, the file is not used, but the entry can be recalled in this session.
   package func remember(_ bytes: [UInt8], inFile: Bool = true) throws(TerminalError) {
     let entry = String(decoding: bytes, as: UTF8.self)
     guard entry.first != " ", !entry.allSatisfy(\.isWhitespace) else { return }

@@ -33,9 +33,8 @@ package enum LineResult: Equatable, Sendable {
   case end
 }
 
-/// The lines of standard input, for scripts and for terminals on which a `LineEditor` cannot work.
-///
-/// Lines may have any length. The time to read them is linear in their bytes.
+/// The lines of standard input, for scripts and for terminals on which a `LineEditor` cannot work. Lines may have any length,
+/// and reading takes time in proportion to the number of bytes.
 package struct PlainLines {
   private var buffer: [UInt8] = []
   private var start = 0

@@ -73,9 +73,8 @@ extension Terminal {
 
   static func close(_ descriptor: Int32) { closeFile(descriptor) }
 
-  /// Writes all bytes without a buffer. Waits if the other end is slow.
-  ///
-  /// Throws `.closed` if no process reads the other end, provided that `Interrupts.install()` was called.
+  /// Writes all bytes without a buffer. Waits if the other end is slow. Throws `.closed` if no process reads the other end,
+  /// provided that `Interrupts.install()` was called.
   package static func write(
     _ bytes: Span<UInt8>, to stream: Stream = .output
   ) throws(TerminalError) {

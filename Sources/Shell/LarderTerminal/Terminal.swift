@@ -66,9 +66,8 @@ package enum Terminal {
     return ["utf-8", "utf8"].contains(codeset.lowercased())
   }
 
-  /// Makes the C library read characters as UTF-8 in any locale.
-  ///
-  /// Without this call, libedit drops each byte that is not ASCII. Call the function once, before other threads start.
+  /// Makes the C library read characters as UTF-8 in any locale. Without this call, libedit drops each byte that is not ASCII.
+  /// Call the function once, before other threads start.
   static func useUTF8Characters() {
     _ = unsafe setlocale(LC_CTYPE, "")
     for name in ["C.UTF-8", "en_US.UTF-8"] where cel_codeset_is_utf8() == 0 {

@@ -6,10 +6,9 @@ import Synchronization
   import Darwin
 #endif
 
-/// Counts the signals that a terminal sends. A pipe from this process to itself ends a wait for input when a signal comes.
-///
-/// The handler only does what a signal handler may do. The handler adds to a counter, and then writes a byte to the pipe or
-/// ends the process. Without the byte, a wait could miss a signal that comes just before the wait or interrupts another thread.
+/// Counts the signals that a terminal sends. A pipe from this process to itself ends a wait for input when a signal comes. The
+/// handler only does what a signal handler may do. The handler adds to a counter, and then writes a byte to the pipe or ends
+/// the process. Without the byte, a wait could miss a signal that comes just before the wait or interrupts another thread.
 enum TerminalSignals {
   struct Counts: Equatable {
     var interrupts = 0
@@ -42,7 +41,6 @@ enum TerminalSignals {
   private static let isAttending = Atomic(false)
 
   /// Runs `body`, which waits for a program on the terminal. As with system(3), keys such as ^C are meant for this program.
-  ///
   /// Interrupts are counted during this wait, but no number of interrupts ends this process.
   static func attendProgram<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
@@ -160,11 +158,10 @@ package enum Interrupts {
     TerminalSignals.interrupts.load(ordering: .relaxed) - answered.load(ordering: .relaxed)
   }
 
-  /// Begins to count ^C. After this call, a write to a closed pipe is an error that does not end the process.
-  ///
-  /// Call this function once, before anything else. A program that this process starts gets the default actions for SIGINT and
-  /// SIGPIPE. Unless `endure()` was called, a third ^C without an answer ends the process, because the running code seems not
-  /// to stop. If the parent ignored interrupts, as for a background job of a script, this process ignores them, too.
+  /// Begins to count ^C. After this call, a write to a closed pipe is an error that does not end the process. Call this
+  /// function once, before anything else. A program that this process starts gets the default actions for SIGINT and SIGPIPE.
+  /// Unless `endure()` was called, a third ^C without an answer ends the process, because the running code seems not to stop.
+  /// If the parent ignored interrupts, as for a background job of a script, this process ignores them, too.
   package static func install() {
     TerminalSignals.openSelfPipe()
     // `SIGTERM` must end the process, even if the parent ignored or blocked this signal: a thread that waits for a lock or a

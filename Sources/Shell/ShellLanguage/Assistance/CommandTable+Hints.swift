@@ -1,6 +1,5 @@
 extension CommandTable {
-  /// The dim text behind the cursor, which shows the arguments that can follow. Nil if the line names no known command, or if
-  /// the line does not end with a space.
+  /// The dim text behind the cursor: the arguments that can follow. Nil for an unknown command, or without a space at the end.
   package func hint(behind line: [UInt8]) -> String? {
     guard line.last == .space || line.last == .tab else { return nil }
     var lexer = Lexer()
@@ -25,8 +24,7 @@ extension CommandTable {
 struct ArgumentState {
   /// An option whose value comes next.
   private(set) var openOption: OptionSpec?
-  /// The parameter that the next word fills. Nil if the next word belongs to the selection, or if the command takes no further
-  /// word.
+  /// The parameter that the next word fills. Nil if the next word belongs to the selection, or if no word can follow.
   private(set) var parameter: Parameter?
   /// How many of the words before the cursor can fill parameters.
   private(set) var filled = 0

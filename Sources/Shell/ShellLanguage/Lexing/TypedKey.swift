@@ -1,7 +1,6 @@
-/// The text forms of keys that a program made from integers and UUIDs: `int:10`, `uuid:...`.
-///
-/// The key of an integer is a byte that UTF-8 never uses, then the big-endian bytes. The first byte is 0xF6 (negative) or
-/// 0xF7 before 8 bytes, and 0xF5 (negative) or 0xF8 before 16 bytes. The key of a UUID is its 16 bytes.
+/// The text forms of keys that a program made from integers and UUIDs: `int:10`, `uuid:...`. The key of an integer is a byte
+/// that UTF-8 never uses, then the big-endian bytes. The first byte is 0xF6 (negative) or 0xF7 before 8 bytes, and 0xF5
+/// (negative) or 0xF8 before 16 bytes. The key of a UUID is its 16 bytes.
 package enum TypedKey {
   static let prefixes = ["int:", "uuid:"]
 

@@ -34,8 +34,7 @@ package enum DisplayWidth {
     return prefix(of: text, columns: width - of(mark)) + (of(mark) <= width ? mark : "")
   }
 
-  /// The text, without its middle if the text does not fit: `lego.pa...olors`. Names that differ only at the end stay distinct,
-  /// because a name keeps its end.
+  /// The text, without its middle if the text does not fit: `lego.pa...olors`. So names that differ only at the end differ.
   package static func fitEnds(_ text: String, to width: Int, mark: String) -> String {
     guard of(text) > width, width > 4 else { return fit(text, to: width, mark: mark) }
     let room = width - of(mark)

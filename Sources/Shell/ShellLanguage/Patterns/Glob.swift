@@ -1,5 +1,4 @@
 /// A key pattern: `*` is any text, `?` one character, `[a-z]` and `[!a-z]` a character of a set, `{a,b}` one of several texts.
-///
 /// A pattern must match the whole key. A test allocates no memory: each bit of a number says whether the test reached a step.
 package struct Glob: Sendable {
   /// A set of steps: a bit for each step that takes a character, and a bit for the end.

@@ -94,8 +94,7 @@ package struct Selection: Sendable, Equatable {
       .sorted { $0.start.lexicographicallyPrecedes($1.start) }
   }
 
-  /// Whether the words list keys without conditions. A change of listed keys needs no confirmation, and an absent key is an
-  /// error.
+  /// Whether the words list keys without conditions. If so, a change needs no confirmation, and an absent key is an error.
   package var listsKeys: Bool { isOfKeys && filters.isEmpty }
 
   /// Whether the words list one key in at most one namespace. If so, the answer is only the value.

@@ -31,8 +31,7 @@ package enum JSONFields {
     ((try? fields(of: text)) ?? nil)?.map { String(decoding: $0.name, as: UTF8.self) } ?? []
   }
 
-  /// The first name that an object has a second time, with the range of the second name. Nil without such a name, or for invalid
-  /// JSON.
+  /// The first name that an object has a second time, with the range of the second name. Nil for any other text.
   package static func repeated(in text: [UInt8]) -> (name: [UInt8], range: Range<Int>)? {
     guard let json = try? JSONText(text) else { return nil }
     let repeated = json.tokens.indices.compactMap { object in
@@ -56,9 +55,8 @@ package enum JSONFields {
     }
   }
 
-  /// A field that the shape of its object does not contain.
-  ///
-  /// The range includes the quotes of the name. `object` is the path of the object, such as `owners[0]`, or empty for the root.
+  /// A field that the shape of its object does not contain. The range includes the quotes of the name. `object` is the path of
+  /// the object, such as `owners[0]`, or empty for the root.
   package typealias Unknown = (name: [UInt8], range: Range<Int>, object: String, known: [String])
 
   /// The first field that is not in the shape. The elements of an array have the same shape as the array.

@@ -54,8 +54,7 @@ package struct WallClock: Sendable {
     return isBrief ? "expired" : "expired \(Wording.span(now.since(time))) ago"
   }
 
-  /// The expiry, with its clock time if the expiry is at least a minute from now: `in 15 min (21:55)`, `in 2 h (today 23:40)`,
-  /// `in 2 d 4 h (Mon 02:10)`.
+  /// The expiry, with its clock time if the expiry is at least a minute from now: `in 15 min (21:55)`, `in 2 h (today 23:40)`.
   package func expiryAndClock(_ time: UnixTime?) -> String {
     guard let time, time.since(now) >= 60_000 else { return expiry(time) }
     return "\(distance(to: time)) (\(clock(time)))"
