@@ -39,10 +39,9 @@ struct BrowseQuery: Equatable {
   }
 }
 
-/// Reads the rows that a window shows, and counts the entries of the list.
+/// Reads the rows that a window shows, and counts the entries of the list. No snapshot is held between two calls.
 ///
-/// In the order of keys, a read is a walk that starts at a known row. In any other order, each read goes through the whole list
-/// and keeps only the rows of the window. No snapshot is held between two calls.
+/// In the order of keys, a read starts at a known row. In any other order, each read goes through the whole list.
 final class BrowseList {
   private static let batch = 500
 

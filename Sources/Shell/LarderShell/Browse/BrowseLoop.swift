@@ -2,10 +2,9 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// The main loop of the full-screen view. The loop handles keys, reads the store and draws.
+/// The main loop of the full-screen view: handles keys, reads the store and draws. No snapshot is held during a wait for a key.
 ///
-/// So that typing is not slow, a key that does more than move stops a running read. After the key, the read starts again. No
-/// snapshot is held while the view waits for a key.
+/// A key that does more than move stops a running read, so that typing is not slow. After the key, the read starts again.
 final class BrowseLoop {
   /// The longest wait for a key before the loop looks for commits, and the shortest pause between two reads that changes cause.
   static let tick = Duration.milliseconds(100)

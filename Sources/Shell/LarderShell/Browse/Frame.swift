@@ -19,9 +19,8 @@ struct Frame: Equatable {
     cells = Array(repeating: Cell(), count: columns * rows)
   }
 
-  /// Puts text into cells of a row, cut to the width, and returns the column after the text.
-  ///
-  /// The text may hold the escape sequences of `Color`. Any other control character becomes `?`.
+  /// Puts text into cells of a row, cut to the width, and returns the column after the text. The text may hold the escape
+  /// sequences of `Color`. Any other control character becomes `?`.
   @discardableResult
   mutating func put(
     _ text: String, at row: Int, _ column: Int, width: Int? = nil, rendition: String = ""

@@ -87,9 +87,7 @@ extension Command {
     var groups: [QueryValue: Tally] = [:]
     let (scope, limit) = scope.grouped
     try scope.forEachQueried([group.operand]) { entry, values in
-      for group in Set(values[0].map(\.normalized)) {
-        groups[group, default: Tally()].add(entry)
-      }
+      for group in Set(values[0].map(\.normalized)) { groups[group, default: Tally()].add(entry) }
       try Aggregate.check(groups.count)
     }
     let rows = groups.sorted {

@@ -137,8 +137,7 @@ extension Command {
     }
   }
 
-  /// Throws if the last of several keys does not exist and looks like a time: `touch K 2h` and `expire K 1h 30m` are mistakes.
-  /// The error comes before any change, so the other keys do not change either.
+  /// Throws before any change if the last of several keys does not exist and looks like a time, as in `touch K 2h`.
   private static func checkLastKey(
     _ change: EntryChange, _ problem: (String, [UInt8]) -> (SafeText, SafeText)
   ) throws {

@@ -122,8 +122,7 @@ extension Command {
   }
 }
 
-/// The content beyond new limits: entries, bytes of values, bytes of the file. Before the eviction, it is unknown which entries
-/// will be evicted. So for a limit of entries, the number of evicted bytes is unknown.
+/// The content beyond new limits. For a limit of entries, the number of bytes is unknown before the eviction.
 private struct Excess {
   /// The entries beyond the limit of entries, and the bytes beyond the limit of bytes. The bytes are at least `file`.
   private(set) var tally = Tally()

@@ -122,9 +122,7 @@ extension Salvage {
     let salvage = try ShellError.translating {
       try Store.salvage(from: path, to: target, options: made, while: shouldContinue)
     }
-    guard let salvage else {
-      throw ShellError.interrupted("no store was made")
-    }
+    guard let salvage else { throw ShellError.interrupted("no store was made") }
     return salvage
   }
 

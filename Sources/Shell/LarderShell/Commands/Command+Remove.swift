@@ -158,9 +158,7 @@ extension Command {
     done.add(Tally(removal), in: name)
     let entries = Wording.count(done.total.entries, "expired entry", "expired entries")
     let words: SafeText = "purged \(entries), \(Wording.size(done.total.bytes))"
-    guard !isStopped else {
-      throw ShellError.interrupted("\(words); the rest is unchanged")
-    }
+    guard !isStopped else { throw ShellError.interrupted("\(words); the rest is unchanged") }
     if removal.skippedAfterClockJump {
       try session.host.notify(
         "note: nothing was purged: the clock jumped ahead by more than a day; if the time is right, purge again in a minute"

@@ -54,8 +54,7 @@ enum HTML {
     return (["<table>", "<tr>\(head)</tr>"] + body + ["</table>"]).joined(separator: "\n")
   }
 
-  /// A bar for each row. The longest bar leaves room for the words of its row. Labels wrap, and in a narrow window the labels
-  /// are above the bars, so that nothing is cut.
+  /// A bar for each row. The longest bar leaves room for the words of its row. Labels wrap, so that nothing is cut.
   static func bars(_ title: String, _ rows: [(label: String, share: Double, words: String)])
     -> String
   {

@@ -99,9 +99,7 @@ struct Histogram {
     }
     var power: Int128 = 1
     while true {
-      for step in [power, 2 * power, 5 * power] where step >= least {
-        return Int64(clamping: step)
-      }
+      for step in [power, 2 * power, 5 * power] where step >= least { return Int64(clamping: step) }
       power *= 10
     }
   }

@@ -173,8 +173,7 @@ struct StoreReport {
     return ("Hit rate", [.bars(rows), .text(words), .bars(bars)])
   }
 
-  /// The hit rate in each interval between two samples; stale hits are hits. Omits intervals without reads, and intervals in
-  /// which the counts were reset.
+  /// The hit rate between two samples; stale hits are hits. Omits intervals without reads, and intervals with a reset.
   static func hitRates(_ samples: [ReadSample]) -> [(end: Timestamp, rate: Double, reads: UInt64)] {
     zip(samples, samples.dropFirst()).compactMap { before, after in
       guard after.hits >= before.hits, after.staleHits >= before.staleHits,

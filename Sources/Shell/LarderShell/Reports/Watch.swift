@@ -7,8 +7,7 @@ import ShellLanguage
 /// For a removed entry, only the namespace, key and size are known. A condition on another fact is tested on the entry that is
 /// now under the key of a set or update. The condition is false for other changes, and if the key has no entry.
 struct Watch {
-  /// The time between two reads of the change feed. The feed holds at least a thousand changes. Other processes usually commit
-  /// fewer changes in this time, so changes are rarely lost.
+  /// The time between two reads of the change feed. The feed holds at least a thousand changes, so changes are rarely lost.
   private static let pace = Duration.milliseconds(5)
   /// The most changes that are handled before the next check for ^C and the time limit.
   private static let batch = 500

@@ -51,8 +51,7 @@ final class QueryRun {
     }
   }
 
-  /// All values of several operands. The entry counts only once. If an operand with `[]` finds no element, its value is
-  /// `missing`.
+  /// All values of several operands. The entry counts once. If an operand with `[]` finds no element, its value is `missing`.
   func allValues(
     _ operands: [QueryOperand], for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>,
     missing: QueryValue? = .null

@@ -2,10 +2,8 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// Finds the entries of a selection a few at a time, in the order of keys or in the reverse order.
-///
-/// The patterns and conditions decide what is read: ranges of keys that can match, or the keys in the index of tags or of
-/// expiries. No snapshot is held between two calls, so the result is not from one snapshot.
+/// Finds the entries of a selection a few at a time, in the order of keys or in the reverse order. The patterns and conditions
+/// decide which ranges of keys, or which keys of an index, are read. No snapshot is held between two calls.
 struct SelectionWalk {
   /// If an index has more entries than this, a walk through all entries is faster.
   private static let mostIndexed = 10_000

@@ -59,8 +59,7 @@ package final class CompletionSource {
   private static let mostSampleTime = Duration.milliseconds(50)
   private static let largestValue = 100_000
 
-  /// The names of the fields of objects, in order. The fields of nested objects have names such as `a.b`. A session reads the
-  /// names once, from a few values.
+  /// The names of the fields of objects, such as `a.b`, in order. A session reads the names once, from a few values.
   private func fields(of namespaces: [Store.Namespace]) throws -> [[UInt8]] {
     var names: Set<String> = []
     let end = ContinuousClock.now + Self.mostSampleTime

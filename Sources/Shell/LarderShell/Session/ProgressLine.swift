@@ -51,8 +51,7 @@ final class ProgressLine {
       "\(verb) \(DisplayWidth.pad(bar, to: 20)) \(Wording.percent(share))  \(unit(done)), \(speed)\(end)"
   }
 
-  /// Runs a long operation with a progress line, or without the line if `verb` is nil. Removes the line at the end, also after
-  /// an error.
+  /// Runs a long operation with a progress line, or without the line if `verb` is nil. Always removes the line at the end.
   @discardableResult
   static func show<Result>(
     _ verb: String?, of total: Int?, unit: @escaping (Int) -> String = Wording.entries,

@@ -13,9 +13,7 @@ extension Session {
         remedy: line?.source == .command ? "`-n NAME` before the command" : "`use NAME` first"
       ).map(store.namespace)
     }
-    for name in names where try store.namespace(name.text).info() == nil {
-      throw try absent(name)
-    }
+    for name in names where try store.namespace(name.text).info() == nil { throw try absent(name) }
     return try choice.resolved(current: nil, existing: names.map(\.text)).map(store.namespace)
   }
 

@@ -1,10 +1,7 @@
 package import Larder
 package import ShellLanguage
 
-/// The shell without a terminal. A session runs command lines and writes their answers.
-///
-/// A session keeps its state between commands, but holds no snapshot between them. A command writes in one transaction or in a
-/// series of batches.
+/// The shell without a terminal: runs command lines and writes their answers. No snapshot is held between two commands.
 package final class Session {
   /// The store. A command may close the store and open it again, so `store` may become another object.
   package internal(set) var store: Store
@@ -155,8 +152,7 @@ package final class Session {
   }
 }
 
-/// Facts that the program adds to the answers about a store, for example facts that other libraries keep in the store. The
-/// shell itself imports none of these libraries.
+/// Facts of other libraries that the program adds to the answers about a store. The shell imports none of these libraries.
 package struct Additions {
   package typealias Fact = (name: String, cell: Cell)
 

@@ -124,9 +124,7 @@ struct ImportedEntry {
   }
 }
 
-/// The lines of an export, which are read one by one from a file or from standard input.
-///
-/// The length of a line is limited. Otherwise a file that is not an export and has no newline would fill the memory.
+/// The lines of an export. The length of a line is limited, because a file without newlines would fill the memory.
 struct LineSource {
   /// The first line of an export is short. A later line has a value as base64 or JSON, with up to six bytes for each byte.
   private static let longestFirst = 64_000

@@ -15,9 +15,7 @@ struct ValueWriter {
   private var rows: RowWriter
   private(set) var count = 0
 
-  /// - Parameters:
-  ///   - call: The command with the options of `get`.
-  ///   - namesNamespaces: Whether the values may be from several namespaces.
+  /// - Parameter namesNamespaces: Whether the values may be from several namespaces.
   init(
     _ call: Invocation, in session: Session, isSingle: Bool = false, namesNamespaces: Bool = false
   ) {
