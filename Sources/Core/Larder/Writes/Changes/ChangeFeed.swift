@@ -33,7 +33,7 @@ final class ChangeFeed: Sendable {
     var isClosed = false
     var health = StoreHealth.healthy
     var healthCheckedAt: UInt64 = 0
-    /// The target (a new head of the ring) that the last poll found, if its writer had not published it yet; otherwise 0.
+    /// The target (a new head of the ring) that the last poll found unpublished; 0 if there was none.
     var stuck: UInt64 = 0
   }
 

@@ -149,7 +149,7 @@ struct ChangeRing {
     if head >= 1 << 62, exchange(head, for: 0, at: Place.head) { addGap() }
   }
 
-  /// Records that the changes of a batch are missing: the batch began without a subscription, but its commit came after one began.
+  /// Records that the ring lacks the changes of a batch: the batch began without a subscription, which came before its commit.
   func addGap() {
     while true {
       let gaps = load(Place.gaps)

@@ -71,6 +71,6 @@ struct GhostSlot: Equatable {
   var part: QueuePart { bits &>> 4 & 1 == 0 ? .window : .main }
   var frequency: UInt32 { bits & 15 }
 
-  /// The number of steps of the clock of ghosts between the eviction and `now`, modulo ``stamps``.
+  /// The number of stamps between the eviction and `now`, modulo ``stamps``.
   func age(at now: UInt64) -> UInt64 { (now &- stamp) % Self.stamps }
 }

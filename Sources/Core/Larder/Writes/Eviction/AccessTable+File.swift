@@ -3,7 +3,7 @@ import LarderSystem
 import Synchronization
 
 extension AccessTable {
-  /// Increases when the meaning of a word or the hash of an entry changes.
+  /// The number of the layout, which increases when the meaning of a word or the hash of an entry changes.
   private static let layout: UInt32 = 2
   static let fewestEntries = 4096
   private static let mostEntries = 1 << 28
@@ -23,7 +23,7 @@ extension AccessTable {
 
   static func count(entries: Int) -> Int { wordsPerEntry * entries + recentWords }
 
-  /// If `writable` is true, maps the file for writing, and creates a missing file. Otherwise only reads a file that exists.
+  /// If `writable` is true, maps the file for writing, and creates a missing file. Otherwise maps an existing file for reading.
   func open(writable: Bool, in minute: Int64) {
     guard writable else {
       words.openForReading()

@@ -40,7 +40,7 @@ protocol EvictionQueue: ~Copyable {
   func hash(of entry: Entry) -> UInt64
   /// Removes and returns the ghost of a key. In a cache of n entries, a ghost is lost after about 4 n later evictions.
   mutating func takeGhost(of hash: UInt64) -> Ghost?
-  /// The cache had `entries` entries before the entry was removed.
+  /// Keeps a ghost of a removed entry. `entries` is the number of entries before the removal.
   mutating func putGhost(of hash: UInt64, from part: QueuePart, frequency: UInt32, entries: UInt64)
 
   /// Whether the entry has expired and can no longer be read. If so, the policy evicts the entry before all others.

@@ -95,7 +95,7 @@ struct ReturnRates: Equatable {
   /// The share of insertions of a key that was evicted at most n/2 evictions ago in a cache of n entries.
   private(set) var ghostHits = 0.0
   private(set) var all = 0.0
-  /// Changes to true above ``mostGhostHits``, and back to false below ``fewGhostHits``.
+  /// Becomes true when ``ghostHits`` rises above ``mostGhostHits``, and false when the share falls below ``fewGhostHits``.
   private(set) var isLooping = false
 
   private static let mostGhostHits = 0.4

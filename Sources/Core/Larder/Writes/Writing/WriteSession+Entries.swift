@@ -116,7 +116,7 @@ extension WriteSession {
     return true
   }
 
-  /// Replaces the expiry, the end of the stale window and the time to idle; nil means no time to idle. False for a damaged record.
+  /// Replaces the expiry, the end of the stale window and the time to idle (nil for none). Returns false for a damaged record.
   mutating func reschedule(
     _ entry: StoredEntry, expires: Int64, staleUntil: Int64, idle: IdleInterval?,
     written: Int64? = nil, as change: EntryChange = .amended

@@ -125,7 +125,7 @@ struct WriteSession: ~Copyable {
     }
   }
 
-  // A write decides whether to trust the wall clock, which may have been wrong for a moment. Times in milliseconds.
+  // Milliseconds. With these times a write decides whether to trust the wall clock, which may have been wrong for a moment.
   private static let mostAhead: Int64 = 86_400_000
   private static let doubtTime: Int64 = 60_000
 
