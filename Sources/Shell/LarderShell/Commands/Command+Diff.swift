@@ -50,7 +50,7 @@ extension Command {
           ],
           difference.changes.map { change in
             [
-              .text(change.mark), .text(change.kind.rawValue), .text(change.place),
+              .text(change.kind.mark), .text(change.kind.rawValue), .text(change.place),
               .text(
                 [change.before, change.after].compactMap(\.self).joined(separator: " \(arrow) ")),
               text(change.before), text(change.after),
@@ -88,15 +88,5 @@ extension Command {
         ], rows),
       sentences: changes.isEmpty ? ["no changes"] : [],
       notes: changes.isEmpty ? [] : ["\(Wording.count(changes.count, "change", "changes"))"])
-  }
-}
-
-extension StoreContent.Change.Kind {
-  fileprivate var mark: String {
-    switch self {
-    case .added: "+"
-    case .changed: "~"
-    case .removed, .expired: "-"
-    }
   }
 }

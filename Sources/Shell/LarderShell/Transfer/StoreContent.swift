@@ -64,9 +64,7 @@ struct StoreContent {
   }
 
   struct Change {
-    enum Kind: String { case added, changed, removed, expired }
-
-    let kind: Kind
+    let kind: ChangeKind
     let namespace: String
     let key: [UInt8]
     let before: Int?
@@ -83,7 +81,7 @@ struct StoreContent {
     }
     return ids.compactMap { id in
       let (before, after) = (facts[id], later.facts[id])
-      let kind: Change.Kind
+      let kind: ChangeKind
       switch (before, after) {
       case (nil, _): kind = .added
       case (let before?, nil):

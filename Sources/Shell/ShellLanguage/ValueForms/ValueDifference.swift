@@ -3,20 +3,10 @@ import LarderSystem
 /// The differences of two values: JSON by field, text by line. For other bytes, only the place of the first difference.
 package struct ValueDifference {
   package struct Change: Equatable {
-    package enum Kind: String { case added, changed, removed }
-
-    package let kind: Kind
+    package let kind: ChangeKind
     package let place: String
     package var before: String?
     package var after: String?
-
-    package var mark: String {
-      switch kind {
-      case .added: "+"
-      case .changed: "~"
-      case .removed: "-"
-      }
-    }
   }
 
   package let changes: [Change]
@@ -137,5 +127,18 @@ package struct ValueDifference {
   private static func hex(_ bytes: [UInt8], _ offset: Int) -> String {
     let shown = bytes.dropFirst(offset).prefix(8).map(Quoting.hex)
     return shown.isEmpty ? "end" : shown.joined(separator: " ")
+  }
+}
+
+/// The kind of a difference between two values or two stores. Only an entry of a store can be `expired`.
+package enum ChangeKind: String {
+  case added, changed, removed, expired
+
+  package var mark: String {
+    switch self {
+    case .added: "+"
+    case .changed: "~"
+    case .removed, .expired: "-"
+    }
   }
 }
