@@ -72,7 +72,7 @@ extension Scope {
     if selection.listsKeys, namespaces.count == 1, case .key(let key)? = selection.patterns.first,
       try !missingKeys().isEmpty
     {
-      let hint = try KeySuggestions.hint(for: key, in: namespaces[0], verb: "keys")
+      let hint = try namespaces[0].hint(for: key, verb: "keys")
       return try session.host.notify("note: no entry \(key); \(hint)")
     }
     guard !selection.ignoresCase, selection.patterns.count == 1,

@@ -92,7 +92,7 @@ extension Session {
     {
       return "plain output escapes the key \(meant): `--stdin` reads it back"
     }
-    return try KeySuggestions.hint(for: key, in: namespace, verb: verb)
+    return try namespace.hint(for: key, verb: verb)
   }
 
   func noSuchKeys(
