@@ -21,9 +21,13 @@
 #ifdef __APPLE__
 #include <sys/mount.h>
 #include <sys/sysctl.h>
+static const clockid_t larder_coarse_realtime = CLOCK_REALTIME;
+static const clockid_t larder_coarse_monotonic = CLOCK_MONOTONIC;
 #else
 #include <sys/prctl.h>
 #include <sys/vfs.h>
+static const clockid_t larder_coarse_realtime = CLOCK_REALTIME_COARSE;
+static const clockid_t larder_coarse_monotonic = CLOCK_MONOTONIC_COARSE;
 #endif
 
 // Swift can use neither errno, which is a macro, nor open and fcntl, which are variadic.
@@ -31,9 +35,8 @@ static inline int larder_errno(void) { return errno; }
 static inline int larder_open(const char *path, int flags, mode_t mode) { return open(path, flags, mode); }
 static inline int larder_close_on_exec(int descriptor) { return fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
 
-// Record locks on single bytes of a file. The system releases the locks of a process when the process ends or closes any
-// descriptor of the file. A forked child inherits no locks. If another process has the lock, the result is -1, with EAGAIN or
-// EACCES in errno.
+// Locks or unlocks one byte of a file. If another process has the lock, returns -1, with EAGAIN or EACCES in errno. The system
+// unlocks all bytes when the process ends or closes any descriptor of the file. A forked child does not inherit the locks.
 static inline int larder_set_lock(int descriptor, off_t byte, bool locked) {
   struct flock lock = {.l_type = locked ? F_WRLCK : F_UNLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1};
   return fcntl(descriptor, F_SETLK, &lock);
@@ -184,9 +187,8 @@ static inline int larder_start_thread(void *(*run)(void *), void *context) {
   return result;
 }
 
-// After this call, a wakeup of the calling thread does not interrupt a running thread. The share of processor time stays the
-// same. The headers declare SCHED_BATCH, which is 3, only with _GNU_SOURCE. If the system refuses, nothing changes. A process
-// with a filter of system calls (seccomp) changes nothing, because the filter may end the process.
+// Sets the policy SCHED_BATCH (3; the headers declare the name only with _GNU_SOURCE). When the calling thread wakes up, the
+// thread then does not interrupt a running thread. Under seccomp the policy stays, because a filter may end the process.
 static inline void larder_schedule_as_batch(void) {
 #ifdef __linux__
   struct sched_param parameters;

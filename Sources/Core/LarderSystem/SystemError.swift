@@ -1,6 +1,6 @@
 import CLarderSystem
 
-/// An `errno` value in one number, so throwing it is fast on the read path. The LMDB target adds negative codes and messages.
+/// An `errno` value in one number, so the read path throws errors fast. The LMDB target adds negative codes and messages.
 @usableFromInline package struct SystemError: Error, Equatable {
   @usableFromInline package let code: Int32
 
@@ -44,7 +44,6 @@ extension String {
         byte >= 0x80 || byte.isLetter || byte.isDigit || "/._-+=:@%,".utf8.contains(byte)
       }
     if isPlain { return self }
-    return "'"
-      + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    return "'" + replacing("'", with: "'\\''") + "'"
   }
 }

@@ -106,7 +106,7 @@ package struct QueuedFileLock: Sendable {
   /// Microseconds between two tries of the first process in the queue to take `lock`, and between two checks by the others.
   private static let firstDelay: UInt32 = 50
   private static let otherDelay: UInt32 = 150
-  /// If the first process does not take the free lock within this number of milliseconds, it was stopped, so others pass it.
+  /// If the first process does not take the free lock for this number of milliseconds, another process takes the lock.
   private static let longestWait: Int64 = 30
 
   package init(_ lock: FileLock, queue: FileLock) {

@@ -4,11 +4,10 @@ package enum FileStatus {
   /// The result of `lstat`; nil if the call fails, for example because there is no file at `path`.
   package static func of(_ path: String) -> stat? {
     var status = stat()
-    // `withCString` lends the bytes of the string; passing the string itself would copy it into an array.
+    // `withCString` lends the bytes of the string; passing the string itself would copy the bytes into an array.
     return unsafe path.withCString { unsafe lstat($0, &status) } == 0 ? status : nil
   }
 
-  /// The result of `fstat`; nil if the call fails.
   package static func of(_ descriptor: Int32) -> stat? {
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 ? status : nil

@@ -124,6 +124,5 @@ public import Synchronization
   }
 }
 
-/// Runs `action` when the process ends by `exit` or by a return from `main`, on the thread that ends the process. Other threads
-/// may still run then. A killed process does not run the action.
+/// Runs `action` when the process ends by `exit` or by a return from `main`. Other threads may still run at that time.
 package func atProcessExit(_ action: @escaping @convention(c) () -> Void) { atexit(action) }

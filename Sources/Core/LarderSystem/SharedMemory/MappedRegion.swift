@@ -92,8 +92,7 @@ extension SharedTable.Format {
   /// The first 40 bytes of a file with `count` words.
   func header(count: Int) -> [UInt8] {
     var bytes = mark
-    bytes.append(littleEndian: layout)
-    bytes.append(littleEndian: UInt32(0))
+    bytes.append(littleEndian: UInt64(layout))
     bytes += store
     bytes.append(littleEndian: UInt64(count))
     return bytes

@@ -61,7 +61,6 @@ extension SharedTable {
     return format.count(header: header, size: Int(status.st_size))
   }
 
-  /// The reason why ``open(making:prepare:)`` could not make the file.
   package var failure: SystemError { SystemError(code: failureCode.load(ordering: .relaxed)) }
 
   /// Replaces the file by a new file with `count` words; `fill` copies the old words. Concurrent writes to the old file are lost.
@@ -187,8 +186,7 @@ extension SharedTable {
       do throws(SystemError) {
         let before = predecessor()
         try checkErrno { unsafe rename(unfinished, path(format.file.rawValue)) }
-        // Other processes use the old file until they see this mark. If writing the mark fails, they use the old file until
-        // they close the store.
+        // Other processes use the old file until they see this mark or close the store.
         if let before {
           try before.write(MappedRegion.superseded, at: MappedRegion.supersededOffset)
         }

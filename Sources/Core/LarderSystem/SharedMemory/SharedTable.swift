@@ -91,8 +91,7 @@ extension SharedTable {
   /// The words, valid for the lifetime of the table.
   ///
   /// A word has 32 bits. Two words together form a 64-bit word: index `i` of ``wide(_:)`` means the words `2 i` and `2 i + 1`.
-  /// Words of a new file are 0. Accesses have relaxed order, except notes, `acquire`, `release` and `exchange`. Each index is
-  /// checked.
+  /// New words are 0. Each index is checked. Accesses have relaxed order, except notes, `acquire`, `release` and `exchange`.
   @safe public struct View: ~Escapable {
     @usableFromInline let words: UnsafeMutablePointer<UInt32>
     /// The number of 32-bit words, always even; 0 if there is no file.

@@ -22,7 +22,6 @@ public import Synchronization
     unsafe locks.deallocate()
   }
 
-  /// Runs `body` with the value at `index` while no other thread uses the value.
   @inlinable @inline(__always)
   public func withLock<Result>(
     _ index: Int, _ body: (inout sending Value) -> sending Result

@@ -1,11 +1,11 @@
 import CLarderSystem
 import Synchronization
 
-/// A lock between a process's threads, which get the lock in the order of their requests. The owner must not enter it again.
+/// A lock that the threads of a process get in the order of their requests. The owner must not enter the lock again.
 @safe package final class WriterLock: @unchecked Sendable {
   nonisolated(unsafe) private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   nonisolated(unsafe) private let condition: UnsafeMutablePointer<pthread_cond_t>
-  /// The identity of the thread that owns the lock; 0 if no thread owns it. Changed only while `mutex` is held.
+  /// The identity of the thread that owns the lock; 0 if the lock is free. Changed only while `mutex` is held.
   private let owner = Atomic<UInt64>(0)
   // The fields below are used only while `mutex` is held.
 

@@ -4,13 +4,7 @@ import CLarderSystem
 package enum SystemTime {
   /// Milliseconds since 1970. The value is up to one scheduler tick (4 ms, at most 10 ms) too low. A call takes about 3 ns.
   @inline(__always)
-  package static var coarseMilliseconds: Int64 {
-    #if canImport(Darwin)
-      milliseconds
-    #else
-      read(CLOCK_REALTIME_COARSE)
-    #endif
-  }
+  package static var coarseMilliseconds: Int64 { read(larder_coarse_realtime) }
 
   /// Milliseconds since 1970; a call takes about 20 ns.
   @inline(__always)
@@ -21,13 +15,7 @@ package enum SystemTime {
 
   /// Like ``monotonicMilliseconds``, but up to one scheduler tick (4 ms, at most 10 ms) too low. A call takes about 3 ns.
   @inline(__always)
-  package static var coarseMonotonicMilliseconds: Int64 {
-    #if canImport(Darwin)
-      monotonicMilliseconds
-    #else
-      read(CLOCK_MONOTONIC_COARSE)
-    #endif
-  }
+  package static var coarseMonotonicMilliseconds: Int64 { read(larder_coarse_monotonic) }
 
   /// Like ``monotonicMilliseconds``, in microseconds.
   package static var monotonicMicroseconds: Int64 { read(CLOCK_MONOTONIC, perSecond: 1_000_000) }

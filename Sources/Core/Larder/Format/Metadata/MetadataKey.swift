@@ -9,7 +9,7 @@ enum MetadataKey {
 
   /// The record that marks a Larder store and has the version of its format.
   static let format = key("F")
-  // The module LMDB uses "D" for the durability, which LMDB needs before the first write, so no key here has this letter.
+  // No key here has the letter "D", which the module LMDB uses for its record of the durability.
   static let settings = key("S")
   static let state = key("G")
 

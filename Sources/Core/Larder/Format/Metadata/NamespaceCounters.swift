@@ -13,7 +13,7 @@ struct NamespaceCounters: Equatable {
   var next: UInt64 = 1
   /// When the following statistics were last reset, in milliseconds since 1970, by the clock of the resetting process.
   var since: UInt64 = 0
-  /// The commit of the last reset. Reads before this commit that a process has not added yet do not count.
+  /// The number of the commit that last reset the statistics. Processes drop uncounted reads from before this commit.
   var epoch: UInt64 = 0
   var removals = RemovalCounters()
   var reads = ReadCounters()
@@ -56,7 +56,7 @@ struct NamespaceCounters: Equatable {
     }
   }
 
-  /// A higher count is damage, because the file fits into the address space. So sums over many namespaces do not overflow.
+  /// A higher count is damage, because no data file has so many bytes. So sums over many namespaces do not overflow.
   static let highestCount: UInt64 = 1 << 47
 
   /// The record's size in bytes: the seal, then numbers of 8 bytes: 7 facts, 24 of removals, 8 of reads, 12 of the queue.
@@ -75,8 +75,7 @@ struct NamespaceCounters: Equatable {
 }
 
 /// Why an entry was removed.
-// The record of the counters has the cases in this order, so another order would be another file format. The evictions are
-// consecutive.
+// The record of the counters has the cases in this order, so the order must not change. All evictions are consecutive.
 public enum RemovalReason: Int, CaseIterable, Sendable {
   /// The entry had expired.
   case expired

@@ -62,8 +62,7 @@ extension NamespaceRecord {
   }
 
   func record(name: String, seal: RecordSeal) throws(LarderError) -> [UInt8] {
-    var content: [UInt8] = []
-    content.append(littleEndian: id.rawValue)
+    var content = [UInt8](littleEndian: id.rawValue)
     content.append(word: UInt64(bitPattern: created))
     do {
       let encoder = JSONEncoder()

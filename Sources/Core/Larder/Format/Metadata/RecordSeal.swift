@@ -22,10 +22,7 @@ struct RecordSeal: Sendable {
   }
 
   func seal(_ content: [UInt8], for key: [UInt8]) -> [UInt8] {
-    var record: [UInt8] = []
-    record.reserveCapacity(Self.size + content.count)
-    record.append(word: Checksum.of(content.span, seed: seed(for: key.span)))
-    return record + content
+    [UInt8](littleEndian: Checksum.of(content.span, seed: seed(for: key.span))) + content
   }
 
   /// The content of a record. Nil if the record is damaged, or was not sealed for the key of `seed`.

@@ -67,15 +67,13 @@ extension StoreFormat {
     self = format
     if isReadable { return }
     let readable = "this version of Larder reads formats \(Self.plain) and \(Self.buffered)"
+    let text = "\(path) has format \(version), \(readable)"
     guard version < Self.plain else {
       throw LarderError(
-        .newerFormat,
-        "\(path) has format \(version), \(readable)",
-        hint: "use the newer Larder that wrote it, or another directory")
+        .newerFormat, text, hint: "use the newer Larder that wrote it, or another directory")
     }
     throw LarderError(
-      .cannotOpen,
-      "\(path) has format \(version), \(readable)",
+      .cannotOpen, text,
       hint:
         "remove the directory, which a cache can do without, or open it with the Larder that wrote it"
     )

@@ -12,16 +12,15 @@ struct StoreState: Equatable {
   var entries: UInt64 = 0
   var bytes: UInt64 = 0
   var stored: UInt64 = 0
-  /// The time, in milliseconds since 1970, of the last write or purge that did not find the time suspect; see
-  /// ``Store/purge()``.
+  /// When a write or purge last did not find the time suspect, in milliseconds since 1970; see ``Store/purge()``.
   var lastStamp: UInt64 = 0
   /// The monotonic time plus 1 at which a purge first found the time suspect; see ``Store/purge()``. 0 if no time is suspect.
   var suspectSince: UInt64 = 0
   /// The number of cleared namespace ids that still have entries.
   var garbage: UInt64 = 0
-  /// At most the earliest time in the expiry index; exact after a complete purge. ``EntryHeader/never`` if the index is empty.
+  /// At or before the first time in the expiry index; exact after a complete purge. ``EntryHeader/never`` for an empty index.
   var nextDue = UInt64(EntryHeader.never)
-  /// The number of entries with an owner; after a rebuild, perhaps a higher number. At 0, removals look for no dependents.
+  /// The number of entries with an owner, or after a rebuild a higher number. If 0, removals do not search for dependents.
   var dependents: UInt64 = 0
   /// The number of commits that were made only to make freed pages usable.
   var forcedCommits: UInt64 = 0
@@ -104,13 +103,10 @@ extension DatabaseView where Self: ~Copyable {
   }
 }
 
-// The state counts entries, namespaces and tombstones. Records of all three are still stored, so a write can count again.
-
 extension StoreState {
-  /// Computes the state from everything else in the store. Used by a write that finds the record of the state damaged. The
-  /// counts become exact again, except the number of dependents, which may be too high. Other facts get safe values: a
-  /// generation that no process has seen, a time at which all entries may be due, and no time of a last write. O(namespaces),
-  /// and O(entries) of each namespace with damaged counters.
+  /// Computes the state from all other records, for a write that finds the record of the state damaged. Counts are exact, except
+  /// the number of dependents. Other facts get safe values, such as a generation that no process has seen. O(namespaces), and
+  /// O(entries) of each namespace with damaged counters.
   static func rebuilt(
     in transaction: borrowing WriteTransaction, seal: RecordSeal
   ) throws(LMDBError) -> StoreState {
@@ -141,10 +137,9 @@ extension StoreState {
 }
 
 extension NamespaceCounters {
-  /// Computes the counters from the entries of a namespace. Used by a write that finds the record of the counters damaged.
-  ///
-  /// Statistics begin again at 0. The next version is far above the highest version found, at a random distance. So neither a
-  /// version of a removed entry nor a version given after an earlier damage is used again. O(entries).
+  /// Computes the counters from the entries, for a write that finds the record of the counters damaged. Statistics begin at 0.
+  /// The next version is far above the highest version found, at a random distance. So neither a version of a removed entry nor
+  /// a version given after an earlier damage is used again. O(entries).
   static func recounted(
     _ id: NamespaceID, in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> NamespaceCounters {

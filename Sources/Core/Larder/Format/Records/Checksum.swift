@@ -28,8 +28,7 @@ package enum Checksum {
 
   package static func of(_ bytes: [UInt8], seed: UInt64) -> UInt64 { of(bytes.span, seed: seed) }
 
-  /// The state after a number of blocks of 48 bytes. The three words do not depend on each other, so the processor computes the
-  /// three words in parallel.
+  /// The state after some blocks of 48 bytes: three independent words, which the processor can compute in parallel.
   private struct Blocks {
     private var state: UInt64
     private var middle: UInt64

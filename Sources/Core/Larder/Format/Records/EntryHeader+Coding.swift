@@ -34,14 +34,13 @@ extension EntryHeader {
     let form = Form(bits: UInt16(truncatingIfNeeded: record.word(at: 8)))
     let size = form.size
     guard record.count >= size else { return nil }
-    let isPinned = form.bits & UInt16(Flags.pinned.rawValue) != 0
     var reader = WordReader(record.extracting(0..<size), at: Self.fixedSize)
-    var written = Int64(bitPattern: record.word(at: 9) &>> 16)
-    let expires: Int64
-    let staleUntil: Int64
-    let deadline: Int64
-    let version: UInt64
-    let sequence: UInt64
+    self.init(
+      flags: Flags(rawValue: UInt8(truncatingIfNeeded: form.bits & Form.plainFlags)),
+      codec: record[10], checksum: record.word(at: 0),
+      written: Int64(bitPattern: record.word(at: 9) &>> 16), expires: Self.never,
+      staleUntil: Self.never, deadline: Self.never, sequence: 0, version: 0, size: size)
+    let isPinned = flags.contains(.pinned)
     if form.bits & Form.wide != 0 {
       // In a wide header the high byte of the form is 0, and the time of writing has 8 bytes instead of 6.
       guard form.bits &>> 8 == 0 else { return nil }
@@ -59,38 +58,29 @@ extension EntryHeader {
       sequence = hasOwn ? reader.next(number) : isPinned ? 0 : version
       let length = form.length(Form.expiresShift)
       guard length != Form.Length.never else { return nil }
-      expires =
-        length == Form.Length.none
-        ? Self.never : written + reader.difference(length)
+      if length != Form.Length.none { expires = written + reader.difference(length) }
       switch form.length(Form.staleShift) {
       case Form.Length.none: staleUntil = expires
-      case Form.Length.never: staleUntil = Self.never
+      case Form.Length.never: break
       case let length:
         guard expires != Self.never else { return nil }
         staleUntil = expires + reader.difference(length)
       }
       switch form.length(Form.deadlineShift) {
       case Form.Length.none: deadline = staleUntil
-      case Form.Length.never: deadline = Self.never
+      case Form.Length.never: break
       case let length:
         guard staleUntil != Self.never else { return nil }
         deadline = staleUntil - reader.difference(length)
       }
     }
-    let fieldsCount = form.bits & Form.hasFields == 0 ? 0 : UInt32(reader.next(4))
+    if form.bits & Form.hasFields != 0 { fieldsCount = UInt32(reader.next(4)) }
     guard Int(fieldsCount) <= record.count - size, staleUntil >= expires,
       isPinned == (sequence == 0)
     else { return nil }
-    var flags = Flags(rawValue: UInt8(truncatingIfNeeded: form.bits & 0b0111_0111))
-    if fieldsCount > 0,
-      Self.isTransformed(record.extracting(size..<size + Int(fieldsCount)))
-    {
+    if fieldsCount > 0, Self.isTransformed(record.extracting(fieldsRange)) {
       flags.insert(.transformed)
     }
-    self.init(
-      flags: flags, codec: record[10], fieldsCount: fieldsCount, checksum: record.word(at: 0),
-      written: written, expires: expires, staleUntil: staleUntil, deadline: deadline,
-      sequence: sequence, version: version, size: size)
   }
 
   var form: Form {

@@ -7,8 +7,7 @@ import LarderSystem
 /// position of the block. A pinned entry has no position, so it has a record of its own: block 0, the stored key, and no value.
 /// Entries that are written together often have the same time and consecutive positions, so a few records contain them.
 struct ExpiryRecord: Sequence, IteratorProtocol {
-  /// The latest time in the index, in the year 10889. Entries with a later end get this time. A purge at this time finds that
-  /// such an entry has not expired.
+  /// The latest time in the index, in the year 10889. Entries that expire later also get this time.
   static let latest: Int64 = 1 << 48 - 1
   /// The number of bytes before the number of the block.
   static let headSize = 10

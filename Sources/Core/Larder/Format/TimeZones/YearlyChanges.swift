@@ -68,7 +68,6 @@ struct YearlyChanges: Sendable, Hashable {
     changes(around: moment).last { $0.moment <= moment }?.offset ?? standard
   }
 
-  /// The next change of the clocks; nil if the clocks do not change again.
   func change(after moment: Int64) -> Int64? {
     changes(around: moment).first { $0.moment > moment }?.moment
   }

@@ -31,8 +31,7 @@ struct ZoneRules: Sendable, Hashable {
     return index < changes.count ? changes[index] : later?.change(after: moment)
   }
 
-  /// The index of the first change after `moment`, or the number of changes. Searches from the end, because most moments are
-  /// after all changes or before only a few.
+  /// The number of changes up to `moment`. Searches from the end, because most moments are after nearly all changes.
   private func index(behind moment: Int64) -> Int {
     (changes.lastIndex { $0 <= moment } ?? -1) + 1
   }

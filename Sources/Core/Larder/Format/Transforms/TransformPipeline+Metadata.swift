@@ -14,9 +14,7 @@ extension TransformPipeline {
         covering, to: fields.encoded().span, entry.of(.metadata))
     else { return nil }
     let head = steps.encoded()
-    var record: [UInt8] = []
-    record.append(littleEndian: UInt32(head.count))
-    return record + head + bytes
+    return [UInt8](littleEndian: UInt32(head.count)) + head + bytes
   }
 
   /// The fields, with metadata, entity tag and modification time as they were written. These three fields are absent if they

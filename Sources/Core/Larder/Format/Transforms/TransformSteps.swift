@@ -76,9 +76,8 @@ extension EntryHeader {
   /// Whether transforms changed the value. If so, the field of transforms is the first field, or follows the whole key.
   static func isTransformed(_ fields: Span<UInt8>) -> Bool {
     var reader = FieldReader(fields)
-    guard let first = reader.next() else { return false }
-    if first.kind == EntryFields.Kind.transforms.rawValue { return true }
-    return first.kind == EntryFields.Kind.key.rawValue
-      && reader.next()?.kind == EntryFields.Kind.transforms.rawValue
+    var kind = reader.next()?.kind
+    if kind == EntryFields.Kind.key.rawValue { kind = reader.next()?.kind }
+    return kind == EntryFields.Kind.transforms.rawValue
   }
 }

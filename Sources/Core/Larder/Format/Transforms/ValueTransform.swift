@@ -48,23 +48,22 @@ public struct TransformID: RawRepresentable, Hashable, Sendable {
   /// Encryption with AES-GCM (NIST SP 800-38D).
   public static let aesGCM = TransformID(rawValue: 2)
 
+  private static let known: [TransformID: (name: String, remedy: String)] = [
+    .zstd: (
+      "compressed (zstd)",
+      "build with the trait Compression, and open the store with ZstdCompression in its transforms"
+    ),
+    .aesGCM: (
+      "encrypted (AES-GCM)",
+      "build with the trait Encryption, and open the store with AESEncryption and its keys in its transforms"
+    ),
+  ]
+
   /// `compressed (zstd)`, `encrypted (AES-GCM)`, or `transform` and the number.
-  public var name: String {
-    switch self {
-    case .zstd: "compressed (zstd)"
-    case .aesGCM: "encrypted (AES-GCM)"
-    default: "transform \(rawValue)"
-    }
-  }
+  public var name: String { Self.known[self]?.name ?? "transform \(rawValue)" }
 
   var remedy: String {
-    switch self {
-    case .zstd:
-      "build with the trait Compression, and open the store with ZstdCompression in its transforms"
-    case .aesGCM:
-      "build with the trait Encryption, and open the store with AESEncryption and its keys in its transforms"
-    default: "open the store with the transform of that number"
-    }
+    Self.known[self]?.remedy ?? "open the store with the transform of that number"
   }
 }
 

@@ -78,7 +78,7 @@ extension EntryReader {
       let key = runs.key(index)
       let record = runs.value(index)
       guard key.count > 5, key[key.count &- 1] == 0,
-        let plain = PlainRecord(record), plain.isFresh(at: now),
+        PlainRecord.isFresh(record, at: now),
         EntryHeader.isIntact(
           record, keyHash: Checksum.keyHash(of: key.extracting(4..<key.count &- 1), in: id))
       else { continue }
