@@ -178,11 +178,8 @@ final class ChangeFeed: Sendable {
         guard let seen = self?.poll(after: position) else { return }
         interval = seen == position ? min(interval * 2, Self.longest) : Self.shortest
         position = seen
-        do {
-          try await Task.sleep(for: interval)
-        } catch {
-          return
-        }
+        // The sleep throws only if the task is cancelled, and then the loop ends.
+        try? await Task.sleep(for: interval)
       }
     }
   }

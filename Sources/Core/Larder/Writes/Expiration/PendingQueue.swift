@@ -15,9 +15,7 @@ final class PendingQueue<Item: Sendable>: Sendable {
 
   init(capacity: Int) { self.capacity = capacity }
 
-  var isFull: Bool {
-    @inline(__always) get { full.load(ordering: .relaxed) }
-  }
+  var isFull: Bool { full.load(ordering: .relaxed) }
 
   var count: Int { items.withLock { $0.waiting.count } }
 
@@ -79,15 +77,13 @@ final class PendingExpirations: Sendable {
   /// sees the hash here, and so neither copies the key nor takes the lock.
   private let places = AtomicWords(count: 1024)
 
-  @inline(__always)
-  private static func index(_ place: UInt64) -> Int { Int(truncatingIfNeeded: place & 1023) }
-
   func enqueue(_ key: Span<UInt8>, in id: NamespaceID) {
     if queue.isFull { return }
     let place = Checksum.keyHash(of: key, in: id)
-    if places[Self.index(place)] == place { return }
+    let index = Int(truncatingIfNeeded: place & 1023)
+    if places[index] == place { return }
     // The place is set first. A place that is set after a batch has taken the key would stay set and hide the key later.
-    places[Self.index(place)] = place
+    places[index] = place
     _ = queue.add((), for: StoredKey.entry(key, in: id))
   }
 

@@ -133,11 +133,9 @@ extension WriteSession {
     budget.limits = wanted
     try checkGuarantees(of: nil, 0)
     let entries = state.entries
-    if isStoreOver {
-      try removeExpired(in: nil, limit: most) { session in session.isStoreOver }
-      try evictInTurn { session in
-        session.isStoreOver && entries &- session.state.entries < UInt64(most)
-      }
+    try removeExpired(in: nil, limit: most) { session in session.isStoreOver }
+    try evictInTurn { session in
+      session.isStoreOver && entries &- session.state.entries < UInt64(most)
     }
     let disk = try lowerDisk(to: wanted.disk, most: 100)
     let isOver = isStoreOver || disk != nil
@@ -145,10 +143,9 @@ extension WriteSession {
       let isOverride = settings.declared == before.declared
       Limits.raise(
         &settings.overrides.counted, over: &settings.declared.counted, to: state.usage, isOverride)
-      if let disk, settings.overrides.disk != nil || isOverride {
-        settings.overrides.disk = disk
-      } else if let disk {
-        settings.declared.disk = disk
+      if let disk {
+        let isOwn = settings.overrides.disk != nil || isOverride
+        if isOwn { settings.overrides.disk = disk } else { settings.declared.disk = disk }
       }
     }
     budget.limits = settings.limits
