@@ -50,15 +50,16 @@ func whileHeld(
 }
 
 func inThread(_ body: @escaping @Sendable () throws -> Void) -> Task<Void, any Error> {
-  let outcomes = Outcomes()
+  let outcome = Shared<Result<Void, any Error>?>(nil)
   let ended = DispatchSemaphore(value: 0)
   Thread.detachNewThread {
-    outcomes.add(Result { try body() })
+    let result = Result { try body() }
+    outcome.withLock { $0 = result }
     ended.signal()
   }
   return Task {
     await ended.signalled()
-    try outcomes.check()
+    try outcome.value!.get()
   }
 }
 

@@ -29,6 +29,11 @@ func request(
 
 func request(_ fields: Pairs) -> HTTPRequest { request("GET", "/a", fields) }
 
+/// A request to the local server with this base URL.
+func request(_ method: String = "GET", _ path: String = "/a", at base: String) -> HTTPRequest {
+  request(method, path, host: String(base.dropFirst("http://".count)), scheme: "http")
+}
+
 func response(_ status: Int = 200, _ fields: Pairs = []) -> HTTPResponse {
   HTTPResponse(status: .init(code: status), headerFields: HTTPFields(fields))
 }

@@ -25,12 +25,6 @@
       return URLSessionTransport(configuration: configuration)
     }
 
-    static func request(_ method: String, _ path: String, at base: String) -> HTTPRequest {
-      HTTPRequest(
-        method: .init(method)!, scheme: "http", authority: String(base.dropFirst("http://".count)),
-        path: path)
-    }
-
     private static func send(
       _ request: HTTPRequest, over transport: URLSessionTransport
     ) async throws {
@@ -45,7 +39,7 @@
       let cache = HTTPCache(in: store.namespace("http"), over: Self.transport())
       _ = try await fault.serve { base in
         await #expect(throws: (any Error).self) {
-          try await cache.send(Self.request("GET", "/a", at: base)).body.bytes()
+          try await cache.send(LarderHTTPTests.request(at: base)).body.bytes()
         }
       }
       #expect(try store.namespace("http").count() == 0)
@@ -60,7 +54,7 @@
           for (transport, coding) in [
             (Self.transport(), nil), (Self.transport(), "gzip"), (chosen, nil),
           ] {
-            var request = Self.request("GET", "/a", at: server.base)
+            var request = LarderHTTPTests.request(at: server.base)
             request.headerFields[.acceptEncoding] = coding
             try await Self.send(request, over: transport)
           }
@@ -103,7 +97,7 @@
         }
       } _: { authority in
         let (_, body) = try await Self.transport().send(
-          Self.request("GET", "/a", at: "http://" + authority), body: HTTPBody(), interim: { _ in })
+          request(host: authority, scheme: "http"), body: HTTPBody(), interim: { _ in })
         // The transport closes the connection when it holds its limit of bytes. `URLSession` reads a little longer, so the
         // exact number of sent bytes depends on how busy the machine is.
         try await waitUntil { isOver.withLock { $0 } }
@@ -119,7 +113,7 @@
         + "HTTP/1.1 404 Not Found\r\nX-A: b\r\nContent-Length: 2\r\nConnection: close\r\n\r\nab"
       let (response, bytes) = try await RawServer.run(answer: Array(answer.utf8)) { authority in
         let (response, body) = try await Self.transport().send(
-          Self.request("GET", "/a", at: "http://" + authority), body: HTTPBody(), interim: { _ in })
+          request(host: authority, scheme: "http"), body: HTTPBody(), interim: { _ in })
         return (response, try await body.bytes())
       }
       #expect(response.status.code == 404)
@@ -152,7 +146,7 @@
         received: { line in lines.withLock { $0.append(line) } },
         { base in
           func send(_ method: String, _ path: String, _ text: String) async throws {
-            let request = URLSessionTests.request(method, path, at: base)
+            let request = LarderHTTPTests.request(method, path, at: base)
             let (_, answer) = try await transport.send(
               request, body: HTTPBody(text), interim: { _ in })
             _ = try await answer.bytes()
