@@ -80,38 +80,25 @@ extension LineEditor.HistoryFile {
 
   private func locked<R>(_ body: (Int32) throws(TerminalError) -> R) throws(TerminalError) -> R {
     try makeDirectories()
-    while true {
-      let descriptor = try openFile()
-      defer { close(descriptor) }
-      try lock(descriptor)
-      // If another session replaced the file before this lock was taken, the lock is on the old file, so the loop tries again.
-      if isInPlace(descriptor) { return try body(descriptor) }
-    }
-  }
-
-  private func openFile() throws(TerminalError) -> Int32 {
     // A pipe at the path must not make the prompt wait for a writer. A device must keep its mode, so only a file gets a new mode.
     let flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK
-    let descriptor = unsafe open(path, flags, 0o600)
-    guard descriptor >= 0 else { throw .failed(operation: path, code: errno) }
-    do throws(TerminalError) {
-      var status = stat()
-      guard unsafe fstat(descriptor, &status) == 0 else {
+    while true {
+      let descriptor = unsafe open(path, flags, 0o600)
+      guard descriptor >= 0 else { throw .failed(operation: path, code: errno) }
+      defer { close(descriptor) }
+      var (own, there) = (stat(), stat())
+      guard unsafe fstat(descriptor, &own) == 0 else {
         throw .failed(operation: path, code: errno)
       }
-      guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegularFile(path) }
+      guard own.st_mode & S_IFMT == S_IFREG else { throw .notRegularFile(path) }
       guard fchmod(descriptor, 0o600) == 0 else { throw .failed(operation: path, code: errno) }
-      return descriptor
-    } catch {
-      close(descriptor)
-      throw error
+      try lock(descriptor)
+      // If another session replaced the file before this lock was taken, the lock is on the old file, so the loop tries again.
+      let isInPlace = unsafe stat(path, &there) == 0
+      if isInPlace, (own.st_dev, own.st_ino) == (there.st_dev, there.st_ino) {
+        return try body(descriptor)
+      }
     }
-  }
-
-  private func isInPlace(_ descriptor: Int32) -> Bool {
-    var (own, there) = (stat(), stat())
-    return unsafe fstat(descriptor, &own) == 0 && stat(path, &there) == 0
-      && (own.st_dev, own.st_ino) == (there.st_dev, there.st_ino)
   }
 
   /// Waits at most a second for the lock, because a stopped process may hold it.

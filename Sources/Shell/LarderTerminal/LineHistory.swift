@@ -62,21 +62,12 @@ import CEditline
   private struct Walk {
     let typed: String
     let prefix: String
+    /// The index of the shown entry. The typed text has the index `entries.count`.
     var index: Int
     var shown: String
 
-    /// The index of the next entry in this direction; the typed text has the index `entries.count`. Nil if no entry matches.
-    func next(_ direction: Direction, in entries: [String]) -> Int? {
-      func matches(_ index: Int) -> Bool {
-        let entry = entries[index]
-        return entry.utf8.starts(with: prefix.utf8) && !entry.utf8.elementsEqual(shown.utf8)
-      }
-      switch direction {
-      case .earlier: return entries[..<index].indices.last(where: matches)
-      case .later:
-        guard index < entries.count else { return nil }
-        return entries[(index + 1)...].indices.first(where: matches) ?? entries.count
-      }
+    func matches(_ entry: String) -> Bool {
+      entry.utf8.starts(with: prefix.utf8) && !entry.utf8.elementsEqual(shown.utf8)
     }
   }
 
@@ -88,9 +79,15 @@ import CEditline
     if let last = self.walk, line.afterCursor.isEmpty, last.shown.utf8.elementsEqual(before.utf8) {
       walk = last
     }
-    guard let index = walk.next(direction, in: entries) else { return nil }
-    walk.index = index
-    walk.shown = index < entries.count ? entries[index] : walk.typed
+    switch direction {
+    case .earlier:
+      guard let index = entries[..<walk.index].lastIndex(where: walk.matches) else { return nil }
+      walk.index = index
+    case .later:
+      guard walk.index < entries.count else { return nil }
+      walk.index = entries[(walk.index + 1)...].firstIndex(where: walk.matches) ?? entries.count
+    }
+    walk.shown = walk.index < entries.count ? entries[walk.index] : walk.typed
     self.walk = walk
     return walk.shown
   }

@@ -129,9 +129,7 @@ package enum QueryValue: Sendable, Hashable {
     case .outsized(let bytes), .array(let bytes), .object(let bytes):
       return String(decoding: bytes, as: UTF8.self)
     case .time(let time): return JSON.string(time.rfc3339).text
-    case .duration(let milliseconds):
-      return milliseconds % 1000 == 0
-        ? String(milliseconds / 1000) : "\(Double(milliseconds) / 1000)"
+    case .duration(let milliseconds): return Cell.seconds(milliseconds)
     }
   }
 

@@ -42,7 +42,7 @@ extension Cell {
   }
 
   /// Milliseconds as exact seconds, such as `853.2` or `-0.5`.
-  private static func seconds(_ milliseconds: Int64) -> String {
+  static func seconds(_ milliseconds: Int64) -> String {
     let (whole, rest) = milliseconds.magnitude.quotientAndRemainder(dividingBy: 1000)
     var text = (milliseconds < 0 ? "-" : "") + String(whole)
     guard rest > 0 else { return text }
