@@ -152,7 +152,7 @@ extension StoreKey where Self: RawRepresentable, RawValue: StoreKey {
   }
 }
 
-/// The first bytes of integer keys. UTF-8 contains no such byte, so no string has the bytes of an integer key.
+/// The first bytes of integer keys. UTF-8 contains none of these bytes, so no string has the bytes of an integer key.
 private enum IntegerKey {
   static let wideNegative: UInt8 = 0xF5
   static let negative: UInt8 = 0xF6

@@ -72,7 +72,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
   /// Reads entries in batches, each from one snapshot. A batch ends after 256 entries, or when its entries have 1 MB or more.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let entries: CacheEntries<Value>
-    /// The keys and encoded values of a batch. Not an array of decoded values, which would be slow in unspecialized code.
+    /// The keys and encoded values of a batch. An array of decoded values would be slow in unspecialized code.
     fileprivate var bytes: [UInt8] = []
     fileprivate var pairs: [(key: Range<Int>, value: Range<Int>)] = []
     fileprivate var next = 0

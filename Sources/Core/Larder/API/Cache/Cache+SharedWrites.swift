@@ -97,7 +97,7 @@ extension Cache where Value: FixedWidthInteger {
 }
 
 extension EntryAttributes {
-  /// The attributes of an entry that has only a codec and times; see ``init(keeping:expires:)-(Store.Entry?,_)``.
+  /// The attributes for a new value of an entry that has only a codec and times, such as an entry of the write buffer.
   init(keeping header: EntryHeader?, expires: Expiration?) {
     guard let header else {
       self.init(expires: expires)

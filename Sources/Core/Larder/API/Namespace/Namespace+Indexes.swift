@@ -22,7 +22,7 @@ extension Store.Namespace {
     }
   }
 
-  /// The keys of entries whose deadline is `end` or earlier. Nil if the index is damaged, or for more than `most` keys.
+  /// The keys of entries whose deadline is `end` or earlier. Nil if the index is damaged or has more than `most` such entries.
   package func keys(endingBy end: Timestamp, atMost most: Int) throws(LarderError) -> [[UInt8]]? {
     try inSnapshot(ifAbsent: []) { id, transaction in
       let prefix = id.prefix

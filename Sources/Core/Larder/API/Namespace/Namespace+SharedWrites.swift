@@ -3,7 +3,7 @@ import LarderSystem
 
 /// Each function returns a write of one entry, which can share a commit with other writes. The public methods run the write.
 extension Store.Namespace {
-  /// The write returns whether `condition` was true; if not, the write stored nothing.
+  /// The write returns whether `condition` was true; false means that the write stored nothing.
   func putting(
     _ value: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes,
     if condition: WriteCondition = .always

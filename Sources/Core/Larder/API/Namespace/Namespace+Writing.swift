@@ -18,7 +18,7 @@ extension Store.Namespace {
       try engine.typed {
         try store.checkWritable()
         if try engine.append(value.span, for: key, in: handle, attributes) != nil { return }
-        // If no other thread writes, which is usual, commits immediately and without a copy of the value.
+        // Usually no other thread writes. Then this call commits immediately, without a copy of the key.
         let done: Void? = try engine.commitAtOnce { batch in
           try batch.put(value.span, for: key, in: name, attributes: attributes)
         }

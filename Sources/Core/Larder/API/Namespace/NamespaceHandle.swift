@@ -9,8 +9,9 @@ final class NamespaceHandle: Sendable {
   let reads = StripedCounters()
   /// The hits of the memory tier, which `reads` does not count.
   let memory = Mutex(MemoryTallies())
-  /// The part of the counts of `reads` and `memory` that the store's counters already contain.
-  private let merged = Mutex(Merged())
+  /// The part of the counts of `reads` and `memory` that the store's counters already contain. `epoch` is the commit that last
+  /// reset these counters, as read in commit `moment`; 0 before the first read.
+  private let merged = Mutex((counts: ReadCounters(), epoch: 0 as UInt64, moment: 0 as UInt64))
   let known = Mutex<(generation: UInt64, namespace: KnownNamespace)?>(nil)
   private let counted: CountedHandles
   let isListed = Atomic(false)
@@ -23,13 +24,6 @@ final class NamespaceHandle: Sendable {
   /// The rules that this opening has declared. If rules were declared again with every write, programs with different rules
   /// would undo each other's rules.
   private let declared = Mutex<[Rules]>([])
-
-  private struct Merged {
-    var counts = ReadCounters()
-    /// The commit that last reset the store's counters, as read in commit `moment`; 0 before the first read.
-    var epoch: UInt64 = 0
-    var moment: UInt64 = 0
-  }
 
   init(name: String, listedIn counted: CountedHandles) {
     self.name = name
@@ -70,13 +64,21 @@ final class NamespaceHandle: Sendable {
         NamespaceRecord.id(transaction.bytes(of: $0), name: name, seal: seal)
       }
       id = found ?? .store
-      if id != .store { begin(try transaction.epoch(of: id, seal), seenAt: transaction.id) }
+      if id != .store { begin(try epoch(of: id, seal, in: transaction), seenAt: transaction.id) }
       if let generation {
         atGeneration.store(Self.stamp(generation, id.rawValue), ordering: .relaxed)
       }
     }
     atTransaction.store(Self.stamp(transaction.id, id.rawValue), ordering: .relaxed)
     return id
+  }
+
+  /// The commit with which the statistics of a namespace began; 0 if its counters are damaged.
+  private func epoch(
+    of id: NamespaceID, _ seal: RecordSeal, in transaction: borrowing ReadTransaction
+  ) throws(LMDBError) -> UInt64 {
+    guard let region = try transaction.find(MetadataKey.counters(id), in: .main) else { return 0 }
+    return NamespaceCounters(transaction.bytes(of: region), of: id, seal: seal)?.epoch ?? 0
   }
 
   func noteDeclared(_ rules: Rules) {
@@ -143,12 +145,4 @@ final class NamespaceHandle: Sendable {
   func recordMerge(of counts: ReadCounters) { merged.withLock { $0.counts = $0.counts + counts } }
 
   func revertMerge(of counts: ReadCounters) { merged.withLock { $0.counts = $0.counts - counts } }
-}
-
-extension ReadTransaction {
-  /// The commit with which the statistics of a namespace began; 0 if its counters are damaged.
-  func epoch(of id: NamespaceID, _ seal: RecordSeal) throws(LMDBError) -> UInt64 {
-    guard let region = try find(MetadataKey.counters(id), in: .main) else { return 0 }
-    return NamespaceCounters(bytes(of: region), of: id, seal: seal)?.epoch ?? 0
-  }
 }

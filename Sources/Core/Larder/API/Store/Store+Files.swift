@@ -46,11 +46,32 @@ extension Store {
     } catch .stopped {
       return nil
     } catch .occupied {
-      throw try StoreEngine.occupied(environment)
+      throw try occupied(environment)
     } catch {
       throw environment.larderError(error)
     }
     return Compaction(before: before, after: environment.fileSize)
+  }
+
+  /// The error for a store that is open. Names the other processes that have a reader slot of the store.
+  private static func occupied(_ environment: Environment) throws(LarderError) -> LarderError {
+    do throws(LMDBError) {
+      try environment.readerTable.clearDead()
+      let own = Int(ProcessInfo.processInfo.processIdentifier)
+      let others = Set(try environment.readerTable.readers().map(\.process)).subtracting([own])
+        .sorted()
+      let names =
+        others.isEmpty
+        ? "another process has"
+        : others.count == 1
+          ? "process \(others[0]) has"
+          : "processes \(others.map(String.init).joined(separator: ", ")) have"
+      return LarderError(
+        .busy, "\(names) \(environment.path) open",
+        hint: "close it there first, or make a compact copy")
+    } catch {
+      throw environment.larderError(error)
+    }
   }
 
   /// Makes a new store at `path` with the contents of this store, in a file without free pages. Other threads and processes may
@@ -84,29 +105,6 @@ extension Store {
   package static func isUnfinished(at path: String) -> Bool { Environment.isUnfinished(at: path) }
 
   package var isClosed: Bool { !engine.environment.isOpen }
-}
-
-extension StoreEngine {
-  /// The error for a store that is open. Names the other processes that have a reader slot of the store.
-  fileprivate static func occupied(_ environment: Environment) throws(LarderError) -> LarderError {
-    do throws(LMDBError) {
-      try environment.readerTable.clearDead()
-      let own = Int(ProcessInfo.processInfo.processIdentifier)
-      let others = Set(try environment.readerTable.readers().map(\.process)).subtracting([own])
-        .sorted()
-      let names =
-        others.isEmpty
-        ? "another process has"
-        : others.count == 1
-          ? "process \(others[0]) has"
-          : "processes \(others.map(String.init).joined(separator: ", ")) have"
-      return LarderError(
-        .busy, "\(names) \(environment.path) open",
-        hint: "close it there first, or make a compact copy")
-    } catch {
-      throw environment.larderError(error)
-    }
-  }
 }
 
 /// Whether an open store can still use its files.

@@ -96,20 +96,19 @@ extension Store {
     let transaction = try engine.beginRead()
     var ends: [ExactString: Timestamp] = [:]
     for namespace in try engine.metadata.namespaces(in: transaction) {
-      let end = try engine.typed { try engine.reader.nextExpiry(of: namespace.id, in: transaction) }
+      let end = try engine.typed { try nextExpiry(of: namespace.id, in: transaction) }
       ends[ExactString(namespace.facts.name)] = end.map { Timestamp(milliseconds: $0) }
     }
     return ends
   }
-}
 
-extension EntryReader {
   /// The index is in the order of the ends of stale windows, so a later record may have an earlier expiry. The search reads
   /// about 10,000 entries, and more if none of them is fresh. Without stale windows, the search ends at the first fresh entry.
-  fileprivate func nextExpiry(
+  private func nextExpiry(
     of id: NamespaceID, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Int64? {
-    let now = clock.now.milliseconds
+    let now = now.milliseconds
+    let indexes = engine.indexes
     let prefix = id.prefix
     var earliest = EntryHeader.never
     var looked = 0

@@ -113,8 +113,8 @@ struct FaultRepair {
     if id != .store { try RepairMark.note(id, &session.transaction) }
   }
 
-  /// A version names only one value. So a chunk without a value at the check belongs to no value now, unless a write after the
-  /// check has used the version of the chunk.
+  /// A version names only one value. So a chunk that had no value at the check has no value now, too. The exception is a chunk
+  /// whose version a write has used after the check.
   private func owners(
     ofChunk key: [UInt8], in id: NamespaceID, _ session: inout WriteSession
   ) throws(LarderError) -> NamespaceRepair.ChunkOwners {

@@ -39,7 +39,7 @@ public final class Maintenance: Sendable {
   struct State {
     var isOn = false
     var task: Task<Void, Never>?
-    /// Changes with each start and stop. A run with an earlier number does not begin, or stops early.
+    /// A number that changes with each start and stop. A run with an earlier number does not begin, or stops early.
     var era = 0
     var latest: Result<Report, LarderError>?
 

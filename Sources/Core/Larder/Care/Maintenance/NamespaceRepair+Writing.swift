@@ -92,9 +92,7 @@ extension NamespaceRepair {
       state.stored &+= correction.stored
     }
   }
-}
 
-extension NamespaceRepair {
   /// Adds the missing index records of an entry. Removes the entry if it is damaged or contradicts itself.
   func mendEntry(_ entryKey: [UInt8], _ session: inout WriteSession) throws(LarderError) {
     let found = try session.transaction.read { lmdb throws(LMDBError) -> (StoredEntry?, Bool)? in

@@ -168,7 +168,7 @@ private struct SalvagePace {
   let shouldContinue: (_ looks: Int) -> Bool
   var looks = 0
 
-  /// Counts a record or a page. After each hundred of them, calls `shouldContinue`, and throws if the result is false.
+  /// Counts a record or a page. After each hundred counts, calls `shouldContinue`, and throws if the result is false.
   mutating func look() throws(Stopped) {
     looks += 1
     if looks % 100 == 0, !shouldContinue(looks) { throw Stopped() }

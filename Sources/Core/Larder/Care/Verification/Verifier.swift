@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Compares every record of the store with the records that depend on this record, and collects the faults in ``result``.
+/// Compares every record of the store with the records that depend on that record, and collects the faults in ``result``.
 struct Verifier {
   let engine: StoreEngine
   var result: Verification
@@ -32,7 +32,7 @@ struct Verifier {
     self.shouldContinue = shouldContinue
   }
 
-  /// The parts of the check, in their order. `counts` is the last part, because it needs the results of the other parts.
+  /// The parts of the check, in their order. `counts` is the last part, because `counts` needs the results of the other parts.
   private enum Part: CaseIterable {
     case sizes, garbage, counterRecords, entries, deadlines, queue, tags, chunks, counts
   }
@@ -101,7 +101,7 @@ struct Verifier {
   ) {
     var found = Verification.Inconsistency(
       kind: kind, namespace: namespace, detail: detail,
-      remedy: remedy ?? entryKey.map { .record(.entries, $0) } ?? .recount)
+      remedy: remedy ?? entryKey.map { Remedy.record(.entries, $0) } ?? .recount)
     if let entryKey, entryKey.count > 4 {
       found.namespace = names[entryKey.span.namespaceID]
       let stored = StoredKey(bytes: Array(entryKey.dropFirst(4)))
