@@ -28,7 +28,7 @@ final class UndoLog {
   private(set) var isTooLarge = false
   private var running = ""
   private var size = 0
-  /// The items of the batch that runs now. The batch may run twice, so its items are added to `items` after the commit.
+  /// The items of the batch that runs now. `commit` adds the items to `items`.
   private var pending: [Item] = []
   private var values: [EntryID: (version: UInt64, value: [UInt8])] = [:]
 
@@ -58,8 +58,6 @@ final class UndoLog {
     }
   }
 
-  func beginBatch() { pending = [] }
-
   func keep(_ present: Store.Entry?, under key: Key, in namespace: Store.Namespace) {
     guard isRecording else { return }
     let known = values[EntryID(namespace.name, key.bytes)]
@@ -68,10 +66,16 @@ final class UndoLog {
       Item(namespace: namespace, key: key, before: present.map { (entry: $0, value: value) }))
   }
 
-  func endBatch(_ batch: inout WriteBatch) throws {
+  /// Runs `body`, which calls `keep` for the entries that it changes. A batch may run twice, so forgets the former run.
+  func recording<Result>(
+    _ batch: inout WriteBatch, _ body: (inout WriteBatch) throws -> Result
+  ) throws -> Result {
+    pending = []
+    let result = try body(&batch)
     for index in pending.indices {
       pending[index].after = try batch.entry(for: pending[index].key, in: pending[index].namespace)
     }
+    return result
   }
 
   /// Adds the items of a batch that was committed.

@@ -3,16 +3,8 @@ import ShellLanguage
 
 /// Tests whether an entry belongs to a selection. Walks cannot share the matchers of expressions, so each walk has its own test.
 struct EntryTest {
-  /// A group of conditions: those that need the value of the entry, or those that need no value.
-  private struct Part {
-    let condition: Expression
-    let readsResponse: Bool
-
-    init(_ conditions: [Expression]) {
-      condition = .all(conditions)
-      readsResponse = condition.readsResponse
-    }
-  }
+  /// The conditions that need the value of the entry, or the conditions that need no value.
+  private typealias Part = (condition: Expression, readsResponse: Bool)
 
   let seesExpired: Bool
   /// Counts the entries whose values this program cannot read.
@@ -27,11 +19,12 @@ struct EntryTest {
     unreadable = queries.unreadable
     patterns = selection.patterns
     seesExpired = selection.wantsExpired
-    let (values, facts) = (
-      selection.conditions.filter(\.readsValue), selection.conditions.filter { !$0.readsValue }
-    )
-    self.facts = facts.isEmpty ? nil : Part(facts)
-    self.values = values.isEmpty ? nil : Part(values)
+    func part(_ conditions: [Expression]) -> Part? {
+      let condition = Expression.all(conditions)
+      return conditions.isEmpty ? nil : (condition, condition.readsResponse)
+    }
+    facts = part(selection.conditions.filter { !$0.readsValue })
+    values = part(selection.conditions.filter(\.readsValue))
   }
 
   var readsValues: Bool { values != nil }

@@ -58,17 +58,12 @@ package final class Session {
 
   /// Writes a batch. After the error `full`, runs the batch once more, because the store may have evicted entries meanwhile.
   package func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
-    func recorded(_ batch: inout WriteBatch) throws -> Result {
-      undo.beginBatch()
-      let result = try body(&batch)
-      try undo.endBatch(&batch)
-      return result
-    }
+    func attempt() throws -> Result { try store.write { try undo.recording(&$0, body) } }
     let result: Result
     do {
-      result = try store.write { try recorded(&$0) }
+      result = try attempt()
     } catch let error as LarderError where error.code == .full {
-      result = try store.write { try recorded(&$0) }
+      result = try attempt()
     }
     undo.commit()
     return result
