@@ -37,7 +37,9 @@ extension CacheLoad {
           within: isSoft ? softTimeout : options.timeout,
           { try await outcome(place, after: lookup) },
           else: {
-            if isSoft { keep() }
+            if isSoft, let load: InFlight = engine.loads.running.load(named: name), load.join() {
+              follow(load)
+            }
             throw timedOut
           })
         if options.waitsForCommit { return try await committed(loaded) }
@@ -111,11 +113,6 @@ extension CacheLoad {
     follow(
       engine.loads.running.enter(
         name, joins: { mayShare($0, after: lookup) }, start: { start($0, priority: .utility) }))
-  }
-
-  /// Lets the running load continue in the background when no caller waits any more.
-  private func keep() {
-    if let load: InFlight = engine.loads.running.load(named: name), load.join() { follow(load) }
   }
 
   /// Waits for a load as a caller would, so that the load is not cancelled.

@@ -13,7 +13,14 @@ extension CacheLoad {
       let base = turn.lookup.found.base
       return try writing(result, turn, attributes, size: encoded?.count ?? 0) {
         [cache, key] batch in
-        if isRenewal, try batch.renew(key, base, in: cache.name, attributes) { return {} }
+        if isRenewal,
+          try batch.session.living(key.span, in: cache.name)?.header.version == base.version,
+          try batch.reschedule(
+            key.span, in: cache.name, expires: attributes.expires, stale: attributes.stale,
+            confirmed: attributes.written)
+        {
+          return {}
+        }
         let bytes = try encoded ?? cache.encode(value)
         let (id, header) = try batch.set(encoded: bytes, for: key, in: cache, attributes)
         let stored = Stored(id: id, header: header, moment: batch.moment)
@@ -75,8 +82,13 @@ extension CacheLoad {
         guard try batch.isSameNamespace(base, cache.name), try copy.mayStore(&batch) else {
           return nil
         }
-      } else {
-        guard try isForced || batch.mayReplace(base, key, in: cache.name) else { return nil }
+      } else if !isForced {
+        // An evicted entry counts as unchanged.
+        guard try batch.isSameNamespace(base, cache.name),
+          try batch.session.living(key.span, in: cache.name).map({
+            $0.header.version == base.version
+          }) ?? true
+        else { return nil }
       }
       guard try batch.isNewest(moment, key, in: cache.name, attributes) else { return nil }
       return try body(&batch)
@@ -114,30 +126,8 @@ extension EntryAttributes {
 }
 
 extension WriteBatch {
-  /// Starts the lifetime of the base version again. Returns false if the store has another version or no entry.
-  fileprivate mutating func renew(
-    _ key: [UInt8], _ base: BaseVersion, in namespace: String, _ attributes: EntryAttributes
-  ) throws(LarderError) -> Bool {
-    guard try session.living(key.span, in: namespace)?.header.version == base.version else {
-      return false
-    }
-    return try reschedule(
-      key.span, in: namespace, expires: attributes.expires, stale: attributes.stale,
-      confirmed: attributes.written)
-  }
-
-  /// Whether the entry still has the version that the load looked up, and the namespace was not cleared. An evicted entry
-  /// counts as unchanged.
-  mutating func mayReplace(
-    _ base: BaseVersion, _ key: [UInt8], in namespace: String
-  ) throws(LarderError) -> Bool {
-    guard try isSameNamespace(base, namespace) else { return false }
-    guard let present = try session.living(key.span, in: namespace) else { return true }
-    return present.header.version == base.version
-  }
-
   /// Whether the namespace of the load's lookup still exists and still has the same id, which a clear changes.
-  mutating func isSameNamespace(
+  fileprivate mutating func isSameNamespace(
     _ base: BaseVersion, _ namespace: String
   ) throws(LarderError) -> Bool {
     if base.id == .store { return true }

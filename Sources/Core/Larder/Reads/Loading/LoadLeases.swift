@@ -77,11 +77,8 @@ final class LoadLeases: Sendable {
       if !state.isRenewing {
         state.isRenewing = true
         Task.detached(priority: .utility) { [weak self] in
-          while self?.isHolding ?? false {
-            // Nobody cancels this task, so the sleep throws no error.
-            try? await Task.sleep(for: Self.renewal)
-            self?.renew()
-          }
+          // Nobody cancels this task, so the sleep throws no error.
+          repeat { try? await Task.sleep(for: Self.renewal) } while self?.renew() ?? false
         }
       }
       return (LoadLease(leases: self, place: place, number: state.number), false)
@@ -98,16 +95,10 @@ final class LoadLeases: Sendable {
     }
   }
 
-  /// Whether this process still holds leases. If not, the renewing task ends.
-  private var isHolding: Bool {
-    state.withLock { state in
-      state.isRenewing = !state.held.isEmpty
-      return state.isRenewing
-    }
-  }
-
-  /// Extends the held leases, except leases of loads that have run for ``longest``.
-  func renew() {
+  /// Extends the held leases, except leases of loads that have run for ``longest``. Returns false if this process holds no lease
+  /// any more. Then the renewing task ends.
+  @discardableResult
+  func renew() -> Bool {
     state.withLock { state in
       let now = now()
       for (place, held) in state.held {
@@ -118,6 +109,8 @@ final class LoadLeases: Sendable {
           state.held[place] = nil
         }
       }
+      state.isRenewing = !state.held.isEmpty
+      return state.isRenewing
     }
   }
 }

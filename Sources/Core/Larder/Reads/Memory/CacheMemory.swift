@@ -59,8 +59,6 @@ public final class CacheMemory: Sendable {
 
   var usage: MemoryUsage { state.withLock { $0.policy.usage } }
 
-  var isUnused: Bool { owners.load(ordering: .relaxed) == 0 && usage.entries == 0 }
-
   /// The usage, the limits, and the counts of reads and evictions from the creation of this memory on.
   public var statistics: MemoryStatistics {
     let (usage, limits) = state.withLock { ($0.policy.usage, $0.limits) }

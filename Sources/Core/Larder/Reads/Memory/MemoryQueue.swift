@@ -90,8 +90,7 @@ struct MemoryQueue {
 /// so far. A ghost is a word of 64 bits: 32 bits of the key's hash, 27 bits of the eviction's time, the part and the frequency.
 /// A bucket has four words. The table may forget a ghost or, very rarely, confuse two keys, which does little harm.
 struct MemoryGhosts {
-  private static let clockBits: UInt64 = 27
-  private static let clockMask: UInt64 = (1 << clockBits) - 1
+  private static let clockMask: UInt64 = (1 << 27) - 1
   private static let bucket = 4
   private static let perEntry = 4
 

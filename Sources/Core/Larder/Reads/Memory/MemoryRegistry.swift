@@ -68,7 +68,9 @@ final class MemoryRegistry: Sendable {
 
   /// Removes unused memories; O(places). A memory gets an owner only under the same lock, so an unused memory stays unused.
   private func removeUnused(_ state: inout State) -> [Shared] {
-    let unused = state.shared.values.joined().filter(\.memory.isUnused)
+    let unused = state.shared.values.joined().filter {
+      $0.memory.owners.load(ordering: .relaxed) == 0 && $0.memory.usage.entries == 0
+    }
     let names = Set(unused.map { ObjectIdentifier($0.memory) })
     state.shared = state.shared.compactMapValues { shared in
       let used = shared.filter { !names.contains(ObjectIdentifier($0.memory)) }
