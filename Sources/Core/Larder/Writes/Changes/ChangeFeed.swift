@@ -86,7 +86,7 @@ final class ChangeFeed: Sendable {
     sleepers.resume()
   }
 
-  /// Records that a batch has committed changes but did not collect them, because the subscription began during the batch.
+  /// Records that the ring lacks the committed changes of a batch, because the subscription began during the batch.
   func recordGap() {
     guard ring.isUsable, isWatched else { return }
     ring.addGap()
@@ -178,7 +178,7 @@ final class ChangeFeed: Sendable {
         guard let seen = self?.poll(after: position) else { return }
         interval = seen == position ? min(interval * 2, Self.longest) : Self.shortest
         position = seen
-        // The sleep throws only if the task is cancelled, and then the loop ends.
+        // The sleep throws only if the task is cancelled, and a cancelled task leaves the loop.
         try? await Task.sleep(for: interval)
       }
     }
@@ -220,7 +220,7 @@ final class ChangeFeed: Sendable {
     if !isLive || isDue { publishStuck(&state, newest: commit) }
   }
 
-  /// Publishes the changes of a writer that was killed right after its commit, if two polls have found them unpublished.
+  /// Publishes the changes of a writer that was killed right after its commit, if two polls have found the changes unpublished.
   private func publishStuck(_ state: inout State, newest commit: UInt64) {
     let unpublished = ring.unpublished
     if let unpublished, unpublished.target == state.stuck, unpublished.transaction <= commit,

@@ -23,7 +23,7 @@ struct ChangeRecord {
 
   private(set) var words: [UInt64]
 
-  /// - Parameter key: the key, which is cut after ``Change/longestKey`` bytes. For a renamed namespace, its new name.
+  /// - Parameter key: the key, which is cut after ``Change/longestKey`` bytes; or the new name of a renamed namespace.
   init(
     _ kind: Kind, reason: RemovalReason? = nil, id: NamespaceID, name: [UInt8], key: [UInt8] = [],
     before: Int? = nil, after: Int? = nil, expires: Timestamp? = nil, time: Timestamp,

@@ -143,7 +143,7 @@ struct ChangeRing {
     if transaction < next { publish(target) } else { discard(target) }
   }
 
-  /// If the head is higher than in any real store, sets it to 0 and records a gap, because a higher head could overflow.
+  /// If the head is higher than in any real store, sets the head to 0 and records a gap, because a higher head could overflow.
   func restartIfImpossible() {
     let head = head
     if head >= 1 << 62, exchange(head, for: 0, at: Place.head) { addGap() }

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// The changes of a batch for subscribers. The batch writes each change into the ring, and publishes them all after its commit.
+/// The changes of a batch for subscribers. The batch writes each change into the ring, and its commit publishes the changes.
 struct PendingChanges {
   let feed: ChangeFeed
   let first: UInt64

@@ -110,7 +110,7 @@ extension EvictionQueue where Self: ~Copyable {
   mutating func evict(_ entry: Entry, from part: QueuePart) throws(Failure) {
     let hash = hash(of: entry)
     let frequency = stats(of: entry).frequency
-    // The number is read before the removal, so it still includes the entry.
+    // The number is read before the removal, so the number still includes the entry.
     let entries = entries
     guard try remove(entry) else { return }
     putGhost(of: hash, from: part, frequency: frequency, entries: entries)
@@ -138,8 +138,8 @@ extension EvictionQueue where Self: ~Copyable {
   }
 
   /// An unused entry of main has won against a key that returned after its eviction. Lowers the frequency of this winner and
-  /// moves the clock hand past the winner. Otherwise old frequent entries would stay during many insertions, though nobody uses
-  /// them. If many keys return, as in a loop over keys, the winner is as good as the returning keys, so nothing changes.
+  /// moves the clock hand past the winner. Otherwise old frequent entries would stay during many insertions, though nobody
+  /// uses these entries. If many keys return, as in a loop over keys, the winner is as good as the returning keys, so nothing changes.
   private mutating func wearDown(_ victim: Entry, _ stats: AccessStats) {
     guard stats.clock == 0, policy.returns.areRare else { return }
     if stats.frequency > 1 { setStats(AccessStats(frequency: stats.frequency - 1), of: victim) }

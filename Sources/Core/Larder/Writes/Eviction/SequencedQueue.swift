@@ -28,7 +28,7 @@ extension SequencedQueue where Self: ~Copyable {
   func position(after entry: Candidate) -> UInt64 { entry.sequence &+ 1 }
 
   mutating func oldestInWindow(sparing spared: Candidate?) throws(LarderError) -> Candidate? {
-    // The spared entry is the entry that has just moved to main, so it is not in the window.
+    // The spared entry has just moved to main, so the spared entry is not in the window.
     try first(from: state.windowBoundary)
   }
 

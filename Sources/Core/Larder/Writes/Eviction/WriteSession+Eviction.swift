@@ -149,7 +149,7 @@ extension StoreLimits {
     set { (entries, bytes) = (newValue.entries, newValue.bytes) }
   }
 
-  /// Throws for a value that is larger than a limit, because no eviction can make room for it.
+  /// Throws for a value that is larger than a limit, because no eviction can make room for the value.
   func checkSize(_ size: Int, under rules: Rules, named name: String) throws(LarderError) {
     guard size <= rules.largestValue else { throw LarderError.tooLarge(size, for: name, rules) }
     try rules.limits.checkSize(size, of: "namespace \(name)")

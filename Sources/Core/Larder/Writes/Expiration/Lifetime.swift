@@ -40,7 +40,7 @@ struct Lifetime {
 }
 
 extension Expiration {
-  /// How long an entry that is written at `now` stays fresh; nil if it never expires. A time to idle begins at the write.
+  /// How long an entry that is written at `now` stays fresh; nil if the entry never expires. A time to idle begins at the write.
   package func lifetime(from now: Timestamp) throws(LarderError) -> Duration? {
     let end = try deadline(from: now)
     return end == EntryHeader.never ? nil : now.duration(to: Timestamp(milliseconds: end))

@@ -105,14 +105,14 @@ extension StoreEngine {
 }
 
 extension WriteSession {
-  /// Writes some access times. Near the limit of a data file other transactions write them, so that this batch does not fail.
+  /// Writes some access times. Near the limit of a data file other transactions write the times, so that this batch does not fail.
   mutating func flushSomeAccessTimes() throws(LarderError) {
     guard !budget.hasDiskLimit else { return }
     try flushAccessTimes(StoreEngine.usesPerWrite)
   }
 
   /// Changes the expiries of used entries; returns the number of entries that were looked up. If an entry was used before its
-  /// expiry, but has expired before this batch, the entry becomes fresh again, provided that it was not removed.
+  /// expiry, but has expired before this batch, the entry becomes fresh again, provided that the entry was not removed.
   @discardableResult
   mutating func flushAccessTimes(_ most: (entries: Int, bytes: Int)) throws(LarderError) -> Int {
     let taken = engine.leftovers.accesses.queue.take(most.entries)

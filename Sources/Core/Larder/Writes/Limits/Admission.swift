@@ -77,7 +77,7 @@ extension WriteSession {
       try makeRoomInStore()
     }
     try makeRoomOnDisk(for: weight, isChunked: new.header.flags.contains(.chunked))
-    // This namespace evicts nothing now, but if its rules change, its policy must know all entries. So the entry is noted.
+    // This namespace evicts nothing. But if its rules change, the policy must know all entries, so the policy notes the entry.
     if isQueued, eviction == .refuse { try noteInserted(new, in: namespace) }
     guard old != nil, transaction.changes != changes else { return old }
     return try entry(new.key, in: namespace.id)

@@ -3,7 +3,7 @@ import LarderSystem
 import Synchronization
 
 /// Frees pages in a full data file, before a write and between the tries of a write. The pages that a commit frees can be used
-/// only by the second commit after it. So the evictions for a write have their own transactions, and each of them copies no
+/// only by the second commit after that commit. So the evictions for a write have their own transactions, and each of them copies no
 /// more pages than are free.
 struct PageReclaimer {
   private static let attempts = 4
@@ -75,7 +75,7 @@ struct PageReclaimer {
     var left = 2 * pages * engine.pageSize + 1_000_000
     var fruitless = 0
     while left > 0, fruitless < Self.attempts {
-      // If an eviction took more pages than estimated and ran out of them, the next eviction leaves more pages free.
+      // If an eviction took more pages than estimated and had too few pages, the next eviction leaves more pages free.
       let kept = Self.keptForCommit << fruitless
       let step = try attemptOnce { batch in
         guard let disk = batch.session.budget.disk else { return (0, true) }

@@ -16,7 +16,7 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   public var entries: Int?
   /// The bytes of all values.
   public var bytes: Int?
-  /// Bytes of the data file; at least 4 MB. A file below the limit never exceeds it; a larger file grows by at most 2 MB.
+  /// Bytes of the data file; at least 4 MB. A file below the limit never exceeds the limit; a larger file grows by at most 2 MB.
   ///
   /// Nil keeps the limit of the creation: a tenth of the disk's free bytes, at most 10 GB. ``Limits/unlimited`` removes it.
   public var disk: Int?
@@ -70,7 +70,7 @@ public struct StoreLimits: Hashable, Sendable, Codable {
 struct StoreSettings: Codable, Equatable, Sendable {
   var defaultDisk: Int?
   var declared = StoreLimits()
-  /// The limits that an operator has set. They replace declared limits.
+  /// The limits that an operator has set, which replace declared limits.
   var overrides = StoreLimits()
 
   var info: StoreLimitInfo {
@@ -135,7 +135,7 @@ extension Store {
   /// Declares the limits of the store. Every process then obeys these limits. Overrides of an operator stay in force.
   ///
   /// If a limit is lower than the usage, entries are evicted in several transactions before the call returns. A disk limit
-  /// below the size of the file is accepted: the file then no longer grows, and it shrinks when the store is compacted.
+  /// below the size of the file is accepted: the file then no longer grows, and the file shrinks when the store is compacted.
   ///
   /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible limit; ``LarderError/Code/full`` if too much is pinned,
   ///   and then the reached usage is the limit in force; ``LarderError/Code/insideWrite`` inside ``write(_:)``.

@@ -73,7 +73,7 @@ extension WriteSession {
         hint: "raise the store's disk limit, or store less")
     }
     budget.missingPages = needed
-    // Evictions also copy pages. So they must leave as many free pages as the entry itself needs.
+    // Evictions also copy pages. So the evictions must leave as many free pages as the entry itself needs.
     try lowerUse(
       to: room.usable - needed, forBytes: weight.size,
       keeping: needed + BatchPages.branches + BatchPages.kept)

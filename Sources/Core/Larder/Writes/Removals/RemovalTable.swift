@@ -6,7 +6,7 @@ import LarderSystem
 ///
 /// Removals are numbered. The hash of the removed key, namespace or tag chooses a word of the file. Inside the write
 /// transaction the word gets the number, and after the commit the number counts as finished. A load reads the last finished
-/// number before its lookup. At its end the load stores no value if one of its words has a higher number. If two hashes share a
+/// number before its lookup. At its end the load stores no value if a word of its hashes has a higher number. If two hashes share a
 /// word or a process is killed before its commit, a load may be refused without need. But a removed value never returns.
 package struct RemovalTable {
   private static let words = 1 << 14
@@ -111,7 +111,7 @@ package struct RemovalTable {
     return begun
   }
 
-  /// Lowers words that are higher than the number of every removal. Such damaged words would refuse every load for ever.
+  /// Lowers words that are higher than the number of every removal. Such words are damaged, and would refuse every load for ever.
   func mend(_ hashes: [UInt64]) {
     let view = table.view
     guard view.isWritable else { return }
@@ -121,7 +121,7 @@ package struct RemovalTable {
     }
   }
 
-  /// Marks the removal `number` and all earlier removals as finished: they were committed or rolled back. Needs no lock.
+  /// Marks the removal `number` and all earlier removals as finished, which means committed or rolled back. Needs no lock.
   func finish(_ number: UInt64) {
     let view = table.view
     guard view.isWritable, number <= view.acquire(Place.begun) else { return }

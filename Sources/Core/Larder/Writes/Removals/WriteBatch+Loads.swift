@@ -1,6 +1,6 @@
 extension WriteSession {
   /// Records a removal, so that a load that began before the removal does not store its value. Evictions and expiries are not
-  /// recorded, because after them a load may store its value.
+  /// recorded, because after an eviction or an expiry a load may store its value.
   mutating func recordRemoval(of hash: UInt64) {
     if effects.removal == nil { effects.removal = engine.removalTable.begin() }
     if let number = effects.removal { engine.removalTable.record(hash, number) }

@@ -4,7 +4,7 @@ import LarderSystem
 extension Store {
   /// Removes every entry that has the tag `tag`, in any namespace, and the dependents of these entries.
   ///
-  /// The first commit hides all entries with the tag, so no process finds them any more, even if they are not removed yet.
+  /// The first commit hides all entries with the tag, so no process finds these entries any more, even if they are not removed yet.
   /// Entries that are written later may have the tag again and stay. O(entries with the tag), in transactions of at most 500
   /// such entries. If the process is killed during the call, later writes of any process remove the rest.
   ///
@@ -122,7 +122,7 @@ extension WriteSession {
       } else {
         try tombstoneOfEveryTag()
       }
-    // Other processes may have cached that this tombstone is damaged. With a new generation they read the tombstone again.
+    // Other processes may have cached that this tombstone is damaged. With a new generation these processes read it again.
     if tombstone.tags.isEmpty { ledger.updateStore { $0.generation &+= 1 } }
     let (removal, isDone) = try removeHidden(by: &tombstone, limit: limit)
     guard isDone else {

@@ -64,7 +64,7 @@ extension WriteSession {
       if epoch < transaction.id {
         handle.begin(epoch, seenAt: transaction.id - 1)
       } else if !ledger.isNew(id) {
-        // This batch has reset the counters. The counts in memory are of reads before the reset, so they are not added.
+        // This batch has reset the counters. The counts in memory are of reads before the reset, so these counts are not added.
         continue
       }
       let pending = handle.unmerged()

@@ -4,7 +4,7 @@ struct Draft: ~Escapable {
   let entryKey: [UInt8]
   let key: Span<UInt8>
   let keyHash: UInt64
-  /// The header as it is stored, but without the checksum.
+  /// The header in its stored form, but without the checksum.
   let header: EntryHeader
   let form: EntryHeader.Form
   let fields: EntryFields

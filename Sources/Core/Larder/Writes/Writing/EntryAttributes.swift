@@ -1,4 +1,4 @@
-/// The attributes of an entry besides key and value. An overwrite replaces them all, but keeps the pin if ``isPinned`` is nil.
+/// The attributes of an entry besides key and value. An overwrite replaces all of them, but keeps the pin if ``isPinned`` is nil.
 public struct EntryAttributes: Sendable {
   /// The format of the value's bytes, for programs that display the value. A cache sets the number of its codec.
   public var codec: CodecID
@@ -15,7 +15,7 @@ public struct EntryAttributes: Sendable {
   /// The time at which a copied value was first written; nil means now. A time in the future also means now.
   public var written: Timestamp?
 
-  /// Attributes that few entries have. They are in a box on the heap, because each write copies its attributes several times.
+  /// Attributes that few entries have, in a box on the heap, because each write copies its attributes several times.
   private struct Rare: Sendable {
     var tags: [String] = []
     var owners: [Owner] = []

@@ -30,7 +30,7 @@ struct PendingDeadlines {
   var keepsAll = false
   private(set) var count = 0
 
-  /// Sets one bit of a block. If this displaces another block, returns the change of that block, which must be written now.
+  /// Sets one bit of a block. If the bit displaces another block, returns the change of that block, which must be written now.
   @inline(__always)
   mutating func set(_ position: UInt64, of block: ExpiryBlock, to isIndexed: Bool) -> Change? {
     count &+= 1

@@ -144,7 +144,7 @@ extension StoreEngine {
   private func removeRemainingOrphans(_ count: UInt64) {
     var left = count
     do {
-      // Each transaction removes some dependents after this closure has read their number. So the last one reads 0.
+      // Each transaction removes some dependents after this closure has read their number. So the last transaction reads 0.
       while left > 0 { left = try attempt(.withoutCleanup) { $0.session.state.orphans } }
     } catch {
       // The write itself is committed, so its caller gets no error. The next writer continues, and reports a lasting error.
@@ -204,7 +204,7 @@ extension Store {
   ///
   /// `body` runs once, on the calling thread. The call waits for other writers, of this or another process, but at most for
   /// ``Options/lockTimeout``. `body` must not wait for another thread or task that writes to the store: that thread waits for
-  /// the end of `body`, and after the timeout it gets ``LarderError/Code/busy``.
+  /// the end of `body`, and after the timeout gets ``LarderError/Code/busy``.
   ///
   /// - Throws: the error of `body`. ``LarderError/Code/insideWrite`` inside another write of the store.
   ///   ``LarderError/Code/busy`` if another writer keeps the lock too long. ``LarderError/Code/full`` if the disk limit leaves

@@ -62,9 +62,9 @@ final class CallerWrite<Result: Sendable>: QueuedWrite {
 }
 
 /// The writes that wait for a common commit (group commit). The writes that arrive during a transaction form the next group: at
-/// most 1,000 writes and 8 MB, or one larger write. One transaction runs them in the order of their arrival and commits once.
-/// If a write fails, the others are still made. Callers wait for the commit of their write, so they cannot write faster than
-/// the disk. Only loads do not wait for their writes, so ``LoadWrites`` limits these writes.
+/// most 1,000 writes and 8 MB, or one larger write. One transaction runs a group in the order of arrival and commits once. If
+/// a write of the group fails, the others are still made. Callers wait for the commit of their write, so callers cannot write
+/// faster than the disk. Only loads do not wait for their writes, so ``LoadWrites`` limits these writes.
 final class WriteQueue: Sendable {
   static let largestGroup = 1000
   static let largestGroupSize = 8 << 20
@@ -78,7 +78,7 @@ final class WriteQueue: Sendable {
   /// Whether the writer thread was asked to take the waiting writes. Changed only under the lock of the state. Every write
   /// reads this flag without the lock, so that only few writes need the lock.
   private let isScheduled = Atomic(false)
-  /// The writer thread. If the process cannot create it, blocking callers commit the waiting writes themselves.
+  /// The writer thread. If the process cannot create the thread, blocking callers commit the waiting writes themselves.
   let thread = DispatchQueue(label: "larder.writer")
 
   private let direct = Atomic<Int>(0)
@@ -133,7 +133,7 @@ final class WriteQueue: Sendable {
     while state.withLock({ $0.isCommitting }) { backOff(microseconds: 200) }
   }
 
-  /// Commits the waiting writes on the calling thread. Does nothing if another thread is already committing them.
+  /// Commits the waiting writes on the calling thread. Does nothing if another thread is already committing.
   func drain(_ engine: StoreEngine) {
     let isFirst = state.withLock { state in
       defer { state.isCommitting = true }

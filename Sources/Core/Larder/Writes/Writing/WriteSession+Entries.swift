@@ -34,7 +34,7 @@ enum EntryChange {
 /// Every change of an entry is made by ``replace(_:with:as:)`` or ``remove(_:as:)``. These functions also change the index
 /// records and the counters, and record the change events. Before the change, `admit` enforces the limits.
 extension WriteSession {
-  /// Stores `new` in place of `old`, or as a new entry. If the record already has the same content, does not write it.
+  /// Stores `new` in place of `old`, or as a new entry. If the record already has this content, writes no record.
   mutating func replace(
     _ old: StoredEntry?, with new: Draft, as change: EntryChange
   ) throws(LarderError) {
