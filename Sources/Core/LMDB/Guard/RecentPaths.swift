@@ -37,7 +37,6 @@ struct RecentPaths {
     return index
   }
 
-  @inline(__always)
   private func newer(in database: Database) -> Int {
     let handle = UInt64(database.handle)
     return Int(2 &* handle | isSecondNewer &>> handle & 1)

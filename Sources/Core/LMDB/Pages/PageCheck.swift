@@ -94,7 +94,6 @@ struct PageCheck {
     }
   }
 
-  @inline(__always)
   private func isPossible(_ keyCount: Int) -> Bool {
     numberKeys ? keyCount == 8 : keyCount >= 1 && keyCount <= 511
   }

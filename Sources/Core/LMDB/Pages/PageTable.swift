@@ -10,7 +10,6 @@
 
   var pageSize: Int { 1 &<< shift }
 
-  @inline(__always)
   @unsafe func address(of page: UInt64) -> UnsafeRawPointer {
     unsafe start + Int(truncatingIfNeeded: page &<< UInt64(truncatingIfNeeded: shift))
   }

@@ -110,7 +110,6 @@ extension TreeCursor {
   }
 
   /// The page number in record `index` of a branch page. Nil if there is no such record or no such page.
-  @inline(__always)
   private static func leaf(_ index: Int, of branch: TreePage, in table: PageTable) -> UInt64? {
     guard index < branch.count, let node = branch.node(index),
       table.contains(node.child)

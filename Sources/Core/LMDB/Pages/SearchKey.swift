@@ -12,9 +12,7 @@
   init(_ start: UnsafeRawPointer, count: Int, readable: Int = 0) {
     unsafe self.start = unsafe start
     unsafe self.count = count
-    let words = unsafe Self.leadingWords(start, count: count, readable: readable)
-    unsafe first = words.first
-    unsafe second = words.second
+    unsafe (first, second) = Self.leadingWords(start, count: count, readable: readable)
   }
 
   @inline(__always)
@@ -53,18 +51,16 @@
     unsafe self = bytes.withUnsafeBytes { unsafe SearchKey($0.baseAddress!, count: $0.count) }
   }
 
+  /// - Parameter numberKeys: whether the keys are numbers in the machine's byte order. If a number does not have 8 bytes, the
+  ///   result is false.
   @inline(__always)
-  func isBefore(_ other: SearchKey) -> Bool {
+  func isBefore(_ other: SearchKey, numberKeys: Bool = false) -> Bool {
+    if numberKeys {
+      return unsafe count == 8 && other.count == 8 && first.byteSwapped < other.first.byteSwapped
+    }
     if unsafe first != other.first { return unsafe first < other.first }
     if unsafe second != other.second { return unsafe second < other.second }
     return unsafe compareRest(other.start, count: other.count) > 0
-  }
-
-  /// Like `isBefore`, also for keys that are numbers in the machine's byte order. False if a number key does not have 8 bytes.
-  @inline(__always)
-  func isBefore(_ other: SearchKey, numberKeys: Bool) -> Bool {
-    guard numberKeys else { return unsafe isBefore(other) }
-    return unsafe count == 8 && other.count == 8 && first.byteSwapped < other.first.byteSwapped
   }
 
   /// Whether this key comes before the key of `count` bytes at `other`. The 8 bytes before `other` may be read.

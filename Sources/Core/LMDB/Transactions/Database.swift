@@ -41,7 +41,6 @@ package struct DatabaseStatistics: Sendable, Equatable {
 }
 
 /// Looks up `key` with LMDB itself. Nil if there is no value, or if no record can have this key.
-@inline(__always)
 func lookUp(
   _ key: Span<UInt8>, in database: Database, of transaction: OpaquePointer
 ) throws(LMDBError) -> MDB_val? {
