@@ -1,3 +1,5 @@
+import LarderSystem
+
 /// Finds the values of a path in JSON text. A lookup checks the whole text, and decodes only the values that it finds.
 package struct JSONLookup {
   private let parts: [QueryPath.Part]
@@ -76,5 +78,115 @@ package struct JSONLookup {
       length += 1
     }
     return length == name.count
+  }
+
+  package static func value(_ bytes: Span<UInt8>, _ range: Range<Int>) -> QueryValue {
+    switch bytes[range.lowerBound] {
+    case UInt8(ascii: "n"): return .null
+    case UInt8(ascii: "t"): return .bool(true)
+    case UInt8(ascii: "f"): return .bool(false)
+    case .doubleQuote: return .string(string(bytes, range))
+    case UInt8(ascii: "["): return .array(canonical(bytes, range))
+    case UInt8(ascii: "{"): return .object(canonical(bytes, range))
+    default: return number(bytes, range)
+    }
+  }
+
+  /// A number: exact for an integer of up to 128 bits, else a double, or `outsized` for a number outside the range of double.
+  private static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> QueryValue {
+    let isNegative = bytes[range.lowerBound] == UInt8(ascii: "-")
+    let digits = range.dropFirst(isNegative ? 1 : 0)
+    // Most numbers are short integers, so this fast path reads a short integer without a string.
+    if digits.count < 19, digits.allSatisfy({ bytes[$0].isDigit }) {
+      let value = digits.reduce(0) { $0 * 10 + Int(bytes[$1] - UInt8(ascii: "0")) }
+      return .integer(Int128(isNegative ? -value : value))
+    }
+    let text = bytes.extracting(range).copied
+    let string = String(decoding: text, as: UTF8.self)
+    if let integer = Int128(string) { return .integer(integer) }
+    guard let number = Double(string) else { return .null }
+    return number.isFinite ? .number(number) : .outsized(text)
+  }
+
+  /// The content of a string, with escapes decoded; a lone surrogate becomes U+FFFD.
+  static func string(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
+    decoded(bytes, range).text
+  }
+
+  /// Whether a string has no lone surrogate.
+  package static func isWhole(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    decoded(bytes, range).isWhole
+  }
+
+  private static func decoded(
+    _ bytes: Span<UInt8>, _ range: Range<Int>
+  ) -> (text: [UInt8], isWhole: Bool) {
+    var result: [UInt8] = []
+    var isWhole = true
+    result.reserveCapacity(range.count - 2)
+    var index = range.lowerBound + 1
+    let end = range.upperBound - 1
+    while index < end {
+      let byte = bytes[index]
+      index += 1
+      guard byte == .backslash else {
+        result.append(byte)
+        continue
+      }
+      let escape = bytes[index]
+      index += 1
+      switch escape {
+      case UInt8(ascii: "n"): result.append(.newline)
+      case UInt8(ascii: "t"): result.append(.tab)
+      case UInt8(ascii: "r"): result.append(.carriageReturn)
+      case UInt8(ascii: "b"): result.append(8)
+      case UInt8(ascii: "f"): result.append(12)
+      case UInt8(ascii: "u"):
+        let units = units(bytes, &index)
+        isWhole = isWhole && String(validating: units, as: UTF16.self) != nil
+        result += String(decoding: units, as: UTF16.self).utf8
+      default: result.append(escape)
+      }
+    }
+    return (result, isWhole)
+  }
+
+  /// The UTF-16 units of successive `\u` escapes. `index` is at the digits of the first escape.
+  private static func units(_ bytes: Span<UInt8>, _ index: inout Int) -> [UInt16] {
+    var units: [UInt16] = []
+    repeat {
+      units.append((index..<index + 4).reduce(0) { $0 << 4 | UInt16(bytes[$1].hexValue ?? 0) })
+      index += 6
+    } while index <= bytes.count && bytes[index - 2] == .backslash
+      && bytes[index - 1] == UInt8(ascii: "u")
+    index -= 2
+    return units
+  }
+
+  /// The JSON text without spaces, with sorted fields and decoded strings, so that JSON texts with equal content become equal.
+  private static func canonical(_ bytes: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
+    var index = range.lowerBound
+    return Array(((try? canonicalText(bytes, &index, depth: 0)) ?? "").utf8)
+  }
+
+  private static func canonicalText(
+    _ bytes: Span<UInt8>, _ index: inout Int, depth: Int
+  ) throws(JSONError) -> String {
+    let start = index
+    guard JSONGrammar.opens(bytes, start) else {
+      try JSONGrammar.scalar(bytes, &index)
+      return value(bytes, start..<index).json
+    }
+    var members: [(name: String, value: String)] = []
+    try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONError) in
+      var text = ""
+      if let name { text = value(bytes, name).json }
+      members.append((text, try canonicalText(bytes, &index, depth: depth + 1)))
+    }
+    guard bytes[start] == UInt8(ascii: "{") else {
+      return "[" + members.map(\.value).joined(separator: ",") + "]"
+    }
+    let fields = members.sorted { $0.name < $1.name }.map { "\($0.name):\($0.value)" }
+    return "{" + fields.joined(separator: ",") + "}"
   }
 }

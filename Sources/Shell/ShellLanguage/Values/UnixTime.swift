@@ -58,3 +58,19 @@ extension Duration {
   /// The duration in whole milliseconds, rounded towards zero.
   package var milliseconds: Int64 { truncatedMilliseconds }
 }
+
+/// The time at which an entry expires. `never` is later than any time.
+package enum Deadline: Sendable, Hashable, Comparable {
+  case at(UnixTime)
+  case never
+
+  package init(_ time: UnixTime?) { self = time.map { .at($0) } ?? .never }
+
+  package var time: UnixTime? { if case .at(let time) = self { time } else { nil } }
+}
+
+package enum ExpiryChange: Sendable, Hashable {
+  case to(Deadline)
+  /// Later than the present expiry of the entry, by this duration.
+  case later(Duration)
+}

@@ -127,4 +127,21 @@ extension Word {
   private var notInThePast: ShellError {
     wrong("time", "it is not in the past", "use `7d`, `monday` or `2026-11-21`")
   }
+
+  /// `never`, or a time in a form of `help times`. A duration counts from now.
+  package func deadline(_ clock: WallClock) throws(ShellError) -> Deadline {
+    if bytes.elementsEqual("never".utf8, by: { $0 | 0x20 == $1 }) { return .never }
+    return .at(try timeAhead(clock))
+  }
+
+  /// `never`, a time, or `+DURATION`, which is added to the present expiry of an entry.
+  package func expiryChange(_ clock: WallClock) throws(ShellError) -> ExpiryChange {
+    switch bytes.first {
+    case UInt8(ascii: "+"): return .later(try dropping(1).duration())
+    case UInt8(ascii: "-"):
+      throw wrong(
+        "time", "it is negative", "use `--at-most` with a time to expire entries earlier")
+    default: return .to(try deadline(clock))
+    }
+  }
 }
