@@ -38,12 +38,10 @@ package func checkErrno<Result: FixedWidthInteger>(
 extension String {
   /// The text as one word of an `sh` command, quoted unless each character is plain in `sh`.
   package var shellWord: String {
-    let isPlain =
-      !isEmpty
-      && utf8.allSatisfy { byte in
-        byte >= 0x80 || byte.isLetter || byte.isDigit || "/._-+=:@%,".utf8.contains(byte)
-      }
-    if isPlain { return self }
+    let isPlain = utf8.allSatisfy { byte in
+      byte >= 0x80 || byte.isLetter || byte.isDigit || "/._-+=:@%,".utf8.contains(byte)
+    }
+    if isPlain, !isEmpty { return self }
     return "'" + replacing("'", with: "'\\''") + "'"
   }
 }

@@ -16,7 +16,6 @@ public import Synchronization
 @safe @usableFromInline struct MappedRegion: ~Copyable {
   @inlinable static var headerSize: Int { 128 }
   @inlinable static var supersededOffset: Int { 40 }
-  static let superseded: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0]
 
   @usableFromInline let words: UnsafeMutablePointer<UInt32>
   /// The number of mapped bytes; 0 if there is no file, and then the header is in allocated memory.

@@ -188,7 +188,7 @@ extension SharedTable {
         try checkErrno { unsafe rename(unfinished, path(format.file.rawValue)) }
         // Other processes use the old file until they see this mark or close the store.
         if let before {
-          try before.write(MappedRegion.superseded, at: MappedRegion.supersededOffset)
+          try before.write([UInt8](littleEndian: UInt64(1)), at: MappedRegion.supersededOffset)
         }
       } catch {
         unsafe MappedRegion.release(region)

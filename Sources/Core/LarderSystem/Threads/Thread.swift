@@ -21,9 +21,7 @@ package func threadDescription(of identity: UInt64) -> String {
 }
 
 /// Sleeps before another try, when another thread or process will soon finish its work.
-package func backOff(microseconds: UInt32 = 50) {
-  usleep(microseconds)
-}
+package func backOff(microseconds: UInt32 = 50) { usleep(microseconds) }
 
 /// Whether the caller runs in a task. If so, waiting blocks a thread that other tasks of the process need.
 package var isInTask: Bool {

@@ -44,9 +44,7 @@ enum IndexKey {
   }
 
   /// The key in the tag index: all entries with a tag are a range. A tag has no byte 0, so a byte 0 ends the tag.
-  static func tag(_ tag: [UInt8], entry: [UInt8]) -> [UInt8] {
-    tag + [0] + entry
-  }
+  static func tag(_ tag: [UInt8], entry: [UInt8]) -> [UInt8] { tag + [0] + entry }
 
   /// The key in the tag index for an owner: all dependents of an owner are a range. No tag begins with a byte 0, so this byte
   /// marks an owner. The key has only a hash of the owner's entry key, so the caller must compare the fields of each entry.

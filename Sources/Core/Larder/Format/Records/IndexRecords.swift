@@ -47,8 +47,7 @@ struct ExpiryRecord: Sequence, IteratorProtocol {
 
   /// Reads only the time, from a key of at least ``headSize`` bytes.
   static func deadline(of key: Span<UInt8>) -> Int64 {
-    Int64(key.bigEndian(at: 4, as: UInt16.self)) << 32
-      | Int64(key.bigEndian(at: 6, as: UInt32.self))
+    Int64(key.bigEndian(at: 2, as: UInt64.self) & (1 << 48 - 1))
   }
 
   func contains(_ position: UInt64) -> Bool { positions & ExpiryBlock.bit(of: position) != 0 }

@@ -14,9 +14,7 @@ struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   var prefix: [UInt8] { [UInt8](count: 4) { $0.append(bigEndian: rawValue) } }
 
   /// The next id; nil after the largest 32-bit number.
-  var next: NamespaceID? {
-    rawValue == .max ? nil : NamespaceID(rawValue: rawValue + 1)
-  }
+  var next: NamespaceID? { rawValue == .max ? nil : NamespaceID(rawValue: rawValue + 1) }
 
   static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

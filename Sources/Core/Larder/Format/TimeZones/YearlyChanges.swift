@@ -30,24 +30,19 @@ struct YearlyChanges: Sendable, Hashable {
 
     /// The seconds from 1970-01-01 00:00 that the clock shows at this time.
     func wall(in year: Int64) -> Int64 {
-      day(in: year).number * CalendarDate.secondsPerDay + time
-    }
-
-    private func day(in year: Int64) -> CalendarDate {
       let first = CalendarDate(year: year, month: 1, day: 1).number
+      var day: Int64
       switch rule {
       case .ordinal(let number):
-        let leap: Int64 = CalendarDate.isLeap(year) && number >= 60 ? 1 : 0
-        return CalendarDate(number: first + number - 1 + leap)
-      case .offset(let number):
-        return CalendarDate(number: first + number)
+        day = first + number - 1 + (CalendarDate.isLeap(year) && number >= 60 ? 1 : 0)
+      case .offset(let number): day = first + number
       case .weekday(let month, let week, let weekday):
         let begin = CalendarDate(year: year, month: month, day: 1)
         let next = CalendarDate(year: year + month / 12, month: month % 12 + 1, day: 1)
-        var number = begin.number + (weekday - begin.weekday + 7) % 7 + (week - 1) * 7
-        if number >= next.number { number -= 7 }
-        return CalendarDate(number: number)
+        day = begin.number + (weekday - begin.weekday + 7) % 7 + (week - 1) * 7
+        if day >= next.number { day -= 7 }
       }
+      return day * CalendarDate.secondsPerDay + time
     }
   }
 
@@ -83,11 +78,11 @@ extension YearlyChanges {
     } else {
       guard text.name() else { return nil }
       var offset = standard + 3600
-      if !text.next(is: ",") {
-        guard let west = text.offset() else { return nil }
+      if !text.skip(",") {
+        guard let west = text.offset(), text.skip(",") else { return nil }
         offset = -west
       }
-      guard text.skip(","), let start = text.day(), text.skip(","), let end = text.day(),
+      guard let start = text.day(), text.skip(","), let end = text.day(),
         text.isAtEnd
       else { return nil }
       summer = Summer(offset: offset, start: start, end: end)
@@ -105,10 +100,8 @@ private struct POSIXText {
 
   var isAtEnd: Bool { rest.isEmpty }
 
-  func next(is character: Unicode.Scalar) -> Bool { rest.first == UInt8(ascii: character) }
-
   mutating func skip(_ character: Unicode.Scalar) -> Bool {
-    guard next(is: character) else { return false }
+    guard rest.first == UInt8(ascii: character) else { return false }
     rest.removeFirst()
     return true
   }

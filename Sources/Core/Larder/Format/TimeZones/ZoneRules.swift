@@ -132,11 +132,8 @@ struct ZoneRules: Sendable, Hashable {
         .invalidArgument, "no clock shows \(time)", hint: "use 00:00 to 23:59; midnight is 00:00"
       )
     }
-    let rules = try named(zone)
-    guard
-      let next = rules.next(
-        secondOfDay: time.secondOfDay, after: now.milliseconds.floored(by: 1000))
-    else {
+    let second = now.milliseconds.floored(by: 1000)
+    guard let next = try named(zone).next(secondOfDay: time.secondOfDay, after: second) else {
       throw LarderError(
         .invalidArgument, "the time zone \"\(zone)\" has no days", hint: "install tzdata")
     }

@@ -50,9 +50,7 @@ struct TransformSteps: Equatable {
 
 extension EntryFields {
   /// The transforms of the value; nil if no transform changed the value, or the field is damaged.
-  var transforms: TransformSteps? {
-    self[.transforms].flatMap { TransformSteps($0.span) }
-  }
+  var transforms: TransformSteps? { self[.transforms].flatMap { TransformSteps($0.span) } }
 
   var metadataFields: EntryFields {
     get {
