@@ -138,8 +138,8 @@ extension EvictionQueue where Self: ~Copyable {
   }
 
   /// An unused entry of main has won against a key that returned after its eviction. Lowers the frequency of this winner and
-  /// moves the clock hand past the winner. Otherwise old frequent entries would stay during many insertions, though nobody
-  /// uses these entries. If many keys return, as in a loop over keys, the winner is as good as the returning keys, so nothing changes.
+  /// moves the clock hand past the winner. Otherwise old frequent entries would stay unused during many insertions. If many keys
+  /// return, as in a loop over keys, the winner is as good as the returning keys, so nothing changes.
   private mutating func wearDown(_ victim: Entry, _ stats: AccessStats) {
     guard stats.clock == 0, policy.returns.areRare else { return }
     if stats.frequency > 1 { setStats(AccessStats(frequency: stats.frequency - 1), of: victim) }

@@ -105,7 +105,7 @@ extension StoreEngine {
 }
 
 extension WriteSession {
-  /// Writes some access times. Near the limit of a data file other transactions write the times, so that this batch does not fail.
+  /// Writes some access times. Near the limit of a data file other transactions write all times, so that no batch fails.
   mutating func flushSomeAccessTimes() throws(LarderError) {
     guard !budget.hasDiskLimit else { return }
     try flushAccessTimes(StoreEngine.usesPerWrite)

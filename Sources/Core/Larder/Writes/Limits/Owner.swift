@@ -4,9 +4,8 @@ import LarderSystem
 /// An entry to which another entry, its dependent, belongs. A dependent is removed together with its last owner.
 ///
 /// An entry may have several owners, in any namespaces. The reason of the removal does not matter: a call, expiry or eviction.
-/// One transaction handles up to 1,000 dependents, and the next transactions immediately handle the rest. When
-/// a namespace is cleared, the dependents of its entries are not removed immediately but later, when the cleared entries are
-/// reclaimed.
+/// One transaction handles up to 1,000 dependents, and the next transactions immediately handle the rest. When a namespace is
+/// cleared, the dependents of its entries are not removed immediately but later, when the cleared entries are reclaimed.
 public struct Owner: Hashable, Sendable {
   /// The name of the owner's namespace.
   public var namespace: String

@@ -3,8 +3,8 @@ import LarderSystem
 import Synchronization
 
 /// Frees pages in a full data file, before a write and between the tries of a write. The pages that a commit frees can be used
-/// only by the second commit after that commit. So the evictions for a write have their own transactions, and each of them copies no
-/// more pages than are free.
+/// only by the second commit after that commit. So the evictions for a write have their own transactions, and each of them
+/// copies no more pages than are free.
 struct PageReclaimer {
   private static let attempts = 4
   private static let keptForCommit = 24

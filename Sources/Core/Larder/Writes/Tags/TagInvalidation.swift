@@ -4,7 +4,7 @@ import LarderSystem
 extension Store {
   /// Removes every entry that has the tag `tag`, in any namespace, and the dependents of these entries.
   ///
-  /// The first commit hides all entries with the tag, so no process finds these entries any more, even if they are not removed yet.
+  /// The first commit hides all entries with the tag, so no process finds them any more, even if the removal comes later.
   /// Entries that are written later may have the tag again and stay. O(entries with the tag), in transactions of at most 500
   /// such entries. If the process is killed during the call, later writes of any process remove the rest.
   ///
