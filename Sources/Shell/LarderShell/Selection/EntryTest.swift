@@ -21,7 +21,8 @@ struct EntryTest {
     seesExpired = selection.wantsExpired
     func part(_ conditions: [Expression]) -> Part? {
       let condition = Expression.all(conditions)
-      return conditions.isEmpty ? nil : (condition, condition.readsResponse)
+      return conditions.isEmpty
+        ? nil : (condition: condition, readsResponse: condition.readsResponse)
     }
     facts = part(selection.conditions.filter { !$0.readsValue })
     values = part(selection.conditions.filter(\.readsValue))

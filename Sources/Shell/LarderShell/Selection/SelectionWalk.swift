@@ -219,7 +219,9 @@ struct SelectionWalk {
       return nil
     }
     let (test, seesExpired) = (test, seesExpired)
+    var damaged = 0
     func noteDamage() { damaged += 1 }
+    defer { self.damaged += damaged }
     return try namespace.lookUp(key, damaged: noteDamage) { entry, value in
       guard entry.state != .expired || seesExpired, try test.passesFilters(entry, value) else {
         return nil
