@@ -43,8 +43,7 @@ extension BrowseScreen {
   private func draw(_ line: Line, at row: Int, _ column: Int, _ width: Int, on frame: inout Frame) {
     frame.put(line.text, at: row, column, width: width, rendition: line.color.map(rendition) ?? "")
     let end = column + width - 1
-    let start = end - DisplayWidth.of(line.facts)
-    frame.put(line.facts, at: row, start, rendition: rendition(.dim))
+    frame.put(line.facts, at: row, end - DisplayWidth.of(line.facts), rendition: rendition(.dim))
     if let mark = line.mark {
       frame.put(mark.text, at: row, end - 1, rendition: rendition(mark.color))
     }

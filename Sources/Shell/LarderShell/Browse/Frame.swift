@@ -63,9 +63,8 @@ struct Frame: Equatable {
     guard scalars.first == "[" else { return nil }
     let numbers = scalars.dropFirst().prefix { $0 == ";" || ("0"..."9").contains($0) }
     guard numbers.endIndex < scalars.endIndex, scalars[numbers.endIndex] == "m" else { return nil }
-    let text = String(Substring(numbers))
     scalars = scalars[scalars.index(after: numbers.endIndex)...]
-    return text
+    return String(Substring(numbers))
   }
 
   /// The text without the sequences that `put` understands.

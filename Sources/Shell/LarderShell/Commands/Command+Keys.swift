@@ -114,10 +114,9 @@ extension Command {
       return entry
     }
     let clock = session.wallClock
-    let addition = try session.additions.entryFacts(namespace)
     let bodies = entries.map { ResponseBody(of: $0) }
     let hasBodies = bodies.contains { $0 != nil }
-    let added = addition.map { add in entries.map { add($0) } }
+    let added = try session.additions.entryFacts(namespace).map { add in entries.map { add($0) } }
     let columns =
       factColumns + (added?.first ?? []).map { Column($0.name) }
       + (hasBodies ? [Column("body")] : [])

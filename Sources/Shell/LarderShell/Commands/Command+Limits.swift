@@ -42,8 +42,7 @@ extension Command {
     }
     let name = call.meansStore ? nil : try name(call, in: session)
     guard (ofBoth + ofNamespace + ofStore).contains(where: call.has) else {
-      let report = try LimitReport(of: name, in: session)
-      return try session.output.answer(report.reply())
+      return try session.output.answer(LimitReport(of: name, in: session).reply())
     }
     guard !session.isReadOnly || call.isPreview else { throw ShellError.readOnly("limits") }
     let before = try usage(name, in: session)

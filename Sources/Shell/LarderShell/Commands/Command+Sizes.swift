@@ -47,8 +47,7 @@ extension Command {
     // The counters do not show the effect of compression, so the entries are read if values may be compressed.
     if grouping == .namespace, try scope.isCounted() {
       for namespace in scope.namespaces {
-        let own = Scope(all: [namespace], in: session)
-        try report.add(own.tally().fresh, of: namespace.name)
+        try report.add(Scope(all: [namespace], in: session).tally().fresh, of: namespace.name)
       }
     } else {
       try report.add(scope)

@@ -28,8 +28,7 @@ struct LimitReport {
   init(of name: String?, in session: Session) throws {
     isWhole = name == nil
     guard let name else {
-      let limits = try session.store.limits()
-      hasDefaultDisk = limits.isDiskDefault
+      hasDefaultDisk = try session.store.limits().isDiskDefault
       let namespaces = try session.store.namespaces()
       rows =
         try Self.rows(of: session.store, holding: namespaces) + namespaces.flatMap { Self.rows($0) }

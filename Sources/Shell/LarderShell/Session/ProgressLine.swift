@@ -39,8 +39,7 @@ final class ProgressLine {
   }
 
   private func words(at now: ContinuousClock.Instant) -> SafeText {
-    let seconds = max((now - start) / .seconds(1), 0.001)
-    let rate = Double(done) / seconds
+    let rate = Double(done) / max((now - start) / .seconds(1), 0.001)
     let speed = "\(unit(Int(rate)))/s"
     guard let total, done <= total else { return "\(verb) \(unit(done)), \(speed)" }
     let share = Double(done) / Double(total)
