@@ -5,7 +5,7 @@ public import Synchronization
 ///
 /// If a forked child used LMDB, LMDB would free the parent's reader slots and share the parent's write lock. So a fork handler
 /// marks the store as forked in the child and closes its lock files, because an open lock file would keep the parent's locks.
-/// Such a handler may call only few functions. So this handler only stores to atomics and closes descriptors.
+/// A fork handler may call only few functions, so this handler only stores to atomics and closes descriptors.
 @safe package final class ForkGuard: Sendable {
   package nonisolated(unsafe) let state: UnsafeMutablePointer<ForkState>
   nonisolated(unsafe) private let descriptors: UnsafeMutablePointer<Atomic<Int32>>

@@ -34,7 +34,7 @@ extension SharedTable.View {
     return true
   }
 
-  /// Eight bytes, or the last bytes and zeros.
+  /// Word `index` of `bytes`. Zeros fill the rest of the last word.
   @inline(__always)
   private static func word(_ index: Int, of bytes: Span<UInt8>) -> UInt64 {
     let start = 8 &* index

@@ -56,7 +56,7 @@ public import Synchronization
     unsafe UnsafeMutableRawPointer(words).deallocate()
   }
 
-  /// Adds to `counter`. The caller holds the lock of `stripe`, if the stripe has a lock.
+  /// Adds `amount` to `counter`. The caller holds the lock of `stripe`, if the stripe has a lock.
   @inlinable @inline(__always)
   package func count(
     _ counter: Int, stripe: Int = StripedCounters.shared, by amount: UInt64 = 1

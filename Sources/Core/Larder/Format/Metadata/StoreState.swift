@@ -3,7 +3,7 @@ import LarderSystem
 
 /// Totals and other facts of the whole store: the record `G`, which nearly every commit writes.
 struct StoreState: Equatable {
-  /// Rises with every change of a name, an id, a rule, a setting or a tombstone, so processes read their cached facts again.
+  /// Rises with every change of a name, an id, a rule, a setting or a tombstone, so processes know when to read facts again.
   var generation: UInt64 = 1
   var nextID: UInt64 = 1
   /// The number of invalidated tags that stored entries may still have.

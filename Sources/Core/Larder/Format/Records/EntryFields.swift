@@ -16,9 +16,9 @@ struct EntryFields: Equatable, Sendable {
     case metadata = 6
     /// The time to idle in milliseconds, 8 bytes.
     case idleInterval = 7
-    /// The transforms that changed the value, as ``TransformSteps``. This field is the first field, or follows the key.
+    /// The transforms that changed the value; see ``TransformSteps``. This field is the first field, or follows the field `key`.
     case transforms = 8
-    /// Transformed metadata, entity tag and modification time: the length of the steps (4 bytes), the steps, the bytes.
+    /// Transformed metadata, entity tag and modification time: the length of the steps (4 bytes), the steps, and the bytes.
     case transformedMetadata = 9
   }
 

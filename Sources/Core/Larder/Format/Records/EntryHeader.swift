@@ -16,7 +16,7 @@ struct EntryHeader: Equatable {
     static let pinned = Flags(rawValue: 4)
     /// The entry has a field with the time to idle, so an access postpones the expiry of the entry.
     static let idle = Flags(rawValue: 16)
-    /// Transforms changed the value, as the fields say. Not stored, so an entry without fields needs no byte for this flag.
+    /// Transforms changed the value. Records do not store this flag: a read finds in the fields whether the flag is set.
     static let transformed = Flags(rawValue: 8)
     /// The entry has tags, so reads must check whether a tag was invalidated.
     static let tagged = Flags(rawValue: 32)
@@ -36,7 +36,7 @@ struct EntryHeader: Equatable {
   var written: Int64
   /// The entry is fresh before this time.
   var expires: Int64
-  /// Before this time a load may return the entry; at least `expires`.
+  /// Before this time a load may return the entry, even if the entry is not fresh. At least `expires`.
   var staleUntil: Int64
   /// The time of the entry in the expiry index: at most `staleUntil`, or 0. ``never`` if the entry is not in the index.
   var deadline: Int64
@@ -106,13 +106,13 @@ struct EntryHeader: Equatable {
     /// The flags that may be set in the low byte of the plain form, because these flags do not change the layout.
     static let plainFlags: UInt16 = 0b0111_0111
 
-    /// How a time is stored: 2 bits.
+    /// The two bits that tell how a time is stored.
     enum Length {
-      /// No bytes: an `expires` is then never, a `staleUntil` equals `expires`, a `deadline` equals `staleUntil`.
+      /// The time takes no bytes: `expires` is never, `staleUntil` equals `expires`, or `deadline` equals `staleUntil`.
       static let none: UInt16 = 0
       static let short: UInt16 = 1
       static let long: UInt16 = 2
-      /// No bytes, because `staleUntil` or `deadline` is never. Not used for `expires`.
+      /// The time takes no bytes, because `staleUntil` or `deadline` is never. Not used for `expires`.
       static let never: UInt16 = 3
     }
 
@@ -139,7 +139,7 @@ struct EntryHeader: Equatable {
 
   /// The bytes of checksum, form, codec and time of writing.
   static let fixedSize = 17
-  /// The fixed part, 2 more bytes of the time of writing, and five numbers of 8 bytes, for values that fit no difference.
+  /// A header with large numbers: the fixed part, 2 more bytes of the time of writing, and five numbers of 8 bytes.
   static let wideSize = 17 + 2 + 5 * 8
   static let plainSize = 25
   static let largestSize = wideSize + 4

@@ -4,7 +4,7 @@ import LarderSystem
 /// The keys of the index databases. `Docs/Internals/FileFormat.md` lists these keys.
 enum IndexKey {
   /// The key in the expiry index: namespace, time, then a block of positions in the queue; see ``ExpiryRecord``. So the due
-  /// entries of a namespace are the first range of its keys. A pinned entry has position 0, and its stored key at the end.
+  /// entries of a namespace have the first of its keys. The key of a pinned entry has position 0 and ends with the stored key.
   static func deadline(_ deadline: Int64, position: UInt64, entry: [UInt8]) -> [UInt8] {
     let block = ExpiryBlock(deadline, position: position, in: entry.span.namespaceID)
     let key = withDeadline(of: block) { $0.copied }
@@ -43,7 +43,7 @@ enum IndexKey {
       }, body)
   }
 
-  /// The key in the tag index: all entries with a tag are a range. A tag has no byte 0, so a byte 0 ends the tag.
+  /// The key in the tag index: the keys of all entries with a tag are a range. A tag has no byte 0, so a byte 0 ends the tag.
   static func tag(_ tag: [UInt8], entry: [UInt8]) -> [UInt8] { tag + [0] + entry }
 
   /// The key in the tag index for an owner: all dependents of an owner are a range. No tag begins with a byte 0, so this byte
@@ -63,7 +63,7 @@ enum IndexKey {
     return entryKey.count > 4 ? entryKey : nil
   }
 
-  /// The key of a chunk. The chunks of one version of a value are a range, in the order of their bytes.
+  /// The key of a chunk. The keys of the chunks of one version are a range, in the order of the bytes of the value.
   static func chunk(_ index: UInt32, of version: UInt64, in id: NamespaceID) -> [UInt8] {
     var bytes = chunks(of: version, in: id)
     bytes.append(bigEndian: index)

@@ -1,7 +1,7 @@
 import LMDB
 import LarderSystem
 
-/// Records without fields and with a frequent form of the header, which are faster to read without an ``EntryHeader``.
+/// Reads records that have no fields and a frequent form of the header, faster than ``EntryHeader``.
 enum PlainRecord {
   /// Whether the record is plain, and is fresh at `now` and in the next 10 ms: the coarse clock may be 10 ms behind. False for a
   /// large record, which is not verified at each read.
