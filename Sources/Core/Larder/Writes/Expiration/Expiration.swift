@@ -25,10 +25,11 @@ public enum Expiration: Hashable, Sendable {
   /// The first millisecond at which an entry that is written at `now` is expired; ``EntryHeader/never`` if it does not expire.
   /// Throws for an unknown zone, a time that no clock shows, and a date that is not a number.
   func deadline(from now: Timestamp) throws(LarderError) -> Int64 {
-    switch self {
+    if case .at = self { try validate() }
+    return switch self {
     case .never: EntryHeader.never
     case .after(let duration): now.advanced(by: duration).milliseconds
-    case .at(let moment): try moment.validated.milliseconds
+    case .at(let moment): moment.milliseconds
     case .daily(let time, let zone): try ZoneRules.next(time, in: zone, after: now).milliseconds
     case .afterAccess(let duration):
       IdleInterval(duration).map { $0.end(after: now.milliseconds) } ?? now.milliseconds
@@ -51,7 +52,12 @@ public enum Expiration: Hashable, Sendable {
   func validate() throws(LarderError) {
     switch self {
     case .never: break
-    case .at(let moment): _ = try moment.validated
+    case .at(let moment):
+      guard moment != .notADate else {
+        throw LarderError(
+          .invalidArgument, "an entry cannot expire at a date that is not a number",
+          hint: "compute the date from finite numbers")
+      }
     case .after(let lifetime):
       guard lifetime >= .zero else {
         throw LarderError(
@@ -65,17 +71,6 @@ public enum Expiration: Hashable, Sendable {
       }
     case .daily(let time, let zone):
       _ = try ZoneRules.next(time, in: zone, after: Timestamp(milliseconds: 0))
-    }
-  }
-}
-
-extension Timestamp {
-  fileprivate var validated: Timestamp {
-    get throws(LarderError) {
-      if self != .notADate { return self }
-      throw LarderError(
-        .invalidArgument, "an entry cannot expire at a date that is not a number",
-        hint: "compute the date from finite numbers")
     }
   }
 }

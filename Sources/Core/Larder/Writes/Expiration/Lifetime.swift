@@ -86,13 +86,7 @@ extension Int64 {
 extension EntryFields {
   var idle: IdleInterval? {
     get { self[.idleInterval].flatMap { IdleInterval($0.span) } }
-    set {
-      self[.idleInterval] = newValue.map { interval in
-        var bytes: [UInt8] = []
-        bytes.append(word: UInt64(bitPattern: interval.milliseconds))
-        return bytes
-      }
-    }
+    set { self[.idleInterval] = newValue.map { [UInt8](littleEndian: $0.milliseconds) } }
   }
 }
 

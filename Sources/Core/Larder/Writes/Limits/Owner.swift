@@ -37,11 +37,7 @@ extension StoredOwner {
     key = Array(field.dropFirst(4))
   }
 
-  var field: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(bigEndian: id.rawValue)
-    return bytes + key
-  }
+  var field: [UInt8] { id.prefix + key }
 
   var entryKey: [UInt8] { StoredKey.entry(key.span, in: id) }
 }
