@@ -22,6 +22,11 @@ struct ChangeSummary {
     for name in namespaces { add(Tally(), in: name) }
   }
 
+  init(_ verb: String, _ tally: Tally, in namespace: String) {
+    self.init(verb)
+    add(tally, in: namespace)
+  }
+
   var total: Tally { tallies.reduce(into: Tally()) { $0 += $1.tally } }
 
   mutating func add(_ tally: Tally, in namespace: String) {

@@ -47,9 +47,7 @@ extension Command {
     "touch", .changing, .changes, "Restarts the lifetime of entries.", selection: .required,
     options: [
       .value("--ttl", .duration, "the new lifetime; default: that of their rule, if there is one")
-    ]
-      + BulkOptions.all,
-    plain: BulkOptions.plain,
+    ] + BulkOptions.all, plain: BulkOptions.plain,
     examples: [
       "touch @departures --yes": "a whole namespace, by its rule",
       "touch 'Kiruna:'* --ttl 2h": "with another lifetime",

@@ -54,20 +54,16 @@ extension Command {
         hint: "evict entries first, or choose another policy")
     }
     if call.isPreview {
-      var found = ChangeSummary("evict")
-      found.add(excess.tally, in: name ?? "@*")
-      try session.output.answer(
-        found.preview(
-          nil, excess.isEmpty ? "would evict no entries" : "would evict \(excess.words)"))
-      return
+      let found = ChangeSummary("evict", excess.tally, in: name ?? "@*")
+      let words: SafeText = excess.isEmpty ? "no entries" : excess.words
+      return try session.output.answer(found.preview(nil, "would evict \(words)"))
     }
     if !excess.isEmpty {
       try Confirmation(call: call, session: session, isSweeping: name == nil)
         .require("evict \(excess.words)") { "Evict \(excess.words) of \(name ?? "the store")?" }
     }
     let evicted = try override(call, name, from: before, in: session)
-    var done = ChangeSummary("limits")
-    done.add(evicted, in: name ?? "@*")
+    let done = ChangeSummary("limits", evicted, in: name ?? "@*")
     try session.afterCommit { try LimitReport(of: name, in: session) }
       .map { try session.output.acknowledge($0.reply(evicted: evicted, plain: done)) }
   }
@@ -105,10 +101,8 @@ extension Command {
       }
     } catch let error as LarderError where error.code == .full {
       let gone = try evicted().entries
-      throw ShellError(
-        .full,
-        gone == 0 ? "\(error.message)" : "\(error.message); evicted \(Wording.entries(gone))",
-        hint: error.hint.map { SafeText($0) })
+      let full = ShellError(error)
+      throw gone == 0 ? full : full.adding("evicted \(Wording.entries(gone))")
     }
     guard isDone else {
       throw ShellError.interrupted("evicted \(try evicted().words); the limit is what is left")

@@ -142,9 +142,8 @@ extension Command {
     let namespaces = try session.namespaces(isWhole ? .all : call.namespaces)
     let name = isWhole ? "@*" : namespaces[0].name
     if call.has("--dry-run") {
-      var found = ChangeSummary("purge")
-      found.add(try Scope(all: namespaces, in: session).expired(), in: name)
-      return try session.output.answer(found.preview())
+      let expired = try Scope(all: namespaces, in: session).expired()
+      return try session.output.answer(ChangeSummary("purge", expired, in: name).preview())
     }
     var isStopped = false
     let removal = try ProgressLine.showSteps("purging", unit: Wording.entries, in: session) {
@@ -154,8 +153,7 @@ extension Command {
         return !isStopped
       }
     }
-    var done = ChangeSummary("purge")
-    done.add(Tally(removal), in: name)
+    let done = ChangeSummary("purge", Tally(removal), in: name)
     let entries = Wording.count(done.total.entries, "expired entry", "expired entries")
     let words: SafeText = "purged \(entries), \(Wording.size(done.total.bytes))"
     guard !isStopped else { throw ShellError.interrupted("\(words); the rest is unchanged") }
