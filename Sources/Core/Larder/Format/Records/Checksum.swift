@@ -59,7 +59,7 @@ package enum Checksum {
       return offset
     }
 
-    /// The checksum of `count` bytes: the added blocks, and the bytes of `rest` after `start`, which are fewer than 48.
+    /// The checksum of `count` bytes: the added blocks, and the bytes of `rest` at and after `start`, fewer than 48.
     @inline(__always)
     func checksum(count: Int, rest: Span<UInt8>, from start: Int) -> UInt64 {
       var state = count >= 48 ? state ^ middle ^ last : state
