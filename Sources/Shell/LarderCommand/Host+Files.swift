@@ -128,6 +128,12 @@ extension Host.Draft {
 }
 
 extension Terminal {
+  /// Writes text that is wrapped to the window of the stream.
+  static func writeWrapped(_ text: String, to stream: Stream = .output) throws(TerminalError) {
+    let columns = size(of: stream)?.columns
+    try write(DisplayWidth.wrap(text, columns: columns, indent: 2), to: stream)
+  }
+
   /// Moves the cursor to the beginning of a line, although its column is unknown. Writes a whole line of spaces. If the cursor
   /// was in the middle of a line, the cursor is then on the next line. Otherwise the cursor stays on its line.
   static func beginLine(_ environment: [String: String]) throws {

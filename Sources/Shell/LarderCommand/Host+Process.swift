@@ -93,10 +93,8 @@ extension Host {
 
   /// Asks on standard error, because standard output is only for data.
   private static func ask(_ question: SafeText) throws -> Bool {
-    let text = DisplayWidth.wrap(
-      "\(question) [y/N] ", columns: Terminal.size(of: .error)?.columns, indent: 2)
     Terminal.discardInput()
-    try Terminal.write(text, to: .error)
+    try Terminal.writeWrapped("\(question) [y/N] ", to: .error)
     var lines = PlainLines()
     guard case .line(let answer) = try lines.readLine() else {
       try Terminal.write("\n", to: .error)

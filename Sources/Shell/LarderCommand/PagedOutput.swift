@@ -41,9 +41,7 @@ final class PagedOutput {
   /// Writes a note to standard error, after the output so far.
   func tell(_ text: SafeText) throws {
     try release()
-    let columns = Terminal.size(of: .error)?.columns
-    let lines = DisplayWidth.wrap(text.description, columns: columns, indent: 2)
-    try Terminal.write(lines + "\n", to: .error)
+    try Terminal.writeWrapped("\(text)\n", to: .error)
     hasLeftInterrupt = Interrupts.isPending
   }
 

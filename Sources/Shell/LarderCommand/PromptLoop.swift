@@ -63,23 +63,16 @@ struct PromptLoop {
 
   private func greet() throws {
     do {
-      try greet("larder \(LarderCommand.version)   \(session.summary())")
+      try Terminal.writeWrapped("larder \(LarderCommand.version)   \(session.summary())\n")
       if let remark = try session.unknownTransforms.remark(on: session.store) {
-        try greet(remark.description)
+        try Terminal.writeWrapped("\(remark)\n")
       }
     } catch let error as ShellError {
       // A person may need the prompt to inspect a damaged store, so the prompt starts in spite of the error.
       _ = runner.messages.tell(error)
     }
-    try greet(
-      editor == nil
-        ? "help lists the commands, ^D leaves."
-        : "help lists the commands, Tab completes, ^D leaves.")
-  }
-
-  private func greet(_ words: String) throws {
-    let columns = Terminal.size()?.columns
-    try Terminal.write(DisplayWidth.wrap(words, columns: columns, indent: 2) + "\n")
+    let completion = editor == nil ? "" : "Tab completes, "
+    try Terminal.writeWrapped("help lists the commands, \(completion)^D leaves.\n")
   }
 
   /// Runs the commands in the file of settings, such as `output` and `use`. The prompt starts even if the file has an error.

@@ -150,7 +150,6 @@ struct Messages {
 
   /// Ignores a failure to write a message, because there is no other place to report the failure.
   func write(_ text: String) {
-    let columns = isJSON ? nil : Terminal.size(of: .error)?.columns
-    try? Terminal.write(DisplayWidth.wrap(text, columns: columns, indent: 2), to: .error)
+    try? isJSON ? Terminal.write(text, to: .error) : Terminal.writeWrapped(text, to: .error)
   }
 }
