@@ -32,7 +32,7 @@ struct BrowseState: Equatable {
     case refresh
   }
 
-  /// The line at the bottom while a person types in it.
+  /// The input line at the bottom of the window.
   struct Input: Equatable {
     enum Purpose: Equatable {
       case filter, expression, find

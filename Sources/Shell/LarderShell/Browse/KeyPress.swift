@@ -104,7 +104,7 @@ struct KeyDecoder {
   private mutating func takeSequence(isFinal: Bool) -> KeyPress?? {
     guard pending.count > 1 || isFinal else { return nil }
     guard pending.count > 1, [UInt8(ascii: "["), UInt8(ascii: "O")].contains(pending[1]) else {
-      // For Alt with a key, a terminal sends an Escape and then the key. This code handles them as two keys.
+      // For Alt with a key, a terminal sends an Escape and then the key. The decoder returns both as two keys.
       pending.removeFirst()
       return .some(.escape)
     }

@@ -13,7 +13,6 @@ struct ExpiryReport {
 
   private(set) var changed = 0
   private(set) var unchanged = 0
-  /// The number of entries that never expire, which a relative change (`+2h`) does not change.
   private(set) var permanent = 0
   private var was: ClosedRange<Deadline>?
   private var now: ClosedRange<Deadline>?

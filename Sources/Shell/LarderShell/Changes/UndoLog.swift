@@ -78,7 +78,6 @@ final class UndoLog {
     return result
   }
 
-  /// Adds the items of a batch that was committed.
   func commit() {
     add(pending)
     pending = []

@@ -46,7 +46,7 @@ extension Command {
       if let value = try session.singleValue(key, selection.namespaces) {
         return try answer(value, call, in: session)
       }
-      // A word that is not a key may name a namespace. But `--out` and `--copy` need a key, so with them this word is an error.
+      // A word that is not a key may name a namespace. But `--out` and `--copy` need a key, so such a word is an error.
       if destination(of: call) != nil {
         throw try session.noSuchKey(key, in: session.namespaces(selection.namespaces))
       }
@@ -121,7 +121,6 @@ extension Command {
     try session.output.writeFields(found, isList: path.parts.contains(.each))
   }
 
-  /// Writes the fields of each value of a selection, in rows with the namespace and the key.
   private static func answerAll(_ path: QueryPath, _ call: Invocation, in session: Session) throws {
     let scope = try Scope(of: call, in: session)
     let namesNamespaces = call.namespaces == .all || scope.namesNamespaces

@@ -104,7 +104,6 @@ struct Histogram {
     }
   }
 
-  /// A row for each bin. Entries that never expire get one more row.
   var rows: [(label: String, count: Int)] {
     var rows = tallies.indices.map { index in
       let (from, to) = (measure.words(bounds[index]), measure.words(bounds[index + 1]))

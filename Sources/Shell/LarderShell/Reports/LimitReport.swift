@@ -154,7 +154,6 @@ struct LimitReport {
 }
 
 extension Eviction {
-  /// The effect of the policy when the namespace is full.
   fileprivate var words: String {
     switch self {
     case .adaptive: "evicts entries with few reads first"

@@ -35,7 +35,6 @@ struct SizeReport {
   /// The compressed entries with their stored bytes, and the number of bytes before compression.
   private var compressed = (stored: Tally(), plain: 0)
 
-  /// - Parameter pause: Called while the groups are sorted. An error that `pause` throws ends the sorting.
   init(
     by grouping: Grouping, depth: Int, separator: [UInt8], top: Int, namesNamespaces: Bool,
     pause: @escaping () throws -> Void

@@ -55,7 +55,6 @@ struct EntryOrder {
 struct FirstOf<Element> {
   private let most: Int
   private let precedes: (Element, Element) -> Bool
-  /// Called often while elements are sorted. An error that `pause` throws ends the sorting.
   private let pause: () throws -> Void
   private var kept: [Element] = []
   /// The last of the first `most` elements so far; nil while there are fewer elements. An element after `last` is not kept.

@@ -3,7 +3,7 @@ import ShellLanguage
 
 extension Scope {
   private static let batch = 500
-  /// If a list is cut, the rest is counted: at most this many entries, and for at most this time.
+  /// After a cut list, the other entries are counted: at most `countedRest` entries, for at most `countingTime`.
   private static let countedRest = 10_000
   private static let countingTime = Duration.milliseconds(4)
 
@@ -39,7 +39,7 @@ extension Scope {
       let isAll = isSorted || shown - most < Self.countedRest && isInTime
       try output.writeLines([remark(walked.found - most, isAll: isAll, behind: lastKey)])
     }
-    // Keys that were read before the walk were noted then, and a page would count only some of them.
+    // If the keys were read before the walk, another walk has noted the absent keys, and a page reaches only some keys.
     if input == nil { try walked.piped.noteAbsent(session.host) }
     if walked.found == 0, output.isForPerson { try suggestOtherMatches() }
   }

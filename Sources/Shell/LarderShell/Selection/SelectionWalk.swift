@@ -5,7 +5,7 @@ import ShellLanguage
 /// Finds the entries of a selection a few at a time, in the order of keys or in the reverse order. The patterns and conditions
 /// decide which ranges of keys, or which keys of an index, are read. No snapshot is held between two calls.
 struct SelectionWalk {
-  /// If an index has more entries than this, a walk through all entries is faster.
+  /// If an index has more than `mostIndexed` entries, a walk through all entries is faster.
   private static let mostIndexed = 10_000
   /// The number of keys that are read at a time in reverse order.
   private static let batch = 500

@@ -5,7 +5,6 @@ package import ShellLanguage
 package struct UnknownTransforms {
   private static let mostLooked = 16
 
-  /// The transforms that this program can revert.
   let known: [TransformID]
 
   func first(of entry: Store.Entry) -> TransformID? {
