@@ -42,7 +42,13 @@ extension CacheLoad {
             }
             throw timedOut
           })
-        if options.waitsForCommit { return try await committed(loaded) }
+        if options.waitsForCommit, let write = loaded.write {
+          do { try await write.value() } catch {
+            guard var result = loaded.result else { throw error }
+            result.error = error
+            return result
+          }
+        }
         return loaded.current
       } catch let failure {
         try Task.checkCancellation()
@@ -79,18 +85,6 @@ extension CacheLoad {
         !engine.removalTable.isNewest(began, of: loaded.write?.links ?? [])
       else { return loaded }
       place = try enter(after: lookup)
-    }
-  }
-
-  private func committed(_ loaded: LoadedValue<Value>) async throws -> CacheResult<Value>? {
-    guard let write = loaded.write else { return loaded.result }
-    do {
-      try await write.value()
-      return loaded.current
-    } catch {
-      guard var result = loaded.result else { throw error }
-      result.error = error
-      return result
     }
   }
 

@@ -74,8 +74,9 @@ extension CacheLoad {
   ) throws(LarderError) -> LoadedValue<Value> {
     let links = try engine.removalHashes(of: attributes, replacing: turn.lookup.found.entry)
     let (base, isForced) = (turn.lookup.found.base, options.policy == .reload)
+    let end: Timestamp? = if case .at(let time) = attributes.expires { time } else { nil }
     let write = LoadWrite(
-      base: base, size: size, end: attributes.end, links: links, engine: engine
+      base: base, size: size, end: end, links: links, engine: engine
     ) {
       [cache, key, moment = turn.moment] batch in
       if let copy = attributes.copy {
@@ -112,10 +113,6 @@ extension StoreEngine {
 }
 
 extension EntryAttributes {
-  fileprivate var end: Timestamp? {
-    if case .at(let time) = expires { time } else { nil }
-  }
-
   /// A lifetime that a load gives begins at the end of the load, not at the later commit.
   fileprivate func counted(from now: Timestamp) -> EntryAttributes {
     var attributes = self

@@ -7,13 +7,11 @@ struct EntryLookup {
   var isFromMemory = false
   var base: BaseVersion
   var snapshot: UInt64
-  /// See ``ReadTransaction/moment``.
   var moment: UInt64
   /// The time of the lookup; zero if the purpose of the lookup is only the value.
   var now: Timestamp
 }
 
-/// A lookup by a caller that may load the value.
 package struct CacheLookup<Value: Sendable> {
   var found: EntryLookup
   var value: Value?

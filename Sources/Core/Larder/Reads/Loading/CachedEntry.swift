@@ -20,9 +20,8 @@ struct CachedEntry {
 
 extension EntryReader {
   /// Finds the fresh or stale entry under `key`; nil if no such entry exists. Passes the value to `body`, except for a negative
-  /// entry, and except if `isKnown` says that the caller has the value.
-  ///
-  /// - Parameter isRead: whether the lookup counts as a read. If not, the entry has the fields that can be decrypted.
+  /// entry, and except if `isKnown` says that the caller has the value. If `isRead` is true, the lookup counts as a read.
+  /// Otherwise the result also has the fields of the entry, without fields that cannot be decrypted.
   func lendEntry(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
     in transaction: borrowing ReadTransaction, isRead: Bool, recordsAccess: Bool,

@@ -54,8 +54,7 @@ public struct LoadOptions: Sendable {
   public var tags: [String]
   /// The owners of a loaded entry.
   public var owners: [Owner]
-  /// Whether a loaded value is returned only after its commit has succeeded or failed. If false, the value is returned before
-  /// its commit, which follows in the background, in the order of loads and before any later write of this process.
+  /// Whether a loaded value is returned only after its commit has succeeded or failed. If false, the commit follows later.
   public var waitsForCommit: Bool
   /// Receives the errors of background loads and of the commits of loaded values.
   public var onBackgroundError: (@Sendable (any Error) -> Void)?

@@ -42,12 +42,7 @@ public struct LoadingCache<Key: StoreKey & Sendable, Value: Sendable>: Sendable 
 }
 
 extension Cache {
-  /// A view of this cache with a loader. Reads of the view load missing and stale values:
-  ///
-  ///     let boards = store.cache(of: Board.self, in: "boards").loading { (station: String, _) in
-  ///       .value(try await api.board(station))
-  ///     }
-  ///     let board = try await boards.value(for: "thun")
+  /// A view of this cache with a loader. Reads of the view load missing and stale values.
   ///
   /// - Parameter load: loads the value of a key. The second argument is the stored value, fresh or stale, or nil.
   public func loading<Key: StoreKey & Sendable>(

@@ -37,23 +37,13 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
     public internal(set) var failed = 0
     /// Keys whose load did not begin, because the prefetch was cancelled.
     public internal(set) var remaining = 0
-
-    fileprivate mutating func count(_ outcome: Step.Outcome) {
-      remaining -= 1
-      switch outcome {
-      case .present: present += 1
-      case .loaded: loaded += 1
-      case .failed: failed += 1
-      }
-    }
   }
 
   private let steps: AsyncStream<Step>
   private let task: Task<Summary, Never>
 
-  /// Runs loads of any kind. For a cache use ``Cache/prefetch(_:options:concurrency:pause:priority:load:)``.
-  ///
-  /// Throws ``LarderError/Code/invalidArgument`` for a concurrency below 1.
+  /// Runs loads of any kind. For a cache use ``Cache/prefetch(_:options:concurrency:pause:priority:load:)``. Throws
+  /// ``LarderError/Code/invalidArgument`` for a concurrency below 1.
   ///
   /// - Parameters:
   ///   - concurrency: the number of concurrent loads, 1 or more.
@@ -111,7 +101,12 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
           running -= 1
           let present = summary.present
           for (key, outcome) in finished {
-            summary.count(outcome)
+            summary.remaining -= 1
+            switch outcome {
+            case .present: summary.present += 1
+            case .loaded: summary.loaded += 1
+            case .failed: summary.failed += 1
+            }
             let done = keys.count - summary.remaining
             continuation.yield(Step(key: key, outcome: outcome, done: done, total: keys.count))
           }

@@ -27,14 +27,12 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
   func outcome<Outcome: Sendable>(
     of load: InFlightLoad<Outcome>, _ name: Name
   ) async throws -> Outcome {
-    guard let caller = LoadDependencies.running, !load.isComplete else {
-      return try await wait(load, name)
-    }
-    guard LoadDependencies.add(from: caller, to: load) else {
+    let caller = load.isComplete ? nil : LoadDependencies.running
+    if let caller, !LoadDependencies.add(from: caller, to: load) {
       load.leave { remove(load, name) }
       throw LoadCycle()
     }
-    defer { LoadDependencies.remove(from: caller, to: load) }
+    defer { if let caller { LoadDependencies.remove(from: caller, to: load) } }
     return try await wait(load, name)
   }
 

@@ -1,6 +1,5 @@
-/// The limits of the decoded values in memory, for a cache and all caches that share its values. Nil means no limit.
-///
-/// The limits hold after every operation, separately in each process.
+/// The limits of the decoded values in memory, for a cache and all caches that share its values. Nil means no limit. The limits
+/// hold after every operation, separately in each process.
 public struct MemoryLimits: Hashable, Sendable {
   /// The largest total cost of all values: bytes of the encoded values, or the costs of the cache's cost function.
   public var cost: Int?
@@ -18,10 +17,9 @@ public struct MemoryLimits: Hashable, Sendable {
     self.lifetime = lifetime
   }
 
-  /// 16 MB of encoded values, and 10,000 values.
+  /// 16 MB of encoded values, and 10,000 values. In addition, all caches of a store share the limit ``StoreLimits/memory``.
   ///
-  /// Both limits suit values that an application shows again within minutes. A decoded value may need several times the bytes
-  /// of its JSON, and some hundreds of bytes more. In addition, all caches of a store share the limit ``StoreLimits/memory``.
+  /// A decoded value may need several times the bytes of its JSON, and some hundreds of bytes more.
   public static let `default` = MemoryLimits(cost: 16_000_000, entries: 10_000)
 
   /// Keeps no values in memory, so each read decodes its value.

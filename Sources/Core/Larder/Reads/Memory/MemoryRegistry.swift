@@ -9,12 +9,8 @@ final class MemoryRegistry: Sendable {
   let pressure: (@Sendable () -> MemoryPressure)?
   let pressureChecked = Atomic<Int64>(0)
 
-  private struct Place: Hashable {
-    var namespace: ExactString
-    var codec: ObjectIdentifier
-  }
-
   private struct Shared {
+    var type: ObjectIdentifier
     var codec: any Sendable
     var memory: CacheMemory
     /// The limits that caches have asked for, so that two caches with different limits do not replace them again and again.
@@ -24,8 +20,8 @@ final class MemoryRegistry: Sendable {
   private struct State {
     static let fewest = 64
 
-    var shared: [Place: [Shared]] = [:]
-    /// At this number of places, unused memories are released. Then the number becomes twice the number of places left.
+    var shared: [ExactString: [Shared]] = [:]
+    /// At this number of namespaces, unused memories are released. Then the number becomes twice the number of namespaces left.
     var most = fewest
   }
 
@@ -45,28 +41,27 @@ final class MemoryRegistry: Sendable {
     guard let isAlike = Self.comparison(with: codec) else {
       return MemoryOwner(CacheMemory(handle, limits: limits, in: engine), isShared: false)
     }
-    let place = Place(namespace: ExactString(handle.name), codec: ObjectIdentifier(C.self))
+    let (name, type) = (ExactString(handle.name), ObjectIdentifier(C.self))
     // Releases unused memories only after the lock, because the deinitializer of a codec may run any code.
     let (owner, isChanged, _) = state.withLock { state -> (MemoryOwner, Bool, unused: [Shared]) in
-      if let index = state.shared[place]?.firstIndex(where: { isAlike($0.codec) }),
-        let known = state.shared[place]?[index]
-      {
+      let index = state.shared[name]?.firstIndex { $0.type == type && isAlike($0.codec) }
+      if let index, let known = state.shared[name]?[index] {
         let owner = MemoryOwner(known.memory, isShared: true)
         guard let limits, !known.asked.contains(limits) else { return (owner, false, []) }
-        state.shared[place]?[index].asked.append(limits)
+        state.shared[name]?[index].asked.append(limits)
         return (owner, true, [])
       }
       let unused = state.shared.count >= state.most ? removeUnused(&state) : []
       let memory = CacheMemory(handle, limits: limits, in: engine)
-      state.shared[place, default: []].append(
-        Shared(codec: codec, memory: memory, asked: limits.map { [$0] } ?? []))
+      state.shared[name, default: []].append(
+        Shared(type: type, codec: codec, memory: memory, asked: limits.map { [$0] } ?? []))
       return (MemoryOwner(memory, isShared: true), false, unused)
     }
     if isChanged, let limits { owner.memory.limits = limits }
     return owner
   }
 
-  /// Removes unused memories; O(places). A memory gets an owner only under the same lock, so an unused memory stays unused.
+  /// Removes unused memories; O(memories). A memory gets an owner only under the same lock, so an unused memory stays unused.
   private func removeUnused(_ state: inout State) -> [Shared] {
     let unused = state.shared.values.joined().filter {
       $0.memory.owners.load(ordering: .relaxed) == 0 && $0.memory.usage.entries == 0

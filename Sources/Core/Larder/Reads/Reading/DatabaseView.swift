@@ -23,6 +23,28 @@ extension DatabaseView where Self: ~Copyable {
       record = try cursor.next()
     }
   }
+
+  /// The value of an entry whose value is in chunks; nil if the payload is damaged, or a chunk is missing or damaged.
+  func assemble(
+    _ payload: Span<UInt8>, version: UInt64, in id: NamespaceID, _ chunks: Database
+  ) throws(LMDBError) -> [UInt8]? {
+    guard let expected = ChunkedPayload(payload) else { return nil }
+    let prefix = IndexKey.chunks(of: version, in: id)
+    var value: [UInt8] = []
+    value.reserveCapacity(min(expected.count, 64 << 20))
+    var number: UInt32 = 0
+    var cursor = try cursor(in: chunks)
+    var record = try cursor.seek(prefix.span)
+    while let chunk = record, value.count < expected.count, chunk.key.count == prefix.count + 4,
+      chunk.key.starts(with: prefix.span), chunk.key.bigEndian(at: prefix.count) == number
+    {
+      value.append(contentsOf: chunk.value)
+      if value.count >= expected.count { break }
+      number += 1
+      record = try cursor.next()
+    }
+    return ChunkedPayload(of: value.span) == expected ? value : nil
+  }
 }
 
 extension ReadTransaction: DatabaseView {
@@ -34,3 +56,32 @@ extension ReadTransaction: DatabaseView {
 }
 
 extension WriteTransaction: DatabaseView {}
+
+/// The payload of an entry whose value is in chunks: the length of the value and its checksum.
+struct ChunkedPayload: Equatable {
+  var count: Int
+  var checksum: UInt64
+
+  static let size = 16
+  /// The seed of ``checksum``. Checksums of other kinds have other seeds.
+  static let seed: UInt64 = 3
+
+  init(of value: Span<UInt8>) {
+    count = value.count
+    checksum = Checksum.of(value, seed: Self.seed)
+  }
+
+  init?(_ payload: Span<UInt8>) {
+    guard payload.count == Self.size, payload.word(at: 0) <= UInt64(Rules.largestPossibleValue)
+    else { return nil }
+    count = Int(payload.word(at: 0))
+    checksum = payload.word(at: 8)
+  }
+
+  var encoded: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(word: UInt64(count))
+    bytes.append(word: checksum)
+    return bytes
+  }
+}

@@ -13,12 +13,11 @@ package enum PieceRole: Sendable {
 }
 
 extension Store.Namespace {
-  /// Copies the existing bytes of `range` from the value under `key`; nil for an absent entry or a damaged value.
+  /// Copies the existing bytes of `range` from the value under `key`; nil for an absent entry or a damaged value. Also nil if
+  /// `isSame` says that the entry no longer has the value from which the reader got the first piece.
   ///
   /// Suits slow readers of a large value, because no snapshot is open between two pieces. O(log n) and O(bytes of the piece).
   /// The first piece of a version in a process also reads the whole value, to verify its checksum; see ``VerifiedValues``.
-  ///
-  /// - Parameter isSame: whether the entry still has the value from which the reader got the first piece.
   package func piece(
     of key: some StoreKey, _ range: Range<Int>, as role: PieceRole,
     if isSame: (Store.Entry) -> Bool

@@ -106,12 +106,11 @@ extension Store {
 }
 
 extension Store.Namespace {
-  /// Passes the entry under `key`, even an expired entry, and its value to `body`, in one lookup. Nil if no entry exists.
+  /// Passes the entry under `key`, even an expired entry, and its value to `body`. Nil if the entry is absent or damaged.
   ///
   /// Counts neither as a read nor as an access. The value of a negative entry is empty. The bytes are valid only in `body`.
   /// Keep `body` short, because the store cannot reuse freed pages until `body` returns. O(log n); with owners, O(namespaces).
-  ///
-  /// - Throws: the error of `body`, or ``LarderError`` if LMDB fails. A damaged entry is not an error: the result is nil.
+  /// Throws the error of `body`, or ``LarderError`` if LMDB fails.
   public func withEntry<Result>(
     for key: some StoreKey, _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
