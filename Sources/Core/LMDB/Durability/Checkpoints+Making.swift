@@ -13,9 +13,8 @@ import Synchronization
 /// or at an earlier commit, keeps every page of the recovery point as it was synced, including the free lists. Each writing
 /// process has its own pin. The recovery point is only replaced by later commits, so a valid pin stays valid.
 extension Checkpoints {
-  /// Makes a checkpoint. Writers wait only while the checkpoint begins (step 1).
-  ///
-  /// - Parameter lockTimeout: the longest wait for other processes when this call begins, and again when it ends.
+  /// Makes a checkpoint. Writers wait only while the checkpoint begins (step 1). `lockTimeout` is the longest wait for other
+  /// processes when this call begins, and again when it ends.
   func make(lockTimeout: Duration) throws(LMDBError) {
     guard handle.locks.isWritable else { return }
     let begun = try handle.withWriter { () throws(LMDBError) in

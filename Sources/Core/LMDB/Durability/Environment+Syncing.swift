@@ -4,9 +4,8 @@ import Synchronization
 
 /// Syncs the data file of an environment to the disk when its durability level requires that.
 extension Environment {
-  /// Makes every earlier commit survive a power failure, at every durability level.
-  ///
-  /// - Throws: ``LMDBError/insideWrite`` inside a write of the same thread.
+  /// Makes every earlier commit survive a power failure, at every durability level. Throws ``LMDBError/insideWrite`` inside a
+  /// write of the same thread.
   package func sync() throws(LMDBError) {
     if let checkpoints { return try checkpoints.make(lockTimeout: handle.lockTimeout) }
     guard handle.locks.isWritable else { return }

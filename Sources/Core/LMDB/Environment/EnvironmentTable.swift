@@ -2,9 +2,8 @@ import CLarderSystem
 import LarderSystem
 import Synchronization
 
-/// The environments that this process has open, by the identity of their data files, because a process may open each file only
-/// once. Each use of the table is inside `ProcessTable.exclusively`, so the table is complete in a forked child, and must not
-/// wait.
+/// The environments that this process has open, by the identity of their data files: a process may open each file only once.
+/// Each use of the table is inside `ProcessTable.exclusively` and must not wait, so a forked child has the complete table.
 enum EnvironmentTable {
   private struct Entry {
     weak var environment: Environment?

@@ -105,7 +105,7 @@ import Synchronization
 
   package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
     guard let tree = tree(of: database) else { throw .damagedPage }
-    return unsafe DatabaseStatistics(tree, pageSize: slot.pointee.snapshot.pages.table.pageSize)
+    return DatabaseStatistics(tree)
   }
 
   @_lifetime(borrow self)

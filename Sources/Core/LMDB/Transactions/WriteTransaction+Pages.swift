@@ -63,9 +63,8 @@ extension WriteTransaction {
     return pages
   }
 
-  /// The number of single pages that this transaction can allocate if the file may have `limit` bytes.
-  ///
-  /// The commit itself also needs some of these pages. Counting stops when the result is `enough` or more.
+  /// The number of single pages that this transaction, including its commit, can allocate if the file may have `limit` bytes.
+  /// Counting stops when the result is `enough` or more.
   package func availablePages(upTo enough: Int, limit: Int) throws(LMDBError) -> Int {
     let tail = try pagesBehindLast(limit: limit)
     if tail >= enough { return tail }
@@ -113,14 +112,12 @@ extension WriteTransaction {
   /// The number of unused pages between the last page of the last commit and the limit; constant time. Each page that this
   /// transaction allocates, at any place, reduces this number by at most one.
   package func pagesBehindLast(limit: Int) throws(LMDBError) -> Int {
+    guard let data = environment?.handle.data else { return 0 }
     var info = unsafe MDB_envinfo()
     try check(unsafe mdb_env_info(mdb_txn_env(live), &info))
-    let pageSize = try statistics(of: .free).pageSize
     // LMDB never uses the last page of its map.
-    let end = min(limit / pageSize, unsafe info.me_mapsize / pageSize - 1)
-    // The meta page may be damaged by now. So the number is limited to the largest number of pages that any file has.
-    let lastPage = Int(min(UInt(bitPattern: unsafe info.me_last_pgno), 1 << 40))
-    return max(end - lastPage - 1, 0)
+    let end = min(limit / data.pageSize, unsafe info.me_mapsize / data.pageSize - 1)
+    return max(end - data.pages, 0)
   }
 
   private func reusablePages(upTo enough: Int, before oldest: UInt64) throws(LMDBError) -> Int {

@@ -96,9 +96,7 @@ import LarderSystem
     try put(count: value.count, for: key, in: database) { $0.append(contentsOf: value) }
   }
 
-  /// Stores a value of `count` bytes under `key`. `fill` writes the bytes directly into LMDB's page.
-  ///
-  /// - Precondition: `fill` writes exactly `count` bytes.
+  /// Stores a value under `key`. `fill` must write exactly `count` bytes, and writes these bytes directly into LMDB's page.
   package mutating func put(
     count: Int, for key: Span<UInt8>, in database: Database,
     _ fill: (inout OutputSpan<UInt8>) -> Void
