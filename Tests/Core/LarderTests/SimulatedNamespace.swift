@@ -33,7 +33,6 @@ struct SimulatedNamespace: SequencedQueue {
 
   func holds(_ key: Int) -> Bool { sequences[key] != nil }
 
-  /// Serves a request. Returns whether the request was a hit.
   mutating func access(_ key: Int) throws(LarderError) -> Bool {
     if let sequence = sequences[key] {
       table.touch(Self.hash(key), sequence: sequence, of: Self.id, in: 0)
@@ -90,7 +89,6 @@ struct SimulatedNamespace: SequencedQueue {
   private var usage: UInt64 { countsBytes ? bytes : entries }
   var isOver: Bool { usage > capacity }
   var isNearlyFull: Bool { isOver }
-  func cost(ofSize size: UInt64) -> UInt64 { countsBytes ? size : 1 }
   var windowCost: UInt64 { countsBytes ? state.windowBytes : state.windowEntries }
 
   mutating func first(from sequence: UInt64) -> Candidate? {

@@ -49,17 +49,15 @@ protocol EvictionQueue: ~Copyable {
   func yieldsToNewer(_ entry: Entry) -> Bool
 }
 
-extension EvictionQueue where Self: ~Copyable {
-  func isExpired(_ entry: Entry) -> Bool { false }
-  func yieldsToNewer(_ entry: Entry) -> Bool { false }
-}
-
 /// The default policy: one queue with a boundary, and a clock hand that searches for entries to evict. Entries after the
 /// boundary are the window, where new entries prove their use; older entries are main. If the cache is full, an entry that
 /// moves to main stays only if it was used or is frequent. Then the clock hand's unused entry is evicted instead. A key that
 /// returns soon after its eviction changes the size of the window. `Docs/Internals/Eviction.md` has all rules.
 extension EvictionQueue where Self: ~Copyable {
   private static var mostSteps: Int { 64 }
+
+  func isExpired(_ entry: Entry) -> Bool { false }
+  func yieldsToNewer(_ entry: Entry) -> Bool { false }
 
   /// The first statistics of a new entry that takes `share` of the capacity. Counts the insertion of the entry.
   mutating func firstStats(ofHash hash: UInt64, share: Double) -> AccessStats {

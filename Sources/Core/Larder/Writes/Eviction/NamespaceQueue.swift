@@ -38,17 +38,13 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
 
   private var reason: RemovalReason? { request.reason ?? request.limits.exceeded(by: usage) }
 
-  private var countsBytes: Bool { request.limits.countsBytes(usage) ?? session.budget.countsBytes }
-
-  func cost(ofSize size: UInt64) -> UInt64 { countsBytes ? size : 1 }
+  var countsBytes: Bool { request.limits.countsBytes(usage) ?? session.budget.countsBytes }
 
   var capacity: UInt64 {
     countsBytes
       ? request.limits.bytes.map { UInt64(clamping: $0) } ?? usage.bytes
       : request.limits.entries.map { UInt64(clamping: $0) } ?? usage.entries
   }
-
-  var windowCost: UInt64 { countsBytes ? state.windowBytes : state.windowEntries }
 
   mutating func first(from position: UInt64) throws(LarderError) -> Candidate? {
     var position = position

@@ -10,11 +10,10 @@ protocol SequencedQueue: EvictionQueue, ~Copyable
 where Entry == Candidate, Position == UInt64, Failure == LarderError {
   var state: QueueState { get }
   var table: AccessTable { get }
-  /// The size of an entry in the unit of the nearest limit: its bytes for a limit of bytes, otherwise 1.
-  func cost(ofSize size: UInt64) -> UInt64
+  /// Whether the nearest limit is a limit of bytes, not of entries.
+  var countsBytes: Bool { get }
   /// The nearest limit, in bytes or entries; if there is no limit, the current usage.
   var capacity: UInt64 { get }
-  var windowCost: UInt64 { get }
   /// Whether little room is left under any limit, so that entries that move to main must soon compete with entries of main.
   var isNearlyFull: Bool { get }
   /// The first entry that may be removed, at the position `sequence` or after it.
@@ -22,7 +21,9 @@ where Entry == Candidate, Position == UInt64, Failure == LarderError {
 }
 
 extension SequencedQueue where Self: ~Copyable {
-  var windowShare: Double { Double(windowCost) / Double(max(1, capacity)) }
+  var windowShare: Double {
+    Double(countsBytes ? state.windowBytes : state.windowEntries) / Double(max(1, capacity))
+  }
 
   func position(of entry: Candidate) -> UInt64 { entry.sequence }
   func position(after entry: Candidate) -> UInt64 { entry.sequence &+ 1 }
@@ -64,7 +65,7 @@ extension SequencedQueue where Self: ~Copyable {
   mutating func inserted(
     _ entry: Candidate, of id: NamespaceID, in minute: Int64
   ) throws(LarderError) {
-    let share = Double(cost(ofSize: entry.size)) / Double(max(1, capacity))
+    let share = Double(countsBytes ? entry.size : 1) / Double(max(1, capacity))
     table.setStats(firstStats(ofHash: entry.hash, share: share), of: entry.hash, in: minute)
     table.sweep()
     let newest = entry.sequence

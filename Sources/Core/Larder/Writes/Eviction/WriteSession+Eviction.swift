@@ -155,6 +155,14 @@ extension StoreLimits {
     try rules.limits.checkSize(size, of: "namespace \(name)")
     try counted.checkSize(size, of: "the store")
   }
+
+  /// The limits in the form that messages use: `20 entries, 1000 bytes`.
+  var words: String {
+    [
+      entries.map { LimitWords.entries($0) }, bytes.map { LimitWords.bytes($0) },
+      disk.map { "\(LimitWords.bytes($0)) on disk" },
+    ].compactMap { $0 }.joined(separator: ", ")
+  }
 }
 
 extension Limits {
@@ -172,16 +180,6 @@ extension Limits {
   }
 
   var words: String { StoreLimits(entries: entries, bytes: bytes).words }
-}
-
-extension StoreLimits {
-  /// The limits in the form that messages use: `20 entries, 1000 bytes`.
-  var words: String {
-    [
-      entries.map { LimitWords.entries($0) }, bytes.map { LimitWords.bytes($0) },
-      disk.map { "\(LimitWords.bytes($0)) on disk" },
-    ].compactMap { $0 }.joined(separator: ", ")
-  }
 }
 
 enum LimitWords {

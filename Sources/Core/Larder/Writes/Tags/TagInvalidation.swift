@@ -25,24 +25,7 @@ extension Store {
     try checkWritable()
     return try engine.invalidate(EntryAttributes.validated(all: tags), in: nil)
   }
-}
 
-extension Store.Namespace {
-  /// Removes every entry of this namespace that has the tag `tag`; see ``Store/invalidate(tag:)``.
-  @discardableResult
-  public func invalidate(tag: String) throws(LarderError) -> RemovalResult {
-    try invalidate(tags: [tag])
-  }
-
-  /// Removes every entry of this namespace that has all of `tags`; see ``Store/invalidate(tags:)``.
-  @discardableResult
-  public func invalidate(tags: [String]) throws(LarderError) -> RemovalResult {
-    try store.checkWritable()
-    return try engine.invalidate(EntryAttributes.validated(all: tags), in: name)
-  }
-}
-
-extension Store {
   /// Invalidates a tag in one namespace, or in all if `namespace` is nil. Values that were written after the horizon stay.
   package func invalidate(
     tag: String, in namespace: String?, asOf horizon: WriteHorizon
@@ -63,6 +46,21 @@ extension Store {
         try batch.session.resumeInvalidation(key, limit: TagInvalidation.perBatch).tombstone
       }
     }
+  }
+}
+
+extension Store.Namespace {
+  /// Removes every entry of this namespace that has the tag `tag`; see ``Store/invalidate(tag:)``.
+  @discardableResult
+  public func invalidate(tag: String) throws(LarderError) -> RemovalResult {
+    try invalidate(tags: [tag])
+  }
+
+  /// Removes every entry of this namespace that has all of `tags`; see ``Store/invalidate(tags:)``.
+  @discardableResult
+  public func invalidate(tags: [String]) throws(LarderError) -> RemovalResult {
+    try store.checkWritable()
+    return try engine.invalidate(EntryAttributes.validated(all: tags), in: name)
   }
 }
 

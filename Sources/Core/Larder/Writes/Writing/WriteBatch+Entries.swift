@@ -96,9 +96,7 @@ extension WriteBatch {
       header.deadline = header.indexedDeadline(replacing: entry.header)
     }
   }
-}
 
-extension WriteBatch {
   /// Starts the entry's lifetime again; see `touch(_:expires:)` of ``Store/Namespace``.
   ///
   /// - Returns: false if the entry is absent, expired, invalidated or damaged.

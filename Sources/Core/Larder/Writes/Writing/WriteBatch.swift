@@ -36,9 +36,7 @@ public struct WriteBatch: ~Copyable {
 
   /// A number for the state of the store before the batch; see ``ReadTransaction/moment``.
   var moment: UInt64 { snapshot &+ (session.engine.reader.buffer?.state.stamp ?? 0) }
-}
 
-extension WriteBatch {
   /// Stores `value` under `key`, and replaces an existing value.
   ///
   /// - Parameter expires: replaces ``EntryAttributes/expires``. If both are nil, the rules of the namespace apply.
