@@ -24,10 +24,8 @@ import LarderSystem
 ///
 /// An enum with raw values conforms by its declaration: `enum Station: String, StoreKey { ... }`.
 ///
-/// Listings are in the order of the keys, byte by byte. But among keys with the same first 238 bytes, the keys of more than 250
-/// bytes are in no particular order.
-///
-/// With an empty key or a key that is too long, reads and removals find nothing, and writes of a value throw
+/// Listings are in the order of the keys, byte by byte. But keys of more than 250 bytes with equal first 238 bytes are in no
+/// particular order. With an empty key or a key that is too long, reads and removals find nothing, and writes of a value throw
 /// ``LarderError/Code/invalidArgument``.
 public protocol StoreKey {
   /// Calls `body` with the key's bytes.

@@ -82,7 +82,6 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     self.hint = hint
   }
 
-  /// The most Unicode scalars of a message. A message may quote a long argument, so a longer message is cut.
   private static let longestMessage = 10_000
 
   /// The message, and the remedy in parentheses.

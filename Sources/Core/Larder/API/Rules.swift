@@ -88,7 +88,7 @@ public struct Rules: Hashable, Sendable, Codable {
     try expires.validate()
   }
 
-  /// Refuses numbers that are invalid on every machine. Does not check the time zone, because another machine may know the time zone.
+  /// Refuses numbers that are invalid on every machine. Does not check the time zone, because another machine may know the zone.
   func validateNumbers() throws(LarderError) {
     guard (1...Self.largestPossibleValue).contains(largestValue) else {
       throw .impossible(

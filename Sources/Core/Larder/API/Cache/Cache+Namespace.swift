@@ -39,9 +39,8 @@ extension Cache {
   ///     for try await (key, color) in colors.entries(prefix: "1") { print(key, color.name) }
   ///     try colors.entries().visit { key, color in print(key, color.name) }
   ///
-  /// An entry that exists during the whole iteration is visited once. Each batch comes from a snapshot of its own. The
-  /// iteration skips values that the codec cannot decode, counts neither as a read nor as an access, and does not fill the
-  /// memory tier.
+  /// Each batch comes from a snapshot of its own. An entry that exists during the whole iteration is visited once. Values that
+  /// the codec cannot decode are skipped. The visits count neither as reads nor as accesses, and do not fill the memory tier.
   public func entries(prefix: some StoreKey = [UInt8]()) -> CacheEntries<Value> {
     CacheEntries(cache: self, prefix: prefix.copied)
   }

@@ -28,9 +28,7 @@ extension Cache {
     try namespace.engine.typed {
       let transaction = try namespace.engine.beginRead()
       return try keys.map { key in
-        try key.withKeyBytes { bytes in
-          try read(bytes, in: transaction) { decodeCounting($0) }
-        }
+        try key.withKeyBytes { bytes in try read(bytes, in: transaction) { decodeCounting($0) } }
       }
     }
   }

@@ -99,24 +99,19 @@ extension Cache where Value: FixedWidthInteger {
 extension EntryAttributes {
   /// The attributes for a new value of an entry that has only a codec and times, such as an entry of the write buffer.
   init(keeping header: EntryHeader?, expires: Expiration?) {
-    guard let header else {
-      self.init(expires: expires)
-      return
-    }
-    let stale = header.stale
-    self.init(
-      codec: CodecID(rawValue: header.codec),
-      expires: stale == nil ? .never : .at(Timestamp(milliseconds: header.expires)))
-    self.stale = stale ?? .zero
+    self.init(expires: expires)
+    guard let header else { return }
+    codec = CodecID(rawValue: header.codec)
+    stale = header.stale ?? .zero
+    self.expires = header.stale == nil ? .never : .at(Timestamp(milliseconds: header.expires))
   }
 
   /// The attributes for a new value of `entry`. If `entry` is nil, the attributes of a new entry with the lifetime `expires`.
   package init(keeping entry: Store.Entry?, expires: Expiration?) {
-    guard let entry else {
-      self.init(expires: expires)
-      return
-    }
-    self.init(codec: entry.codec, expires: entry.expires.map { .at($0) } ?? .never)
+    self.init(expires: expires)
+    guard let entry else { return }
+    codec = entry.codec
+    self.expires = entry.expires.map { .at($0) } ?? .never
     stale =
       entry.staleUntil.flatMap { until in entry.expires.map { $0.duration(to: until) } } ?? .zero
     tags = entry.tags

@@ -18,9 +18,8 @@ extension Store.Namespace {
   }
 
   /// Like ``scan(prefix:after:includingExpired:_:)``, but only for entries that pass `isWanted` and whose keys pass `hasKey`.
-  /// Undoes transforms only for these entries. If `readsValues` is false, reads no values, and `visit` gets no bytes.
-  ///
-  /// - Parameter damaged: called for each damaged entry, which is then skipped.
+  /// Undoes transforms only for these entries. If `readsValues` is false, reads no values, and `visit` gets no bytes. Calls
+  /// `damaged` for each damaged entry, and then skips the entry.
   package func scanEntries(
     prefix: [UInt8] = [], after cursor: PageCursor? = nil, includingExpired: Bool = false,
     readsValues: Bool = false, damaged: () -> Void = {},

@@ -149,8 +149,7 @@ extension Store.Namespace {
       total += try engine.commit { batch in
         var removed = RemovalResult()
         for key in keys {
-          guard let entry = try batch.entry(for: key, in: self) else { continue }
-          if try batch.remove(key, from: self) {
+          if let entry = try batch.entry(for: key, in: self), try batch.remove(key, from: self) {
             removed += RemovalResult(entries: 1, bytes: entry.size)
           }
         }

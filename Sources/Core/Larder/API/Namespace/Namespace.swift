@@ -54,11 +54,9 @@ extension Store.Namespace {
     _ size: Int, for key: [UInt8], _ attributes: EntryAttributes, under rules: Rules,
     _ limits: StoreLimits
   ) throws(LarderError) {
-    try Key.validate(count: key.count, in: name)
-    try limits.checkSize(size, under: rules, named: name)
-    for tag in attributes.tags { _ = try EntryAttributes.validated(tag) }
+    try WriteBatch.validate(key.span, in: name, attributes)
     try NamespaceName.validate(name)
-    for owner in attributes.owners { try NamespaceName.validate(owner.namespace) }
+    try limits.checkSize(size, under: rules, named: name)
   }
 
   /// The namespace's number, as in ``TransformContext/namespace``; nil if the namespace does not exist.

@@ -16,13 +16,11 @@ final class NamespaceHandle: Sendable {
   private let counted: CountedHandles
   let isListed = Atomic(false)
 
-  // An id and its commit are in one atomic word, so no reader combines the id of one commit with another commit. An id of 0
-  // means that the namespace does not exist.
+  // An id and its commit are in one atomic word, so no reader mixes two commits. Id 0 means that no namespace exists.
   private let atTransaction = Atomic<UInt64>(0)
   private let atGeneration = Atomic<UInt64>(0)
 
-  /// The rules that this opening has declared. If rules were declared again with every write, programs with different rules
-  /// would undo each other's rules.
+  /// The rules that this opening has declared. A second declaration could undo the rules of another program.
   private let declared = Mutex<[Rules]>([])
 
   init(name: String, listedIn counted: CountedHandles) {
@@ -82,9 +80,7 @@ final class NamespaceHandle: Sendable {
   }
 
   func noteDeclared(_ rules: Rules) {
-    declared.withLock { declared in
-      if !declared.contains(rules) { declared.append(rules) }
-    }
+    declared.withLock { if !$0.contains(rules) { $0.append(rules) } }
   }
 
   func hasDeclared(_ rules: Rules) -> Bool { declared.withLock { $0.contains(rules) } }
@@ -128,9 +124,8 @@ final class NamespaceHandle: Sendable {
   /// Whether the handle must stay in memory, because it has unmerged counts or the rules that this opening has declared.
   var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
 
-  /// Drops the unmerged counts if the store's counters were reset by commit `epoch`, as read in commit `moment`. A reset
-  /// changes the metadata's generation, so the first read after a reset calls this method. Counts of concurrent reads may be
-  /// lost.
+  /// Drops the unmerged counts if commit `epoch`, as read in commit `moment`, has reset the store's counters. A reset changes
+  /// the generation, so the first read after a reset calls this method. Counts of concurrent reads may be lost.
   func begin(_ epoch: UInt64, seenAt moment: UInt64) {
     let total = total
     merged.withLock { merged in

@@ -63,7 +63,7 @@ final class CountedHandles: Sendable {
         let hasUnmerged = handle.hasUnmerged
         if hasUnmerged { found.append(handle) }
         guard hasUnmerged || handle.hasMemory else { return true }
-        // True if a read has added the handle again in the meantime. The handle is then in the list twice, so this place is removed.
+        // True if a read has added the handle again. The handle is then in the list twice, so this place is removed.
         return handle.isListed.exchange(true, ordering: .relaxed)
       }
       return found

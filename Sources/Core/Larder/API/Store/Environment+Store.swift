@@ -38,8 +38,7 @@ extension Environment {
     }
   }
 
-  /// Throws if the store has another format. Opens only the main database, which has the record of the format, because formats
-  /// before 4 lack one of the other databases.
+  /// Throws if the store has another format. Opens only the main database, because formats before 4 lack another database.
   private static func refuseOtherFormat(
     at path: String, _ options: EnvironmentOptions
   ) throws(LarderError) {

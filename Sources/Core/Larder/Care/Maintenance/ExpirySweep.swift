@@ -99,7 +99,6 @@ struct ExpirySweep {
         break
       }
     }
-    // No entry belongs to the index record, so the record is removed.
     try session.removeDeadline(of: indexed)
     return RemovalResult()
   }

@@ -41,22 +41,12 @@ extension Maintenance {
     return max(.zero, interval - last.duration(to: now))
   }
 
-  /// Makes a run, unless another process has made the run or the maintenance was stopped.
-  ///
-  /// - Returns: whether the run must be repeated soon.
+  /// Makes a run if no other process has made the run. Returns whether the run must be repeated soon.
   private func runIfDue(in era: Int, isRetry: Bool) -> Bool {
     guard isCurrent(era) else { return false }
     do throws(LarderError) {
       try store.checkWritable()
-      if !isRetry {
-        let isMine = try store.engine.commit { batch in
-          guard remaining(of: batch.session.state, at: batch.session.now) == .zero
-          else { return false }
-          batch.recordMaintenance()
-          return true
-        }
-        if !isMine { return false }
-      }
+      if !isRetry, try !claim(ifDue: true) { return false }
       let report: Report? = try running.withLock { _ throws(LarderError) in
         isCurrent(era) ? try store.engine.maintain(while: { isCurrent(era) }) : nil
       }
@@ -66,6 +56,17 @@ extension Maintenance {
     } catch {
       tell(.failure(error), in: era)
       return false
+    }
+  }
+
+  /// Records the time, so that other processes know that this process begins its maintenance now. Returns false if `ifDue` is
+  /// set and no run is due, because another process has made the run.
+  func claim(ifDue: Bool) throws(LarderError) -> Bool {
+    try store.engine.commit { batch in
+      let now = batch.session.now
+      if ifDue, remaining(of: batch.session.state, at: now) != .zero { return false }
+      batch.session.ledger.updateStore { $0.maintained = UInt64(clamping: now.milliseconds) }
+      return true
     }
   }
 
@@ -84,14 +85,6 @@ extension Maintenance {
       return false
     }
     return true
-  }
-}
-
-extension WriteBatch {
-  /// Records the time, so that other processes know that this process begins its maintenance now.
-  mutating func recordMaintenance() {
-    let now = UInt64(clamping: session.now.milliseconds)
-    session.ledger.updateStore { $0.maintained = now }
   }
 }
 

@@ -9,8 +9,7 @@ import Synchronization
 ///
 /// Any number of processes may maintain one store. An object skips a due run if another process has made a run within the
 /// object's interval. So the first run is due one interval after the last run of any process. If that time is past, or no
-/// process has made a run, the first run is due at ``start()``. Each run is delayed by a random part of the interval; see
-/// `jitter`.
+/// process has made a run, the first run is due at ``start()``. Each run is delayed by a random part of the interval.
 ///
 /// Times follow the store's clock, so without jitter a test that advances a ``ManualClock`` by an interval gets a run. The
 /// maintenance stops when the last reference to this object is released.
@@ -116,7 +115,7 @@ public final class Maintenance: Sendable {
   @discardableResult
   public func runOnce() throws(LarderError) -> Report {
     try store.checkWritable()
-    try store.engine.commit { batch in batch.recordMaintenance() }
+    _ = try claim(ifDue: false)
     let outcome = Result<Report, LarderError> { () throws(LarderError) -> Report in
       try running.withLock { _ throws(LarderError) in try store.engine.maintain(while: { true }) }
     }

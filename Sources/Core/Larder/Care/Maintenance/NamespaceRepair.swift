@@ -21,8 +21,7 @@ struct NamespaceRepair {
     var chunks = ChunkOwners()
   }
 
-  /// The versions whose values are in chunks. A version names only one value, so chunks of any other version before `next`
-  /// belong to no entry.
+  /// The versions whose values are in chunks. A chunk of another version below `next` belongs to no entry.
   struct ChunkOwners {
     var versions: Set<UInt64> = []
     var next: UInt64 = 0

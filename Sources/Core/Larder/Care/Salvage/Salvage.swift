@@ -196,7 +196,13 @@ struct SalvageMetadata {
     let tombstones = MetadataKey.tombstones
     _ = try file.forEachRecord { key, value in
       if key.starts(with: namespaces.span) {
-        addNamespace(key.extracting(namespaces.count..<key.count).copied, value)
+        let bytes = key.extracting(namespaces.count..<key.count).copied
+        let name = String(decoding: bytes, as: UTF8.self)
+        if let seal, let record = try? NamespaceRecord(value, name: name, seal: seal),
+          names.updateValue(name, forKey: record.id) == nil
+        {
+          self.namespaces.append((name, record))
+        }
       } else if key.starts(with: cleared.span) {
         if let id = MetadataKey.id(of: key) { garbage.insert(id) }
       } else if key.starts(with: tombstones.span) {
@@ -207,15 +213,6 @@ struct SalvageMetadata {
         settings = found
       }
     }
-  }
-
-  /// Adds a namespace if its record is readable. If not, ``name(of:)`` derives a name from the id of the namespace.
-  private mutating func addNamespace(_ name: [UInt8], _ value: Span<UInt8>) {
-    let name = String(decoding: name, as: UTF8.self)
-    guard let seal, let record = try? NamespaceRecord(value, name: name, seal: seal),
-      names.updateValue(name, forKey: record.id) == nil
-    else { return }
-    namespaces.append((name, record))
   }
 
   /// The name of the namespace with that id; nil if the namespace was cleared. If its record is lost, returns a new name.

@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// Writes the undamaged entries of a damaged store into another store.
 struct SalvageWriter {
   let store: Store
   let metadata: SalvageMetadata
@@ -28,8 +27,7 @@ struct SalvageWriter {
     self.metadata = metadata
   }
 
-  /// Takes the records of a log of the write buffer. Must be called before the records of an older log and the entries of the
-  /// file are added.
+  /// Takes the records of a log of the write buffer. The caller adds newer logs first, and the entries of the file last.
   mutating func add(_ records: BufferContents, from file: borrowing SalvageFile) throws {
     let bytes = records.bytes.span
     for place in records.places {

@@ -83,8 +83,7 @@ extension Store {
   /// - Throws: an error if LMDB cannot read the file or commit the write buffer. Damage is no error: the result reports damage.
   public func verify() throws(LarderError) -> Verification { try verify { _, _ in true }! }
 
-  /// Like ``verify()``. Calls `shouldContinue` with the number of checked records and the number of all records. Returns nil if
-  /// a call returned false.
+  /// Like ``verify()``. Calls `shouldContinue` with the numbers of checked and of all records. Returns nil if a result is false.
   package func verify(
     while shouldContinue: @escaping (_ done: Int, _ all: Int) -> Bool
   ) throws(LarderError) -> Verification? {
