@@ -34,24 +34,15 @@ extension Command {
     let grouping =
       call.choice("--by").flatMap(SizeReport.Grouping.init)
       ?? (isWhole || scope.namesNamespaces ? .namespace : .prefix)
-    let depth = call.number("--depth") ?? 1
     let separator = call.bytes("--separator") ?? Array("/".utf8)
     guard !separator.isEmpty else {
       throw ShellError(
         .usage, "the separator is empty", at: call.range("--separator"),
         hint: "use `--separator /`")
     }
-    var report = SizeReport(
-      by: grouping, depth: depth, separator: separator, top: call.number("--top") ?? 20,
-      namesNamespaces: scope.namesNamespaces, pause: session.host.checkInterruption)
-    // The counters do not show the effect of compression, so the entries are read if values may be compressed.
-    if grouping == .namespace, try scope.isCounted() {
-      for namespace in scope.namespaces {
-        try report.add(Scope(all: [namespace], in: session).tally().fresh, of: namespace.name)
-      }
-    } else {
-      try report.add(scope)
-    }
+    var report = try SizeReport(
+      of: scope, by: grouping, depth: call.number("--depth") ?? 1, separator: separator,
+      top: call.number("--top") ?? 20)
     let limit = isWhole ? try session.store.limits().effective.bytes : nil
     try session.output.answer(report.reply(limit: limit))
   }

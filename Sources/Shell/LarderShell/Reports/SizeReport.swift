@@ -36,22 +36,26 @@ struct SizeReport {
   private var compressed = (stored: Tally(), plain: 0)
 
   init(
-    by grouping: Grouping, depth: Int, separator: [UInt8], top: Int, namesNamespaces: Bool,
-    pause: @escaping () throws -> Void
-  ) {
+    of scope: Scope, by grouping: Grouping, depth: Int, separator: [UInt8], top: Int
+  ) throws {
     self.grouping = grouping
     self.depth = depth
     self.separator = separator
-    groups = FirstOf(top, pause: pause, by: Group.precedes)
-    self.namesNamespaces = namesNamespaces
+    namesNamespaces = scope.namesNamespaces
+    groups = FirstOf(top, pause: scope.session.host.checkInterruption, by: Group.precedes)
+    // The counters do not show the effect of compression, so the entries are read if values may be compressed.
+    guard grouping == .namespace, try scope.isCounted() else {
+      try add(scope)
+      return
+    }
+    for namespace in scope.namespaces {
+      let tally = try Scope(all: [namespace], in: scope.session).tally().fresh
+      total += tally
+      try groups.add(Group(name: EntryID(namespace.name), tally: tally))
+    }
   }
 
-  mutating func add(_ tally: Tally, of namespace: String) throws {
-    total += tally
-    try groups.add(Group(name: EntryID(namespace), tally: tally))
-  }
-
-  mutating func add(_ scope: Scope) throws {
+  private mutating func add(_ scope: Scope) throws {
     let isInOrder = EntryOrder(scope.selection) == nil && scope.selection.input == nil
     do {
       try scope.visitEntries(showing: "adding up") { try add($0, isInOrder: isInOrder) }
