@@ -27,15 +27,13 @@ struct CheckedPages {
     var reference: UInt = 0
   }
 
-  private var slots: [Facts]
+  private var slots = [Facts](repeating: Facts(), count: 1024)
   private var count = 0
   private var write: UInt32 = 0
   /// The number of pages of the last commit on which the current write has changed records.
   private(set) var changed = 0
   /// Whether the lists of free pages are known. If so, a write compares each visited page once with the lists.
   var hasLists = false
-
-  init() { slots = [Facts](repeating: Facts(), count: 1024) }
 
   mutating func begin() {
     write &+= 1

@@ -6,7 +6,13 @@ import LarderSystem
 extension Opening {
   /// - Parameter fill: writes the first records of an environment that must be created again.
   func recover(_ fill: Filling) throws(OpenError) {
-    guard let (file, record) = try recorded() else { return }
+    if FileStatus.of(files.recovery) == nil { return }
+    let file = try system { () throws(LMDBError) in
+      try RecoveryFile(opening: files.recovery, readOnly: options.readOnly)
+    }
+    guard let record = try system({ () throws(LMDBError) in try file.read() }) else {
+      throw OpenError(.damaged, path: files.recovery, detail: "it has no valid record")
+    }
     let (data, newest): (DataStamp, MetaImage)
     do throws(LMDBError) {
       (data, newest) = (try DataStamp(of: files.data), try MetaImage.newest(of: files.data))
@@ -14,7 +20,11 @@ extension Opening {
       // Ignores this error, because the later check of the data file reports the damage.
       return
     }
-    guard record.data.store == data.store else { return try refuseUnlessDurable() }
+    guard record.data.store == data.store else {
+      // The record is of another store, so it does not say whether the data are complete.
+      if try QuickCheck(path: files.data).durability() == .durable { return }
+      throw OpenError(.otherRecovery, path: files.recovery)
+    }
     var next = record
     if record.isAbout(data, newest: newest) {
       guard try system({ () throws(LMDBError) in try asksForRecovery(record) }) else { return }
@@ -40,23 +50,6 @@ extension Opening {
       try FileStatus.syncDirectory(files.directory)
       try file.replace(next)
     }
-  }
-
-  private func recorded() throws(OpenError) -> (file: RecoveryFile, record: RecoveryRecord)? {
-    if FileStatus.of(files.recovery) == nil { return nil }
-    let file = try system { () throws(LMDBError) in
-      try RecoveryFile(opening: files.recovery, readOnly: options.readOnly)
-    }
-    guard let record = try system({ () throws(LMDBError) in try file.read() }) else {
-      throw OpenError(.damaged, path: files.recovery, detail: "it has no valid record")
-    }
-    return (file, record)
-  }
-
-  /// Throws if the level is not `durable`: the record is of another store, so it does not say whether the data are complete.
-  private func refuseUnlessDurable() throws(OpenError) {
-    if try QuickCheck(path: files.data).durability() == .durable { return }
-    throw OpenError(.otherRecovery, path: files.recovery)
   }
 
   /// Whether recovery is necessary: a sync has failed, or the data file may differ from the state that an earlier boot synced.

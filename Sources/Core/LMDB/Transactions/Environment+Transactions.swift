@@ -156,7 +156,14 @@ extension Environment {
   ) throws -> Result {
     var transaction = try beginWrite()
     let (id, serial) = (transaction.id, transaction.serial)
-    try beginGuarding(id, fileSize: fileSize)
+    // The guard checks the commit on which this write is based. No other process can make a commit now.
+    let pages = try handle.data.pages(of: id - 1, fileSize: fileSize)
+    try writeGuard.checking { () throws(PageDamage) in
+      guard let pages else {
+        throw PageDamage(page: (id - 1) % 2, reason: "the meta page of commit \(id - 1)")
+      }
+      try writeGuard.begin(pages)
+    }
     let result = try body(&transaction)
     // If `body` has forked, the child process also runs this line, and the child must not commit.
     if isForked { throw LMDBError.forked }
@@ -187,15 +194,5 @@ extension Environment {
     // LMDB finds that out and takes the number from the data file.)
     if begun.id != expected { throw .lockMismatch }
     return begun
-  }
-
-  /// Gives the guard the commit on which the write `id` is based. During this call no other write can begin or end.
-  private func beginGuarding(_ id: UInt64, fileSize: Int) throws(LMDBError) {
-    guard let pages = try handle.data.pages(of: id - 1, fileSize: fileSize) else {
-      return try writeGuard.checking { () throws(PageDamage) in
-        throw PageDamage(page: (id - 1) % 2, reason: "the meta page of commit \(id - 1)")
-      }
-    }
-    try writeGuard.checking { () throws(PageDamage) in try writeGuard.begin(pages) }
   }
 }
