@@ -28,11 +28,20 @@ extension Command {
     ]
   ).running { call, session in
     let selection = call.selection!
-    try checkDestination(call)
-    if session.output.presentation.mode == .raw {
-      if destination(of: call) == nil {
-        try session.output.requireHarmless(unless: call.has("--force"))
+    let destination = ["--out", "--copy"].first(where: call.has)
+    if let destination {
+      guard selection.isSingleKey else {
+        throw ShellError(
+          .usage, "\(destination) takes one value", hint: "list one key of one namespace")
       }
+      guard call.path(".PATH") == nil, !call.has("--show") else {
+        throw ShellError(
+          .usage, "\(destination) takes a whole value",
+          hint: "`get KEY .PATH > FILE` writes a field")
+      }
+    }
+    if session.output.presentation.mode == .raw {
+      if destination == nil { try session.output.requireHarmless(unless: call.has("--force")) }
     } else if call.has("--force"), !call.has("--out") {
       throw ShellError(
         .usage, "--force requires --out", at: call.range("--force"),
@@ -47,27 +56,11 @@ extension Command {
         return try answer(value, call, in: session)
       }
       // A word that is not a key may name a namespace. But `--out` and `--copy` need a key, so such a word is an error.
-      if destination(of: call) != nil {
+      if destination != nil {
         throw try session.noSuchKey(key, in: session.namespaces(selection.namespaces))
       }
     }
     try answerAll(call, in: session)
-  }
-
-  private static func destination(of call: Invocation) -> String? {
-    ["--out", "--copy"].first(where: call.has)
-  }
-
-  private static func checkDestination(_ call: Invocation) throws(ShellError) {
-    guard let destination = destination(of: call) else { return }
-    guard call.selection!.isSingleKey else {
-      throw ShellError(
-        .usage, "\(destination) takes one value", hint: "list one key of one namespace")
-    }
-    guard call.path(".PATH") == nil, !call.has("--show") else {
-      throw ShellError(
-        .usage, "\(destination) takes a whole value", hint: "`get KEY .PATH > FILE` writes a field")
-    }
   }
 
   private static func answerAll(_ call: Invocation, in session: Session) throws {
