@@ -75,9 +75,7 @@ extension CacheLoad {
     let links = try engine.removalHashes(of: attributes, replacing: turn.lookup.found.entry)
     let (base, isForced) = (turn.lookup.found.base, options.policy == .reload)
     let end: Timestamp? = if case .at(let time) = attributes.expires { time } else { nil }
-    let write = LoadWrite(
-      base: base, size: size, end: end, links: links, engine: engine
-    ) {
+    let write = LoadWrite(base: base, size: size, end: end, links: links, engine: engine) {
       [cache, key, moment = turn.moment] batch in
       if let copy = attributes.copy {
         guard try batch.isSameNamespace(base, cache.name), try copy.mayStore(&batch) else {

@@ -47,9 +47,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     _ name: Name, joins: (InFlightLoad<Outcome>) -> Bool, start: (InFlightLoad<Outcome>) -> Void
   ) -> InFlightLoad<Outcome> {
     let (load, isNew) = loads.withLock { loads in
-      if let running = loads[name] as? InFlightLoad<Outcome>, joins(running),
-        running.join()
-      {
+      if let running = loads[name] as? InFlightLoad<Outcome>, joins(running), running.join() {
         return (running, false)
       }
       let load = InFlightLoad<Outcome>(isDetached: false)

@@ -106,9 +106,7 @@ public final class CacheMemory: Sendable {
     if isEviction { counters.count(MemoryCount.evictions.rawValue, by: UInt64(leaving.count)) }
     budget.release(leaving.reduce(0) { $0 + $1.cost })
   }
-}
 
-extension CacheMemory {
   @inline(__always)
   func hash(of key: Span<UInt8>) -> UInt64 {
     // The hash 0 marks a free slot, so no key may have the hash 0.
