@@ -67,14 +67,13 @@ extension Environment {
   /// Returns whether everything is released now. The caller owns the writer lock.
   private func release(lockTimeout: Duration) -> Bool {
     if !handle.isClosed { return true }
-    let idle: Void? = handle.readers.withAllIdle(lockTimeout: lockTimeout) {
+    return handle.readers.withAllIdle(lockTimeout: lockTimeout) {
       guard handle.change(ForkState.closed, to: ForkState.released) else { return }
       handle.readers.abortAll()
       checkpoints?.end()
       closeAlone()
       EnvironmentTable.forget(files.identity)
     }
-    return idle != nil
   }
 
   /// Closes LMDB while no process opens the environment. If `lock.opening` stays busy, closes anyway: closing must not fail.
@@ -103,8 +102,8 @@ extension Environment {
   /// Renames a complete new data file over the old one. The caller owns the writer lock, holds `lock.opening`, and is alone.
   func replaceData() throws(LMDBError) {
     let paths = files.paths
-    let done: Void? = try handle.readers.withAllIdle(lockTimeout: handle.lockTimeout) {
-      () throws(LMDBError) -> Void in
+    let isDone = try handle.readers.withAllIdle(lockTimeout: handle.lockTimeout) {
+      () throws(LMDBError) in
       guard handle.change(ForkState.open, to: ForkState.released) else { throw handle.phaseError }
       handle.readers.abortAll()
       checkpoints?.end()
@@ -112,7 +111,7 @@ extension Environment {
       try checkErrno { unsafe rename(paths.newData, paths.data) }
       try FileStatus.syncDirectory(paths.directory)
     }
-    if done == nil { throw .mapHeld }
+    if !isDone { throw .mapHeld }
   }
 
   /// Flushes before another data file, which is already on the disk, replaces this file. So after a power failure one of the

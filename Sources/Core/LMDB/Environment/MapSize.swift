@@ -114,8 +114,7 @@ final class MapSize: Sendable {
   private func resize(toHold wanted: Int, lockTimeout: Duration) throws(LMDBError) -> Bool {
     // LMDB unmaps the file before it maps the file again, and cannot go back. So the address space is checked first.
     if wanted > size, larder_check_address_space(min(wanted, largestSize)) != 0 { return false }
-    let done: Void? = try handle.readers.withAllIdle(lockTimeout: lockTimeout) {
-      () throws(LMDBError) -> Void in
+    return try handle.readers.withAllIdle(lockTimeout: lockTimeout) { () throws(LMDBError) in
       if !handle.isOpen { throw handle.phaseError }
       let next = min(max(wanted, size), largestSize)
       if next == size { return }
@@ -129,6 +128,5 @@ final class MapSize: Sendable {
       // If another process has just made the file larger, LMDB maps more than was requested.
       mapped.store(unsafe info.me_mapsize, ordering: .relaxed)
     }
-    return done != nil
   }
 }

@@ -140,11 +140,11 @@ import Synchronization
     unsafe slot.pointee.transaction = nil
   }
 
-  /// Runs `body` while this process has no read transaction and none can begin. Returns nil if a read has not ended after
+  /// Runs `body` while this process has no read transaction and none can begin. Returns false if a read has not ended after
   /// `lockTimeout`. If two threads call this function, the one that takes the first slot continues, and the other waits.
-  func withAllIdle<Result, Failure: Error>(
-    lockTimeout: Duration, _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result? {
+  func withAllIdle<Failure: Error>(
+    lockTimeout: Duration, _ body: () throws(Failure) -> Void
+  ) throws(Failure) -> Bool {
     let deadline = ContinuousClock.now + lockTimeout
     var taken = 0
     defer {
@@ -154,7 +154,7 @@ import Synchronization
       if unsafe Self.take(slot(taken)) {
         taken += 1
       } else if ContinuousClock.now > deadline {
-        return nil
+        return false
       } else {
         backOff()
       }
@@ -162,9 +162,10 @@ import Synchronization
     unsafe extras.pointee.add(Self.shut, ordering: .acquiring)
     defer { unsafe extras.pointee.subtract(Self.shut, ordering: .releasing) }
     while unsafe extras.pointee.load(ordering: .acquiring) > Self.shut {
-      if ContinuousClock.now > deadline { return nil }
+      if ContinuousClock.now > deadline { return false }
       backOff()
     }
-    return try body()
+    try body()
+    return true
   }
 }
