@@ -114,7 +114,6 @@ import Testing
       moves.append("\(move)")
       try #require(found == expected, "seed \(seed), moves \(moves.suffix(8)), key \(key)")
     }
-    // Walks from end to end, so that every leaf is compared.
     var record = try theirs.first()?.joined
     var other = try ours.first()?.joined
     while record != nil || other != nil {

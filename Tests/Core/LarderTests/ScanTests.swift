@@ -55,7 +55,6 @@ import Testing
       return false
     }
     #expect(visited == 1)
-    // Removes the damaged entry, so the store has no fault at the end.
     _ = try notes.remove("damaged")
   }
 

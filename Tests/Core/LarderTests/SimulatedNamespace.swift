@@ -33,6 +33,7 @@ struct SimulatedNamespace: SequencedQueue {
 
   func holds(_ key: Int) -> Bool { sequences[key] != nil }
 
+  /// Serves a request. Returns whether the request was a hit.
   mutating func access(_ key: Int) throws(LarderError) -> Bool {
     if let sequence = sequences[key] {
       table.touch(Self.hash(key), sequence: sequence, of: Self.id, in: 0)

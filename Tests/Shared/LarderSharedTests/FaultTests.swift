@@ -5,7 +5,6 @@ import Testing
 @testable import Larder
 @testable import LarderShared
 
-/// A shared tier that is unreachable, whose replies get lost, or that loses its data.
 @Suite struct FaultTests {
   @Test func withoutTheTierEachMachineLoadsForItself() async throws {
     let (machines, tier, _) = try await startMachines(2)

@@ -6,7 +6,6 @@ import Testing
 @testable import Larder
 @testable import LarderShared
 
-/// The results of loads through the shared tier: values with attributes, unchanged values, absent values and failures.
 @Suite struct LoadedTests {
   private static let kept = LoadOptions(absent: .after(.minutes(5)), waitsForCommit: true)
 

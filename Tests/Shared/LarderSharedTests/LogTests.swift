@@ -5,7 +5,6 @@ import Testing
 
 @testable import LarderShared
 
-/// Machines that learn the changes of other machines from the log, and machines that have missed some changes.
 @Suite struct LogTests {
   @Test(arguments: SharedChange.allCases)
   func aChangeEndsTheCopiesOfOtherMachines(_ change: SharedChange) async throws {
@@ -60,7 +59,6 @@ import Testing
     #expect(far.shared.statistics.gaps == 1)
     for index in 0..<10 { #expect(try far.copy("\(index)") == nil) }
     #expect(try await far.read(origin, for: "0") == "new")
-    // The values are in the tier, so no load is needed.
     #expect(try await far.read(origin, for: "1") == "load 2")
     #expect(origin.loads == 10)
   }

@@ -5,7 +5,6 @@ import Testing
 
 @testable import LarderShared
 
-/// Removals that are made while the shared tier is unreachable.
 @Suite struct OutboxTests {
   @Test func removalsOfAMachineThatIsCutOffAreSentInOrderLater() async throws {
     let (machines, tier, _) = try await startMachines(2)

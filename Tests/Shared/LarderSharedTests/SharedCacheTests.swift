@@ -6,7 +6,6 @@ import Testing
 
 @testable import LarderShared
 
-/// Two or more machines over one tier: the values that each machine reads after loads, changes and removals by other machines.
 @Suite struct SharedCacheTests {
   @Test func theSecondMachineTakesWhatTheFirstHasLoaded() async throws {
     let (machines, tier, _) = try await startMachines(2)

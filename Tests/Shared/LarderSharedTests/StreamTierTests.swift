@@ -6,7 +6,6 @@ import Testing
 
 @testable import LarderShared
 
-/// Rare but possible replies of a server.
 @Suite struct StreamTierTests {
   private struct Replies: CommandSender {
     var replies: [String: Reply]

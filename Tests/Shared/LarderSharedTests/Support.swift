@@ -109,7 +109,6 @@ extension SharedKey {
   static let a = SharedKey(namespace: "prices", bytes: Array("a".utf8))
 }
 
-/// A change of the entry `a`, which has the tag `t`.
 enum SharedChange: CaseIterable {
   case set, remove, clear, invalidate
 

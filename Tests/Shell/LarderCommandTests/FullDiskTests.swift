@@ -106,7 +106,6 @@ import Testing
 }
 
 #if os(Linux)
-  /// The memory that `import --dry-run` needs to find repeated keys.
   @Suite struct ImportMemoryTests {
     private let home = TemporaryDirectory()
 

@@ -12,7 +12,6 @@ import class LarderSharedTesting.TierLink
 @testable import LarderCommand
 @testable import ShellLanguage
 
-/// The facts about a shared tier that `larder` reads from a store and shows.
 @Suite struct SharedFactsTests {
   private func facts(_ store: Store) throws -> [String: Cell] {
     Dictionary(

@@ -81,7 +81,6 @@ import Testing
   }
 }
 
-/// Negative entries, which a load leaves when its origin has no value.
 @Suite struct NegativeEntryTests {
   /// A shell on a store with a negative entry. Two minutes have passed since the load, and the entry expires in ten minutes.
   private func shell(_ mode: OutputMode) async throws -> Shell {

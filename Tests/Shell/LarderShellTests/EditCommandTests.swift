@@ -74,27 +74,22 @@ import Testing
     #expect(try shell("get @notes k --as text").hasSuffix("theirs!\n"))
   }
 
-  @Test func `JSON that is broken is stored only after a question`() throws {
+  @Test(arguments: [
+    ("k", "the value is no longer JSON ("), ("new", "no entry \"new\" in notes; create it?"),
+  ])
+  func `JSON that is broken is stored, and an absent key created, only after a question`(
+    key: String, question: String
+  ) throws {
     let shell = try shell { _ in "{\"a\":" }
     try shell("set @notes k {\"a\":1}")
     shell.answer = false
-    #expect(try shell.error("edit @notes k").code == .declined)
+    #expect(try shell.error("edit @notes \(key)").code == .declined)
     #expect(try shell("get @notes k .a") == "1\n")
-    #expect(shell.questions.first?.hasPrefix("the value is no longer JSON (") == true)
+    #expect(shell.questions.count == 1 && shell.questions[0].hasPrefix(question))
+    #expect(shell.drafts.isEmpty == (key == "new"))
     shell.answer = true
-    try shell("edit @notes k")
-    #expect(try shell("get @notes k --as text").hasSuffix("{\"a\":\n"))
-  }
-
-  @Test func `an absent key is created after a question`() throws {
-    let shell = try shell { $0 + "new" }
-    try shell("set @notes other x")
-    shell.answer = false
-    #expect(try shell.error("edit @notes k").code == .declined)
-    #expect(shell.questions == ["no entry \"k\" in notes; create it?"] && shell.drafts.isEmpty)
-    shell.answer = true
-    try shell("edit @notes k")
-    #expect(try shell("get @notes k --as text").hasSuffix("new\n"))
+    try shell("edit @notes \(key)")
+    #expect(try shell("get @notes \(key) --as text").hasSuffix("{\"a\":\n"))
   }
 
   @Test func `an editor that fails leaves the value and the text`() throws {

@@ -23,7 +23,6 @@ struct Cipher: ValueTransform {
   private func flipped(_ bytes: Span<UInt8>) -> [UInt8] { bytes.indices.map { bytes[$0] ^ 0x55 } }
 }
 
-/// A store with values that an application encrypts. The shell cannot read these values.
 @Suite struct EncryptedStoreTests {
   /// A shell on a store that an application has written and closed.
   private func shell(_ mode: OutputMode = .plain) throws -> Shell {

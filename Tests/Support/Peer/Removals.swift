@@ -27,8 +27,6 @@ final class RemovalRun: Sendable {
     precondition(file >= 0, "no file \(path)")
   }
 
-  // MARK: Floors
-
   private func floor(_ name: Int, _ key: Int) -> Int64 {
     var floor: Int64 = 0
     _ = unsafe pread(file, &floor, 8, place(name, key))
@@ -42,8 +40,6 @@ final class RemovalRun: Sendable {
   }
 
   private func place(_ name: Int, _ key: Int) -> off_t { off_t(8 * (name * Self.keys + key)) }
-
-  // MARK: Steps
 
   func run(_ steps: Int, seed: UInt64) async throws {
     var random = SeededRNG(seed: seed)

@@ -2,7 +2,6 @@ import Foundation
 import LMDB
 import LarderSystem
 
-/// Scenarios for processes that lack a resource: descriptors, threads, address space, permissions.
 extension Peer {
   /// Opens a checkpointed store, writes, and waits until the write is checkpointed.
   func writeStarved() throws {

@@ -134,7 +134,6 @@ package final class LineCollector: @unchecked Sendable {
   /// Whether all lines are taken and the child has closed its output. The end of the child also closes the output.
   package var hasEnded: Bool { condition.withLock { isEnded && taken == lines.count } }
 
-  /// All lines that the child has printed so far. Includes the taken lines.
   package var soFar: [String] { condition.withLock { lines } }
 
   /// The next line. Nil at the end of the output, or if no line comes in time.

@@ -1,6 +1,5 @@
 package import Foundation
 
-/// The files of this repository, for tests of its documents.
 package enum Repository {
   /// The folder of the library's `Package.swift`.
   package static let root: URL = {

@@ -1,6 +1,5 @@
 package import Larder
 
-/// Text in a namespace, as UTF-8.
 extension Store.Namespace {
   package func value(for key: some StoreKey) throws(LarderError) -> String? {
     guard let bytes: [UInt8] = try value(for: key) else { return nil }

@@ -1,4 +1,3 @@
-/// The error of a wait whose condition did not become true in time.
 package struct NeverTrue: Error, CustomStringConvertible {
   package let description: String
 }

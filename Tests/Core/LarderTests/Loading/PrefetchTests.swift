@@ -38,11 +38,9 @@ import Testing
       starts.withLock { $0.append(clock.monotonic) }
       return .value(key)
     }
-    for number in 1...5 {
-      while starts.withLock({ $0.count }) < number {
-        if clock.isAwaited { clock.advance(by: .milliseconds(100)) }
-        await Task.yield()
-      }
+    while starts.withLock({ $0.count }) < 5 {
+      if clock.isAwaited { clock.advance(by: .milliseconds(100)) }
+      await Task.yield()
     }
     #expect(await prefetch.finish().loaded == 5)
     let times = starts.withLock { $0 }

@@ -120,20 +120,17 @@ import Testing
   {
     let options = LoadOptions(
       expires: .after(.minutes(10)), refreshAhead: .minutes(minutes), waitsForCommit: true)
+    func expect(_ value: Int, loads: Int) async throws {
+      #expect(try await origin.ask(boards, options).value == "load \(value)")
+      try await boards.settle()
+      #expect(origin.loads == loads)
+    }
     for round in 1...3 {
-      for _ in 0..<20 {
-        #expect(try await origin.ask(boards, options).value == "load \(round)")
-        try await boards.settle()
-      }
-      #expect(origin.loads == round)
+      for _ in 0..<20 { try await expect(round, loads: round) }
       clock.advance(by: .minutes(5) - .milliseconds(1))
-      #expect(try await origin.ask(boards, options).value == "load \(round)")
-      try await boards.settle()
-      #expect(origin.loads == round)
+      try await expect(round, loads: round)
       clock.advance(by: .milliseconds(1))
-      #expect(try await origin.ask(boards, options).value == "load \(round)")
-      try await boards.settle()
-      #expect(origin.loads == round + 1)
+      try await expect(round, loads: round + 1)
     }
   }
 

@@ -2,7 +2,6 @@ import Foundation
 import Larder
 import TestSupport
 
-/// The resource that a process of the starvation trials lacks.
 enum Shortage: String, CaseIterable {
   /// File descriptors. The amount is the number of descriptors that the process may have.
   case descriptors
