@@ -107,14 +107,9 @@ extension LineEditor {
   /// The text to insert for a paste. Terminals send Return for each newline. Omits the last newline, so that the cursor stays
   /// behind the text. Omits control characters other than tab and newline, because they would disturb the screen.
   static func pasted(_ text: String) -> String {
-    var scalars = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\r", "\n": scalars.append("\n")
-      case "\t": scalars.append(scalar)
-      default: if scalar.properties.generalCategory != .control { scalars.append(scalar) }
-      }
-    }
+    let lines: [Unicode.Scalar] = text.unicodeScalars.map { $0 == "\r" ? "\n" : $0 }
+    var scalars = String.UnicodeScalarView(
+      lines.filter { ["\n", "\t"].contains($0) || $0.properties.generalCategory != .control })
     if scalars.last == "\n" { scalars.removeLast() }
     return String(scalars)
   }

@@ -28,13 +28,8 @@ package struct TextFinder {
 
   /// The first match of each line. A line without a match adds nothing.
   package func finds(in bytes: [UInt8]) throws -> [Range<Int>] {
-    var finds: [Range<Int>] = []
-    var start = 0
-    while start < bytes.count {
-      let end = bytes[start...].firstIndex(of: .newline) ?? bytes.count
-      if let find = try firstMatch(bytes[start..<end]) { finds.append(find) }
-      start = end + 1
-    }
-    return finds
+    // After a final newline, and without bytes, the last line is empty and no line of the text.
+    let lines = bytes.last ?? .newline == .newline ? bytes.lines.dropLast() : bytes.lines[...]
+    return try lines.compactMap(firstMatch)
   }
 }

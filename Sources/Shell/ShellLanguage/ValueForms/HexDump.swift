@@ -14,12 +14,9 @@ package enum HexDump {
       let line = bytes[start...].prefix(perLine)
       for column in 0..<perLine {
         if column % 8 == 0 { result.append(.space) }
-        if column < line.count {
-          let byte = Int(line[start + column])
-          result += [digits[byte >> 4], digits[byte & 0xF], .space]
-        } else {
-          result += [.space, .space, .space]
-        }
+        let byte = column < line.count ? Int(line[start + column]) : nil
+        result +=
+          byte.map { [digits[$0 >> 4], digits[$0 & 0xF], .space] } ?? [.space, .space, .space]
       }
       result += [.space, UInt8(ascii: "|")]
       result += line.map { $0.isPrintable ? $0 : UInt8(ascii: ".") }
