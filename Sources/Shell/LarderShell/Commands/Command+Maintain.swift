@@ -75,22 +75,20 @@ extension Command {
         kind: $0.kind.rawValue, namespace: $0.namespace, key: $0.key?.bytes, detail: $0.detail)
     }
     var staying: Int?
-    if call.has("--repair") { staying = try repair(found, in: session) }
+    if call.has("--repair") {
+      let left = try ProgressLine.showSteps("repairing", in: session) { shouldContinue in
+        try session.store.repair(found) { shouldContinue($0, found.faults.count) }
+      }
+      guard let left else {
+        throw ShellError.interrupted(
+          "some faults are mended", hint: "`verify --repair` mends the others")
+      }
+      staying = left.count
+    }
     if call.has("--deep") { faults += try Inconsistency.undecodable(in: session) }
     try session.output.answer(FaultReport(found: found, faults: faults, staying: staying).reply)
     let left = faults.count - found.faults.count + (staying ?? found.faults.count)
     return left == 0 ? .done : .exitCode(1)
-  }
-
-  private static func repair(_ found: Verification, in session: Session) throws -> Int {
-    let staying = try ProgressLine.showSteps("repairing", in: session) { shouldContinue in
-      try session.store.repair(found) { shouldContinue($0, found.faults.count) }
-    }
-    guard let staying else {
-      throw ShellError.interrupted(
-        "some faults are mended", hint: "`verify --repair` mends the others")
-    }
-    return staying.count
   }
 
   static let salvage = CommandSpec(

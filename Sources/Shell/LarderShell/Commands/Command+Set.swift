@@ -34,7 +34,16 @@ extension Command {
     try checkSize(value, for: namespace)
     let expires: Expiration? =
       call.duration("--ttl").map { .after($0) } ?? call.deadline("--until").map { Expiration($0) }
-    try confirmEnd(call, of: key, in: namespace, session)
+    let clock = session.wallClock
+    // If the time of `--until` has passed, an existing entry would expire, so the command needs a confirmation, as `expire` does.
+    if let end = call.deadline("--until")?.time, end <= clock.now,
+      let present = try namespace.entry(for: key), present.hasValue
+    {
+      let name: SafeText = "\(key) in \(namespace.name)"
+      try Confirmation(call: call, session: session).require("end \(name)") {
+        "The time is \(clock.distance(to: end)). End \(name)?"
+      }
+    }
     try session.undo.read([(namespace, Key(key))])
     let entry = try explainingFull(namespace, in: session) { batch -> Store.Entry? in
       let present = try batch.entry(for: key, in: namespace)
@@ -63,20 +72,6 @@ extension Command {
     try session.afterCommit { try session.unknownTransforms.note(namespace) }
       .map(session.host.notify)
     return .done
-  }
-
-  /// If the time of `--until` has passed, an existing entry would expire, so requires confirmation, as `expire` does.
-  private static func confirmEnd(
-    _ call: Invocation, of key: [UInt8], in namespace: Store.Namespace, _ session: Session
-  ) throws {
-    let clock = session.wallClock
-    guard let end = call.deadline("--until")?.time, end <= clock.now,
-      let present = try namespace.entry(for: key), present.hasValue
-    else { return }
-    let name: SafeText = "\(key) in \(namespace.name)"
-    try Confirmation(call: call, session: session).require("end \(name)") {
-      "The time is \(clock.distance(to: end)). End \(name)?"
-    }
   }
 
   /// Runs `body`, which writes. If the limits of the namespace forbid the write, the error names these limits.

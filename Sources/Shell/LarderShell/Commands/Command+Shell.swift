@@ -71,7 +71,17 @@ extension Command {
       "history --clear": "forget all lines",
     ]
   ).running { call, session in
-    if call.has("--clear") { return try clearHistory(call, in: session) }
+    if call.has("--clear") {
+      let count = try session.host.history().count
+      let lines: SafeText = "\(Wording.count(count, "line", "lines")) of the history"
+      try Confirmation(call: call, session: session, isSweeping: true).require("remove \(lines)") {
+        "Remove \(lines)?"
+      }
+      try session.host.forgetHistory()
+      session.historyWasCleared = true
+      return try session.output.acknowledge(
+        ["lines": .number(count)], sentences: ["removed \(lines)"])
+    }
     var words = [call.bytes("N"), call.bytes("TEXT")].compactMap(\.self)
     var count = 20
     // A first word of digits is the number of lines. Any other word is a text to search for.
@@ -94,17 +104,6 @@ extension Command {
       .rows(
         [Column("number", title: ""), Column("line", title: "")],
         lines.suffix(count).map { [.number($0.offset + 1), .text($0.element)] }))
-  }
-
-  private static func clearHistory(_ call: Invocation, in session: Session) throws {
-    let count = try session.host.history().count
-    let lines: SafeText = "\(Wording.count(count, "line", "lines")) of the history"
-    try Confirmation(call: call, session: session, isSweeping: true).require("remove \(lines)") {
-      "Remove \(lines)?"
-    }
-    try session.host.forgetHistory()
-    session.historyWasCleared = true
-    try session.output.acknowledge(["lines": .number(count)], sentences: ["removed \(lines)"])
   }
 
   static let source = CommandSpec(
