@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 /// The access statistics of a store's entries, and its ghosts (records of evicted entries). Processes share the file `access`.

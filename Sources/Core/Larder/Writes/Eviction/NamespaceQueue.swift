@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 /// The queue of a namespace in a batch that makes room. From `init` to ``end()``, the queue owns the session of the write.

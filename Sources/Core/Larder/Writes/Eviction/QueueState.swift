@@ -46,10 +46,15 @@ struct QueueState: Equatable {
   }
 }
 
-/// The age of a namespace's ghosts (records of evicted entries), counted in evictions of the namespace. A ghost has 11 bits for
-/// the time of its eviction, in steps of 2^`ageShift` evictions. The step grows with the namespace, so that a ghost lives for
-/// 64 to 512 steps. So ages are exact enough, and the 11 bits do not overflow while a ghost lives.
-extension PolicyState {
+struct PolicyState: Equatable {
+  var target = WindowTarget()
+  var returns = ReturnRates()
+  var evictions: UInt64 = 0
+  /// The age of a namespace's ghosts (records of evicted entries) is counted in evictions of the namespace. A ghost has 11 bits
+  /// for the time of its eviction, in steps of 2^`ageShift` evictions. The step grows with the namespace, so that a ghost lives
+  /// for 64 to 512 steps. So ages are exact enough, and the 11 bits do not overflow while a ghost lives.
+  var ageShift: UInt64 = 0
+
   private static let ghostLife: UInt64 = 4
 
   mutating func ghostStamp(entries: UInt64) -> UInt64 {
@@ -69,13 +74,6 @@ extension PolicyState {
     let log = UInt64(63 - max(1, entries).leadingZeroBitCount)
     return min(max(ageShift, log < 6 ? 0 : log - 6), log < 4 ? 0 : log - 4)
   }
-}
-
-struct PolicyState: Equatable {
-  var target = WindowTarget()
-  var returns = ReturnRates()
-  var evictions: UInt64 = 0
-  var ageShift: UInt64 = 0
 
   mutating func evicted(from part: QueuePart, of entries: UInt64) {
     evictions &+= 1

@@ -1,5 +1,6 @@
 import LMDB
 import LarderSystem
+import Synchronization
 
 extension WriteSession {
   mutating func makeRoom(in namespace: KnownNamespace) throws(LarderError) {

@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 /// The expiration, time to idle and stale window that an entry gets from a write or a touch.

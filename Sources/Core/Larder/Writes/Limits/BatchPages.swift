@@ -1,6 +1,3 @@
-import LMDB
-import LarderSystem
-
 /// The pages of a data file with a limit that one batch may use. A value needs new pages. Each change also replaces each page
 /// that it touches by a copy. The replaced pages can be used again only by the second commit after the change. So a part of the
 /// file, the reserve, is kept free of entries. With the reserve, removals always find room, and a value can be stored before

@@ -1,6 +1,5 @@
 import LMDB
 import LarderSystem
-import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

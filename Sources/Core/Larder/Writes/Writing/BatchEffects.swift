@@ -1,6 +1,5 @@
 import LMDB
 import LarderSystem
-import Synchronization
 
 /// The effects of a batch on the memory of this process: confirmed after the commit, or undone after a rollback.
 struct BatchEffects {

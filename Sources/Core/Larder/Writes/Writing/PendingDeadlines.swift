@@ -1,6 +1,3 @@
-import LMDB
-import LarderSystem
-
 /// Changes of the expiry index that a batch has not written to the database yet. One record of the index is a block with many
 /// entries. Entries that are written or removed together usually share a block, so the batch collects their changes and writes
 /// the record once. A sweep moves entries between two blocks, so the batch keeps two blocks. The records of the write buffer
