@@ -88,8 +88,8 @@ extension Store {
   ///   - rules: the rules that this opening declares once; nil does not change the store's rules.
   ///   - memory: the limits of the decoded values in memory. ``MemoryLimits/off`` turns the memory tier off for this cache. Nil
   ///     keeps the limits of the caches with which this cache shares its values. If no such cache exists, nil means
-  ///     ``MemoryLimits/default``. If caches that share values set different limits, the newest limits hold. But limits that
-  ///     one of these caches has set before change nothing.
+  ///     ``MemoryLimits/default``. If caches that share values set different limits, the newest limits hold. But limits
+  ///     equal to earlier limits of one of these caches change nothing.
   ///   - cost: the cost of a value in memory; nil counts the bytes of its encoded form.
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,

@@ -51,7 +51,7 @@ public struct Store: Sendable {
     /// one store in a process need equal transforms.
     public var transforms: [any ValueTransform] = []
     /// Whether the memory tier drops decoded values if the system is short of memory: half at a warning, nine tenths if memory
-    /// is critical. Larder asks at most once a second, when a value is kept. A store's first opening in a process decides.
+    /// is critical. Larder asks the system at most once a second. The first opening of a store in a process decides.
     public var trimsMemory = true
     /// Bytes of the write buffer that all processes of the store share, 256 KB to 64 MB; 0 for no buffer.
     ///

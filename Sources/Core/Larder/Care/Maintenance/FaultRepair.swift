@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension Store {
-  /// Repairs the faults that ``verify()`` has found, in writes of at most 500 records. Other writes can follow each of these.
+  /// Repairs the faults that ``verify()`` has found, in writes of at most 500 records. Between these, other writes run.
   ///
   /// Removes each index record that leads to no entry. Adds the missing index records of each undamaged entry. Removes each
   /// damaged entry. Then counts the entries again. O(entries of the namespaces with faults).
@@ -113,8 +113,8 @@ struct FaultRepair {
     if id != .store { try RepairMark.note(id, &session.transaction) }
   }
 
-  /// A version names only one value. So a chunk that had no value at the check has no value now, too. The exception is a chunk
-  /// whose version a write has used after the check.
+  /// A version names only one value. So a chunk without a value at the check has no value now. But if a write after the check
+  /// has used the version of the chunk, the chunk may belong to the new value.
   private func owners(
     ofChunk key: [UInt8], in id: NamespaceID, _ session: inout WriteSession
   ) throws(LarderError) -> NamespaceRepair.ChunkOwners {

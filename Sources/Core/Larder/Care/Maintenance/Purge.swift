@@ -4,7 +4,7 @@ import LarderSystem
 extension Store {
   /// Removes every expired entry, then reclaims the space of cleared namespaces and repairs namespaces with damage.
   ///
-  /// O(namespaces + expired entries); O(1) if no entry is due. Other writes can follow each transaction of up to 500 entries.
+  /// O(namespaces + expired entries); O(1) if no entry is due. Between transactions of at most 500 entries, other writes run.
   ///
   /// A clock that has jumped ahead must not make the purge remove entries. So a time more than a day after the last write or
   /// purge is suspect. Time during which this process had the store open does not count. With a suspect time, the purge removes
@@ -16,7 +16,7 @@ extension Store {
   @discardableResult
   public func purge() throws(LarderError) -> RemovalResult { try purge(only: nil) { _ in true } }
 
-  /// Purges one namespace, or all. Between transactions, calls `shouldContinue` with the result so far; false stops the purge.
+  /// Purges one namespace, or all. Between transactions, calls `shouldContinue` with the result so far. The result false stops the purge.
   package func purge(
     only namespace: Store.Namespace?, while shouldContinue: (RemovalResult) -> Bool
   ) throws(LarderError) -> RemovalResult {
