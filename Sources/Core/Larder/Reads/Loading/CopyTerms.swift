@@ -2,7 +2,7 @@ import LarderSystem
 
 /// How a store keeps a value of the shared tier: the value's source, an error, and the condition for storing the value.
 package struct CopyTerms: Sendable {
-  /// Each case has the name of its case in ``CacheResult/Source``.
+  /// The source that the result gets: the case of ``CacheResult/Source`` with the same name.
   package enum Origin: String, Sendable { case loaded, shared, stale }
 
   package var origin: Origin
