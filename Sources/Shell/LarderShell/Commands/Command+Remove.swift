@@ -73,38 +73,28 @@ extension Command {
     do {
       for (namespace, removal) in zip(namespaces, removals) {
         done.add(removal.map { Tally($0) } ?? Tally(), in: namespace.name)
-        if removal == nil, let horizon {
-          try removeEntries(of: namespace, asOf: horizon, in: session) {
-            done.add($0, in: namespace.name)
+        guard removal == nil, let horizon else { continue }
+        try Scope(all: [namespace], in: session).walk { entry, _ in
+          entry.key
+        } _: { keys in
+          let removed = try session.write { batch in
+            var removed = Tally()
+            for key in keys {
+              guard let present = try batch.entry(for: key, in: namespace),
+                horizon.covers(present), try batch.remove(key, from: namespace)
+              else { continue }
+              removed.add(present)
+            }
+            return removed
           }
+          done.add(removed, in: namespace.name)
+          try session.host.checkInterruption()
         }
       }
     } catch is Interruption {
       throw ShellError.interrupted("cleared \(done.total.words); the rest is unchanged")
     }
     return done
-  }
-
-  private static func removeEntries(
-    of namespace: Store.Namespace, asOf horizon: WriteHorizon, in session: Session,
-    _ count: (Tally) -> Void
-  ) throws {
-    try Scope(all: [namespace], in: session).walk { entry, _ in
-      entry.key
-    } _: { keys in
-      let removed = try session.write { batch in
-        var removed = Tally()
-        for key in keys {
-          guard let present = try batch.entry(for: key, in: namespace),
-            horizon.covers(present), try batch.remove(key, from: namespace)
-          else { continue }
-          removed.add(present)
-        }
-        return removed
-      }
-      count(removed)
-      try session.host.checkInterruption()
-    }
   }
 
   static let evict = CommandSpec(

@@ -26,9 +26,14 @@ extension Scope {
     }
     if let name = try Self.bareNamespace(selection, in: session) {
       guard call.command.access == .reads else {
+        let word = Word(Array(name.text.utf8), isBare: true, at: 0..<0)
+        // A system shell would remove the quotes of a name such as `*`, so the hint for such a name is `-n`.
+        let needsOption = session.line?.source == .command && word.isGlob
         throw ShellError(
-          .noSuchKey, "no entry \(Array(name.text.utf8)); it names a namespace",
-          hint: Self.hint(call, name, in: session))
+          .noSuchKey, "no entry \(word.bytes); it names a namespace",
+          hint: needsOption
+            ? "`-n NAME` before the command names it"
+            : "`\(call.command.name) \(Quoting.namespace(name.text))`")
       }
       try session.host.notify("note: reading namespace \(name.text)")
       selection.namespaces = .named([name])
@@ -63,17 +68,6 @@ extension Scope {
     let existing = try current.map { [$0] } ?? store.namespaces().map(\.name)
     guard existing.count == 1 else { return name }
     return try store.namespace(existing[0]).entry(for: key) == nil ? name : nil
-  }
-
-  /// The command with an at sign, as a hint. For a name such as `*`, the hint is `-n`: a system shell would remove the quotes.
-  private static func hint(
-    _ call: Invocation, _ name: NamespaceName, in session: Session
-  ) -> SafeText? {
-    let word = Word(Array(name.text.utf8), isBare: true, at: 0..<0)
-    guard session.line?.source == .command, word.isGlob else {
-      return "`\(call.command.name) \(Quoting.namespace(name.text))`"
-    }
-    return "`-n NAME` before the command names it"
   }
 
   /// Listed keys that have no entry, or whose entry does not pass. Expired entries pass only if the selection asks for them.

@@ -13,20 +13,18 @@ extension Session {
         remedy: line?.source == .command ? "`-n NAME` before the command" : "`use NAME` first"
       ).map(store.namespace)
     }
-    for name in names where try store.namespace(name.text).info() == nil { throw try absent(name) }
+    for name in names where try store.namespace(name.text).info() == nil {
+      let error = NamespaceChoice.absent(name, existing: try store.namespaces().map(\.name))
+      let named = line?.arguments.count { if case .namespace = $0 { true } else { false } } ?? 0
+      guard named > 1 else { throw error }
+      throw ShellError(
+        error.code, error.message, at: error.range,
+        hint: "a key that begins with @ goes behind --: `-- @\(name.text)`")
+    }
     return try choice.resolved(current: nil, existing: names.map(\.text)).map(store.namespace)
   }
 
   func namespace(_ choice: NamespaceChoice) throws -> Store.Namespace { try namespaces(choice)[0] }
-
-  private func absent(_ name: NamespaceName) throws -> ShellError {
-    let error = NamespaceChoice.absent(name, existing: try store.namespaces().map(\.name))
-    let named = line?.arguments.count { if case .namespace = $0 { true } else { false } } ?? 0
-    guard named > 1 else { return error }
-    return ShellError(
-      error.code, error.message, at: error.range,
-      hint: "a key that begins with @ goes behind --: `-- @\(name.text)`")
-  }
 
   /// The namespaces with the counts that most answers show. Expired entries that are still in the file do not count.
   ///
