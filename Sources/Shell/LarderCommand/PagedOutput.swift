@@ -1,4 +1,3 @@
-import LarderShell
 import LarderTerminal
 import ShellLanguage
 

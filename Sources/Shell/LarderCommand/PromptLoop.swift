@@ -1,4 +1,3 @@
-import Larder
 import LarderShell
 import LarderTerminal
 import ShellLanguage
