@@ -102,10 +102,7 @@ extension WriteSession {
     if tombstone.horizon.isEmpty { return (RemovalResult(), nil) }
     let (removal, isDone) = try removeHidden(by: &tombstone, limit: limit)
     recordWriteTime()
-    if isDone { return (removal, nil) }
-    let key = newKey(count: state.tombstones &+ 1)
-    try putTombstone(tombstone, at: key)
-    return (removal, key)
+    return (removal, isDone ? nil : try add(tombstone, count: state.tombstones &+ 1))
   }
 
   fileprivate mutating func resumeInvalidation(
@@ -142,20 +139,20 @@ extension WriteSession {
       _ = try resumeInvalidation(first, limit: limit)
     } else {
       // The record of the tombstone is lost. The new tombstone hides all tagged entries, because nobody knows the tags.
-      let key = newKey(count: 1)
-      try putTombstone(tombstoneOfEveryTag(), at: key)
+      _ = try add(tombstoneOfEveryTag(), count: 1)
     }
   }
 
-  /// Sets the number of tombstones to `count`, which includes the new tombstone. Returns the key of the new tombstone. The key
-  /// is the number of the generation, which is unique because no generation is used twice.
-  private mutating func newKey(count: UInt64) -> [UInt8] {
+  /// Stores a new tombstone, and sets the number of all tombstones to `count`. Returns the key of the new tombstone: the number
+  /// of the generation, which is unique because no generation is used twice.
+  private mutating func add(_ tombstone: Tombstone, count: UInt64) throws(LarderError) -> [UInt8] {
     ledger.updateStore { state in
       state.generation &+= 1
       state.tombstones = count
     }
     var key = MetadataKey.tombstones
     key.append(bigEndian: state.generation)
+    try putTombstone(tombstone, at: key)
     return key
   }
 
