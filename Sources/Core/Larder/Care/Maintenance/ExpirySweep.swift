@@ -7,25 +7,21 @@ struct ExpirySweep {
   /// The most index records that a write checks to make room, before the write evicts entries that have not expired.
   static let perWrite = 256
 
-  /// A position in the expiry index: a record, and the last checked entry of this record.
-  struct Position {
-    fileprivate var record: [UInt8]
-    fileprivate var entry: UInt64
-  }
-
+  /// An entry in a record of the expiry index.
   struct Due {
-    let position: Position
+    let record: [UInt8]
     /// Nil for a damaged record, whose entries are unknown.
     let entry: IndexedEntry?
   }
 
   private let id: NamespaceID?
   private var left: Int
-  private(set) var position: Position?
+  /// The last checked entry.
+  private(set) var position: Due?
   /// Whether all due entries were checked. Entries of the current write, and entries that a stop leaves unchecked, stay due.
   private(set) var isDone = false
 
-  init(of id: NamespaceID?, limit: Int = Self.perWrite, after position: Position? = nil) {
+  init(of id: NamespaceID?, limit: Int = Self.perWrite, after position: Due? = nil) {
     self.id = id
     left = limit
     self.position = position
@@ -50,13 +46,12 @@ struct ExpirySweep {
         if let entry = due.entry {
           removal += try remove(entry, &session)
         } else {
-          try session.transaction.remove(
-            due.position.record, from: session.engine.indexes.deadlines)
+          try session.transaction.remove(due.record, from: session.engine.indexes.deadlines)
         }
       }
       left -= found.count
       step *= 4
-      position = found.last?.position ?? position
+      position = found.last ?? position
       guard found.count < limit else { continue }
       isDone = true
       if id == nil {
@@ -119,15 +114,16 @@ struct ExpirySweep {
         let isShort = next.key.count < ExpiryRecord.headSize
         if isShort || ExpiryRecord.deadline(of: next.key) <= now {
           let key = next.key.copied
-          let done = position.flatMap { $0.record == key ? $0.entry : nil }
+          let done: UInt64? = position.flatMap {
+            $0.record == key ? $0.entry?.position ?? .max : nil
+          }
           if let expiry = ExpiryRecord(next.key, next.value) {
             for indexed in expiry where found.count < limit {
               if let done, indexed.position <= done { continue }
-              let position = Position(record: key, entry: indexed.position)
-              found.append(Due(position: position, entry: indexed))
+              found.append(Due(record: key, entry: indexed))
             }
           } else if done == nil {
-            found.append(Due(position: Position(record: key, entry: .max), entry: nil))
+            found.append(Due(record: key, entry: nil))
           }
           record = try cursor.next()
         } else if only == nil, let id = next.key.namespaceID.next?.prefix {

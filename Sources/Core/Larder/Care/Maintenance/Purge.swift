@@ -39,7 +39,7 @@ struct Purge {
   ) throws(LarderError) -> RemovalResult {
     try engine.flushAccessTimes()
     var total = RemovalResult()
-    var position: ExpirySweep.Position?
+    var position: ExpirySweep.Due?
     repeat {
       let (removal, reached) = try engine.commit(.withoutCleanup) { batch in
         try step(after: position, only: namespace, &batch.session)
@@ -63,8 +63,8 @@ struct Purge {
 
   /// Purges the next entries of the expiry index. `reached` is nil after the last entry, or if the time is suspect.
   func step(
-    after position: ExpirySweep.Position?, only namespace: String?, _ session: inout WriteSession
-  ) throws(LarderError) -> (removal: RemovalResult, reached: ExpirySweep.Position?) {
+    after position: ExpirySweep.Due?, only namespace: String?, _ session: inout WriteSession
+  ) throws(LarderError) -> (removal: RemovalResult, reached: ExpirySweep.Due?) {
     guard session.recordPurgeTime() else {
       var removal = RemovalResult()
       removal.skippedAfterClockJump = true
