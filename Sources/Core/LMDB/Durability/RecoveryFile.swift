@@ -47,9 +47,7 @@ final class RecoveryFile: Sendable {
 
   /// The newest valid record. Nil if the writer of that record was killed before the sync.
   func readSynced() throws(LMDBError) -> RecoveryRecord? {
-    guard let record = try read(),
-      try word(at: Self.synced) == record.sequence
-    else { return nil }
+    guard let record = try read(), try word(at: Self.synced) == record.sequence else { return nil }
     return record
   }
 

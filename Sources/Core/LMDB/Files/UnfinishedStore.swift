@@ -40,9 +40,7 @@ package struct UnfinishedStore: ~Copyable {
     return place[..<start] + "." + name + ".unfinished"
   }
 
-  private static func claim(
-    _ path: String, for place: String
-  ) throws(OpenError) -> FileDescriptor {
+  private static func claim(_ path: String, for place: String) throws(OpenError) -> FileDescriptor {
     // Another process may complete its store and rename the directory before this process has locked it. Then tries again.
     for _ in 0..<100 {
       do throws(OpenError) {

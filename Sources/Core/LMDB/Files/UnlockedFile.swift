@@ -30,9 +30,7 @@ import LarderSystem
 
   /// Commits the changes of `body`, or rolls them back after an error. LMDB can write to the main database only after
   /// ``open(_:)`` or after a transaction that has opened the main database.
-  func write(
-    _ body: (inout WriteTransaction) throws(LMDBError) -> Void
-  ) throws(LMDBError) {
+  func write(_ body: (inout WriteTransaction) throws(LMDBError) -> Void) throws(LMDBError) {
     var transaction = try unsafe WriteTransaction(
       handle: beginTransaction(in: handle), environment: nil)
     try body(&transaction)
@@ -58,8 +56,7 @@ import LarderSystem
       if skipped.contains(where: { $0.span.elementsEqual(record.key) }) { continue }
       // The keys of the cursor ascend, so LMDB appends each record without a search.
       var (key, value) = unsafe (MDB_val(record.key), MDB_val(record.value))
-      try check(
-        unsafe mdb_put(transaction.live, database.handle, &key, &value, UInt32(MDB_APPEND)))
+      try check(unsafe mdb_put(transaction.live, database.handle, &key, &value, UInt32(MDB_APPEND)))
       room -= record.key.count + record.value.count
     }
     try transaction.commit()

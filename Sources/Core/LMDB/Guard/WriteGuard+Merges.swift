@@ -69,9 +69,7 @@ extension WriteGuard {
   }
 
   /// Checks all children of a branch page, and the first leaf below the branch page.
-  private func checkBelow(
-    _ branch: TreePath.Level, in tree: Tree, level: Int
-  ) throws(PageDamage) {
+  private func checkBelow(_ branch: TreePath.Level, in tree: Tree, level: Int) throws(PageDamage) {
     if checkedPages[branch.number].total > 0 { return }
     var total = 0
     for index in 0..<branch.page.count {

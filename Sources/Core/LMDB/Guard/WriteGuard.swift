@@ -96,9 +96,7 @@ final class WriteGuard: @unchecked Sendable {
 
   /// Finds a page that is in use and also free. A count of all pages does not reveal the page if another page is on no list.
   /// Also finds a used page that is in the tree of the free lists, which no other check finds if its keys fit.
-  private func compareUse(
-    of trees: [Tree], with lists: FreeListCheck
-  ) throws(PageDamage) {
+  private func compareUse(of trees: [Tree], with lists: FreeListCheck) throws(PageDamage) {
     if hasComparedUse { return }
     var inUse = PageSet(upTo: Int(pages.lastPage) + 1)
     for tree in trees { inUse.insertPages(of: tree, in: pages.table) }

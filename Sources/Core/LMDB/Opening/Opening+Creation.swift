@@ -32,9 +32,7 @@ extension Opening {
   }
 
   /// Makes the file `recovery` before the data file of a new environment exists, or removes it if the level needs no such file.
-  private func prepareRecoveryFile(
-    _ level: DurabilityLevel, isReplacing: Bool
-  ) throws(LMDBError) {
+  private func prepareRecoveryFile(_ level: DurabilityLevel, isReplacing: Bool) throws(LMDBError) {
     guard level.hasRecoveryFile else {
       if !isReplacing { try FileStatus.remove(files.recovery) }
       return

@@ -12,8 +12,7 @@ struct QuickCheck {
   private let check: PageCheck
 
   static func run(_ files: StoreFiles, _ options: EnvironmentOptions) throws(OpenError) {
-    try QuickCheck(path: files.data).run(
-      databases: options.databases, signature: options.signature)
+    try QuickCheck(path: files.data).run(databases: options.databases, signature: options.signature)
   }
 
   init(path: String) throws(OpenError) {
@@ -104,9 +103,7 @@ struct QuickCheck {
     }
   }
 
-  private func checkRoot(
-    _ tree: Tree, numberKeys: Bool = false, name: String
-  ) throws(OpenError) {
+  private func checkRoot(_ tree: Tree, numberKeys: Bool = false, name: String) throws(OpenError) {
     guard tree.kind == (numberKeys ? Tree.numberKeys : 0) else {
       throw finding(.damaged, "\(name) has the flags \(tree.flags)")
     }

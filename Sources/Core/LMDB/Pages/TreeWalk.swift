@@ -11,9 +11,7 @@ package struct TreeWalk {
   private var records: UInt64 = 0
   private var pages: UInt64 = 0
 
-  init(
-    in table: PageTable, numberKeys: Bool = false, visited: PageSet, damage: [PageDamage] = []
-  ) {
+  init(in table: PageTable, numberKeys: Bool = false, visited: PageSet, damage: [PageDamage] = []) {
     self.table = table
     self.numberKeys = numberKeys
     self.visited = visited

@@ -104,9 +104,7 @@ import LarderSystem
     return unsafe _overrideLifetime(record, copying: self)
   }
 
-  private func checkPages(
-    _ operation: MDB_cursor_op, from start: MDB_val
-  ) throws(LMDBError) {
+  private func checkPages(_ operation: MDB_cursor_op, from start: MDB_val) throws(LMDBError) {
     guard let writeGuard else { return }
     let (start, current, database) = unsafe (start, current, database)
     try writeGuard.checking { () throws(PageDamage) in

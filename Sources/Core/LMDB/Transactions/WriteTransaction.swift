@@ -80,9 +80,7 @@ import LarderSystem
   }
 
   /// The cursor for changes of a database, which is opened at its first use.
-  private mutating func cursor(
-    forChanging database: Database
-  ) throws(LMDBError) -> OpaquePointer {
+  private mutating func cursor(forChanging database: Database) throws(LMDBError) -> OpaquePointer {
     if let known = unsafe cursors[database] { return unsafe known }
     var cursor: OpaquePointer?
     try check(unsafe mdb_cursor_open(live, database.handle, &cursor))
@@ -141,8 +139,7 @@ import LarderSystem
   @_lifetime(borrow self)
   package func cursor(in database: Database) throws(LMDBError) -> Cursor {
     try willOpen(database)
-    let cursor = try unsafe Cursor(
-      database: database, transaction: live, guarded: guarding)
+    let cursor = try unsafe Cursor(database: database, transaction: live, guarded: guarding)
     return unsafe _overrideLifetime(cursor, borrowing: self)
   }
 
