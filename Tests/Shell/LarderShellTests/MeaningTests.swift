@@ -81,11 +81,11 @@ import Testing
     struct Stop: Error {}
     var looks = 0
     var first = FirstOf<Int>(
-      .max,
+      most: .max,
       pause: {
         looks += 1
         if looks > 3 { throw Stop() }
-      }, by: <)
+      }, precedes: <)
     for number in 0..<5000 { try first.add((number * 7919) % 5000) }
     #expect(throws: Stop.self) { _ = try first.sorted() }
   }
@@ -94,7 +94,7 @@ import Testing
     var random = SeededRNG()
     for most in [0, 1, 5, 700, 5000] {
       let all = (0..<4000).map { _ in Int.random(in: 0..<1000, using: &random) }
-      var first = FirstOf<Int>(most, pause: {}, by: <)
+      var first = FirstOf<Int>(most: most, pause: {}, precedes: <)
       for number in all { try first.add(number) }
       #expect(try first.sorted() == Array(all.sorted().prefix(most)), "LARDER_SEED=\(random.seed)")
       #expect(first.count == all.count)

@@ -97,7 +97,8 @@ final class BrowseList {
       func precedes(_ a: Store.Entry, _ b: Store.Entry) -> Bool {
         isReversed ? order.isBefore(b, a) : order.isBefore(a, b)
       }
-      var first = FirstOf<Store.Entry>(count, pause: session.host.checkInterruption, by: precedes)
+      var first = FirstOf<Store.Entry>(
+        most: count, pause: session.host.checkInterruption, precedes: precedes)
       var walk = try SelectionWalk(selection, in: namespaces, for: session)
       try walk.advance { entry, _ in
         let isBeyond = row.map { row in

@@ -42,7 +42,8 @@ struct SizeReport {
     self.depth = depth
     self.separator = separator
     namesNamespaces = scope.namesNamespaces
-    groups = FirstOf(top, pause: scope.session.host.checkInterruption, by: Group.precedes)
+    groups = FirstOf(
+      most: top, pause: scope.session.host.checkInterruption, precedes: Group.precedes)
     // The counters do not show the effect of compression, so the entries are read if values may be compressed.
     guard grouping == .namespace, try scope.isCounted() else {
       try add(scope)

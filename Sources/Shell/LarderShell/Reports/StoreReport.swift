@@ -41,7 +41,7 @@ struct StoreReport {
     }
     let now = session.clock.now.unix
     var largest = FirstOf<Store.Entry>(
-      Self.largestShown, pause: session.host.checkInterruption
+      most: Self.largestShown, pause: session.host.checkInterruption
     ) { ($1.size, $0.key) < ($0.size, $1.key) }
     let all = namespaces.map { session.store.namespace($0.info.name) }
     try Scope(all: all, in: session).visitEntries(showing: "looking") { entry in

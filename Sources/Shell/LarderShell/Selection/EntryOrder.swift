@@ -53,20 +53,13 @@ struct EntryOrder {
 
 /// The first `most` elements of an order. The memory holds up to 1,000 or twice `most` elements, whichever is greater.
 struct FirstOf<Element> {
-  private let most: Int
-  private let precedes: (Element, Element) -> Bool
-  private let pause: () throws -> Void
-  private var kept: [Element] = []
+  let most: Int
+  let pause: () throws -> Void
+  let precedes: (Element, Element) -> Bool
+  private(set) var kept: [Element] = []
   /// The last of the first `most` elements so far; nil while there are fewer elements. An element after `last` is not kept.
-  private var last: Element?
+  private(set) var last: Element?
   private(set) var count = 0
-
-  init(
-    _ most: Int, pause: @escaping () throws -> Void,
-    by precedes: @escaping (Element, Element) -> Bool
-  ) {
-    (self.most, self.pause, self.precedes) = (most, pause, precedes)
-  }
 
   mutating func add(_ element: Element) throws {
     count += 1

@@ -43,8 +43,8 @@ extension Scope {
       selection, in: namespaces, for: session, input: input,
       readingValues: order?.readsValue ?? readingValues, includingExpired: includingExpired)
     var first = FirstOf<Ranked>(
-      selection.most, pause: session.host.checkInterruption, by: order?.precedes ?? { _, _ in true }
-    )
+      most: selection.most, pause: session.host.checkInterruption,
+      precedes: order?.precedes ?? { _, _ in true })
     if let order {
       try walk.advance { entry, value in
         try first.add(order.ranked(entry, value, session.queries))
