@@ -50,8 +50,6 @@ final class ChangeFeed: Sendable {
 
   var now: UInt64 { UInt64(clamping: machine()) }
 
-  // MARK: Batches
-
   /// Collects the changes of a batch, inside the write transaction `transaction`. Nil if there is no file or no subscription.
   func notes(for transaction: UInt64, in store: StoreState) -> PendingChanges? {
     if store.watched == 0 { return nil }
@@ -99,8 +97,6 @@ final class ChangeFeed: Sendable {
     return until != 0 && ChangeLease.isLive(until, at: now)
   }
 
-  // MARK: Subscriptions
-
   /// Begins a subscription. A batch that begins after this call publishes its changes; a batch that already runs records a gap.
   /// Nil if the file cannot be mapped.
   func enter() -> (position: ChangeRing.Position, leaseExpirations: Int)? {
@@ -139,10 +135,6 @@ final class ChangeFeed: Sendable {
     sleepers.resume()
   }
 
-  var isClosed: Bool { state.withLock { $0.isClosed } }
-
-  var lastHealth: StoreHealth { state.withLock { $0.health } }
-
   /// Checks the store's files if the last check was at least a second ago. Returns whether the health has changed.
   func checkHealth() -> Bool {
     let now = now
@@ -161,10 +153,10 @@ final class ChangeFeed: Sendable {
 
   /// Sleeps until the ring's position is not `position`, the health is not `health`, or the store is closed. May return early.
   func sleep(at position: ChangeRing.Position, health: StoreHealth) async {
-    await sleepers.wait(unless: { isClosed || ring.position != position || lastHealth != health })
+    await sleepers.wait(unless: {
+      ring.position != position || state.withLock { $0.isClosed || $0.health != health }
+    })
   }
-
-  // MARK: Polling
 
   /// The shortest and longest time between two polls, so that changes of other processes arrive within 50 ms.
   private static let shortest = Duration.milliseconds(5)
