@@ -36,13 +36,9 @@ final class RecoveryFile: Sendable {
 
   /// The newest valid record, even if it was not synced.
   func read() throws(LMDBError) -> RecoveryRecord? {
-    var newest: RecoveryRecord?
-    for index in 0...1 {
-      let bytes = try file.contents(at: index * Self.place, count: RecoveryRecord.size)
-      guard let record = RecoveryRecord(bytes) else { continue }
-      if newest.map({ $0.sequence < record.sequence }) ?? true { newest = record }
-    }
-    return newest
+    let first = RecoveryRecord(try file.contents(at: 0, count: RecoveryRecord.size))
+    let second = RecoveryRecord(try file.contents(at: Self.place, count: RecoveryRecord.size))
+    return [first, second].compactMap { $0 }.max { $0.sequence < $1.sequence }
   }
 
   /// The newest valid record. Nil if the writer of that record was killed before the sync.

@@ -64,33 +64,26 @@ import LarderSystem
 
   /// The record after the record that was returned last. Before the first move, the first record; after the last record, nil.
   @inline(__always)
-  mutating func next() throws(LMDBError) -> Record? {
-    guard state == .onRecord else {
-      return state == .afterLast ? nil : try first()
-    }
-    let index = path.leaf.index &+ 1
-    if index < path.leaf.page.count {
-      path.leaf.index = index
-    } else if try !path.move(forward: true, at: path.tree.depth &- 1, by: pages) {
-      state = .afterLast
-      return nil
-    }
-    path.leaf.page.prefetch(path.leaf.index &+ 1)
-    return try record(after: true)
-  }
+  mutating func next() throws(LMDBError) -> Record? { try move(forward: true) }
 
   /// The record before the record that was returned last. Before the first move and after the last record, the last record.
-  mutating func previous() throws(LMDBError) -> Record? {
+  mutating func previous() throws(LMDBError) -> Record? { try move(forward: false) }
+
+  @inline(__always)
+  private mutating func move(forward: Bool) throws(LMDBError) -> Record? {
+    let beyond: State = forward ? .afterLast : .beforeFirst
     guard state == .onRecord else {
-      return state == .beforeFirst ? nil : try last()
+      return state == beyond ? nil : try end(atLast: !forward)
     }
-    if path.leaf.index > 0 {
-      path.leaf.index -= 1
-    } else if try !path.move(forward: false, at: path.tree.depth &- 1, by: pages) {
-      state = .beforeFirst
+    let index = path.leaf.index &+ (forward ? 1 : -1)
+    if index >= 0, index < path.leaf.page.count {
+      path.leaf.index = index
+    } else if try !path.move(forward: forward, at: path.tree.depth &- 1, by: pages) {
+      state = beyond
       return nil
     }
-    return try record(after: false)
+    if forward { path.leaf.page.prefetch(path.leaf.index &+ 1) }
+    return try record(after: forward)
   }
 
   /// Moves to another record of the same leaf. The caller has already checked this record.

@@ -26,13 +26,10 @@ package struct TreeWalk {
     (records, pages) = (0, 0)
     if !tree.isEmpty { try page(PageReference(to: tree), height: tree.depth, visit) }
     guard counting, damage.count == former else { return }
-    if records != tree.records {
+    for (found, stated, noun) in [(records, tree.records, "records"), (pages, tree.pages, "pages")]
+    where found != stated {
       damage.append(
-        PageDamage(page: tree.root, reason: "a tree of \(records) records, not \(tree.records)"))
-    }
-    if pages != tree.pages {
-      damage.append(
-        PageDamage(page: tree.root, reason: "a tree of \(pages) pages, not \(tree.pages)"))
+        PageDamage(page: tree.root, reason: "a tree of \(found) \(noun), not \(stated)"))
     }
   }
 
