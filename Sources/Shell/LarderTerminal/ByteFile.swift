@@ -24,7 +24,7 @@ package final class ByteFile {
       throw .failed(operation: "read", code: EBADF)
     }
     descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
+    try check(descriptor >= 0, "open")
   }
 
   /// The user who owns a file or directory. Nil if the path does not exist, or if the owner is the user of this process.
@@ -54,7 +54,7 @@ package final class ByteFile {
     if isThere, let open = Self.openDescriptor(of: path, status) {
       self.path = path
       descriptor = fcntl(open, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
-      guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
+      try check(descriptor >= 0, "open")
       return
     }
     let isPlain = isThere && status.st_mode & S_IFMT == S_IFREG
@@ -62,9 +62,7 @@ package final class ByteFile {
     self.path = isPlain ? try Self.target(of: path) : path
     if isPlain {
       try openBeside(permissions)
-      if let owner, fchown(descriptor, owner.user, owner.group) != 0 {
-        throw .failed(operation: "chown", code: errno)
-      }
+      if let owner { try check(fchown(descriptor, owner.user, owner.group) == 0, "chown") }
       _ = fchmod(descriptor, status.st_mode & 0o777)
     } else if isThere {
       try openInPlace()
@@ -112,7 +110,7 @@ package final class ByteFile {
         unfinished = name
         return
       }
-      guard errno == EEXIST else { throw .failed(operation: "open", code: errno) }
+      try check(errno == EEXIST, "open")
     }
   }
 
@@ -125,7 +123,7 @@ package final class ByteFile {
       return
     }
     descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, mode_t(permissions))
-    guard descriptor >= 0 else { throw .failed(operation: "open", code: errno) }
+    try check(descriptor >= 0, "open")
   }
 
   /// Opens a pipe or a device. Waits until a pipe has a reader.
@@ -145,7 +143,7 @@ package final class ByteFile {
 
   package static func privateDirectory(in parent: String) throws(TerminalError) -> String {
     var template = Array("\(parent)/larder-XXXXXX".utf8CString)
-    guard unsafe mkdtemp(&template) != nil else { throw .failed(operation: "mkdtemp", code: errno) }
+    try unsafe check(mkdtemp(&template) != nil, "mkdtemp")
     return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
@@ -159,9 +157,7 @@ package final class ByteFile {
   /// Moves the complete temporary file to the place of the file.
   package func finish() throws(TerminalError) {
     guard let unfinished else { return close() }
-    guard fsync(descriptor) == 0, unsafe rename(unfinished, path) == 0 else {
-      throw .failed(operation: "write", code: errno)
-    }
+    try unsafe check(fsync(descriptor) == 0 && rename(unfinished, path) == 0, "write")
     self.unfinished = nil
     close()
   }

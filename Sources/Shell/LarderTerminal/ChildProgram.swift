@@ -21,7 +21,7 @@ package final class ChildProgram {
   /// Starts the program with a pipe to its input.
   package func open() throws(TerminalError) {
     var ends: [Int32] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { throw .failed(operation: "pipe", code: errno) }
+    try unsafe check(pipe(&ends) == 0, "pipe")
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { Terminal.close(ends[0]) }
     do {

@@ -26,9 +26,7 @@ package final class FullScreen {
 
   package init() throws(TerminalError) {
     var modes = termios()
-    guard unsafe tcgetattr(STDIN_FILENO, &modes) == 0 else {
-      throw .failed(operation: "tcgetattr", code: errno)
-    }
+    try unsafe check(tcgetattr(STDIN_FILENO, &modes) == 0, "tcgetattr")
     self.modes = modes
     TerminalSignals.countChanges()
     seen = TerminalSignals.counts
@@ -83,9 +81,7 @@ package final class FullScreen {
     TerminalSignals.deferTermination()
     EmergencyExit.arm(restoring: modes)
     isOpen = true
-    guard unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0 else {
-      throw .failed(operation: "tcsetattr", code: errno)
-    }
+    try unsafe check(tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0, "tcsetattr")
     try Terminal.write(Self.begin)
   }
 
@@ -98,7 +94,7 @@ package final class FullScreen {
     var modes = modes
     let code = unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &modes)
     try Terminal.write(Self.end)
-    guard code == 0 else { throw .failed(operation: "tcsetattr", code: errno) }
+    try check(code == 0, "tcsetattr")
   }
 
   deinit { try? close() }

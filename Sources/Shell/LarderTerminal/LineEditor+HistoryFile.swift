@@ -42,9 +42,7 @@ extension LineEditor {
 
     package func clear() throws(TerminalError) {
       try locked { descriptor throws(TerminalError) in
-        guard ftruncate(descriptor, 0) == 0 else {
-          throw .failed(operation: "truncate", code: errno)
-        }
+        try check(ftruncate(descriptor, 0) == 0, "truncate")
       }
     }
 
@@ -84,14 +82,12 @@ extension LineEditor.HistoryFile {
     let flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK
     while true {
       let descriptor = unsafe open(path, flags, 0o600)
-      guard descriptor >= 0 else { throw .failed(operation: path, code: errno) }
+      try check(descriptor >= 0, path)
       defer { close(descriptor) }
       var (own, there) = (stat(), stat())
-      guard unsafe fstat(descriptor, &own) == 0 else {
-        throw .failed(operation: path, code: errno)
-      }
+      try unsafe check(fstat(descriptor, &own) == 0, path)
       guard own.st_mode & S_IFMT == S_IFREG else { throw .notRegularFile(path) }
-      guard fchmod(descriptor, 0o600) == 0 else { throw .failed(operation: path, code: errno) }
+      try check(fchmod(descriptor, 0o600) == 0, path)
       try lock(descriptor)
       // If another session replaced the file before this lock was taken, the lock is on the old file, so the loop tries again.
       let isInPlace = unsafe stat(path, &there) == 0
@@ -117,7 +113,7 @@ extension LineEditor.HistoryFile {
   private func makeDirectories() throws(TerminalError) {
     for end in path.indices.dropFirst() where path[end] == "/" {
       let made = unsafe mkdir(String(path[..<end]), 0o700)
-      guard made == 0 || errno == EEXIST else { throw .failed(operation: path, code: errno) }
+      try check(made == 0 || errno == EEXIST, path)
     }
   }
 

@@ -104,10 +104,8 @@ package enum Terminal {
     ]
     let milliseconds = limit.map { Int32(min($0 / .milliseconds(1), 1e9).rounded(.up)) } ?? -1
     let count = unsafe poll(&polled, nfds_t(polled.count), milliseconds)
-    guard count >= 0 else {
-      if errno == EINTR { return .signalled }
-      throw .failed(operation: "poll", code: errno)
-    }
+    if count < 0, errno == EINTR { return .signalled }
+    try check(count >= 0, "poll")
     if polled[0].revents != 0 {
       TerminalSignals.drainSelfPipe()
       return .signalled
@@ -182,9 +180,7 @@ package enum Terminal {
     case EAGAIN:
       // Another process shares the descriptor and has made it non-blocking, so this process waits until the descriptor is ready.
       var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-      guard unsafe poll(&polled, 1, -1) >= 0 || errno == EINTR else {
-        throw .failed(operation: "poll", code: errno)
-      }
+      try unsafe check(poll(&polled, 1, -1) >= 0 || errno == EINTR, "poll")
     case EPIPE: throw .closed
     default: throw .failed(operation: "write", code: code)
     }
@@ -210,6 +206,11 @@ package enum TerminalError: Error, Equatable, CustomStringConvertible {
   }
 
   private static func reason(_ code: Int32) -> String { unsafe String(cString: strerror(code)) }
+}
+
+/// Throws the present `errno` if a call of the system has failed.
+func check(_ succeeded: Bool, _ operation: String) throws(TerminalError) {
+  guard succeeded else { throw .failed(operation: operation, code: errno) }
 }
 
 /// The time zone of the machine or of `TZ`, from the C library. To load the library ICU would take longer than most commands.
