@@ -66,9 +66,8 @@ extension Command {
       }
       guard let group else {
         let result = groups[.null] ?? Aggregate(kind)
-        try session.output.answer(
+        return try session.output.answer(
           reply(kind, of: operand.label, result, session.output.presentation))
-        return
       }
       let rows = groups.sorted { isBefore($0.key, $1.key) }
       try session.output.answer(

@@ -18,11 +18,10 @@ extension Command {
     if let named, let value = call.bytes("VALUE") {
       let word = String(decoding: value, as: UTF8.self).lowercased()
       do {
-        try named.set(word, in: session)
+        return try named.set(word, in: session)
       } catch let error as ShellError where error.code == .usage {
         throw error.pointing(at: call.range("VALUE"))
       }
-      return
     }
     let columns = [
       Column("option", title: ""), Column("value", title: ""),

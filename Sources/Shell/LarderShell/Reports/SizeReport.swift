@@ -84,8 +84,7 @@ struct SizeReport {
       compressed.plain += entry.size
     }
     guard isInOrder else {
-      scattered[name, default: Group(name: name, expires: entry.expires)].tally.add(entry)
-      return
+      return scattered[name, default: Group(name: name, expires: entry.expires)].tally.add(entry)
     }
     if open?.name != name {
       if let open { try groups.add(open) }

@@ -42,9 +42,7 @@ extension Store.Namespace {
   func scanReadable(_ visit: (Store.Entry, Span<UInt8>) throws -> Bool) throws {
     do {
       try scan(visit)
-    } catch let error as LarderError where error.code == .unreadable {
-      return
-    }
+    } catch let error as LarderError where error.code == .unreadable {}
   }
 }
 

@@ -103,17 +103,16 @@ struct Import {
   ) throws {
     let namespace = session.store.namespace(name)
     guard try namespace.info() == nil else { return }
-    guard !isDry else {
+    if isDry {
       let effective = overrides?.applied(to: rules) ?? rules
       try namespace.check(rules)
       try namespace.check(effective)
       self.rules[ExactString(name)] = effective
-      declared += 1
-      return
-    }
-    try session.write { batch in
-      try batch.declare(rules, for: namespace)
-      if let overrides { try batch.override(overrides, for: namespace) }
+    } else {
+      try session.write { batch in
+        try batch.declare(rules, for: namespace)
+        if let overrides { try batch.override(overrides, for: namespace) }
+      }
     }
     declared += 1
   }
