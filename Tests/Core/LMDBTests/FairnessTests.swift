@@ -2,7 +2,6 @@ import Foundation
 import LMDB
 import LarderPeer
 import LarderSystem
-import Synchronization
 import TestSupport
 import Testing
 
@@ -99,16 +98,15 @@ import Testing
     #expect(try held.take())
     // Lets the thread that makes checkpoints begin its wait for the lock, so this thread gets the lock before the `sync` below.
     usleep(400_000)
-    let hasGivenUp = Atomic(false)
+    let hasGivenUp = Flag()
     try inThreads(2) { index in
       if index == 0 {
         #expect(failure { try environment.sync() } == .busy)
-        hasGivenUp.store(true, ordering: .relaxed)
+        hasGivenUp.set()
       } else {
         let other = try FileLock(opening: directory.store + "/lock.write", in: ForkGuard())
         #expect(throws: SystemError.busy) { try other.wait(lockTimeout: .seconds(3)) }
-        let isFirst = hasGivenUp.load(ordering: .relaxed)
-        #expect(isFirst)
+        #expect(hasGivenUp.isSet)
       }
     }
     held.release()

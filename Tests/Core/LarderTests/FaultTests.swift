@@ -145,8 +145,7 @@ import Testing
 
   /// Four entries in `notes` (one has two chunks, one has an owner), one entry in `other`, and cleared entries.
   static func makeStore() throws -> Store {
-    var options = Store.Options(clock: ManualClock())
-    options.hooks.chunksAbove = 5000
+    let options = with(Store.Options(clock: ManualClock())) { $0.hooks.chunksAbove = 5000 }
     let store = try Store.temporary(options: options)
     let notes = store.namespace("notes")
     var attributes = EntryAttributes.with(expires: .after(.hours(1)), tags: ["a", "b"])

@@ -78,9 +78,5 @@ extension Model.Entry {
       tags: facts.tags, entityTag: facts.entityTag, isPinned: facts.isPinned)
   }
 
-  var withoutValue: Self {
-    var copy = self
-    copy.value = [UInt8](repeating: 0, count: value.count)
-    return copy
-  }
+  var withoutValue: Self { with(self) { $0.value = [UInt8](repeating: 0, count: value.count) } }
 }

@@ -54,8 +54,7 @@ import Testing
     try place(Data(repeating: 0, count: 65_536), at: path + "/zeros")
     #expect(code(path + "/zeros") == .foreign)
 
-    var foreign = EnvironmentOptions()
-    foreign.signature = [1]
+    let foreign = with(EnvironmentOptions()) { $0.signature = [1] }
     let other = try Environment.open(at: path + "/other", options: foreign) {
       (transaction: inout WriteTransaction) throws(LMDBError) in
       try transaction.put([1], for: [1], in: .main)
@@ -96,8 +95,7 @@ import Testing
     options.signature = MetadataKey.format
     let old = try Environment.open(at: path + "/s", options: options) {
       (transaction: inout WriteTransaction) throws(LMDBError) in
-      var format = StoreFormat.new()
-      format.version = 3
+      let format = with(StoreFormat.new()) { $0.version = 3 }
       try transaction.put(format.encoded, for: MetadataKey.format, in: .main)
     }
     old.close()

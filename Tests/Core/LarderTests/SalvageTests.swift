@@ -158,8 +158,7 @@ import Testing
     let old = try Store(at: path, options: options)
     let seal = old.engine.seal
     try old.tamper { transaction, _ in
-      var rules = NamespaceRecord.RuleSet()
-      rules.declared.largestValue = -1
+      let rules = with(NamespaceRecord.RuleSet()) { $0.declared.largestValue = -1 }
       try transaction.put(
         NamespaceRecord(id: NamespaceID(rawValue: ids[0]), created: 0, rules: rules)
           .record(name: "notes", seal: seal), for: MetadataKey.namespace("notes"), in: .main)

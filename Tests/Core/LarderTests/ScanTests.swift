@@ -18,9 +18,7 @@ import Testing
       ("stale", .with(expires: .after(.seconds(1)), stale: .hours(1))),
     ]
     for (key, attributes) in entries { try notes.set(Array(key.utf8), for: key, attributes) }
-    var nothing = EntryAttributes()
-    nothing.isNegative = true
-    try notes.set([UInt8](), for: "nothing", nothing)
+    try notes.set([UInt8](), for: "nothing", with(EntryAttributes()) { $0.isNegative = true })
     try notes.tamper("damaged") { $0[$0.count - 1] ^= 1 }
     clock.advance(by: .seconds(3))
     #expect(try notes.text("used") == "used", "which keeps it")

@@ -127,8 +127,7 @@ import Testing
       try notes.set([1], for: "k")
       #expect(try store.verify().faults == [])
     }
-    var state = try store.state
-    state.entries = .max
+    let state = with(try store.state) { $0.entries = .max }
     let record = state.record(seal: seal)
     let read = StoreState(record.span, seal: seal)
     #expect(read == nil)

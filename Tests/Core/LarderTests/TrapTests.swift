@@ -102,8 +102,7 @@ import Testing
     let seal = store.engine.seal
     try store.namespace("notes").set([1], for: "k", .with(tags: ["tag"]))
     let id = try store.namespace("notes").id
-    var rules = NamespaceRecord.RuleSet()
-    rules.overrides.limits = Limits(entries: -1)
+    let rules = with(NamespaceRecord.RuleSet()) { $0.overrides.limits = Limits(entries: -1) }
     for (name, rules) in [
       (String(repeating: "n", count: 255), NamespaceRecord.RuleSet()), ("a b", .init()),
       ("other", rules),

@@ -43,12 +43,14 @@ private func run(_ trials: String, _ count: Int) throws -> (summary: String, lin
       try PeerProcess("race", path, ["\(random.seed)", "\(rounds)", "\($0)"])
     }
     for peer in peers { #expect(peer.line() == "open") }
+    var stops = 0
     while peers.contains(where: \.isRunning) {
       let peer = peers.randomElement(using: &random)!
       if peer.isRunning {
         kill(pid_t(peer.identifier), SIGSTOP)
         usleep(UInt32(random.next(in: 100..<20_000)))
         kill(pid_t(peer.identifier), SIGCONT)
+        stops += 1
       }
       usleep(UInt32(random.next(in: 100..<10_000)))
     }
@@ -71,5 +73,9 @@ private func run(_ trials: String, _ count: Int) throws -> (summary: String, lin
     #expect(stored == sum, "LARDER_SEED=\(random.seed)")
     #expect(claimed == claims, "LARDER_SEED=\(random.seed)")
     try store.verifyAndClose("LARDER_SEED=\(random.seed)")
+    print(
+      "races: 16 threads in 4 processes, \(rounds * 16) calls, \(stops) stops; "
+        + "\(sum) increments and \(claims) claims, \(sum - stored) lost (seed \(random.seed))"
+    )
   }
 }

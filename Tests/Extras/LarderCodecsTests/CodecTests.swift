@@ -105,8 +105,7 @@ import Testing
 
   @Test func `no damage to CBOR is more than an error`() throws {
     var rng = SeededRNG(seed: TestSettings.seed)
-    var palette = Palette()
-    palette.parts = [Palette()]
+    let palette = with(Palette()) { $0.parts = [Palette()] }
     let codec = CBORCodec<Palette>()
     let whole = try codec.encode(palette)
     #expect(try codec.encode(palette) == whole, "equal values have equal bytes")

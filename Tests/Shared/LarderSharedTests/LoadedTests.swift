@@ -29,8 +29,7 @@ import Testing
     for machine in machines {
       #expect(try await ask(machine, origin) { _ in .value("wrong") } == nil)
       #expect(try machine.cache.local.entry(for: "a")?.isNegative == true)
-      var only = Self.kept
-      only.policy = .cacheOnly
+      let only = with(Self.kept) { $0.policy = .cacheOnly }
       #expect(try await ask(machine, origin, only) { _ in .value("wrong") } == nil)
       let plain = await code {
         _ = try await machine.cache.result(for: "a", options: only) { "wrong" }

@@ -175,8 +175,7 @@ import Testing
   }
 
   @Test func `a source asks whether what is stored is still current`() async throws {
-    var attributes = aging
-    attributes.entityTag = [7]
+    let attributes = with(aging) { $0.entityTag = [7] }
     try await boards.set("old", for: "a", attributes)
     clock.advance(by: .seconds(2))
     let options = LoadOptions(expires: .after(.minutes(5)), waitsForCommit: true)

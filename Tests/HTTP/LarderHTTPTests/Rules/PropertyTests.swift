@@ -147,8 +147,7 @@ struct PropertyTests {
       ] {
         fields.append(HTTPField(name: name, lenientValue: bytes))
       }
-      var ask = request()
-      ask.headerFields = fields
+      let ask = with(request()) { $0.headerFields = fields }
       let harness = HTTPHarness(holding: fields.map { ($0.name.rawName, $0.value) }, request: ask)
       #expect(harness.ask(ask) { _ in (response(500), "") }.status > 0)
       #expect(fields[fields: .eTag].first?.valueBytes == bytes)

@@ -132,8 +132,7 @@ struct StarvationTrials {
       try manager.copyItem(atPath: store, toPath: path)
     }
     do throws(LarderError) {
-      var options = Store.Options()
-      options.allowsForeignOwner = true
+      let options = with(Store.Options()) { $0.allowsForeignOwner = true }
       let opened = try Store(at: path, options: options)
       let verification = try opened.verify()
       if !verification.isSound { fail(what, "\(verification)") }
