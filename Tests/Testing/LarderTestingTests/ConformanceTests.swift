@@ -25,15 +25,6 @@ import Testing
     try await checkConformance(of: DataCodec(), with: [Data(), Data([0, 255])])
   }
 
-  private func expectFailure(
-    of subject: String, _ told: String, _ check: () async throws -> Void
-  ) async {
-    let failure = await #expect(throws: ConformanceFailure.self) { try await check() }
-    #expect(
-      failure?.problems.contains { $0.contains(told) } == true, "\(failure?.description ?? "")")
-    #expect(failure?.subject == subject)
-  }
-
   private struct Broken: Codec {
     enum Defect: CaseIterable { case id, loss, drift, fails }
     let defect: Defect
@@ -57,9 +48,12 @@ import Testing
   private func `a codec with a defect is told of it`(_ defect: Broken.Defect, _ told: String)
     async throws
   {
-    await expectFailure(of: "Broken", told) {
+    let failure = await #expect(throws: ConformanceFailure.self) {
       try await checkConformance(of: Broken(defect: defect), with: ["Red"], damages: 10)
     }
+    #expect(
+      failure?.problems.contains { $0.contains(told) } == true, "\(failure?.description ?? "")")
+    #expect(failure?.subject == "Broken")
   }
 
   @Test func `a codec needs a value to be checked`() async {
@@ -107,9 +101,11 @@ import Testing
   ) async throws {
     let clock = BrokenClock(defect)
     // The check waits before it moves the clock. The check must report a sleep that ends already during this wait.
-    await expectFailure(of: "BrokenClock", told) {
+    let failure = await #expect(throws: ConformanceFailure.self) {
       try await checkConformance(of: clock) { clock.advance(by: $0) }
     }
+    #expect(
+      failure?.problems.contains { $0.contains(told) } == true, "\(failure?.description ?? "")")
   }
 
   @Test func `a temporary store is checked, closed and removed`() async throws {
