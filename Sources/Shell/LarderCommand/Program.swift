@@ -65,9 +65,7 @@ enum Program {
       try Terminal.write(document.text)
       return 0
     }
-    if options.store == "help", options.steps.isEmpty {
-      return try runHelp(options, environment)
-    }
+    if options.store == "help", options.steps.isEmpty { return try runHelp(options, environment) }
     guard let path = options.store ?? environment["LARDER_STORE"], !path.isEmpty else {
       throw ShellError(
         .usage, "no store is named", hint: "larder STORE, or set LARDER_STORE to its directory")

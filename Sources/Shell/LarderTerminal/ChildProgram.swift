@@ -76,9 +76,7 @@ package final class ChildProgram {
     let signal = status & 0x7F
     let code = status >> 8 & 0xFF
     // If the program did not end by the interrupt, the interrupt was meant for the program, so this process need not stop.
-    if signal != SIGINT, code != 128 + SIGINT {
-      Interrupts.acknowledge(since: interrupts)
-    }
+    if signal != SIGINT, code != 128 + SIGINT { Interrupts.acknowledge(since: interrupts) }
     // If the last program of a shell ended by SIGPIPE, the exit code of the shell is 128 + 13. So this code gives no report.
     if signal == SIGPIPE || code == 128 + SIGPIPE { return nil }
     if signal != 0 { return "\(name) ended by signal \(signal)" }

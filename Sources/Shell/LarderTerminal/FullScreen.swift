@@ -133,9 +133,7 @@ enum EmergencyExit {
   static func disarm() {
     guard unsafe isArmed else { return }
     unsafe isArmed = false
-    for (end, var action) in unsafe zip(ends, replaced) {
-      _ = unsafe sigaction(end, &action, nil)
-    }
+    for (end, var action) in unsafe zip(ends, replaced) { _ = unsafe sigaction(end, &action, nil) }
   }
 
   private static func action(_ signal: Int32) -> sigaction {

@@ -120,9 +120,7 @@ extension LineEditor.HistoryFile {
   private static func contents(of descriptor: Int32) throws(TerminalError) -> [UInt8] {
     var contents: [UInt8] = []
     let stream = Terminal.Stream(descriptor: descriptor)
-    while case let chunk = try Terminal.read(stream), !chunk.isEmpty {
-      contents += chunk
-    }
+    while case let chunk = try Terminal.read(stream), !chunk.isEmpty { contents += chunk }
     return contents
   }
 

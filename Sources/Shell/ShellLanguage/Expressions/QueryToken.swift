@@ -41,9 +41,7 @@ struct QueryLexer {
 
   private mutating func next() throws(ShellError) -> QueryToken {
     while index < text.count, [.space, .tab, .newline].contains(text[index]) { index += 1 }
-    guard index < text.count else {
-      return QueryToken(kind: .end, range: text.count..<text.count)
-    }
+    guard index < text.count else { return QueryToken(kind: .end, range: text.count..<text.count) }
     let start = index
     let kind: QueryToken.Kind
     switch text[index] {

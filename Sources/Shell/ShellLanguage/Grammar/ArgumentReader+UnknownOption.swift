@@ -21,9 +21,7 @@ extension ArgumentReader {
       return "use `--expiring\(value.map { " " + $0 } ?? "")`"
     }
     if ["--help", "-h"].contains(option.spelling) { return "`help \(command.name)`" }
-    if option.spelling == "--output" {
-      return "use `output \(value ?? "MODE")` before the command"
-    }
+    if option.spelling == "--output" { return "use `output \(value ?? "MODE")` before the command" }
     if option.spelling == "--json" { return "use `-o json` before the command, or `output json`" }
     let own = command.ownOptions.map(\.name)
     if option.isShort {

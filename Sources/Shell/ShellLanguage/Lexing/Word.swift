@@ -75,9 +75,7 @@ package struct Word: Sendable, Hashable {
   package func key() throws(ShellError) -> [UInt8] {
     if let key = try TypedKey.bytes(of: self) { return key }
     let key = try data()
-    guard !key.isEmpty else {
-      throw misuse("\"\" is not a key", "a key has at least one byte")
-    }
+    guard !key.isEmpty else { throw misuse("\"\" is not a key", "a key has at least one byte") }
     guard isHexOrBase64 || !isGlob else {
       let first = bytes.first(where: Self.isActing).map { String(UnicodeScalar($0)) } ?? "*"
       throw misuse(

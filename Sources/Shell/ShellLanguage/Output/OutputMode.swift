@@ -2,9 +2,7 @@ package enum OutputMode: String, Sendable, CaseIterable {
   case auto, table, plain, json, jsonl, csv, raw, markdown
 
   /// Whether the answer to a change has sentences. In the other modes, the answer has rows.
-  package var isForPerson: Bool {
-    self == .table || self == .markdown
-  }
+  package var isForPerson: Bool { self == .table || self == .markdown }
 
   /// Whether the output is a document in a standard format, for programs.
   package var isStructured: Bool { [.json, .jsonl, .csv].contains(self) }

@@ -60,9 +60,7 @@ struct TableFit {
     if surplus(limit) > 0 { shortenTimes() }
     narrowWidest(to: limit) { $0.wraps }
     shortenTitles(to: limit)
-    if limit >= Self.windowOfColumns {
-      narrowWidest(to: limit) { !$0.isRight && !$0.wraps }
-    }
+    if limit >= Self.windowOfColumns { narrowWidest(to: limit) { !$0.isRight && !$0.wraps } }
     return surplus(limit) <= 0
   }
 

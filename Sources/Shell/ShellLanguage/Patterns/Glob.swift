@@ -64,9 +64,7 @@ package struct Glob: Sendable {
     return here >> Steps(steps.count - 1) & 1 == 1
   }
 
-  package var ignoringCase: Glob {
-    get throws(ShellError) { try Glob(word, ignoresCase: true) }
-  }
+  package var ignoringCase: Glob { get throws(ShellError) { try Glob(word, ignoresCase: true) } }
 
   /// The longest part of the pattern without special characters. For a suggestion, the shell looks for values with this text.
   package var longestLiteral: [UInt8] {

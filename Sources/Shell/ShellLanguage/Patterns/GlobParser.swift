@@ -68,9 +68,7 @@ struct GlobParser {
     repeat {
       index += 1
       parts.append(.sequence(try sequence(depth: depth)))
-      guard index < units.count else {
-        throw incomplete(open, "{ has no }")
-      }
+      guard index < units.count else { throw incomplete(open, "{ has no }") }
     } while units[index].acting == ","
     index += 1
     guard parts.count > 1 else {
@@ -85,9 +83,7 @@ struct GlobParser {
     if isNegated { index += 1 }
     let first = index
     while true {
-      guard index < units.count else {
-        throw incomplete(open, "[ has no ]")
-      }
+      guard index < units.count else { throw incomplete(open, "[ has no ]") }
       // As in other languages, a bracket at the first place is an element of the set and does not end the set.
       if units[index].acting == "]", index > first { break }
       items.append(.range(try range()))

@@ -1,9 +1,7 @@
 /// Valid JSON text as tokens. Formatting changes only the space between tokens, and replaces hidden characters by escapes.
 package struct JSONText {
   package struct Token {
-    package enum Kind {
-      case value, name, open, close
-    }
+    package enum Kind { case value, name, open, close }
 
     package let kind: Kind
     package let range: Range<Int>

@@ -52,9 +52,7 @@ extension Word {
     on day: Substring, _ secondOfDay: Int, _ isAhead: Bool, _ clock: WallClock
   ) throws(ShellError) -> UnixTime? {
     let name = day.lowercased()
-    if let weekday = Self.weekday(name) {
-      return try moment(secondOfDay, weekday, isAhead, clock)
-    }
+    if let weekday = Self.weekday(name) { return try moment(secondOfDay, weekday, isAhead, clock) }
     let civil: CivilTime?
     switch name {
     case "today", "tomorrow":
