@@ -11,7 +11,6 @@ package import Synchronization
   package let readerTable: ReaderTable
   let writeGuard: WriteGuard
   package let durability: DurabilityLevel
-  /// The file `recovery`; nil at a level without this file.
   let recovery: RecoveryFile?
   let checkpoints: Checkpoints?
   let scratch: ScratchMark?
@@ -32,7 +31,6 @@ package import Synchronization
     package weak var object: (any AnyObject & Sendable)?
   }
 
-  /// Every environment that this process has open.
   package static var all: [Environment] { EnvironmentTable.all }
 
   /// - Precondition: LMDB's `pointer` is open, and nothing else uses it.

@@ -84,10 +84,7 @@ extension WriteGuard {
       path: index, leaf: leaf, parent: parent,
       size: PageTable.nodeHeaderSize + node.keyCount + inline + Self.entryAndPadding)
   }
-}
 
-/// The checks for the cursors of a write.
-extension WriteGuard {
   /// Checks the pages that a cursor reads when it moves from `key`, or searches for the first record at or after `key`.
   func willMove(from key: SearchKey, forward: Bool, in database: Database) throws(PageDamage) {
     guard let known = try unsafe self.path(to: key, in: database) else { return }

@@ -69,10 +69,9 @@ import Synchronization
         start: UnsafeRawPointer(newest.start), end: UInt64(size >> shift), shift: shift)
     }
   }
-}
 
-/// The commits that the meta pages describe. The file must have both meta pages.
-extension DataMap {
+  // The functions below read the meta pages, so the file must have both meta pages.
+
   @inline(__always)
   private func word(_ offset: Int) -> UInt64 {
     unsafe (start + offset).assumingMemoryBound(to: Atomic<UInt64>.self).pointee.load(

@@ -19,21 +19,7 @@
   }
 
   func contains(_ page: UInt64) -> Bool { page >= 2 && page < end }
-}
 
-/// The result of a lookup: the value at `start`, or no value because the key was not found, or damage of a page on the path.
-@safe struct PageLookup {
-  let start: UnsafeRawPointer?
-  let count: Int
-
-  static var absent: PageLookup { unsafe PageLookup(start: nil, count: -1) }
-  static var damaged: PageLookup { unsafe PageLookup(start: nil, count: -2) }
-
-  var isDamaged: Bool { count == -2 }
-  var region: Region? { unsafe start.map { unsafe Region(start: $0, count: count) } }
-}
-
-extension PageTable {
   /// Checks every offset and length before it is used.
   @inline(__always)
   func lookUp(_ key: SearchKey, in tree: Tree) -> PageLookup {
@@ -124,4 +110,16 @@ extension PageTable {
     let tree = unsafe Tree(record)
     return tree.isPossible(numberKeys: false, end: end) ? tree : nil
   }
+}
+
+/// The result of a lookup: the value at `start`, or no value because the key was not found, or damage of a page on the path.
+@safe struct PageLookup {
+  let start: UnsafeRawPointer?
+  let count: Int
+
+  static var absent: PageLookup { unsafe PageLookup(start: nil, count: -1) }
+  static var damaged: PageLookup { unsafe PageLookup(start: nil, count: -2) }
+
+  var isDamaged: Bool { count == -2 }
+  var region: Region? { unsafe start.map { unsafe Region(start: $0, count: count) } }
 }

@@ -18,7 +18,6 @@ extension PageReference {
 protocol PageOpener {
   associatedtype Failure: Error
   func open(_ reference: PageReference, isLeaf: Bool) throws(Failure) -> TreePage
-  /// The error of this opener for damage that the path has found.
   func failure(_ damage: PageDamage) -> Failure
 }
 
@@ -68,9 +67,7 @@ protocol PageOpener {
     default: if level < upper.count { upper[level] = place } else { upper.append(place) }
     }
   }
-}
 
-extension TreePath {
   /// Moves to the last record whose key is at most `key`. If the leaf has no such record, moves to the leaf's first record.
   @inline(__always)
   mutating func seek<Opener: PageOpener>(
