@@ -68,8 +68,7 @@ extension Host.Sink {
       guard var path = String(validating: word.bytes, as: UTF8.self), !path.isEmpty,
         !path.utf8.contains(0)
       else {
-        throw ShellError(
-          .io, "\(message): the name of a file is UTF-8 and not empty", hint: nil)
+        throw ShellError(.io, "\(message): the name of a file is UTF-8 and not empty", hint: nil)
       }
       if path == "~" || path.hasPrefix("~/"), let home = environment["HOME"] {
         path = home + path.dropFirst()
@@ -110,8 +109,7 @@ extension Host.Draft {
       remove: {
         // Some editors write copies beside the file, so the whole directory is removed.
         do { try FileManager.default.removeItem(atPath: directory) } catch {
-          throw ShellError(
-            .io, "the edited file stays: cannot remove \(directory)", hint: nil)
+          throw ShellError(.io, "the edited file stays: cannot remove \(directory)", hint: nil)
         }
       })
   }

@@ -95,8 +95,7 @@ final class PagedOutput {
   private static func rows(_ text: [UInt8], columns: Int) -> Int {
     text.lines.dropLast().reduce(0) { rows, line in
       // A byte needs at most one column, so the width of a line with few bytes need not be measured.
-      let width =
-        line.count <= columns ? 1 : DisplayWidth.of(String(decoding: line, as: UTF8.self))
+      let width = line.count <= columns ? 1 : DisplayWidth.of(String(decoding: line, as: UTF8.self))
       return rows + max((width + columns - 1) / columns, 1)
     }
   }

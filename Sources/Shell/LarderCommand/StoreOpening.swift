@@ -39,8 +39,7 @@ struct StoreOpening {
       return error(hint: "`larder \(store) \(path)\(rest)`")
     }
     if Store.isUnfinished(at: path) {
-      return error(
-        ": a process was killed while it made one", hint: "use `--create` to make it")
+      return error(": a process was killed while it made one", hint: "use `--create` to make it")
     }
     if let names = try? LocalFile.names(in: path), !names.isEmpty {
       return error(

@@ -52,8 +52,7 @@ extension ExpressionParser {
     }
     if let name = QueryName(rawValue: word) { return .name(name) }
     if QueryFunction(rawValue: word) != nil {
-      throw failure(
-        "\(word) takes its operand in parentheses", "`\(word)(.a)`", range: token.range)
+      throw failure("\(word) takes its operand in parentheses", "`\(word)(.a)`", range: token.range)
     }
     let names =
       QueryName.allCases.map(\.rawValue) + QueryFunction.allCases.map(\.rawValue)

@@ -86,8 +86,7 @@ struct ArgumentReader {
     if option.name == "--ttl", value.bytes == Array("never".utf8) {
       // A duration cannot be `never`, so the hint names an option or a command that can.
       let takesTime = command.option(named: "--until") != nil
-      explained.hint =
-        takesTime ? "use `--until never`" : "`persist` makes entries never expire"
+      explained.hint = takesTime ? "use `--until never`" : "`persist` makes entries never expire"
     } else if let quoting = error.hint, error.hintForArguments != nil {
       // The value of an option cannot go behind `--`, but quotes reach this shell in a command of `-e`.
       explained.hintForArguments = "in a command of `-e`, \(quoting)"
@@ -181,8 +180,7 @@ struct ArgumentReader {
     else { return nil }
     let others = line.arguments.map(\.range).filter { $0 != word.range } + [word.range]
     let text = others.map { String(decoding: line.text[$0], as: UTF8.self) }
-    return misuse(
-      "the time goes last", at: word.range, hint: "`\(text.joined(separator: " "))`")
+    return misuse("the time goes last", at: word.range, hint: "`\(text.joined(separator: " "))`")
   }
 
   /// The error for a line that does not follow the usage of the command. If `hint` is nil, the usage is the hint.

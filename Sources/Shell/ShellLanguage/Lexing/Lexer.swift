@@ -145,8 +145,7 @@ package struct Lexer {
       segments[last].awaitsFile = nil
       segments[last].output = .file(word, appends: appends)
     } else if segments[last].output != nil {
-      throw wrong(
-        word.range, "unexpected argument \(word.bytes)", "separate commands by \";\"")
+      throw wrong(word.range, "unexpected argument \(word.bytes)", "separate commands by \";\"")
     } else {
       segments[last].words.append(word)
     }

@@ -68,8 +68,7 @@ package struct RowWriter: Sendable {
       for (position, index) in shown.enumerated() {
         if position > 0, !presentation.endsWithNUL { bytes.append(.tab) }
         let field =
-          isEscaped
-          ? Array(row[index].plain(isName: columns[index].isName).utf8) : row[index].raw
+          isEscaped ? Array(row[index].plain(isName: columns[index].isName).utf8) : row[index].raw
         // A key may have control characters, on which a terminal would act, so a terminal gets escapes instead.
         bytes += presentation.isTerminal ? Self.visible(field[...]) : field
         if presentation.endsWithNUL { bytes.append(0) }

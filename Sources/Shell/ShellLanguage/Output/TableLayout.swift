@@ -29,8 +29,7 @@ package struct TableLayout: Sendable {
     for index in rows.indices {
       let texts = columns.map { column in
         let text = column.texts[index]
-        return column.wraps
-          ? wrapped(text, to: column.width) : [cutMiddle(text, to: column.width)]
+        return column.wraps ? wrapped(text, to: column.width) : [cutMiddle(text, to: column.width)]
       }
       for number in 0..<max(texts.map(\.count).max() ?? 0, 1) {
         result += line(texts.map { number < $0.count ? $0[number] : "" }, columns) + "\n"

@@ -20,8 +20,7 @@ extension Selection {
     .flag("--reverse", "reverse the order"),
     .value("--limit", .limit, "at most so many"),
     .value("--after", .key, "start after this key"),
-    .flag(
-      "--stdin", "read keys from standard input, one on each line, escaped as in plain output"),
+    .flag("--stdin", "read keys from standard input, one on each line, escaped as in plain output"),
     .flag("-0", "with --stdin: keys end with NUL and are raw bytes"),
     .flag("--json", "with --stdin: records as JSON output has them, with namespace and key"),
   ]

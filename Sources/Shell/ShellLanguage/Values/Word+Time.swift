@@ -137,8 +137,7 @@ extension Word {
     switch bytes.first {
     case UInt8(ascii: "+"): return .later(try dropping(1).duration())
     case UInt8(ascii: "-"):
-      throw wrong(
-        "time", "it is negative", "use `--at-most` with a time to expire entries earlier")
+      throw wrong("time", "it is negative", "use `--at-most` with a time to expire entries earlier")
     default: return .to(try deadline(clock))
     }
   }
