@@ -72,10 +72,7 @@ extension Command {
       let rows = groups.sorted { isBefore($0.key, $1.key) }
       try session.output.answer(
         .rows(
-          [
-            Column("by", title: group.label), Column(kind.rawValue), Column("values"),
-            Column("skipped"),
-          ],
+          [Column("by", title: group.label), Column(kind.rawValue), "values", "skipped"],
           rows.prefix(limit).map { group, result in
             [group.cell, result.result.cell, .number(result.values), .number(result.skipped)]
           }))

@@ -73,11 +73,10 @@ struct LimitReport {
     )
   }
 
-  private static let columns = [
-    Column("namespace"), Column("limit"), Column("used"), Column("allowed"),
-    Column("share", in: [.table, .data]), Column("bar", title: "", in: .table),
-    Column("declared", in: [.table, .data]), Column("override", in: [.table, .data]),
-    Column("when_full", title: "when full", in: .table),
+  private static let columns: [Column] = [
+    "namespace", "limit", "used", "allowed", Column("share", in: [.table, .data]),
+    Column("bar", title: "", in: .table), Column("declared", in: [.table, .data]),
+    Column("override", in: [.table, .data]), Column("when_full", title: "when full", in: .table),
   ]
 
   private static func cells(_ row: Row) -> [Cell] {
