@@ -32,26 +32,7 @@ extension Store {
   }
 }
 
-/// How ``FaultRepair`` repairs a fault.
-enum Remedy: Hashable, Sendable {
-  /// Mends an entry, or removes an index record that is damaged or leads to no entry.
-  case record(NamespaceRepair.Part, [UInt8])
-  /// Counts a namespace again. `used` is the highest version in use, if the counters may give this version again.
-  case recountNamespace(used: UInt64)
-  /// Lists an id without a namespace as cleared.
-  case clear(NamespaceID)
-  /// Lists the id in a damaged record of a cleared namespace again.
-  case clearedRecord([UInt8])
-  /// Removes the id of an existing namespace from the list of cleared namespaces.
-  case keep(NamespaceID, String)
-  case countersRecord([UInt8])
-  case finishInvalidations
-  /// Needs only the count of the store, which ends every repair.
-  case recount
-  case impossible
-}
-
-/// Repairs each fault. Another write may have changed a record after the check, so each write reads the record again.
+/// Repairs each ``Fault``. Another write may have changed a record after the check, so each write reads the record again.
 struct FaultRepair {
   static let perCommit = 500
   let engine: StoreEngine
@@ -64,12 +45,12 @@ struct FaultRepair {
     _ faults: [Verification.Inconsistency]
   ) throws(LarderError) -> [Verification.Inconsistency]? {
     if faults.contains(where: { $0.kind == .pages }) { return faults }
-    let areNamesKnown = !faults.contains { $0.remedy == .impossible }
+    let areNamesKnown = faults.allSatisfy { $0.fault.isMendable }
     func stays(_ found: Verification.Inconsistency) -> Bool {
-      switch found.remedy {
+      switch found.fault {
       // The id may belong to a namespace whose record is damaged, so these faults stay if a name is unknown.
-      case .clear, .clearedRecord: !areNamesKnown
-      default: found.remedy == .impossible
+      case .orphanedEntries, .orphanedCounters, .damagedClearedRecord: !areNamesKnown
+      default: !found.fault.isMendable
       }
     }
     let mendable = faults.filter { !stays($0) }
@@ -83,13 +64,23 @@ struct FaultRepair {
       guard shouldContinue(done) else { return false }
       let some = faults[start...].prefix(Self.perCommit)
       try engine.commit(.withoutCleanup) { batch in
-        for found in some { try mend(found, &batch.session) }
+        for found in some {
+          if let (part, key) = found.record {
+            try mend(key, in: part, &batch.session)
+          } else {
+            try mendMetadata(found, &batch.session)
+          }
+        }
       }
       done += some.count
     }
-    if faults.contains(where: { $0.remedy == .finishInvalidations }), try !finishInvalidations() {
-      return false
+    let areTagsLost = faults.contains { found in
+      switch found.fault {
+      case .damagedInvalidatedTag, .invalidatedTagCount: true
+      default: false
+      }
     }
+    if areTagsLost, try !finishInvalidations() { return false }
     _ = try Purge(engine: engine).reclaim { shouldContinue(done) }
     _ = try RepairJob(engine: engine).run { shouldContinue(done) }
     guard shouldContinue(done) else { return false }
@@ -126,29 +117,30 @@ struct FaultRepair {
     return NamespaceRepair.ChunkOwners(next: isUsed ? nextVersions[id] ?? 0 : .max)
   }
 
-  private func mend(
+  private func mendMetadata(
     _ found: Verification.Inconsistency, _ session: inout WriteSession
   ) throws(LarderError) {
-    switch found.remedy {
-    case .record(let part, let key):
-      try mend(key, in: part, &session)
-    case .recountNamespace(let used):
-      guard let name = found.namespace, let id = try session.namespace(name)?.id else { return }
-      try session.update(id) { $0.next = max($0.next, used &+ 1) }
-      try RepairMark.note(id, &session.transaction)
+    switch found.fault {
     // After the check, another write may have created or removed a namespace with the id, so each case looks the id up again.
-    case .clear(let id):
+    case .orphanedEntries(let id, _), .orphanedCounters(let id):
       try session.listAsCleared(id)
-    case .clearedRecord(let key):
-      try session.transaction.remove(key, from: .main)
-      if let id = MetadataKey.id(of: key.span) { try session.listAsCleared(id) }
-    case .keep(let id, let name):
+    case .clearedInUse(let id, let name):
       guard try session.namespace(name)?.id == id else { return }
       try session.transaction.remove(MetadataKey.garbage(id), from: .main)
-    case .countersRecord(let key):
+    case .damagedCountersKey(let key):
       try session.transaction.remove(key, from: .main)
-    case .finishInvalidations, .recount, .impossible:
-      break
+    case .damagedClearedRecord(let key):
+      try session.transaction.remove(key, from: .main)
+      if let id = MetadataKey.id(of: key.span) { try session.listAsCleared(id) }
+    case .usedVersion, .damagedCounters, .entryCount, .pinnedOrWindow:
+      guard let name = found.namespace, let id = try session.namespace(name)?.id else { return }
+      try session.update(id) { counters in
+        if case .usedVersion(_, let used) = found.fault {
+          counters.next = max(counters.next, used &+ 1)
+        }
+      }
+      try RepairMark.note(id, &session.transaction)
+    default: break
     }
   }
 
@@ -163,6 +155,26 @@ struct FaultRepair {
       }
     }
     return true
+  }
+}
+
+extension Fault {
+  var isMendable: Bool {
+    switch self {
+    case .damagedRecord, .sharedID: false
+    default: true
+    }
+  }
+}
+
+extension Verification.Inconsistency {
+  /// The record that a repair checks again; nil if the fault is not repaired at one record of a namespace.
+  var record: (part: NamespaceRepair.Part, key: [UInt8])? {
+    switch fault {
+    case .damaged(let part, let key), .dangling(let part, let key): (part: part, key: key)
+    case .earlyDeadline: nil
+    default: entryKey.map { (part: .entries, key: $0) }
+    }
   }
 }
 

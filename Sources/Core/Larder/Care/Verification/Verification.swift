@@ -24,16 +24,17 @@ public struct Verification: Sendable {
       case pages
     }
 
+    let fault: Fault
     /// The kind of the fault.
-    public internal(set) var kind: Kind
+    public var kind: Kind { fault.kind }
     /// The namespace of the fault; nil if the fault has no namespace, or the namespace is unknown.
     public var namespace: String?
     /// The key of the entry with the fault; nil if no entry is known. A long key is in its stored form.
     public var key: Key?
     /// The contradiction or the damage, in one sentence.
-    public internal(set) var detail: String
+    public var detail: String { fault.description }
 
-    var remedy: Remedy
+    var entryKey: [UInt8]?
 
     /// Namespace, key and detail in one line.
     public var description: String {
@@ -90,7 +91,7 @@ extension Store {
     var verifier = Verifier(engine: engine, while: shouldContinue)
     do throws(LarderError) { try engine.settle() } catch {
       guard error.code == .damaged else { throw error }
-      verifier.report(.pages, "entries of the write buffer cannot be committed: \(error.message)")
+      verifier.report(.uncommittedRecords(error.message))
     }
     let transaction = try engine.reader.beginRead()
     return try verifier.run(in: transaction) ? verifier.result : nil

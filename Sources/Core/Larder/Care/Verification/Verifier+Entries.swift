@@ -8,18 +8,11 @@ extension Verifier {
       if key.count > 4 {
         try checkEntry(key.copied, record, transaction)
       } else {
-        report(
-          .metadata, "there is a record with a key of \(key.count) bytes",
-          remedy: .record(.entries, key.copied))
+        report(.damaged(.entries, at: key.copied))
       }
       try step()
     }
-    for (id, count) in orphans {
-      report(
-        .metadata,
-        "there are \(count) entries of namespace id \(id.rawValue), which does not exist",
-        remedy: .clear(id))
-    }
+    for (id, count) in orphans { report(.orphanedEntries(of: id, count)) }
   }
 
   private mutating func checkEntry(
@@ -44,30 +37,24 @@ extension Verifier {
       return
     }
     guard let entry = decoded, entry.key != nil, entry.storedKey.isWellFormed else {
-      return report(.damagedEntry, "the entry cannot be read", of: entryKey)
+      return report(.unreadableEntry, of: entryKey)
     }
     count(entry)
     guard entry.isIntact(record) else {
-      return report(.damagedEntry, "the checksum does not match", of: entryKey)
+      return report(.wrongChecksum, of: entryKey)
     }
     if entry.header.flags.contains(.tagged) == entry.fields.tags.isEmpty {
-      report(.tags, "the header contradicts the tags", of: entryKey)
+      report(.contradictedTags, of: entryKey)
     }
-    for name in missingTags ?? [] {
-      report(.tags, "it is missing under \(name)", of: entryKey)
-    }
+    for fault in missingTags ?? [] { report(fault, of: entryKey) }
     if entry.header.deadline > max(entry.header.staleUntil, 0) {
-      report(.deadlines, "the expiry index has it after its end", of: entryKey)
+      report(.lateDeadline, of: entryKey)
     }
     if try !entry.isInExpiryIndex(transaction, engine.indexes) {
-      report(.deadlines, "it is missing from the expiry index", of: entryKey)
+      report(.missingDeadline, of: entryKey)
     }
-    if try !entry.isInQueue(transaction, engine.indexes) {
-      report(.queue, "it is missing from the queue", of: entryKey)
-    }
-    if try !hasChunks(entry, record, transaction) {
-      report(.damagedChunks, "a chunk of the value is missing or damaged", of: entryKey)
-    }
+    if try !entry.isInQueue(transaction, engine.indexes) { report(.missingInQueue, of: entryKey) }
+    if try !hasChunks(entry, record, transaction) { report(.missingChunk, of: entryKey) }
   }
 
   private mutating func count(_ entry: StoredEntry) {

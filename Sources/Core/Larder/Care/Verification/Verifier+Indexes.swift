@@ -9,9 +9,7 @@ extension Verifier {
       if let expiry = ExpiryRecord(key, record) {
         for indexed in expiry { try check(indexed, at: key, from: next, transaction) }
       } else {
-        report(
-          .deadlines, "a record of the expiry index is damaged",
-          remedy: .record(.deadlines, key.copied))
+        report(.damaged(.deadlines, at: key.copied))
       }
       try step()
     }
@@ -27,15 +25,10 @@ extension Verifier {
       try self.header(at: key, transaction)
     }
     if header.map(indexed.leads) != true {
-      report(
-        .deadlines, "the expiry index has a record without an entry", of: entryKey,
-        remedy: .record(.deadlines, key.copied))
+      report(.dangling(.deadlines, at: key.copied), of: entryKey)
     }
-    // A purge may overlook a record that is due earlier than the state says. The recount corrects the state.
     if indexed.deadline < next {
-      report(
-        .deadlines, "it expires before the earliest time that the state allows", of: entryKey,
-        remedy: .recount)
+      report(.earlyDeadline, of: entryKey)
     }
   }
 
@@ -43,12 +36,10 @@ extension Verifier {
     try transaction.forEach(in: engine.indexes.queue) { key, record throws(LMDBError) in
       if let queued = QueueRecord(key, record) {
         if try header(at: queued.entryKey, transaction)?.sequence != queued.position {
-          report(
-            .queue, "the queue has a record without an entry", of: queued.entryKey,
-            remedy: .record(.queue, key.copied))
+          report(.dangling(.queue, at: key.copied), of: queued.entryKey)
         }
       } else {
-        report(.queue, "a record of the queue is damaged", remedy: .record(.queue, key.copied))
+        report(.damaged(.queue, at: key.copied))
       }
       try step()
     }
@@ -57,35 +48,33 @@ extension Verifier {
   mutating func checkChunks(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     try transaction.forEach(in: engine.indexes.chunks) { key, _ throws(LMDBError) in
       if key.count != 16 {
-        report(.chunks, "the key of a chunk is damaged", remedy: .record(.chunks, key.copied))
+        report(.damaged(.chunks, at: key.copied))
       } else {
         let index: UInt32 = key.bigEndian(at: 12)
         let count = chunked[key.namespaceID]?[key.bigEndian(at: 4)]
         if count.map({ Int(index) * engine.reader.chunkSize < $0 }) != true {
-          report(
-            .chunks, "there is a chunk \(index) without a value",
-            remedy: .record(.chunks, key.copied))
+          report(.dangling(.chunks, at: key.copied))
         }
       }
       try step()
     }
   }
 
-  /// Removes from ``unexplained`` the index records that an entry explains. Returns the tags and owners without a record.
+  /// Removes from ``unexplained`` the index records that an entry explains. Returns a fault for each missing record.
   mutating func takeTags(
     of entry: StoredEntry, _ transaction: borrowing ReadTransaction
-  ) throws(LMDBError) -> [String] {
+  ) throws(LMDBError) -> [Fault] {
     let owners = entry.owners.map { owner in
-      (IndexKey.owner(owner.entryKey, entry: entry.entryKey), "its owner", owner.key)
+      (IndexKey.owner(owner.entryKey, entry: entry.entryKey), Fault.missingOwner(Key(owner.key)))
     }
     let tags = entry.fields.tags.map { tag in
-      (IndexKey.tag(tag, entry: entry.entryKey), "tag", tag)
+      (IndexKey.tag(tag, entry: entry.entryKey), Fault.missingTag(tag))
     }
-    var missing: [String] = []
+    var missing: [Fault] = []
     var seen: Set<[UInt8]> = []
-    for (key, kind, name) in owners + tags where seen.insert(key).inserted {
+    for (key, fault) in owners + tags where seen.insert(key).inserted {
       if try transaction.find(key, in: engine.indexes.tags) == nil {
-        missing.append("\(kind) \(Key(name))")
+        missing.append(fault)
       } else {
         unexplained.remove(key)
       }
@@ -112,13 +101,9 @@ extension Verifier {
     _ key: [UInt8], _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     tagLookups += 1
-    guard let entryKey = IndexKey.tagged(key) else {
-      return report(.tags, "a record of the tag index is damaged", remedy: .record(.tags, key))
-    }
+    guard let entryKey = IndexKey.tagged(key) else { return report(.damaged(.tags, at: key)) }
     if try transaction.entry(at: entryKey)?.tagKeys.contains(key) != true {
-      report(
-        .tags, "the tag index has a record without an entry", of: entryKey,
-        remedy: .record(.tags, key))
+      report(.dangling(.tags, at: key), of: entryKey)
     }
   }
 

@@ -8,7 +8,7 @@ extension Verifier {
     do throws(LarderError) {
       _ = try engine.metadata.settings(in: transaction)
     } catch  where error.code == .damaged {
-      report(.metadata, error.message, remedy: .impossible)
+      report(.damagedRecord(error.message))
     }
   }
 
@@ -18,22 +18,17 @@ extension Verifier {
       do throws(LarderError) {
         record = try NamespaceRecord(bytes.span, name: name, seal: engine.seal)
       } catch {
-        report(.metadata, error.message, remedy: .impossible)
+        report(.damagedRecord(error.message))
         continue
       }
-      if let other = names.updateValue(name, forKey: record.id) {
-        report(.metadata, "namespaces \(other) and \(name) have the same id", remedy: .impossible)
-      }
+      if let other = names.updateValue(name, forKey: record.id) { report(.sharedID(other, name)) }
       do throws(LarderError) {
         let listed = try engine.metadata.listed(record, name: name, in: transaction)
         namespaces.append(listed)
         result.nextVersions[record.id] = listed.counters.next
         recounted[record.id] = NamespaceCounters(recounting: listed.counters)
       } catch  where error.code == .damaged {
-        report(
-          .counters,
-          "the record of its counters is damaged; the next write to it counts its entries again",
-          in: name, remedy: .recountNamespace(used: 0))
+        report(.damagedCounters, in: name)
       }
     }
     result.namespaces = names.count
@@ -45,15 +40,9 @@ extension Verifier {
       let seed = engine.seal.seed(for: key)
       if let id = MetadataKey.id(of: key), engine.seal.open(record, seed: seed) != nil {
         garbage.insert(id)
-        if let name = names[id] {
-          report(
-            .metadata, "namespace \(name) is in use and listed as cleared",
-            remedy: .keep(id, name))
-        }
+        if let name = names[id] { report(.clearedInUse(id, name)) }
       } else {
-        report(
-          .metadata, "the record of a cleared namespace is damaged",
-          remedy: .clearedRecord(key.copied))
+        report(.damagedClearedRecord(at: key.copied))
       }
     }
   }
@@ -63,15 +52,9 @@ extension Verifier {
     try transaction.forEach(in: .main, from: MetadataKey.allCounters) {
       key, _ throws(LMDBError) in
       guard let id = MetadataKey.id(of: key) else {
-        return report(
-          .metadata, "the key of a record of counters is damaged",
-          remedy: .countersRecord(key.copied))
+        return report(.damagedCountersKey(at: key.copied))
       }
-      if names[id] == nil, !garbage.contains(id) {
-        report(
-          .metadata, "there are counters of namespace id \(id.rawValue), which does not exist",
-          remedy: .clear(id))
-      }
+      if names[id] == nil, !garbage.contains(id) { report(.orphanedCounters(of: id)) }
     }
   }
 
@@ -80,22 +63,17 @@ extension Verifier {
   ) throws(LMDBError) {
     let tombstones = try Tombstone.all(in: transaction, engine.seal)
     for tombstone in tombstones where tombstone.isDamaged {
-      report(.metadata, "the record of an invalidated tag is damaged", remedy: .finishInvalidations)
+      report(.damagedInvalidatedTag)
     }
     if state.tombstones != tombstones.count {
-      report(
-        .counters, "counted \(state.tombstones) invalidated tags, found \(tombstones.count)",
-        remedy: .finishInvalidations)
+      report(.invalidatedTagCount(counted: state.tombstones, found: tombstones.count))
     }
   }
 
   mutating func checkCounts(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     checkCounters()
     checkRules()
-    guard let state = try transaction.state(engine.seal) else {
-      return report(
-        .metadata, "the record of the store's state is damaged; the next write rebuilds it")
-    }
+    guard let state = try transaction.state(engine.seal) else { return report(.damagedState) }
     checkTotals(state)
     try checkTombstones(state, transaction)
   }
@@ -106,30 +84,15 @@ extension Verifier {
       let counted = namespace.counters
       let name = namespace.facts.name
       if found.entries > 0, found.next >= counted.next {
-        report(
-          .counters,
-          "the next version would be \(counted.next), but version \(found.next) is in use",
-          in: name, remedy: .recountNamespace(used: found.next))
+        report(.usedVersion(next: counted.next, used: found.next), in: name)
       }
-      let (window, foundWindow) = (counted.queue, found.queue)
-      if counted.pinned != found.pinned || window.windowEntries != foundWindow.windowEntries
-        || window.windowBytes != foundWindow.windowBytes
-      {
-        report(
-          .counters,
-          "counted \(counted.pinned) pinned entries and \(window.windowEntries) entries of "
-            + "\(window.windowBytes) bytes in the window, found \(found.pinned) and "
-            + "\(foundWindow.windowEntries) of \(foundWindow.windowBytes)",
-          in: name, remedy: .recountNamespace(used: 0))
+      let windows = (counted: Fault.Window(counted), found: Fault.Window(found))
+      if windows.counted != windows.found {
+        report(.pinnedOrWindow(counted: windows.counted, found: windows.found), in: name)
       }
-      if (counted.entries, counted.bytes, counted.stored) != (
-        found.entries, found.bytes, found.stored
-      ) {
-        report(
-          .counters,
-          "counted \(counted.entries) entries of \(counted.bytes) bytes "
-            + "(\(counted.stored) stored), found \(found.entries) of \(found.bytes) (\(found.stored))",
-          in: name, remedy: .recountNamespace(used: 0))
+      let entries = (counted: Fault.Entries(counted), found: Fault.Entries(found))
+      if entries.counted != entries.found {
+        report(.entryCount(counted: entries.counted, found: entries.found), in: name)
       }
     }
   }
@@ -157,15 +120,13 @@ extension Verifier {
       let entries = counters.reduce(0 as UInt64) { $0 &+ $1.entries }
       let bytes = counters.reduce(0 as UInt64) { $0 &+ $1.bytes }
       let stored = counters.reduce(0 as UInt64) { $0 &+ $1.stored }
-      if (entries, bytes, stored) != (state.entries, state.bytes, state.stored) {
-        report(.counters, "the totals of the store differ from the sums of its namespaces")
-      }
+      if (entries, bytes, stored) != (state.entries, state.bytes, state.stored) { report(.totals) }
     }
     if state.dependents < dependents {
-      report(.counters, "counted \(state.dependents) entries with owners, found \(dependents)")
+      report(.dependents(counted: state.dependents, found: dependents))
     }
     if state.garbage != UInt64(garbage.count) {
-      report(.counters, "counted \(state.garbage) cleared ids, found \(garbage.count)")
+      report(.clearedCount(counted: state.garbage, found: garbage.count))
     }
   }
 }

@@ -40,7 +40,7 @@ struct Verifier {
   /// Runs all checks. Returns false if `shouldContinue` stopped the checks.
   mutating func run(in transaction: borrowing ReadTransaction) throws(LarderError) -> Bool {
     let damaged = try engine.typed { try transaction.damagedPages(databases: engine.indexes.all) }
-    for damage in damaged { report(.pages, damage.description) }
+    for damage in damaged { report(.damagedPage(damage)) }
     do throws(LarderError) {
       try checkSettings(transaction)
       try checkNamespaces(transaction)
@@ -94,15 +94,12 @@ struct Verifier {
     if looks % 1000 == 0, !shouldContinue(done, all) { throw .stopped }
   }
 
-  /// Adds a fault of an entry, of a namespace, or of neither. The default remedy mends the entry.
   mutating func report(
-    _ kind: Verification.Inconsistency.Kind, _ detail: String, of entryKey: [UInt8]? = nil,
-    in namespace: String? = nil, remedy: Remedy? = nil
+    _ fault: Fault, of entryKey: [UInt8]? = nil, in namespace: String? = nil
   ) {
-    var found = Verification.Inconsistency(
-      kind: kind, namespace: namespace, detail: detail,
-      remedy: remedy ?? entryKey.map { Remedy.record(.entries, $0) } ?? .recount)
+    var found = Verification.Inconsistency(fault: fault, namespace: namespace)
     if let entryKey, entryKey.count > 4 {
+      found.entryKey = entryKey
       found.namespace = names[entryKey.span.namespaceID]
       let stored = StoredKey(bytes: Array(entryKey.dropFirst(4)))
       found.key = Key(stored.short ?? stored.bytes)
