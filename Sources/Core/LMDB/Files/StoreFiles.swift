@@ -87,9 +87,7 @@ struct StoreFiles: Sendable {
   }
 
   func systemError(_ path: String) -> OpenError { OpenError(.system, path: path, cause: .last) }
-}
 
-extension StoreFiles {
   /// Throws for links, for files that another user owns or can change, and for file systems without reliable locks. Returns
   /// whether the process may write all files; this is false only if `options.readOnly` is set.
   func inspect(_ options: EnvironmentOptions) throws(OpenError) -> Bool {

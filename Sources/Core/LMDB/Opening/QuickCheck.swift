@@ -4,7 +4,7 @@ import LarderSystem
 
 /// Checks a data file that no process has open: the meta pages, the length, the root pages of all databases, and the pages on
 /// the path to the record of each database. Reads about twelve pages, and all free lists if the file lacks its last pages.
-struct QuickCheck {
+struct QuickCheck: PageOpener {
   private let path: String
   private let map: DataMap
   private let pages: SnapshotPages
@@ -188,9 +188,7 @@ struct QuickCheck {
       throw finding(.truncated, "page \(number) is in use and the file ends after \(filePages)")
     }
   }
-}
 
-extension QuickCheck: PageOpener {
   func open(_ reference: PageReference, isLeaf: Bool) throws(OpenError) -> TreePage {
     let page = try page(reference.page, isLeaf: isLeaf)
     guard isLeaf || page.count > 1 else {

@@ -12,6 +12,18 @@ import LarderSystem
     @usableFromInline let keyCount: Int
     @usableFromInline let value: UnsafeRawPointer
     @usableFromInline let valueCount: Int
+
+    var keyBytes: Span<UInt8> {
+      @inline(__always) @_lifetime(borrow self) get {
+        unsafe _overrideLifetime(Span(Region(start: key, count: keyCount)), borrowing: self)
+      }
+    }
+
+    var valueBytes: Span<UInt8> {
+      @inline(__always) @_lifetime(borrow self) get {
+        unsafe _overrideLifetime(Span(Region(start: value, count: valueCount)), borrowing: self)
+      }
+    }
   }
 
   package static let longest = 64

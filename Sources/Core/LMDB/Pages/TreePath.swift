@@ -30,6 +30,22 @@ protocol PageOpener {
     var index: Int
 
     var number: UInt64 { reference.page }
+
+    /// The reference in record `index` of a branch page. Nil if the record is not inside the page.
+    @inline(__always)
+    func child(_ index: Int) -> PageReference? {
+      guard let node = page.node(index) else { return nil }
+      var high = reference.high
+      if index &+ 1 < page.count {
+        guard let next = page.node(index &+ 1) else { return nil }
+        high = next
+      }
+      return unsafe PageReference(
+        page: node.child, place: UInt(bitPattern: node.start),
+        low: index == 0 ? reference.low : node, high: high)
+    }
+
+    var damage: PageDamage { PageDamage(page: number, reason: "a record lies outside the page") }
   }
 
   private(set) var tree: Tree
@@ -139,24 +155,6 @@ protocol PageOpener {
       level &+= 1
     }
   }
-}
-
-extension TreePath.Level {
-  /// The reference in record `index` of a branch page. Nil if the record is not inside the page.
-  @inline(__always)
-  func child(_ index: Int) -> PageReference? {
-    guard let node = page.node(index) else { return nil }
-    var high = reference.high
-    if index &+ 1 < page.count {
-      guard let next = page.node(index &+ 1) else { return nil }
-      high = next
-    }
-    return unsafe PageReference(
-      page: node.child, place: UInt(bitPattern: node.start),
-      low: index == 0 ? reference.low : node, high: high)
-  }
-
-  var damage: PageDamage { PageDamage(page: number, reason: "a record lies outside the page") }
 }
 
 /// Opens pages for reads, and checks that the keys of a page are in the range of its reference. Otherwise, after damage to a key

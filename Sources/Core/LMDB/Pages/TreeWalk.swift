@@ -121,17 +121,3 @@ extension ReadTransaction {
     return walk.damage
   }
 }
-
-extension RecordRuns.Record {
-  var keyBytes: Span<UInt8> {
-    @inline(__always) @_lifetime(borrow self) get {
-      unsafe _overrideLifetime(Span(Region(start: key, count: keyCount)), borrowing: self)
-    }
-  }
-
-  var valueBytes: Span<UInt8> {
-    @inline(__always) @_lifetime(borrow self) get {
-      unsafe _overrideLifetime(Span(Region(start: value, count: valueCount)), borrowing: self)
-    }
-  }
-}

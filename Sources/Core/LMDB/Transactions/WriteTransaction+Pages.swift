@@ -39,13 +39,11 @@ extension WriteTransaction {
     guard let guarding, !key.isEmpty, key.count <= 511 else { return }
     try guarding.checking { () throws(PageDamage) in try check(guarding) }
   }
-}
 
-/// Counts the pages that this transaction could allocate when it began.
-///
-/// LMDB takes single pages from the free lists, oldest list first, then from the end of the file, and a run (consecutive pages)
-/// from either. Commit `n + 2` and later commits can reuse pages that commit `n` freed, if every snapshot is later than `n`.
-extension WriteTransaction {
+  // The functions below count the pages that this transaction could allocate when it began. LMDB takes single pages from the
+  // free lists, oldest list first, then from the end of the file, and a run (consecutive pages) from either. Commit `n + 2` and
+  // later commits can reuse pages that commit `n` freed, if every snapshot is later than `n`.
+
   package func statistics(of database: Database) throws(LMDBError) -> DatabaseStatistics {
     try willOpen(database)
     var statistics = MDB_stat()
