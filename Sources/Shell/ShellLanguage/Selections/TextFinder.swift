@@ -28,8 +28,8 @@ package struct TextFinder {
 
   /// The first match of each line. A line without a match adds nothing.
   package func finds(in bytes: [UInt8]) throws -> [Range<Int>] {
-    // After a final newline, and without bytes, the last line is empty and no line of the text.
-    let lines = bytes.last ?? .newline == .newline ? bytes.lines.dropLast() : bytes.lines[...]
-    return try lines.compactMap(firstMatch)
+    // After a final newline, and without bytes, the last of `lines` is empty and is no line of the text.
+    let isClosed = bytes.last ?? .newline == .newline
+    return try bytes.lines.dropLast(isClosed ? 1 : 0).compactMap(firstMatch)
   }
 }
