@@ -16,7 +16,10 @@ enum ImportLine {
 
   init(_ bytes: [UInt8]) throws(ParseError) {
     let fields = try LineFields(bytes)
-    if let version = try fields.integer("larder_export", "the number of a version") {
+    let version: Int? = try fields.field("larder_export", "the number of a version") {
+      if case .integer(let number) = $0 { Int(exactly: number) } else { nil }
+    }
+    if let version {
       guard version != ExportFormat.version || fields.count == 1 else {
         throw ParseError("larder_export is in a line with other fields")
       }
@@ -96,7 +99,7 @@ struct ImportedEntry {
       }
       attributes.stale = expires.duration(to: staleUntil)
     }
-    if let idle = try fields.number("idle", "a number of seconds") {
+    if let idle = try fields.field("idle", "a number of seconds", { $0.double }) {
       guard let milliseconds = Int64(exactly: (idle * 1000).rounded()), milliseconds > 0 else {
         throw ImportLine.ParseError("idle must be a number of seconds above 0")
       }
@@ -106,7 +109,10 @@ struct ImportedEntry {
       }
       attributes.idle = .milliseconds(milliseconds)
     }
-    attributes.isPinned = try fields.bool("pinned") ?? false
+    let isPinned: Bool? = try fields.field("pinned", "true or false") {
+      if case .bool(let bool) = $0 { bool } else { nil }
+    }
+    attributes.isPinned = isPinned ?? false
     // The owners of the entry may be in later lines of the export, so the owners need not exist yet.
     attributes.awaitsOwners = true
     attributes.owners = try fields.owners()

@@ -97,26 +97,13 @@ struct LineFields {
     return Array(data)
   }
 
-  private func field<Value>(
+  /// - Parameter convert: Returns nil for a value of another type, so that the error names the expected type.
+  func field<Value>(
     _ name: String, _ expected: SafeText, _ convert: (QueryValue) -> Value?
   ) throws(ParseError) -> Value? {
     guard let value = value(name) else { return nil }
     guard let converted = convert(value) else { throw wrong(name, expected) }
     return converted
-  }
-
-  func integer(_ name: String, _ expected: SafeText) throws(ParseError) -> Int? {
-    try field(name, expected) {
-      if case .integer(let number) = $0 { Int(exactly: number) } else { nil }
-    }
-  }
-
-  func number(_ name: String, _ expected: SafeText) throws(ParseError) -> Double? {
-    try field(name, expected) { $0.double }
-  }
-
-  func bool(_ name: String) throws(ParseError) -> Bool? {
-    try field(name, "true or false") { if case .bool(let bool) = $0 { bool } else { nil } }
   }
 
   func isNever(_ name: String) -> Bool { value(name) == .string(Array(ExportFormat.never.utf8)) }
