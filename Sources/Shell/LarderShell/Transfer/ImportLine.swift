@@ -80,7 +80,16 @@ struct ImportedEntry {
       throw ImportLine.ParseError("it has no value")
     }
     self.value = value
-    let name = try fields.codec() ?? "bytes"
+    let known: String? = try fields.field(
+      "codec", "the name of a codec or a number from 0 to 255"
+    ) {
+      switch $0 {
+      case .string(let name): String(decoding: name, as: UTF8.self)
+      case .integer(let number) where (0...255).contains(number): String(number)
+      default: nil
+      }
+    }
+    let name = known ?? "bytes"
     guard let codec = CodecID(name: name) else {
       throw ImportLine.ParseError("there is no codec \(Array(name.utf8))")
     }

@@ -110,26 +110,14 @@ struct LineFields {
 
   /// - Parameter also: Words for the error: other forms that the field may have.
   func time(_ name: String, _ also: SafeText = "") throws(ParseError) -> Timestamp? {
-    switch value(name) {
-    case nil: return nil
-    case .string(let text):
-      if let time = UnixTime(rfc3339: String(decoding: text, as: UTF8.self)) {
-        return Timestamp(time)
+    try field(name, "a time such as \"2026-11-21T06:30:00Z\"\(also)") {
+      switch $0 {
+      case .string(let text):
+        UnixTime(rfc3339: String(decoding: text, as: UTF8.self)).map { Timestamp($0) }
+      // If RFC 3339 cannot express a time, an export writes the time as a number.
+      case .integer(let number): Int64(exactly: number).map { Timestamp(milliseconds: $0) }
+      default: nil
       }
-    // If RFC 3339 cannot express a time, an export writes the time as a number.
-    case .integer(let number):
-      if let milliseconds = Int64(exactly: number) { return Timestamp(milliseconds: milliseconds) }
-    default: break
-    }
-    throw wrong(name, "a time such as \"2026-11-21T06:30:00Z\"\(also)")
-  }
-
-  func codec() throws(ParseError) -> String? {
-    switch value("codec") {
-    case nil: return nil
-    case .string(let name): return String(decoding: name, as: UTF8.self)
-    case .integer(let number) where (0...255).contains(number): return String(number)
-    default: throw wrong("codec", "the name of a codec or a number from 0 to 255")
     }
   }
 
