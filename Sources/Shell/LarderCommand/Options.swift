@@ -122,10 +122,8 @@ struct Options {
         .usage, "\(String(name)) needs a value", hint: "write `\(String(name)) \(placeholder)`")
     }
     // The value of a variable need not be UTF-8, so the exact bytes are used.
-    switch option.name {
-    case "--arg": return try variables.define(value, isJSON: false)
-    case "--argjson": return try variables.define(value, isJSON: true)
-    default: break
+    if ["--arg", "--argjson"].contains(option.name) {
+      return try variables.define(value, isJSON: option.name == "--argjson")
     }
     let text = try Self.text(value, at: count - rest.count)
     let word = Word(value, isBare: true, at: 0..<0)

@@ -95,13 +95,11 @@ extension LineEditor {
 
   /// The next byte of the terminal. Nil at the end of the input, and if no byte comes within half a second.
   private static func byteSoon() throws(TerminalError) -> UInt8? {
-    while true {
-      switch try Terminal.wait(for: .input, atMost: .milliseconds(500)) {
-      case .timedOut: return nil
-      case .signalled: continue
-      case .ready: return try Terminal.read(.input, atMost: 1).first
-      }
+    var result = Terminal.WaitResult.signalled
+    while result == .signalled {
+      result = try Terminal.wait(for: .input, atMost: .milliseconds(500))
     }
+    return try result == .ready ? Terminal.read(.input, atMost: 1).first : nil
   }
 
   /// The text to insert for a paste. Terminals send Return for each newline. Omits the last newline, so that the cursor stays

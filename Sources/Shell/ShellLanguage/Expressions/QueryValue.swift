@@ -109,12 +109,7 @@ package enum QueryValue: Sendable, Hashable {
   }
 
   /// A string without quotes; any other value as JSON.
-  package var text: [UInt8] {
-    switch self {
-    case .string(let bytes): bytes
-    default: Array(json.utf8)
-    }
-  }
+  package var text: [UInt8] { if case .string(let text) = self { text } else { Array(json.utf8) } }
 
   package var json: String {
     switch self {
