@@ -79,7 +79,9 @@ extension Checkpoints {
     try handle.locks.write.wait(lockTimeout: lockTimeout)
     defer { handle.locks.write.release() }
     // If the data file was replaced, a recovery point of the old file would damage the new file. So the call throws.
-    if files.isDataReplaced { throw .replaced }
+    if let data = FileStatus.of(handle.files.data), FileIdentity(data) != files.identity {
+      throw .replaced
+    }
     let pin = try beginPin()
     let recoveryPoint = handle.data.image(of: pin.id)
     guard recoveryPoint.transaction == pin.id else {

@@ -88,19 +88,15 @@ final class Checkpoints: Sendable {
     let delay = state.withLock { state -> Int64? in
       let isFirst = state.unsavedSince == nil
       if isFirst { state.unsavedSince = SystemTime.monotonicMilliseconds }
-      if !state.isUrgent, unusableBytes(since: state) > Self.mostUnusable {
+      let grown = handle.data.pages - state.pages
+      let freed = writeGuard.freedPageCount - state.freedPageCount
+      if !state.isUrgent, max(grown, freed) * handle.data.pageSize > Self.mostUnusable {
         state.isUrgent = true
         return 0
       }
       return isFirst ? interval : nil
     }
     if let delay { timer?.schedule(in: delay) }
-  }
-
-  /// The larger of two numbers: the bytes by which the file has grown after the last checkpoint, and the bytes of freed pages.
-  private func unusableBytes(since last: State) -> Int {
-    max(handle.data.pages - last.pages, writeGuard.freedPageCount - last.freedPageCount)
-      * handle.data.pageSize
   }
 
   /// Called at opening. Schedules a checkpoint, as for new commits, if a killed process has left commits without a checkpoint.
@@ -150,7 +146,4 @@ final class Checkpoints: Sendable {
     guard handle.isOpen, let pin = state.withLock({ $0.pin?.id }) else { return false }
     return pin < handle.data.lastTransaction
   }
-
-  /// The time that other processes may need to replace or release their pins.
-  var timeForOthers: Duration { .milliseconds(3 * interval) }
 }

@@ -75,7 +75,8 @@ extension Environment {
   package func blockingReader() throws(LMDBError) -> ReaderTable.Reader? {
     if !isWriting { try checkpoint() }
     try readerTable.clearDead()
-    let deadline = ContinuousClock.now + .milliseconds(10) + (checkpoints?.timeForOthers ?? .zero)
+    // Other processes may need three intervals to replace or release their pins.
+    let deadline = ContinuousClock.now + .milliseconds(10 + 3 * (checkpoints?.interval ?? 0))
     while let reader = try readerTable.outdatedReader() {
       if ContinuousClock.now > deadline { return reader }
       backOff(microseconds: 200)

@@ -51,10 +51,6 @@ package final class OpenFiles: Sendable {
     }
   }
 
-  var isDataReplaced: Bool {
-    FileStatus.of(paths.data).map { FileIdentity($0) != identity } ?? false
-  }
-
   package enum Problem: Sendable, Equatable {
     /// The directory, the data file, a lock file or the file `recovery` is not at its path any more.
     case missing

@@ -24,7 +24,9 @@ struct RecentPaths {
       index = newer ^ 1
       guard unsafe paths[index].hasLeaf(for: key) else { return nil }
     }
-    unsafe paths[index].moveInLeaf(to: key)
+    let leaf = paths[index].leaf
+    let place = unsafe leaf.page.lastNotAfter(key, from: leaf.index)
+    if place != leaf.index { paths[index].leaf.index = place }
     return index
   }
 
@@ -52,11 +54,5 @@ extension TreePath {
     }
     guard let high = leaf.reference.high else { return true }
     return unsafe key.isBefore(high.key, count: high.keyCount)
-  }
-
-  @inline(__always)
-  fileprivate mutating func moveInLeaf(to key: SearchKey) {
-    let index = unsafe leaf.page.lastNotAfter(key, from: leaf.index)
-    if index != leaf.index { leaf.index = index }
   }
 }

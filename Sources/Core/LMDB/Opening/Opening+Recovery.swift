@@ -33,7 +33,11 @@ extension Opening {
         try createData(at: .scratch, fill)
       }
       if let point = record.recoveryPoint {
-        try system { () throws(LMDBError) in try restore(point) }
+        try system { () throws(LMDBError) in
+          let file = try FileDescriptor(opening: files.data, O_RDWR | O_NOFOLLOW)
+          try file.write(point.predecessor.bytes, at: point.predecessor.place)
+          try file.write(point.bytes, at: point.place)
+        }
       }
     } else {
       // The record is about another data file: this file is a restored backup or a compacted copy. So this file is checked.
@@ -67,11 +71,5 @@ extension Opening {
     let other = try file.contents(at: point.predecessor.place, count: MetaImage.size)
     return own == point.bytes && other.count == MetaImage.size
       && MetaImage(pageSize: point.pageSize, bytes: other).transaction == point.transaction &- 1
-  }
-
-  private func restore(_ point: MetaImage) throws(LMDBError) {
-    let file = try FileDescriptor(opening: files.data, O_RDWR | O_NOFOLLOW)
-    try file.write(point.predecessor.bytes, at: point.predecessor.place)
-    try file.write(point.bytes, at: point.place)
   }
 }

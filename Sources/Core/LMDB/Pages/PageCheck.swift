@@ -40,7 +40,7 @@ struct PageCheck {
         if index == 0 { continue }
       }
       let key = unsafe node.searched
-      guard isPossible(node.keyCount),
+      guard numberKeys ? node.keyCount == 8 : (1...511).contains(node.keyCount),
         unsafe !hasFormer || former.isBefore(key, numberKeys: numberKeys)
       else {
         throw PageDamage(page: number, reason: "record \(index) is out of order")
@@ -92,10 +92,6 @@ struct PageCheck {
     case PageTable.bigValue: return 8
     default: throw PageDamage(page: page, reason: "record \(index) is of an unknown kind")
     }
-  }
-
-  private func isPossible(_ keyCount: Int) -> Bool {
-    numberKeys ? keyCount == 8 : keyCount >= 1 && keyCount <= 511
   }
 }
 
