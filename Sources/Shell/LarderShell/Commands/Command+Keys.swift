@@ -147,14 +147,13 @@ extension Command {
   }
 
   private static var factColumns: [Column] {
-    EntryForm.record(namesNamespaces: true).columns.map { column in
+    let further: [Column] = [
+      "negative", "idle", "stale_until", "codec", "version", "tags", "pinned", "owners",
+      Column("etag", holdsBytes: true), Column("last_modified", holdsBytes: true), "metadata",
+    ]
+    return EntryForm.record(namesNamespaces: true).columns.map { column in
       Column(all: column, except: column.name == "expires_in" ? .table : [])
-    }
-      + [
-        "negative", "idle", "stale_until", "codec", "version", "tags", "pinned",
-      ].map { Column($0) }
-      + [Column("owners"), Column("etag", holdsBytes: true)]
-      + [Column("last_modified", holdsBytes: true), Column("metadata")]
+    } + further
   }
 
   private static func facts(_ entry: Store.Entry, _ clock: WallClock) -> [Cell] {

@@ -21,10 +21,9 @@ extension Command {
     default: break
     }
     let bytes = max(namespaces.map(\.bytes).reduce(0, +), 1)
-    let columns = [
-      Column("namespace"), Column("entries"), Column("bytes", title: "size"),
-      Column("stored", in: .data), Column("share", in: [.table, .data]),
-      Column("bar", title: "", in: .table),
+    let columns: [Column] = [
+      "namespace", "entries", Column("bytes", title: "size"), Column("stored", in: .data),
+      Column("share", in: [.table, .data]), Column("bar", title: "", in: .table),
       Column("next_expiry", title: "next expiry", in: [.table, .data]),
       Column("lifetime", in: .data), Column("limit", in: .table),
       Column("limit_entries", in: .data), Column("limit_bytes", in: .data),
