@@ -6,17 +6,15 @@ package struct ManualPage {
   package init(_ table: CommandTable, version: String) {
     self.table = table
     lines.append(".TH LARDER 1 \"\" \"larder \(Self.escaped(version))\" \"User Commands\"")
-    section("NAME", ["larder - inspect and modify a Larder store"])
+    section("NAME", "larder - inspect and modify a Larder store")
     lines += [
       ".SH SYNOPSIS", ".B larder",
       "[\\fIoptions\\fR] \\fISTORE\\fR [\\fICOMMAND\\fR [\\fIWORD\\fR...]]",
     ]
     section(
       "DESCRIPTION",
-      [
-        "A store is a cache on disk that any number of processes share. larder explores one at a prompt, runs commands from its arguments or files, and is a filter in a pipe.",
-        "STORE is the directory of a store; $LARDER_STORE is the default for -e and -f.",
-      ])
+      "A store is a cache on disk that any number of processes share. larder explores one at a prompt, runs commands from its arguments or files, and is a filter in a pipe.",
+      "STORE is the directory of a store; $LARDER_STORE is the default for -e and -f.")
     lines.append(".SH OPTIONS")
     verbatim(DisplayWidth.wrapColumns(ProgramOptions.list, columns: 78))
     lines.append(".SH COMMANDS")
@@ -27,20 +25,17 @@ package struct ManualPage {
     }
     section(
       "FILES",
-      [
-        "$XDG_CONFIG_HOME/larder/rc holds commands that run when the prompt begins, such as output and option.",
-        "$XDG_STATE_HOME/larder/history holds the lines typed at the prompt.",
-      ])
+      "$XDG_CONFIG_HOME/larder/rc holds commands that run when the prompt begins, such as output and option.",
+      "$XDG_STATE_HOME/larder/history holds the lines typed at the prompt.")
     section(
       "ENVIRONMENT",
-      [
-        "LARDER_STORE names the store. PAGER shows answers longer than the screen. NO_COLOR, if it is not empty, and TERM=dumb turn colors off. LARDER_HISTORY=off keeps no history. LANG and LC_ALL decide whether blocks and dashes can be drawn, TZ is the time zone."
-      ])
+      "LARDER_STORE names the store. PAGER shows answers longer than the screen. NO_COLOR, if it is not empty, and TERM=dumb turn colors off. LARDER_HISTORY=off keeps no history. LANG and LC_ALL decide whether blocks and dashes can be drawn, TZ is the time zone."
+    )
   }
 
   package var text: String { lines.joined(separator: "\n") + "\n" }
 
-  private mutating func section(_ title: String, _ paragraphs: [String]) {
+  private mutating func section(_ title: String, _ paragraphs: String...) {
     lines.append(".SH \(title)")
     for (index, paragraph) in paragraphs.enumerated() {
       if index > 0 { lines.append(".PP") }
