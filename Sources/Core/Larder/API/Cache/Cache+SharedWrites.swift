@@ -1,6 +1,3 @@
-import LMDB
-import LarderSystem
-
 /// The facts of an entry that the memory tier needs to keep the value of the entry.
 struct Stored: Sendable {
   var id: NamespaceID

@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// Blocking writes. A write returns when every process sees the change. A write that needs a transaction waits for the commit.
 extension Cache {
   /// Like `set` of ``Store/Namespace``, but the cache's codec encodes `value`. Ignores the codec in the attributes.

@@ -1,6 +1,3 @@
-import LMDB
-import LarderSystem
-
 /// A typed view of a namespace. All its values have one type, and a codec encodes and decodes the values.
 ///
 /// Decoded values stay in memory, within ``MemoryLimits``. A read returns no value that a process has replaced.

@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// Writes for tasks. A write that needs a transaction suspends the task until the transaction commits.
 ///
 /// If a task is cancelled before the commit begins, the write throws a `CancellationError` and changes nothing. All other

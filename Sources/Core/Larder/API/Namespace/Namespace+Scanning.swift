@@ -1,5 +1,4 @@
 import LMDB
-import LarderSystem
 
 /// Scans of many entries, in snapshots of at most 500 entries and about 4 MB each.
 extension Store.Namespace {

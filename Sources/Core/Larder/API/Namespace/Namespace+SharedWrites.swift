@@ -1,6 +1,3 @@
-import LMDB
-import LarderSystem
-
 /// Each function returns a write of one entry, which can share a commit with other writes. The public methods run the write.
 extension Store.Namespace {
   /// The write returns whether `condition` was true; false means that the write stored nothing.

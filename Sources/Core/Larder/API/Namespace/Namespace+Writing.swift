@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 /// Blocking writes. A write returns when every process sees the change. A write that needs a transaction waits for the commit.

@@ -1,5 +1,4 @@
 import LMDB
-import LarderSystem
 
 /// Removes the entries of cleared namespaces in small steps. The clear itself only gave each namespace another id.
 enum GarbageCollector {

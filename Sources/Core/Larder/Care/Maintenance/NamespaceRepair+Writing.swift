@@ -1,5 +1,4 @@
 import LMDB
-import LarderSystem
 
 extension NamespaceRepair {
   /// Repairs a small namespace now, and only marks a large namespace. O(entries of the namespace + records of the tag index).

@@ -1,6 +1,3 @@
-import LMDB
-import LarderSystem
-
 extension Store {
   /// Removes every expired entry, then reclaims the space of cleared namespaces and repairs namespaces with damage.
   ///

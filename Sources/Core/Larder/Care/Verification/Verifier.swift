@@ -1,5 +1,4 @@
 import LMDB
-import LarderSystem
 
 /// Compares every record of the store with the records that depend on that record, and collects the faults in ``result``.
 struct Verifier {
