@@ -15,9 +15,6 @@ package import LarderSystem
 /// A thread that takes several locks must wait for them in this order, to prevent deadlocks: the writer lock of its process,
 /// `lock.opening`, the checkpoint lock of its process, `lock.write`, `lock.readers`, the lock of the write buffer. A thread
 /// that holds `lock.checkpoint` or `lock.maps` waits for no other lock, and no process waits for `lock.open`.
-///
-/// A process that may not write the lock files can only read. The process has no slot in the reader table. Instead it holds
-/// `lock.write` shared, so that no other process writes during the reads.
 final class StoreLocks: Sendable {
   static let names = [
     "lock.open", "lock.opening", "lock.queue", "lock.write", "lock.readers", "lock.checkpoint",
@@ -31,7 +28,8 @@ final class StoreLocks: Sendable {
   let readers: GuardedFileLock
   let checkpoint: FileLock
   let maps: GuardedFileLock
-  /// The lock on the file `lock.write`. A process without permission to write holds this lock shared.
+  /// The lock on the file `lock.write`. A process without permission to write has no slot in the reader table. So it holds this
+  /// lock shared, and no other process writes during its reads.
   let reading: FileLock
   let isWritable: Bool
   private let files: [(name: String, lock: FileLock)]
