@@ -97,7 +97,7 @@ extension Command {
       lines: lines, conflict: conflict, isDry: isDry, namespace: namespace, session: session,
       began: session.clock.now)
     try run.run()
-    for (name, tally) in run.done.tallies where !isDry && tally.entries > 0 {
+    for (name, tally) in run.counts.done.tallies where !isDry && tally.entries > 0 {
       try session.afterCommit {
         try session.unknownTransforms.note(
           session.store.namespace(name), stored: "the imported ones are not",
@@ -111,8 +111,8 @@ extension Command {
       ("bytes", .size(counts.added.bytes + counts.replaced.bytes)),
     ]
     try isDry
-      ? session.output.answer(run.done.preview(fields, run.words))
-      : session.output.acknowledge(run.done.reply(only: fields, run.words))
+      ? session.output.answer(run.counts.done.preview(fields, run.words))
+      : session.output.acknowledge(run.counts.done.reply(only: fields, run.words))
     for remark in run.remarks { try session.host.notify(remark) }
   }
 }

@@ -19,6 +19,7 @@ struct Import {
     /// The number of lines that were not stored, because the key has an entry (with `newer`: an entry that is not older).
     var skipped = 0
     var expired = 0
+    var done = ChangeSummary("import")
     var all: Int { added.entries + replaced.entries + skipped + expired }
   }
 
@@ -44,7 +45,6 @@ struct Import {
   private(set) var counts = Counts()
   /// The number of namespaces that the import has created because of lines with rules.
   private(set) var declared = 0
-  private(set) var done = ChangeSummary("import")
   private(set) var lastLine = 0
 
   mutating func run() throws {
@@ -127,7 +127,6 @@ struct Import {
       return $0.entry.key.lexicographicallyPrecedes($1.entry.key)
     }
     var counts = counts
-    var done = done
     var line = 0
     do {
       if isDry {
@@ -136,7 +135,7 @@ struct Import {
           line = number
           let namespace = session.store.namespace(entry.namespace)
           let present = try namespace.entry(for: entry.key)
-          guard try decide(entry, present, &counts, &done) else { continue }
+          guard try decide(entry, present, &counts) else { continue }
           let name = ExactString(entry.namespace)
           let known = try rules[name] ?? namespace.info()?.rules ?? Rules()
           rules[name] = known
@@ -147,12 +146,12 @@ struct Import {
         try session.undo.read(
           waiting.map { (session.store.namespace($0.entry.namespace), Key($0.entry.key)) })
         try session.write { batch in
-          (counts, done) = (self.counts, self.done)
+          counts = self.counts
           for (entry, number) in waiting {
             line = number
             let namespace = session.store.namespace(entry.namespace)
             let present = try batch.entry(for: entry.key, in: namespace)
-            guard try decide(entry, present, &counts, &done) else { continue }
+            guard try decide(entry, present, &counts) else { continue }
             session.undo.keep(present, under: Key(entry.key), in: namespace)
             try batch.set(entry.value, for: entry.key, in: namespace, entry.attributes)
           }
@@ -162,17 +161,15 @@ struct Import {
       throw located(error, line: line)
     }
     self.counts = counts
-    self.done = done
     lastLine = last
     waiting = []
     waitingBytes = 0
   }
 
   private func decide(
-    _ entry: ImportedEntry, _ present: Store.Entry?, _ counts: inout Counts,
-    _ done: inout ChangeSummary
+    _ entry: ImportedEntry, _ present: Store.Entry?, _ counts: inout Counts
   ) throws -> Bool {
-    done.add(Tally(), in: entry.namespace)
+    counts.done.add(Tally(), in: entry.namespace)
     if let end = entry.end, end <= session.clock.now {
       counts.expired += 1
       return false
@@ -180,7 +177,7 @@ struct Import {
     let tally = Tally(entries: 1, bytes: entry.value.count)
     guard let present, present.state != .expired else {
       counts.added += tally
-      done.add(tally, in: entry.namespace)
+      counts.done.add(tally, in: entry.namespace)
       return true
     }
     let replaces: Bool
@@ -197,7 +194,7 @@ struct Import {
       return false
     }
     counts.replaced += tally
-    done.add(tally, in: entry.namespace)
+    counts.done.add(tally, in: entry.namespace)
     return true
   }
 
