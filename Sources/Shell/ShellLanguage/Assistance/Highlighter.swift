@@ -18,17 +18,12 @@ package struct Highlighter: Sendable {
   package func runs(in line: [UInt8], behind open: [UInt8] = []) -> [Run] {
     guard line.count <= Self.longest, open.count <= Self.longest else { return [] }
     var lexer = Lexer()
-    var error: Range<Int>?
-    do throws(ShellError) {
-      try lexer.scan(open + line)
-    } catch let found {
-      error = found.range
-    }
+    let scanned = Result { () throws(ShellError) in try lexer.scan(open + line) }
     var runs = lexer.segments.dropLast().flatMap { self.runs(of: $0.words, current: nil) }
     runs += self.runs(of: lexer.words, current: lexer.current)
-    if let error {
-      runs.removeAll { $0.range.overlaps(error) }
-      runs.append(Run(range: error, color: .error))
+    if case .failure(let error) = scanned, let wrong = error.range {
+      runs.removeAll { $0.range.overlaps(wrong) }
+      runs.append(Run(range: wrong, color: .error))
     }
     return runs.compactMap { run in
       let start = max(run.range.lowerBound - open.count, 0)

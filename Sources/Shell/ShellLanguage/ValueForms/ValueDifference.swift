@@ -90,6 +90,7 @@ package struct ValueDifference {
   ) -> (changes: [Change], isCut: Bool) {
     func text(_ line: ArraySlice<UInt8>) -> String { String(decoding: line, as: UTF8.self) }
     let start = zip(before, after).prefix { $0 == $1 }.count
+    func place(_ offset: Int) -> String { "line \(start + offset + 1)" }
     let tail = zip(before[start...].reversed(), after[start...].reversed()).prefix { $0 == $1 }
       .count
     let (old, new) = (before[start..<before.count - tail], after[start..<after.count - tail])
@@ -97,19 +98,16 @@ package struct ValueDifference {
       let (before, after) = (before.dropFirst(start).first, after.dropFirst(start).first)
       let first = Change(
         kind: before == nil ? .added : after == nil ? .removed : .changed,
-        place: "line \(start + 1)", before: before.map(text), after: after.map(text))
+        place: place(0), before: before.map(text), after: after.map(text))
       return ([first], true)
     }
     let changes = new.difference(from: old).map {
       edit -> (line: Int, isInsertion: Int, change: Change) in
       switch edit {
       case .remove(let offset, let line, _):
-        (
-          offset, 0,
-          Change(kind: .removed, place: "line \(start + offset + 1)", before: text(line))
-        )
+        (offset, 0, Change(kind: .removed, place: place(offset), before: text(line)))
       case .insert(let offset, let line, _):
-        (offset, 1, Change(kind: .added, place: "line \(start + offset + 1)", after: text(line)))
+        (offset, 1, Change(kind: .added, place: place(offset), after: text(line)))
       }
     }
     return (
