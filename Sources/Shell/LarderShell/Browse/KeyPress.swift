@@ -42,19 +42,15 @@ struct KeyDecoder {
   /// Whether the bytes so far may be the Escape key or the start of another key. Only the next bytes can show which key.
   var isWaiting: Bool { !pending.isEmpty && pasted == nil }
 
-  mutating func keys(of bytes: [UInt8]) -> [KeyPress] {
+  mutating func keys(of bytes: [UInt8], isFinal: Bool = false) -> [KeyPress] {
     pending += bytes
-    return takeAll(isFinal: false)
-  }
-
-  /// The keys in the bytes if no further bytes came in time. A single Escape is then a key; half a sequence gives no key.
-  mutating func flush() -> [KeyPress] { pasted == nil ? takeAll(isFinal: true) : [] }
-
-  private mutating func takeAll(isFinal: Bool) -> [KeyPress] {
     var keys: [KeyPress] = []
     while let key = next(isFinal: isFinal) { if let key { keys.append(key) } }
     return keys
   }
+
+  /// The keys in the bytes if no further bytes came in time. A single Escape is then a key; half a sequence gives no key.
+  mutating func flush() -> [KeyPress] { pasted == nil ? keys(of: [], isFinal: true) : [] }
 
   /// Takes one key from the bytes. Nil if the bytes are incomplete, `.some(nil)` for bytes without a meaning.
   private mutating func next(isFinal: Bool) -> KeyPress?? {
