@@ -21,7 +21,7 @@ extension NamespaceRepair {
       }
       try drop(keys, part, chunks, &session)
     }
-    try correct(by: survey(&session).correction, &session)
+    try correct(by: survey(&session), &session)
   }
 
   private func survey(_ session: inout WriteSession) throws(LarderError) -> Survey {
@@ -75,20 +75,26 @@ extension NamespaceRepair {
       try session.isLive(id)
     {
       guard RepairMark.events(record.span) == survey.events else { return false }
-      try correct(by: survey.correction, &session)
+      try correct(by: survey, &session)
     }
     try session.transaction.remove(key, from: .main)
     return true
   }
 
-  private func correct(
-    by correction: NamespaceCounters, _ session: inout WriteSession
-  ) throws(LarderError) {
-    try session.update(id) { $0 = $0.combined(with: correction, &+) }
+  private func correct(by survey: Survey, _ session: inout WriteSession) throws(LarderError) {
+    let (recorded, counted) = (survey.recorded, survey.counted)
+    try session.update(id) { counters in
+      counters.entries &+= counted.entries &- recorded.entries
+      counters.bytes &+= counted.bytes &- recorded.bytes
+      counters.stored &+= counted.stored &- recorded.stored
+      counters.pinned &+= counted.pinned &- recorded.pinned
+      counters.queue.windowEntries &+= counted.queue.windowEntries &- recorded.queue.windowEntries
+      counters.queue.windowBytes &+= counted.queue.windowBytes &- recorded.queue.windowBytes
+    }
     session.ledger.updateStore { state in
-      state.entries &+= correction.entries
-      state.bytes &+= correction.bytes
-      state.stored &+= correction.stored
+      state.entries &+= counted.entries &- recorded.entries
+      state.bytes &+= counted.bytes &- recorded.bytes
+      state.stored &+= counted.stored &- recorded.stored
     }
   }
 
@@ -119,22 +125,5 @@ extension NamespaceRepair {
     guard entry.isCut else { return true }
     let payload = record.extracting(header.payloadStart..<record.count)
     return try view.assemble(payload, version: header.version, in: id, indexes.chunks) != nil
-  }
-}
-
-extension NamespaceCounters {
-  /// A copy of these counters. `combine` computes the new numbers from the numbers of both counters. Changes only numbers that
-  /// a count of the entries gives, and keeps the other numbers.
-  func combined(
-    with other: NamespaceCounters, _ combine: (UInt64, UInt64) -> UInt64
-  ) -> NamespaceCounters {
-    var combined = self
-    combined.entries = combine(entries, other.entries)
-    combined.bytes = combine(bytes, other.bytes)
-    combined.stored = combine(stored, other.stored)
-    combined.pinned = combine(pinned, other.pinned)
-    combined.queue.windowEntries = combine(queue.windowEntries, other.queue.windowEntries)
-    combined.queue.windowBytes = combine(queue.windowBytes, other.queue.windowBytes)
-    return combined
   }
 }

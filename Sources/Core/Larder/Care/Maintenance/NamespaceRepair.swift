@@ -15,7 +15,8 @@ struct NamespaceRepair {
 
   /// A count of the entries of the namespace, in one snapshot or write.
   struct Survey {
-    var correction = NamespaceCounters()
+    let recorded: NamespaceCounters
+    var counted: NamespaceCounters
     /// How many times damage had been found before the survey.
     var events: UInt64 = 0
     var chunks = ChunkOwners()
@@ -118,20 +119,18 @@ struct NamespaceRepair {
   func survey(
     _ recorded: NamespaceCounters, in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> Survey {
-    var survey = Survey()
-    var counted = NamespaceCounters(recounting: recorded)
+    var survey = Survey(recorded: recorded, counted: NamespaceCounters(recounting: recorded))
     survey.chunks.next = recorded.next
     if let mark = try view.value(for: MetadataKey.repair(id).span, in: .main) {
       survey.events = RepairMark.events(mark)
     }
     try view.forEach(in: .entries, from: id.prefix) { key, record throws(LMDBError) in
       guard let entry = StoredEntry(entryKey: key.copied, record: record) else { return }
-      counted.count(entry.weight)
+      survey.counted.count(entry.weight)
       if entry.header.flags.contains(.chunked) {
         survey.chunks.versions.insert(entry.header.version)
       }
     }
-    survey.correction = counted.combined(with: recorded, &-)
     return survey
   }
 }
