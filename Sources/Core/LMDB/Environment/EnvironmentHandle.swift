@@ -69,16 +69,19 @@ import Synchronization
 
   /// Runs `body` while no other thread writes. Throws inside a write of the same thread.
   func withWriter<Result>(_ body: () throws(LMDBError) -> Result) throws(LMDBError) -> Result {
-    if !isOpen { throw phaseError }
-    if writer.isMine { throw .insideWrite }
     try enterWriter()
     defer { writer.leave() }
     if !isOpen { throw phaseError }
     return try body()
   }
 
-  func enterWriter() throws(LMDBError) {
-    guard writer.enter(lockTimeout: writerTimeout, perOwner: true) else { throw .writerKept }
+  /// Takes the writer lock. Without `bound`, waits until another thread has kept the lock for ``writerTimeout``.
+  func enterWriter(waitingAtMost bound: Duration? = nil) throws(LMDBError) {
+    if !isOpen { throw phaseError }
+    if writer.isMine { throw .insideWrite }
+    guard writer.enter(lockTimeout: bound ?? writerTimeout, perOwner: bound == nil) else {
+      throw bound == nil ? LMDBError.writerKept : LMDBError.busy
+    }
   }
 
   /// How long a write may keep other writes waiting: the lock timeout, but at least 100 ms, so that threads can take turns.

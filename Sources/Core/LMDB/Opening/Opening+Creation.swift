@@ -9,7 +9,8 @@ extension Opening {
     do throws(LMDBError) {
       let former = isReplacing ? try DataStamp(of: files.data) : leftStamp
       try build(fill, former?.renewed ?? .new, level)
-      try prepareRecoveryFile(level, isReplacing: isReplacing)
+      // An environment that is being emptied keeps its record until the new, empty data file is in place.
+      if !isReplacing { try prepareRecoveryFile(level) }
       try checkErrno { unsafe rename(files.newData, files.data) }
       if level == .temporary { return }
       try FileStatus.syncDirectory(files.directory)
@@ -32,13 +33,8 @@ extension Opening {
   }
 
   /// Makes the file `recovery` before the data file of a new environment exists, or removes it if the level needs no such file.
-  private func prepareRecoveryFile(_ level: DurabilityLevel, isReplacing: Bool) throws(LMDBError) {
-    guard level.hasRecoveryFile else {
-      if !isReplacing { try FileStatus.remove(files.recovery) }
-      return
-    }
-    // An environment that is being emptied keeps its record until the new, empty data file is in place.
-    if isReplacing { return }
+  private func prepareRecoveryFile(_ level: DurabilityLevel) throws(LMDBError) {
+    guard level.hasRecoveryFile else { return try FileStatus.remove(files.recovery) }
     let point = level == .checkpointed ? try MetaImage.newest(of: files.newData) : nil
     try RecoveryFile.create(
       files.recovery,

@@ -100,13 +100,7 @@ extension Environment {
     waitingAtMost bound: Duration? = nil, ended: (UInt64) -> Bool = { _ in false },
     _ body: (inout WriteTransaction) throws -> Result
   ) throws -> Result {
-    if !handle.isOpen { throw handle.phaseError }
-    if handle.writer.isMine { throw LMDBError.insideWrite }
-    if let bound {
-      guard handle.writer.enter(lockTimeout: bound) else { throw LMDBError.busy }
-    } else {
-      try handle.enterWriter()
-    }
+    try handle.enterWriter(waitingAtMost: bound)
     defer { handle.writer.leave() }
     let result = try writeLocked(lockTimeout: bound ?? handle.lockTimeout, ended, body)
     checkpoints?.makeWithoutTimer()
