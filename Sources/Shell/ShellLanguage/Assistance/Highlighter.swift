@@ -2,10 +2,7 @@ import LarderSystem
 
 /// Colors a line while a person types. The colors follow the rules by which the shell reads lines.
 package struct Highlighter: Sendable {
-  package struct Run: Sendable, Hashable {
-    package let range: Range<Int>
-    package let color: Color
-  }
+  package typealias Run = (range: Range<Int>, color: Color)
 
   /// The longest line that gets colors. Each key press draws the line again, so coloring must be quick.
   package static let longest = 4_096
@@ -23,12 +20,12 @@ package struct Highlighter: Sendable {
     runs += self.runs(of: lexer.words, current: lexer.current)
     if case .failure(let error) = scanned, let wrong = error.range {
       runs.removeAll { $0.range.overlaps(wrong) }
-      runs.append(Run(range: wrong, color: .error))
+      runs.append((wrong, .error))
     }
-    return runs.compactMap { run in
+    return runs.compactMap { run -> Run? in
       let start = max(run.range.lowerBound - open.count, 0)
       let end = min(run.range.upperBound - open.count, line.count)
-      return start < end ? Run(range: start..<end, color: run.color) : nil
+      return start < end ? (start..<end, run.color) : nil
     }.sorted { $0.range.lowerBound < $1.range.lowerBound }
   }
 
@@ -38,16 +35,16 @@ package struct Highlighter: Sendable {
     let command = first.bareText.flatMap(table.command(named:))
     var runs: [Run] = []
     if command != nil {
-      runs.append(Run(range: first.range, color: .command))
+      runs.append((first.range, .command))
     } else if !words.isEmpty || !begins(first, table.names) {
-      runs.append(Run(range: first.range, color: .wrong))
+      runs.append((first.range, .wrong))
     }
     let end = all.dropFirst().firstIndex { $0.bareText == "--" } ?? all.count
     for (index, word) in all.enumerated().dropFirst() {
       let isTyping = current != nil && index == all.count - 1
       let read = index > end ? word.quoted : word
       let color = index == end ? .option : color(of: read, command, isTyping: isTyping)
-      if let color { runs.append(Run(range: word.range, color: color)) }
+      if let color { runs.append((word.range, color)) }
     }
     return runs
   }
