@@ -26,11 +26,9 @@ package struct UnfinishedStore: ~Copyable {
   }
 
   private static func taken(_ place: String) -> OpenError {
-    guard let link = FileStatus.danglingLink(on: place) else {
-      return OpenError(.exists, path: place)
-    }
-    return OpenError(
-      .exists, path: place, detail: "a symbolic link to \(link.target), which does not exist")
+    let link = FileStatus.danglingLink(on: place)
+    let detail = link.map { "a symbolic link to \($0.target), which does not exist" } ?? ""
+    return OpenError(.exists, path: place, detail: detail)
   }
 
   /// The path `folder/.name.unfinished`. A file name has at most 255 bytes, so the path has only 50 characters of the name.
@@ -64,12 +62,9 @@ package struct UnfinishedStore: ~Copyable {
           throw OpenError(
             .inTheWay, path: path, detail: status.isLink ? "a symbolic link" : "a file")
         }
-        switch error.code {
-        case ENOENT: continue
-        case EWOULDBLOCK: break
-        case EEXIST: throw taken(place)
-        default: throw OpenError(.notCreated, path: path, cause: error)
-        }
+        if error.code == ENOENT { continue }
+        if error.code == EEXIST { throw taken(place) }
+        if error.code != EWOULDBLOCK { throw OpenError(.notCreated, path: path, cause: error) }
         break
       }
     }

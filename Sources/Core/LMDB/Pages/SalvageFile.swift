@@ -51,11 +51,8 @@ package struct SalvageFile: ~Copyable {
     do throws(OpenError) {
       locks = try StoreLocks(in: directory, isWritable: true)
     } catch {
-      switch error.cause {
-      case LMDBError(code: EACCES)?, LMDBError(code: EPERM)?, LMDBError(code: EROFS)?:
-        return try body()
-      default: throw error
-      }
+      if [EACCES, EPERM, EROFS].contains(error.cause?.code) { return try body() }
+      throw error
     }
     try OpenError.wrapping(path: directory) { () throws(LMDBError) in
       try locks.opening.wait(lockTimeout: lockTimeout)
