@@ -12,13 +12,10 @@ package struct Completer: Sendable {
   /// `isCut` says whether more names exist than the closure looked up.
   package typealias Found = (names: [[UInt8]], isCut: Bool)
 
-  package struct Candidate: Sendable, Hashable {
-    package let text: String
-    /// Whether the word is complete, so that a space follows.
-    package let isWhole: Bool
-  }
+  /// `isWhole` says whether the word is complete, so that a space follows.
+  package typealias Candidate = (text: String, isWhole: Bool)
 
-  package struct Completion: Sendable, Hashable {
+  package struct Completion: Sendable {
     /// The bytes of the line that a candidate replaces. The range ends at the cursor.
     package let range: Range<Int>
     package var candidates: [Candidate] = []
@@ -104,13 +101,12 @@ package struct Completer: Sendable {
   private func list(_ word: Word, _ names: [String]) -> Completion {
     let prefix = word.bareText?.lowercased()
     let fitting = names.filter { name in prefix.map { name.hasPrefix($0) } ?? false }
-    return Completion(
-      range: word.range, candidates: fitting.map { Candidate(text: $0, isWhole: true) })
+    return Completion(range: word.range, candidates: fitting.map { ($0, true) })
   }
 
   private func names(_ word: Word, _ found: Found, mark: String = "") -> Completion {
     let candidates = found.names.map { name in
-      Candidate(text: mark + Quoting.typed(name), isWhole: name.last != UInt8(ascii: "/"))
+      (text: mark + Quoting.typed(name), isWhole: name.last != UInt8(ascii: "/"))
     }
     return Completion(range: word.range, candidates: candidates, isCut: found.isCut)
   }
@@ -146,7 +142,6 @@ package struct Completer: Sendable {
     let fitting = names.filter { $0.hasPrefix(text) }
     // A condition usually has spaces, so the inserted text begins with a quote.
     let lead = word.bytes.isEmpty && !isOpen && kind == .expression ? "'" : ""
-    return Completion(
-      range: range, candidates: fitting.map { Candidate(text: lead + $0, isWhole: false) })
+    return Completion(range: range, candidates: fitting.map { (lead + $0, false) })
   }
 }

@@ -1,10 +1,6 @@
 struct GlobParser {
-  private struct Unit {
-    let character: Character32
-    /// The character of an unquoted ASCII byte, which may be special; nil for any other character, which is never special.
-    let acting: Unicode.Scalar?
-    let offset: Int
-  }
+  /// `acting` is the character of an unquoted ASCII byte, which may be special; nil for any other character.
+  private typealias Unit = (character: Character32, acting: Unicode.Scalar?, offset: Int)
 
   static let run = PatternNode.repeated(.set(.any), least: 0, most: nil, isGreedy: true)
   private static let longest = 1000
@@ -23,7 +19,7 @@ struct GlobParser {
       let isBare = word.pieces.contains { $0.isBare && $0.range.contains(start) }
       var acting: Unicode.Scalar?
       if case .scalar(let scalar) = character, isBare, scalar.isASCII { acting = scalar }
-      units.append(Unit(character: character, acting: acting, offset: word.offset(of: start)))
+      units.append((character, acting, word.offset(of: start)))
       index = end
     }
   }

@@ -1,10 +1,7 @@
 /// Finds a pattern in time proportional to text length times pattern length. A matcher has state, so only one thread may use it.
 package final class PatternMatcher {
   /// A possible match that begins at a byte of the text and has reached a step of the pattern.
-  private struct Way {
-    var step: Int
-    let start: Int
-  }
+  private typealias Way = (step: Int, start: Int)
 
   private static let workBetweenPauses = 1 << 15
 
@@ -49,7 +46,7 @@ package final class PatternMatcher {
       character += 1
       ways.removeAll(keepingCapacity: true)
       for way in next { follow(way, place) }
-      if found == nil { follow(Way(step: 0, start: index), place) }
+      if found == nil { follow((0, index), place) }
       next.removeAll(keepingCapacity: true)
       if let start = take(place.after) {
         found = start..<index
@@ -71,7 +68,7 @@ package final class PatternMatcher {
     for way in ways {
       if case .match = program.steps[way.step] { return way.start }
       if let character, program.steps[way.step].takes(character, program.sets) {
-        next.append(Way(step: way.step + 1, start: way.start))
+        next.append((way.step + 1, way.start))
       }
     }
     return nil
@@ -89,7 +86,7 @@ package final class PatternMatcher {
         open.append(preferred)
       case .jump(let target): open.append(target)
       case .assertion(let assertion): if assertion.holds(at: place) { open.append(step + 1) }
-      case .character, .any, .set, .match: ways.append(Way(step: step, start: way.start))
+      case .character, .any, .set, .match: ways.append((step, way.start))
       }
     }
   }
