@@ -21,9 +21,7 @@ extension WriteGuard: PageOpener {
   func open(_ reference: PageReference, isLeaf: Bool) throws(PageDamage) -> TreePage {
     let number = reference.page
     let visit = checkedPages.visit(number, through: reference.place)
-    if visit == .again, let page = TreePage(number, isLeaf: isLeaf, in: pages.table) {
-      return page
-    }
+    if visit == .again, let page = TreePage(number, isLeaf: isLeaf, in: pages.table) { return page }
     return try openVisited(visit, reference, isLeaf: isLeaf)
   }
 

@@ -42,9 +42,7 @@ struct PageCheck {
       let key = unsafe node.searched
       guard numberKeys ? node.keyCount == 8 : (1...511).contains(node.keyCount),
         unsafe !hasFormer || former.isBefore(key, numberKeys: numberKeys)
-      else {
-        throw PageDamage(page: number, reason: "record \(index) is out of order")
-      }
+      else { throw PageDamage(page: number, reason: "record \(index) is out of order") }
       unsafe former = key
       hasFormer = true
     }

@@ -97,9 +97,7 @@ extension TreeCursor {
       let node = page.node(index), node.flags == 0
     {
       let key = unsafe SearchKey(node.key, count: node.keyCount, readable: 8)
-      guard unsafe former.isBefore(key), let record = table.record(of: node) else {
-        break
-      }
+      guard unsafe former.isBefore(key), let record = table.record(of: node) else { break }
       unsafe records[count] = record
       for line in 1...3 { unsafe larder_prefetch(node.start + 64 &* line) }
       unsafe former = unsafe key

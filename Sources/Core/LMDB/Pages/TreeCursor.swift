@@ -26,9 +26,7 @@ import LarderSystem
       return nil
     }
     try unsafe path.seek(start, by: pages)
-    guard let node = path.leaf.page.node(path.leaf.index) else {
-      throw .damagedPage
-    }
+    guard let node = path.leaf.page.node(path.leaf.index) else { throw .damagedPage }
     state = .onRecord
     if unsafe start.isBefore(node.key, count: node.keyCount)
       || start.isSame(as: node.key, count: node.keyCount)
@@ -72,9 +70,7 @@ import LarderSystem
   @inline(__always)
   private mutating func move(forward: Bool) throws(LMDBError) -> Record? {
     let beyond: State = forward ? .afterLast : .beforeFirst
-    guard state == .onRecord else {
-      return state == beyond ? nil : try end(atLast: !forward)
-    }
+    guard state == .onRecord else { return state == beyond ? nil : try end(atLast: !forward) }
     let index = path.leaf.index &+ (forward ? 1 : -1)
     if index >= 0, index < path.leaf.page.count {
       path.leaf.index = index

@@ -143,9 +143,7 @@ protocol PageOpener {
       var reference = PageReference(to: tree)
       if level > 0 {
         let above = self[level &- 1]
-        guard let child = above.child(above.index) else {
-          throw opener.failure(above.damage)
-        }
+        guard let child = above.child(above.index) else { throw opener.failure(above.damage) }
         reference = child
       }
       let page = try opener.open(reference, isLeaf: level == tree.depth &- 1)

@@ -52,9 +52,7 @@ import LarderSystem
   @_lifetime(copy self)
   package mutating func seek(_ key: Span<UInt8>) throws(LMDBError) -> Record? {
     if key.isEmpty { return try first() }
-    if pages != nil {
-      return try lend(unsafe pages!.seek(SearchKey(key)))
-    }
+    if pages != nil { return try lend(unsafe pages!.seek(SearchKey(key))) }
     return try unsafe move(MDB_SET_RANGE, from: MDB_val(key), end: MDB_LAST)
   }
 
