@@ -123,7 +123,7 @@ extension Host.Screen {
   fileprivate init(_ screen: FullScreen) {
     self.init(
       size: {
-        let size = Terminal.size() ?? .usual
+        let size = Terminal.size() ?? Terminal.usualSize
         return Host.Window(columns: size.columns, rows: size.rows)
       },
       wait: { limit in

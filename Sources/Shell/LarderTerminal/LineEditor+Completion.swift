@@ -45,7 +45,7 @@ extension LineEditor {
 
   private func list(_ completion: Completion, of line: [UInt8]) throws(TerminalError) -> Int32 {
     guard completion.candidates.count > 1 else { return CC_ERROR }
-    let size = Terminal.size() ?? .usual
+    let size = Terminal.size() ?? Terminal.usualSize
     let page = max(1, size.rows - 4)
     // The first Tab shows a short list. A second Tab shows as many candidates as fit the window.
     let isSecond = listedLine == line

@@ -16,12 +16,9 @@ package enum Terminal {
     package static let error = Stream(descriptor: STDERR_FILENO)
   }
 
-  package struct Size: Equatable, Sendable {
-    package static let usual = Size(columns: 80, rows: 24)
+  package typealias Size = (columns: Int, rows: Int)
 
-    package let columns: Int
-    package let rows: Int
-  }
+  package static let usualSize: Size = (80, 24)
 
   package static func isTerminal(_ stream: Stream) -> Bool { isatty(stream.descriptor) == 1 }
 
@@ -30,7 +27,7 @@ package enum Terminal {
     var window = winsize()
     guard unsafe ioctl(stream.descriptor, UInt(TIOCGWINSZ), &window) == 0 else { return nil }
     guard window.ws_col > 0, window.ws_row > 0 else { return nil }
-    return Size(columns: Int(window.ws_col), rows: Int(window.ws_row))
+    return (Int(window.ws_col), Int(window.ws_row))
   }
 
   /// Whether output may have colors: output goes to a terminal, `TERM` is set and not `dumb`, and `NO_COLOR` is unset or empty.

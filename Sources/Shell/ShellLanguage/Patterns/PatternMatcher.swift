@@ -42,7 +42,7 @@ package final class PatternMatcher {
       if next.isEmpty { index = skip(from: index, in: text, &before) }
       let here = index < text.endIndex ? text.character(at: index) : nil
       let end = here?.end ?? index
-      let place = PatternPlace(before: before, after: here?.character, isLast: end == text.endIndex)
+      let place = (before: before, after: here?.character, isLast: end == text.endIndex)
       character += 1
       ways.removeAll(keepingCapacity: true)
       for way in next { follow(way, place) }

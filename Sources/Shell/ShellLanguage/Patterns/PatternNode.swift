@@ -21,13 +21,8 @@ indirect enum PatternNode: Sendable, Hashable {
   }
 }
 
-struct PatternPlace {
-  /// The character before the place; nil at the start of the text.
-  let before: Character32?
-  /// The character after the place; nil at the end of the text.
-  let after: Character32?
-  let isLast: Bool
-}
+/// The characters before and after a place; nil at the start and the end of the text.
+typealias PatternPlace = (before: Character32?, after: Character32?, isLast: Bool)
 
 enum PatternAssertion {
   case textStart, textEnd, lineStart, lineEnd, lastLineEnd, boundary, noBoundary

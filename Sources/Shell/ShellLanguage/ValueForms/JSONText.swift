@@ -1,13 +1,9 @@
 /// Valid JSON text as tokens. Formatting changes only the space between tokens, and replaces hidden characters by escapes.
 package struct JSONText {
-  package struct Token {
-    package enum Kind { case value, name, open, close }
+  package enum Kind { case value, name, open, close }
 
-    package let kind: Kind
-    package let range: Range<Int>
-    /// The index of the last token of the value: for an opening bracket the closing token, else the token itself.
-    fileprivate(set) var end: Int
-  }
+  /// `end` is the index of the last token of the value: for an opening bracket the closing token, else the token itself.
+  package typealias Token = (kind: Kind, range: Range<Int>, end: Int)
 
   package struct ParseError: Error {
     package let reason: SafeText
@@ -66,8 +62,8 @@ package struct JSONText {
     append(.close, index - 1..<index)
   }
 
-  private mutating func append(_ kind: Token.Kind, _ range: Range<Int>) {
-    tokens.append(Token(kind: kind, range: range, end: tokens.count))
+  private mutating func append(_ kind: Kind, _ range: Range<Int>) {
+    tokens.append((kind, range, tokens.count))
   }
 
   /// The fields of an object or the elements of an array in order, as indexes of tokens. Empty for any other token.
