@@ -56,13 +56,12 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
 
   /// Decodes the number of milliseconds.
   public init(from decoder: any Decoder) throws {
-    milliseconds = try decoder.singleValueContainer().decode(Int64.self)
+    milliseconds = try Int64(from: decoder)
   }
 
   /// Encodes the number of milliseconds.
   public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(milliseconds)
+    try milliseconds.encode(to: encoder)
   }
 }
 

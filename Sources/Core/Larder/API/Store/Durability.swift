@@ -31,9 +31,7 @@ extension Store {
   ///
   /// - Throws: ``LarderError/Code/busy`` if a process has the store open, ``LarderError/Code/notFound`` if `path` has no store.
   public static func change(durability: Durability, ofStoreAt path: String) throws(LarderError) {
-    var options = Options()
-    options.create = false
-    options.durability = durability
+    var options = Options(create: false, durability: durability)
     options.changesDurability = true
     try WriteBuffer.commit(at: path, options)
     try Store(at: path, options: options).close()

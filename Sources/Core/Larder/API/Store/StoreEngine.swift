@@ -118,16 +118,15 @@ final class StoreEngine: Sendable {
         }
       }
       attachment.object = engine
-      if !options.isReadOnly { engine.applyFileLimit() }
+      // Makes the map as large as the disk limit, before any read, because a map that reads use cannot be made smaller. If the
+      // record of the limits is damaged, the store opens without a disk limit. The next write reports the damage.
+      if !options.isReadOnly,
+        let limit = try? engine.metadata.settings(in: engine.reader.beginRead()).limits.disk
+      {
+        environment.setFileLimit(limit)
+      }
       return engine
     }
-  }
-
-  /// Makes the map as large as the disk limit. Runs before any read, because a map that reads use cannot be made smaller.
-  private func applyFileLimit() {
-    // If the record of the limits is damaged, the store opens without a disk limit. The next write reports the damage.
-    guard let limit = try? metadata.settings(in: reader.beginRead()).limits.disk else { return }
-    environment.setFileLimit(limit)
   }
 
   /// Refuses another clock, because handles with two clocks would disagree about expiry. Refuses other transforms, because one

@@ -127,9 +127,7 @@ struct FaultRepair {
     case .clearedInUse(let id, let name):
       guard try session.namespace(name)?.id == id else { return }
       try session.transaction.remove(MetadataKey.garbage(id), from: .main)
-    case .damagedCountersKey(let key):
-      try session.transaction.remove(key, from: .main)
-    case .damagedClearedRecord(let key):
+    case .damagedCountersKey(let key), .damagedClearedRecord(let key):
       try session.transaction.remove(key, from: .main)
       if let id = MetadataKey.id(of: key.span) { try session.listAsCleared(id) }
     case .usedVersion, .damagedCounters, .entryCount, .pinnedOrWindow:

@@ -78,8 +78,7 @@ struct SalvageWriter {
     let entries = waiting
     waiting.removeAll(keepingCapacity: true)
     waitingBytes = 0
-    if entries.isEmpty { return }
-    if try isWritten(entries) { return }
+    if try entries.isEmpty || isWritten(entries) { return }
     for entry in entries where try !isWritten([entry]) {
       result.damagedEntries += 1
       result.entries -= 1
@@ -150,10 +149,7 @@ struct SalvagedRecords {
   /// Reads the records without changing the store, which stays open if this process uses the store. Nil if no records exist.
   init?(at path: String, _ own: Store.Options) throws(LarderError) {
     guard FileStatus.of(path + "/" + MappedFile.buffer.rawValue) != nil else { return nil }
-    var options = Store.Options()
-    options.create = false
-    options.readOnly = true
-    options.lockTimeout = own.lockTimeout
+    var options = Store.Options(create: false, readOnly: true, lockTimeout: own.lockTimeout)
     options.hooks.boot = own.hooks.boot
     let store = try Store(at: path, options: options)
     guard let buffer = store.engine.reader.buffer, buffer.hasRecords else { return nil }
