@@ -69,9 +69,7 @@ final class ScratchMark: Sendable {
 
   /// First gives the synced data file a new stamp. Otherwise a recovery would also empty a restored earlier copy of the file.
   private func mark() throws(LMDBError) {
-    do throws(LMDBError) {
-      try file.checkSynced()
-    } catch {
+    do throws(LMDBError) { try file.checkSynced() } catch {
       handle.noteSyncFailure()
       throw error
     }

@@ -56,9 +56,7 @@ final class RecoveryFile: Sendable {
   /// write, and counts these pages as written. So the record tells every process about the failure, until a recovery clears it.
   @unsafe func syncData(of handle: OpaquePointer) throws(LMDBError) {
     try checkSynced()
-    do throws(LMDBError) {
-      try unsafe syncFile(of: handle)
-    } catch {
+    do throws(LMDBError) { try unsafe syncFile(of: handle) } catch {
       if var record = try read() {
         record.boot = RecoveryRecord.noBoot
         record.failure = error.code

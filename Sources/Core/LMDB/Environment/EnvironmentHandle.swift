@@ -106,9 +106,7 @@ import Synchronization
   /// Syncs the data file, and then writes `record` to `recovery`. If a sync of any process fails, this process stops using the
   /// environment, because pages that it reads may be lost.
   func sync(_ recovery: RecoveryFile, recording record: RecoveryRecord) throws(LMDBError) {
-    do throws(LMDBError) {
-      try unsafe recovery.syncData(of: pointer)
-    } catch {
+    do throws(LMDBError) { try unsafe recovery.syncData(of: pointer) } catch {
       noteSyncFailure()
       throw error
     }

@@ -160,9 +160,7 @@ package struct OpenError: Error, CustomStringConvertible {
   static func wrapping<Result: ~Copyable>(
     path: String, _ body: () throws(LMDBError) -> Result
   ) throws(OpenError) -> Result {
-    do throws(LMDBError) {
-      return try body()
-    } catch {
+    do throws(LMDBError) { return try body() } catch {
       throw OpenError(error, in: path)
     }
   }

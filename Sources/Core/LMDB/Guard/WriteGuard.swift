@@ -131,9 +131,7 @@ final class WriteGuard: @unchecked Sendable {
   @inline(__always)
   func checking<Result>(_ check: () throws(PageDamage) -> Result) throws(LMDBError) -> Result {
     if hasDamage.load(ordering: .relaxed) { throw .damagedPage }
-    do throws(PageDamage) {
-      return try check()
-    } catch {
+    do throws(PageDamage) { return try check() } catch {
       refuse(error)
       throw .damagedPage
     }

@@ -7,9 +7,7 @@ extension Opening {
   /// Opens LMDB's handle. If a signal or the end of another process has disturbed the opening, tries again with a new handle.
   func openHandle() throws(LMDBError) -> Environment {
     for _ in 0..<100 {
-      do throws(LMDBError) {
-        return try openHandleOnce()
-      } catch {
+      do throws(LMDBError) { return try openHandleOnce() } catch {
         if error.code != EINTR, error.code != EAGAIN { throw error }
         backOff(microseconds: 1000)
       }

@@ -178,9 +178,7 @@ struct QuickCheck: PageOpener {
       throw truncated(at: pages.lastPage)
     }
     var lists = FreeListCheck(pages: pages)
-    do throws(PageDamage) {
-      try lists.run()
-    } catch {
+    do throws(PageDamage) { try lists.run() } catch {
       let isMissing = error.page >= filePages && error.page <= pages.lastPage
       throw isMissing ? truncated(at: error.page) : failure(error)
     }

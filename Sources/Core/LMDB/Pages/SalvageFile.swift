@@ -48,9 +48,7 @@ package struct SalvageFile: ~Copyable {
     _ directory: String, lockTimeout: Duration, _ body: () throws -> Result
   ) throws -> Result {
     let locks: StoreLocks
-    do throws(OpenError) {
-      locks = try StoreLocks(in: directory, isWritable: true)
-    } catch {
+    do throws(OpenError) { locks = try StoreLocks(in: directory, isWritable: true) } catch {
       if [EACCES, EPERM, EROFS].contains(error.cause?.code) { return try body() }
       throw error
     }

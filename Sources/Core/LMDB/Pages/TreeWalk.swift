@@ -50,9 +50,7 @@ package struct TreeWalk {
       damage.append(error)
       return
     }
-    do throws(PageDamage) {
-      try check.check(reference, isLeaf: isLeaf)
-    } catch {
+    do throws(PageDamage) { try check.check(reference, isLeaf: isLeaf) } catch {
       // The page is damaged, but its readable records are still visited.
       damage.append(error)
     }

@@ -163,9 +163,7 @@ extension Environment {
     if isForked { throw LMDBError.forked }
     // A change may have found damage and thrown an error that `body` has caught. Then nothing is committed.
     if writeGuard.damage != nil { throw LMDBError.damagedPage }
-    do throws(LMDBError) {
-      try transaction.commit()
-    } catch {
+    do throws(LMDBError) { try transaction.commit() } catch {
       throw error.explained(writing: handle.files.data)
     }
     // If nothing has changed, LMDB makes no commit, and then another process may make the commit with this number.
