@@ -10,13 +10,9 @@ import Synchronization
 /// handler only does what a signal handler may do. The handler adds to a counter, and then writes a byte to the pipe or ends
 /// the process. Without the byte, a wait could miss a signal that comes just before the wait or interrupts another thread.
 enum TerminalSignals {
-  struct Counts: Equatable {
-    var interrupts = 0
-    var resizes = 0
-    var suspensions = 0
-    var continuations = 0
-    var terminations = 0
-  }
+  typealias Counts = (
+    interrupts: Int, resizes: Int, suspensions: Int, continuations: Int, terminations: Int
+  )
 
   fileprivate static let interrupts = Atomic(0)
   private static let resizes = Atomic(0)
@@ -27,12 +23,11 @@ enum TerminalSignals {
   private static let selfPipeWriter = Atomic<Int32>(-1)
 
   static var counts: Counts {
-    Counts(
-      interrupts: interrupts.load(ordering: .relaxed),
-      resizes: resizes.load(ordering: .relaxed),
-      suspensions: suspensions.load(ordering: .relaxed),
-      continuations: continuations.load(ordering: .relaxed),
-      terminations: terminations.load(ordering: .relaxed))
+    (
+      interrupts.load(ordering: .relaxed), resizes.load(ordering: .relaxed),
+      suspensions.load(ordering: .relaxed), continuations.load(ordering: .relaxed),
+      terminations.load(ordering: .relaxed)
+    )
   }
 
   /// After this number of interrupts without an answer, the process ends.
