@@ -1,4 +1,6 @@
+import Foundation
 import Larder
+import Synchronization
 import TestSupport
 
 extension Peer {
@@ -55,6 +57,39 @@ extension Peer {
     waitForInput()
     _ = try notes.pop("popped") as [UInt8]?
     Peer.say("done")
+  }
+
+  /// Prints the outcomes of calls while the disk refuses the pages of a background commit, and afterwards.
+  ///
+  /// Arguments: the number of the error, and the file that makes `PowerRecorder` refuse writes.
+  func refuseBufferCommit() throws {
+    let commit = Mutex<(@Sendable () -> Void)?>(nil)
+    let options = with(Store.Options(checkpointInterval: .seconds(3600))) {
+      $0.writeBuffer = 256 << 10
+      $0.hooks.timer = { _, body in commit.withLock { $0 = body } }
+    }
+    let opened = try Store(at: store, options: options)
+    let notes = opened.namespace("notes")
+    for value in ["data", "data", "record"] { try notes.set(value, for: "k") }
+    let refusal = value(1) { $0 }
+    try Data(value(0) { $0 }.utf8).write(to: URL(fileURLWithPath: refusal))
+    commit.withLock { $0 }?()
+    for word in ["broken", "mended"] {
+      say("get") { () throws(LarderError) in try notes.value(for: "k") }
+      say("set") { () throws(LarderError) in
+        try notes.set(word, for: "other")
+        return try notes.value(for: "other")
+      }
+      say("count") { () throws(LarderError) in "\(try notes.count())" }
+      try? FileManager.default.removeItem(atPath: refusal)
+    }
+    try opened.close()
+  }
+
+  private func say(_ word: String, _ call: () throws(LarderError) -> String?) {
+    do throws(LarderError) { Peer.say("\(word) \(try call() ?? "nothing")") } catch {
+      Peer.say("\(word) \(error.code)")
+    }
   }
 }
 

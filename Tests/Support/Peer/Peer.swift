@@ -30,6 +30,7 @@ import Synchronization
     "descriptors": { try $0.listDescriptors() },
     "fail-meta": { try $0.failMetaWrite() },
     "fail-sync": { try $0.failSync() },
+    "refuse-buffer-commit": { try $0.refuseBufferCommit() },
     "fail-sync-at-closing": { try $0.failSyncAtClosing() },
     "fill": { try $0.fill() },
     "fork": { try $0.fork() },

@@ -14,7 +14,8 @@
 // With LARDER_POWER_FAIL=<n>, the n-th sync of the process fails with EIO. As on Linux, later syncs succeed, although the
 // bytes of the failed sync may not be on the disk. A write through a descriptor for synchronous writes counts as a sync. With
 // LARDER_POWER_FAIL=<path>, the file <path> contains the name of a file of the store. The next sync of that file fails, and
-// the library removes <path>. The files lock.* are not recorded: LMDB writes lock.mdb through a map, and the first process that
+// the library removes <path>. With LARDER_POWER_REFUSE=<path>, writes to data.mdb fail while the file <path> exists. The file
+// contains the number of the error. The files lock.* are not recorded: LMDB writes lock.mdb through a map, and the first process that
 // opens the store creates lock.mdb again.
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -49,7 +50,7 @@ static _Atomic uint64_t syncs;
 static long writes_left = -1;
 static int interrupts;
 static _Atomic long syncs_left = -1;
-static const char *fail_next;
+static const char *fail_next, *refuse;
 // Held during a write and its record, so no other thread acts between the write and the record.
 static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
 
@@ -62,6 +63,7 @@ __attribute__((constructor)) static void begin(void) {
   if (!directory || !file) return;
   if (getenv("LARDER_POWER_KILL")) writes_left = atol(getenv("LARDER_POWER_KILL"));
   interrupts = getenv("LARDER_POWER_INTERRUPT") != NULL;
+  refuse = getenv("LARDER_POWER_REFUSE");
   fail_next = getenv("LARDER_POWER_FAIL");
   if (fail_next && *fail_next != '/') syncs_left = atol(fail_next), fail_next = NULL;
   snprintf(store, sizeof store, "%s", directory);
@@ -108,15 +110,31 @@ static const char *name_of(int descriptor, char *buffer) {
   return within(buffer);
 }
 
+// Reads the first bytes of a file. Returns 0 if the file does not exist.
+static int read_file(const char *path, char *bytes, size_t size) {
+  int file = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) return 0;
+  long length = syscall(SYS_read, file, bytes, size - 1);
+  syscall(SYS_close, file);
+  bytes[length < 0 ? 0 : length] = 0;
+  return 1;
+}
+
+// Whether this write must fail.
+static int refused(int descriptor) {
+  char buffer[PATH_MAX], number[16];
+  if (!refuse || !read_file(refuse, number, sizeof number)) return 0;
+  const char *name = name_of(descriptor, buffer);
+  if (!name || strcmp(name, "data.mdb")) return 0;
+  errno = atoi(number);
+  return 1;
+}
+
 // Whether this sync must fail.
 static int fails(const char *name) {
   if (fail_next) {
-    char wanted[64] = "";
-    int file = syscall(SYS_openat, AT_FDCWD, fail_next, O_RDONLY | O_CLOEXEC, 0);
-    if (file < 0) return 0;
-    long length = syscall(SYS_read, file, wanted, sizeof wanted - 1);
-    syscall(SYS_close, file);
-    if (length < 0 || strcmp(wanted, name)) return 0;
+    char wanted[64];
+    if (!read_file(fail_next, wanted, sizeof wanted) || strcmp(wanted, name)) return 0;
     return syscall(SYS_unlinkat, AT_FDCWD, fail_next, 0) == 0;
   }
   return syncs_left > 0 && --syncs_left == 0;
@@ -155,7 +173,7 @@ static ssize_t wrote(int descriptor, const struct iovec *data, int count, off_t 
 
 #define RECORDED(call, data, count, offset) \
   pthread_mutex_lock(&writing); \
-  ssize_t written = wrote(descriptor, data, count, offset, call); \
+  ssize_t written = refused(descriptor) ? -1 : wrote(descriptor, data, count, offset, call); \
   pthread_mutex_unlock(&writing); \
   return written
 

@@ -167,6 +167,24 @@ import Testing
     }
   }
 
+  #if os(Linux)
+    @Test(arguments: [(ENOSPC, "full"), (EIO, "failed")])
+    func `a disk that refuses a commit loses no record`(error: Int32, code: String) throws {
+      let refusal = directory.path + "/refuse"
+      let peer = try PeerProcess(
+        "refuse-buffer-commit", path, ["\(error)", refusal],
+        under: [
+          "LD_PRELOAD=\(try PowerRecorder.library.get())", "LARDER_POWER_STORE=\(path)",
+          "LARDER_POWER_TRACE=\(directory.path)/trace", "LARDER_POWER_REFUSE=\(refusal)",
+        ])
+      #expect(
+        peer.lines() == [
+          "get record", "set \(code)", "count \(code)", "get record", "set mended", "count 2",
+        ])
+      #expect(try peer.end() == 0)
+    }
+  #endif
+
   @Test func `when the files are gone a write throws after the next commit in time`() throws {
     let timer = ManualTimer()
     var options = BufferedStore.options()

@@ -1,5 +1,7 @@
 import Foundation
 import LarderPeer
+import LarderSystem
+import Synchronization
 import TestSupport
 import Testing
 
@@ -71,6 +73,7 @@ import Testing
       let store = try Store(at: path + "/s", options: options)
       // Makes the namespaces known, so the first write after a kill uses the buffer in the state that the killed process left.
       for index in ends.indices {
+        try store.declare(Rules(limits: Limits(entries: 1000)), for: "numbers-\(index)")
         for _ in 0..<2 { try store.namespace("numbers-\(index)").set([1], for: "last") }
       }
       let writers = try ends.indices.map { index in
@@ -87,6 +90,7 @@ import Testing
           if said[index] % 50 == 0 { try check(store, index, said[index]) }
         }
         writer.kill()
+        try checkRoom(store, index)
         // In some rounds a set comes directly after the kill. This set gets its version from the killed process's counters.
         if Bool.random(using: &random) {
           try store.namespace("numbers-\(index)").set([1], for: "first")
@@ -107,6 +111,17 @@ import Testing
       }
       try again.close()
     }
+  }
+
+  /// Expects that the killed process has given no room for a removal whose record is missing.
+  private func checkRoom(_ store: Store, _ index: Int) throws {
+    let numbers = store.namespace("numbers-\(index)")
+    let (buffer, id) = (
+      store.engine.reader.buffer!, numbers.handle.known.withLock { $0?.namespace.id }
+    )
+    let table = buffer.table
+    let room = id.flatMap { buffer.slot(of: $0, table.view)?.slot?.room.entries } ?? 0
+    #expect(try room <= 1000 - numbers.count(), "seed \(TestSettings.seed)")
   }
 
   /// Expects that the last answered change of the key `sometimes` is still there. The writer sets and removes this key.

@@ -52,6 +52,9 @@ extension BufferCharge {
     view.store(UInt64(truncatingIfNeeded: bytes), wide: place + 1)
   }
 
+  var increase: BufferCharge { BufferCharge(entries: max(0, entries), bytes: max(0, bytes)) }
+  var givesRoom: Bool { entries < 0 || bytes < 0 }
+
   static func + (left: BufferCharge, right: BufferCharge) -> BufferCharge {
     BufferCharge(entries: left.entries &+ right.entries, bytes: left.bytes &+ right.bytes)
   }

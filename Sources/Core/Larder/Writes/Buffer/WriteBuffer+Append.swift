@@ -65,7 +65,7 @@ extension WriteBuffer {
       let record = former.record(key.count, in: namespace.id, entryCount: form.size + value.count)
       slot.next += 1
       let charge = former.charge(replacedBy: value.count)
-      guard let cost = cost(of: record, charge, &slot, state, view) else { return .refused }
+      guard let costs = costs(of: record, charge, slot, state, view) else { return .refused }
       withStackBytes(
         record.entryCount,
         { output in
@@ -74,7 +74,7 @@ extension WriteBuffer {
           EntryHeader.seal(&output, keyHash: record.keyHash)
         },
         { record.write(key, $0, at: state.end, of: state.generation, view, layout) })
-      append(record, of: key, slot, cost, state, view)
+      append(record, of: key, costs, state, view)
       return .done(header)
     }
   }
@@ -90,7 +90,7 @@ extension WriteBuffer {
       if view.wide(BufferLayout.Place.dependents) != 0 { return .refused }
       let record = former.record(key.count, in: namespace.id, entryCount: 0)
       let charge = former.charge(replacedBy: nil)
-      guard let cost = cost(of: record, charge, &slot, state, view),
+      guard let costs = costs(of: record, charge, slot, state, view),
         // No transaction numbers removals now: transactions do so only while the buffer is frozen (no process appends), or if
         // entries have owners.
         let number = removals.begin()
@@ -98,7 +98,7 @@ extension WriteBuffer {
       removals.record(former.keyHash, number)
       if former.entry != nil {
         record.write(key, Span(), at: state.end, of: state.generation, view, layout)
-        append(record, of: key, slot, cost, state, view)
+        append(record, of: key, costs, state, view)
       }
       removals.finish(number)
       return .done(former.entry != nil)
@@ -139,14 +139,16 @@ extension WriteBuffer {
     return answer ?? .refused
   }
 
-  /// The numbers of the store after a record.
+  /// The numbers of the namespace and of the store after a record.
   private struct Cost {
+    var namespace: BufferedNamespace
     var room: BufferRoom
     var pages: Int
     var charge: BufferCharge
     var chargedPages: Int
 
     func save(_ view: borrowing SharedTable.View) {
+      namespace.save(view)
       room.save(at: BufferLayout.Place.room, view)
       view.store(UInt64(pages), wide: BufferLayout.Place.pages)
       charge.save(at: BufferLayout.Place.charge, view)
@@ -154,23 +156,34 @@ extension WriteBuffer {
     }
   }
 
-  /// The cost of a record, which this call also takes from the room of the namespace. Nil if there is too little room.
-  private func cost(
-    of record: BufferRecord, _ charge: BufferCharge, _ namespace: inout BufferedNamespace,
+  /// The numbers with the room that the record takes, and the final numbers if the record also gives room. Nil if there is too
+  /// little room.
+  private func costs(
+    of record: BufferRecord, _ charge: BufferCharge, _ namespace: BufferedNamespace,
     _ state: BufferState, _ view: borrowing SharedTable.View
+  ) -> (before: Cost, after: Cost?)? {
+    guard let before = cost(of: record, charge.increase, namespace, view),
+      record.size <= layout.logSize - state.end
+    else { return nil }
+    return (before, charge.givesRoom ? cost(of: record, charge, namespace, view) : nil)
+  }
+
+  private func cost(
+    of record: BufferRecord, _ charge: BufferCharge, _ namespace: BufferedNamespace,
+    _ view: borrowing SharedTable.View
   ) -> Cost? {
     let needed = Self.pages(of: record)
     let pages = Int(clamping: view.wide(BufferLayout.Place.pages)) - needed
-    guard record.size <= layout.logSize - state.end, pages >= 0,
-      let own = namespace.room.taking(charge),
+    guard pages >= 0, let own = namespace.room.taking(charge),
       let room = BufferRoom(at: BufferLayout.Place.room, view).taking(charge)
     else { return nil }
-    namespace.room = own
-    namespace.charge = namespace.charge + charge
-    return Cost(
-      room: room, pages: pages,
+    var cost = Cost(
+      namespace: namespace, room: room, pages: pages,
       charge: BufferCharge(at: BufferLayout.Place.charge, view) + charge,
       chargedPages: Int(clamping: view.wide(BufferLayout.Place.chargedPages) &+ UInt64(needed)))
+    cost.namespace.room = own
+    cost.namespace.charge = namespace.charge + charge
+    return cost
   }
 
   /// The most pages that a commit takes for a record: in each of three databases, a leaf page and a page for its split, and
@@ -178,17 +191,18 @@ extension WriteBuffer {
   private static func pages(of record: BufferRecord) -> Int { 6 + record.entryCount / 2048 }
 
   private func append(
-    _ record: BufferRecord, of key: Span<UInt8>, _ namespace: BufferedNamespace,
-    _ cost: Cost, _ state: BufferState, _ view: borrowing SharedTable.View
+    _ record: BufferRecord, of key: Span<UInt8>, _ costs: (before: Cost, after: Cost?),
+    _ state: BufferState, _ view: borrowing SharedTable.View
   ) {
     KillPoint.pass(2)
-    // If the process is killed after this line, a version or some of the room is lost. But no version is assigned twice.
-    namespace.save(view)
-    cost.save(view)
+    // If the process is killed after this line, a version or some of the room is lost. But no version is assigned twice, and no
+    // room is given before the record exists.
+    costs.before.save(view)
     KillPoint.pass(3)
     // After this store the record counts as written, even if the process is killed.
     view.release(UInt64(state.end + record.size), to: BufferLayout.Place.tail)
     KillPoint.pass(4)
+    costs.after?.save(view)
     publish(record, of: key, at: state.end, in: state, view)
     KillPoint.pass(6)
   }
