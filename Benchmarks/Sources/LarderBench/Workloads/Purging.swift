@@ -93,7 +93,16 @@ extension Bench {
         refusals[contender.kind.id] = error as? Unsupported ?? Unsupported("\(error)")
       }
     }
-    try inserts(
-      "insert while full, each evicts one, batches of 1,000", unless: { refusals[$0.kind.id] })
+    var fresh = FreshEntries(data)
+    try inserts("insert while full, each evicts one, batches of 1,000", of: &fresh) {
+      refusals[$0.kind.id]
+    }
+    try singleInserts("single insert while full, each evicts one", of: &fresh) {
+      refusals[$0.kind.id]
+    }
+    try paced("insert at 5,000 a second while full", rate: 5000) { contender, _, count in
+      if let refusal = refusals[contender.kind.id] { throw refusal }
+      return fresh.next(count, of: contender)
+    }
   }
 }

@@ -2,19 +2,31 @@ extension Bench {
   static let batch = 1000
 
   /// Inserts new entries at random places, a thousand entries in each transaction. The result is the time of one entry.
+  func inserts() throws {
+    var fresh = FreshEntries(data)
+    try inserts("insert, batches of 1,000", of: &fresh) { _ in nil }
+  }
+
   func inserts(
-    _ workload: String = "insert, batches of 1,000",
-    unless reason: (Contender) -> Unsupported? = { _ in nil }
+    _ workload: String, of fresh: inout FreshEntries, unless reason: (Contender) -> Unsupported?
   ) throws {
-    let order = Orders.once(data.spare)
     var counts: [String: Int] = [:]
-    var done: [String: Int] = [:]
     try measure(workload, rounds: settings.rounds) { contender, _ in
       if let reason = reason(contender) { throw reason }
-      return try batches(contender, &counts) {
-        let start = done[contender.kind.id, default: 0] % (order.count - Self.batch + 1)
-        done[contender.kind.id] = start + Self.batch
-        return order[start..<start + Self.batch]
+      return try batches(contender, &counts) { fresh.next(Self.batch, of: contender) }
+    }
+  }
+
+  /// Inserts new entries one by one and without a pause. So the time includes the work that a store delays.
+  func singleInserts(
+    _ workload: String, of fresh: inout FreshEntries, unless reason: (Contender) -> Unsupported?
+  ) throws {
+    var counts: [String: Int] = [:]
+    try measure(workload, rounds: settings.rounds) { contender, _ in
+      if let reason = reason(contender) { throw reason }
+      defer { contender.settle() }
+      return try fit(contender, in: &counts, least: 3, most: 20_000, time: longRoundTime) { count in
+        (try one(contender, fresh.next(count, of: contender), on: .wall), count)
       }
     }
   }
@@ -140,5 +152,19 @@ extension Bench {
         return (time, piece.count)
       }
     }
+  }
+}
+
+/// Entries that are not in the stores. After all of these entries, a store gets the first entries again.
+struct FreshEntries {
+  private let order: [UInt32]
+  private var done: [String: Int] = [:]
+
+  init(_ data: Dataset) { order = Orders.once(data.spare) }
+
+  mutating func next(_ count: Int, of contender: Contender) -> Order {
+    let start = done[contender.kind.id, default: 0] % (order.count - count + 1)
+    done[contender.kind.id] = start + count
+    return order[start..<start + count]
   }
 }
