@@ -73,7 +73,8 @@ extension Opening {
       for index in options.databases.indices {
         _ = try guarding.tree(of: Database(handle: UInt32(index) + 2))
       }
-      return try unsafe guarding.willRead(SearchKey(DurabilityLevel.record.span), in: .main)
+      let record = DurabilityLevel.record
+      return try unsafe guarding.willRead(SearchKey(record.span), in: .main)
     }
     guard let region = found?.region else { return .durable }
     let bytes = unsafe Span<UInt8>(region)

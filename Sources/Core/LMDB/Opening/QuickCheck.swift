@@ -150,7 +150,8 @@ struct QuickCheck: PageOpener {
     let writeGuard = WriteGuard(names: databases)
     do throws(PageDamage) {
       try writeGuard.begin(pages)
-      try unsafe writeGuard.willStore(SearchKey(DurabilityLevel.record.span), count: 1, in: .main)
+      let record = DurabilityLevel.record
+      try unsafe writeGuard.willStore(SearchKey(record.span), count: 1, in: .main)
     } catch {
       throw failure(error)
     }
