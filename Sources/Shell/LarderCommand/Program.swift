@@ -26,7 +26,7 @@ import ShellLanguage
 
   static func main() {
     do {
-      // If a standard descriptor were closed, the next opened file could get its number. So claims the three descriptors first.
+      // The next opened file could get the number of a closed standard descriptor, so this call opens the three descriptors first.
       try StandardDescriptors.claim()
     } catch {
       exit(1)
@@ -73,10 +73,10 @@ enum Program {
     var storeOptions = Store.Options()
     storeOptions.create = options.has("--create")
     storeOptions.readOnly = options.has("--read-only")
-    // The programs that use an existing store have chosen its write buffer, so the shell does not change it.
+    // The programs that use an existing store have chosen its write buffer, so the shell does not change the buffer.
     storeOptions.keepsWriteBuffer = LocalFile.exists(path + "/data.mdb")
     #if Compression
-      // The shell reads compressed values, but writes values uncompressed, so that programs without the trait can read them.
+      // The shell reads compressed values, but writes uncompressed values, which programs without the trait can read.
       let largest = Rules.largestPossibleValue
       storeOptions.transforms = [ZstdCompression(smallestValue: largest, largestValue: largest)]
     #endif
@@ -114,7 +114,7 @@ enum Program {
       else { return nil }
       return String(validating: call.bytes("DIRECTORY") ?? [], as: UTF8.self)
     } catch {
-      // The caller reports why the store could not be opened. This error would hide that reason, so it is dropped.
+      // The caller reports why the store could not be opened. This error would hide that reason, so this error is dropped.
       return nil
     }
   }

@@ -4,7 +4,7 @@
   import Darwin
 #endif
 
-/// A program that `/bin/sh` runs on the terminal of this process. Its input can be a pipe from this process.
+/// A program that `/bin/sh` runs on the terminal of this process. The input of the program can be a pipe from this process.
 package final class ChildProgram {
   private let text: [UInt8]
   private var descriptor: Int32 = -1
@@ -55,7 +55,7 @@ package final class ChildProgram {
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     if let input { unsafe posix_spawn_file_actions_adddup2(&actions, input, 0) }
-    // The text need not be valid UTF-8, so it is passed as bytes.
+    // The text need not be valid UTF-8, so the bytes are passed unchanged.
     let command = unsafe (text + [0]).withUnsafeBytes { bytes in
       unsafe strdup(bytes.assumingMemoryBound(to: CChar.self).baseAddress!)
     }

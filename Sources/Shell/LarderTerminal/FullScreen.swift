@@ -44,7 +44,7 @@ package final class FullScreen {
     }
     if counts.continuations != seen.continuations {
       seen.continuations = counts.continuations
-      // SIGSTOP, which no handler can catch, has stopped the process. The shell may have changed the modes, so this call sets them again.
+      // SIGSTOP has stopped the process. The shell may have changed the modes, so this call sets the modes again.
       try enter()
       return .redraw
     }

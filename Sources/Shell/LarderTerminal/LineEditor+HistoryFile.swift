@@ -26,7 +26,7 @@ extension LineEditor {
       return state.map { HistoryFile(at: $0 + "/larder/history") }
     }
 
-    /// The newest entries. If entries are equal, only the newest of them is kept.
+    /// The newest entries. If entries are equal, only the newest of the equal entries is kept.
     package func load() throws(TerminalError) -> [String] {
       try locked { descriptor throws(TerminalError) in
         let bytes = try Self.contents(of: descriptor)
@@ -97,7 +97,7 @@ extension LineEditor.HistoryFile {
     }
   }
 
-  /// Waits at most a second for the lock, because a stopped process may hold it.
+  /// Waits at most a second for the lock, because a stopped process may hold the lock.
   private func lock(_ descriptor: Int32) throws(TerminalError) {
     var attempts = 50
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {

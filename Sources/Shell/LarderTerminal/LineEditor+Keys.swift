@@ -43,7 +43,7 @@ extension LineEditor {
     return CC_REFRESH
   }
 
-  /// Keys of other shells, as the codes that terminals send. libedit does not bind these keys, or binds them differently.
+  /// Keys of other shells, as the codes that terminals send. libedit does not bind these keys, or binds these keys differently.
   private static let emacsKeys: KeyValuePairs = [
     "^R": "em-inc-search-prev",
     "^W": "larder-delete-word",
@@ -103,7 +103,7 @@ extension LineEditor {
   }
 
   /// The text to insert for a paste. Terminals send Return for each newline. Omits the last newline, so that the cursor stays
-  /// behind the text. Omits control characters other than tab and newline, because they would disturb the screen.
+  /// behind the text. Omits control characters other than tab and newline, because such characters would disturb the screen.
   static func pasted(_ text: String) -> String {
     let lines: [Unicode.Scalar] = text.unicodeScalars.map { $0 == "\r" ? "\n" : $0 }
     var scalars = String.UnicodeScalarView(

@@ -41,7 +41,7 @@ extension LineEditor {
       case .ready:
         try display.hideHint()
         let key = try Terminal.read(.input, atMost: 1).first
-        // A report of the cursor's place may come after the time limit. The report is not a key, so it is dropped.
+        // A report of the cursor's place may come after the time limit. The report is not a key, so the report is dropped.
         guard let byte = key, byte == 0x1B, report != .none else { return key }
         if try reportedColumn(after: [byte], within: .milliseconds(50)) != nil { continue }
         return held.removeFirst()
@@ -123,7 +123,7 @@ extension LineEditor {
     }
   }
 
-  /// Restores the terminal before the process stops, because some shells do not restore it.
+  /// Restores the terminal before the process stops, because some shells do not restore the terminal.
   private func release() throws(TerminalError) {
     try display.leaveLine()
     try Terminal.write("\n")

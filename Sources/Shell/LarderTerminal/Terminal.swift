@@ -175,7 +175,7 @@ package enum Terminal {
     switch code {
     case EINTR: return
     case EAGAIN:
-      // Another process shares the descriptor and has made it non-blocking, so this process waits until the descriptor is ready.
+      // Another process has made the shared descriptor non-blocking, so this process waits until the descriptor is ready.
       var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
       try unsafe check(poll(&polled, 1, -1) >= 0 || errno == EINTR, "poll")
     case EPIPE: throw .closed

@@ -130,7 +130,7 @@ enum TerminalSignals {
     selfPipeReader.store(ends[0], ordering: .relaxed)
   }
 
-  /// Unblocks signals. The parent may have blocked them, as `Process` of Foundation does on most threads.
+  /// Unblocks signals. The parent may have blocked the signals, as `Process` of Foundation does on most threads.
   fileprivate static func unblock(_ signals: [Int32]) {
     var set = sigset_t()
     unsafe sigemptyset(&set)
@@ -156,7 +156,7 @@ package enum Interrupts {
   /// Begins to count ^C. After this call, a write to a closed pipe is an error that does not end the process. Call this
   /// function once, before anything else. A program that this process starts gets the default actions for SIGINT and SIGPIPE.
   /// Unless `endure()` was called, a third ^C without an answer ends the process, because the running code seems not to stop.
-  /// If the parent ignored interrupts, as for a background job of a script, this process ignores them, too.
+  /// If the parent ignored interrupts, as for a background job of a script, this process ignores interrupts, too.
   package static func install() {
     TerminalSignals.openSelfPipe()
     // `SIGTERM` must end the process, even if the parent ignored or blocked this signal: a thread that waits for a lock or a
@@ -172,7 +172,7 @@ package enum Interrupts {
   /// After this call, no number of ^C ends the process. At a prompt, a person has other ways to leave.
   package static func endure() { endures.store(true, ordering: .relaxed) }
 
-  /// Whether there is a ^C without an answer. Long commands check this wherever they can stop. A check is two atomic loads.
+  /// Whether there is a ^C without an answer. A long command checks this wherever it can stop. A check is two atomic loads.
   package static var isPending: Bool { pending > 0 }
 
   /// Answers all interrupts. Call this function where an interrupt has stopped a command or a wait.

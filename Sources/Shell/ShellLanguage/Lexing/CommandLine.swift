@@ -78,7 +78,7 @@ package struct Place: Sendable, Hashable {
   package let line: Int
   package let column: Int
   package let width: Int
-  /// The whole line. A message shows the line with a caret below it.
+  /// The whole line. A message shows the line with a caret below the line.
   package let text: [UInt8]
   /// Whether the line is the last line of its command. At a prompt, this line is directly above the message.
   package let isLastLine: Bool

@@ -36,7 +36,7 @@ extension Unicode.Scalar {
     form.unicodeScalars.count == 1 ? form.unicodeScalars.first ?? self : self
   }
 
-  /// Whether the scalar is invisible or reorders text. Variation selectors are not hidden here, because emoji need them.
+  /// Whether the scalar is invisible or reorders text. Variation selectors are not hidden, because emoji need the selectors.
   package var isHidden: Bool {
     switch value {
     case 0x20..<0x7F, 0xA0..<0xAD, 0xAE..<0x300, 0xFE00...0xFE0F: return false

@@ -2,7 +2,7 @@
 package enum Cell: Sendable, Hashable {
   /// Bytes from a store, such as a key: quoted in a table; in JSON base64 if the bytes are not UTF-8.
   case bytes([UInt8])
-  /// Bytes that are base64 in JSON and CSV, even if they are UTF-8.
+  /// Bytes that are base64 in JSON and CSV, even if the bytes are UTF-8.
   case base64([UInt8])
   case text(String)
   /// Words of an explanation. A narrow table wraps these words, but cuts texts of other cells.

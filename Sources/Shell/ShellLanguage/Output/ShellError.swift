@@ -67,7 +67,7 @@ package struct ShellError: Error, Sendable, Hashable {
 
   /// The error for a person who has just typed the line at a prompt: carets below the line, the message and the hint.
   package func prompted(promptWidth: Int, columns: Int? = nil) -> String {
-    // Carets need the line above them, which only a prompt has. For the line of a file, the message names the file and the line.
+    // Only a prompt has the typed line above the carets. For a file, the message names the file and the number of the line.
     guard place?.source == .prompt, code != .declined else {
       return DisplayWidth.wrap(scripted, columns: columns, indent: 2)
     }
@@ -122,7 +122,7 @@ package struct ShellError: Error, Sendable, Hashable {
     String(repeating: " ", count: margin) + String(repeating: "^", count: width) + "\n"
   }
 
-  /// The part of a long line around the error, with carets below it.
+  /// The part of a long line around the error, with carets below the error.
   private static func scrolled(_ line: String, to margin: Int, width: Int, columns: Int) -> String {
     let mark = "\u{2026}"
     let room = max(columns - 2, 8)

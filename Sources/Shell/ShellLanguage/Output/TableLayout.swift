@@ -44,7 +44,7 @@ package struct TableLayout: Sendable {
     var result = ""
     for (title, cell) in zip(titles, cells) {
       let line = "\(DisplayWidth.pad(title, to: width))  \(cell.shown(presentation))"
-      // Words are wrapped here. A key or another fact stays one line, so that a person can copy it from the terminal.
+      // Words are wrapped here. A key or another fact stays one line, so that a person can copy the line from the terminal.
       let columns = cell.isWords ? presentation.width : nil
       result += DisplayWidth.wrap(line, columns: columns, indent: width + 2) + "\n"
     }
@@ -70,7 +70,7 @@ package struct TableLayout: Sendable {
     DisplayWidth.fitEnds(text, to: width, mark: presentation.cutMark)
   }
 
-  /// The rows for a narrow window: a line with the first cell, and below it a line with a title for each other cell.
+  /// The rows for a narrow window: first a line with the first cell, then a line with a title for each other cell.
   private func rowsOfLines(_ rows: [[Cell]]) -> [UInt8] {
     let limit = presentation.width ?? .max
     func cut(_ texts: [String], _ index: Int, _ width: Int) -> [String] {

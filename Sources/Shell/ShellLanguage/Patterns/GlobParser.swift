@@ -109,7 +109,7 @@ struct GlobParser {
     return scalar
   }
 
-  /// The error for brackets that form no part of a pattern, so they may belong to a key.
+  /// The error for brackets that form no part of a pattern, so the brackets may belong to a key.
   private func incomplete(_ open: Int, _ message: SafeText, _ count: Int = 1) -> ShellError {
     wrong(
       open, message, "quote it if it belongs to the key", count,

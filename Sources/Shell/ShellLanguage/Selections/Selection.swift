@@ -83,7 +83,7 @@ package struct Selection: Sendable, Equatable {
       case .glob(let glob): prefixes.append(glob.prefix)
       }
     }
-    // The order puts a prefix directly before all longer prefixes that begin with it, so one pass drops the longer prefixes.
+    // The order puts a prefix directly before the longer prefixes with the same beginning, so one pass drops the longer ones.
     var apart: [[UInt8]] = []
     for prefix in prefixes.sorted(by: { $0.lexicographicallyPrecedes($1) })
     where !(apart.last.map(prefix.starts) ?? false) {
