@@ -26,7 +26,7 @@ import ShellLanguage
 
   static func main() {
     do {
-      // The next opened file could get the number of a closed standard descriptor, so this call opens the three descriptors first.
+      // An opened file could get the number of a closed standard descriptor, so this call opens the three descriptors first.
       try StandardDescriptors.claim()
     } catch {
       exit(1)
