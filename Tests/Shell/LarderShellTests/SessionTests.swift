@@ -163,11 +163,11 @@ struct SessionPartTests {
   @Test func `a list has the rows that its reader wants`() {
     let output = Output()
     let writer = output.writer()
-    #expect(writer.page(nil) == 21 && writer.page(.unbounded) == nil && writer.page(.count(3)) == 3)
+    #expect(writer.page(nil) == 21 && writer.page(.max) == nil && writer.page(3) == 3)
     writer.settings.rowLimit = 7
     #expect(writer.page(nil) == 7)
     writer.form = .plain
-    #expect(writer.page(nil) == nil && writer.page(.count(3)) == nil && !writer.isTable)
+    #expect(writer.page(nil) == nil && writer.page(3) == nil && !writer.isTable)
   }
 
   @Test func `what Tab offers is in the store, and a field is found once`() throws {
