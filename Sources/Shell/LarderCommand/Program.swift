@@ -150,7 +150,7 @@ enum Program {
       hasUnicode: settings.hasUnicode, clock: Options.clock)
   }
 
-  /// The directory that `larder demo [DIRECTORY]` creates. Nil for other arguments. A store with the name `demo` is `./demo`.
+  /// The directory that `larder demo [DIRECTORY]` creates. Nil for other arguments. For a store named `demo`, write `./demo`.
   static func demoDirectory(_ words: [[UInt8]]) throws(ShellError) -> String? {
     guard words.first == Array("demo".utf8) else { return nil }
     guard words.count > 1 else { return DemoStore.directory }

@@ -13,7 +13,7 @@ package struct HelpTopic: Sendable {
     return HelpTopic(name: words[0], aliases: Array(words.dropFirst()), text: text)
   }
 
-  /// The texts of the topics. Before each text are the name of the topic and then its aliases.
+  /// The texts of the topics. The words before a text are the name of the topic and the aliases.
   private static let texts: KeyValuePairs<String, String> = [
     "selections selection filters": """
     A selection names the entries of a command. Every command takes the same words: preview with

@@ -34,7 +34,7 @@ package enum DisplayWidth {
     return prefix(of: text, columns: width - of(mark)) + (of(mark) <= width ? mark : "")
   }
 
-  /// The text, without its middle if the text does not fit: `lego.pa...olors`. So names that differ only at the end differ.
+  /// The text, without its middle if the text does not fit, such as `lego.pa...olors`. Names often differ only at the end.
   package static func fitEnds(_ text: String, to width: Int, mark: String) -> String {
     guard of(text) > width, width > 4 else { return fit(text, to: width, mark: mark) }
     let room = width - of(mark)
