@@ -101,8 +101,7 @@ extension Host {
       Interrupts.acknowledge()
       return false
     }
-    let word = String(decoding: answer, as: UTF8.self).lowercased()
-    return ["y", "yes"].contains(word)
+    return ["y", "yes"].contains(String(decoding: answer, as: UTF8.self).lowercased())
   }
 
   /// Gives the history file to `body`. Returns nil if there is no such file, and does not create a file.

@@ -158,8 +158,7 @@ struct PromptLoop {
   }
 
   private func run(program text: [UInt8]) throws {
-    let program = ChildProgram(text)
-    let problem = try program.run()
+    let problem = try ChildProgram(text).run()
     try Terminal.beginLine(runner.environment)
     if let problem { runner.messages.write("\(problem)\n") }
   }

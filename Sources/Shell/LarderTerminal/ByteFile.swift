@@ -68,8 +68,7 @@ package final class ByteFile {
       try openInPlace()
     } else {
       // A link whose target is missing: the caller has not allowed a new file at the target, so this is an error.
-      let isLink = unsafe lstat(path, &status) == 0
-      if isLink { throw .failed(operation: "open", code: ENOENT) }
+      if unsafe lstat(path, &status) == 0 { throw .failed(operation: "open", code: ENOENT) }
       try openBeside(permissions)
     }
   }

@@ -18,8 +18,7 @@ package struct Completion: Equatable, Sendable {
   var commonPrefix: String {
     guard let first = candidates.first?.unicodeScalars else { return "" }
     let shared = candidates.dropFirst().reduce(first[...]) { shared, candidate in
-      let length = zip(shared, candidate.unicodeScalars).prefix { $0 == $1 }.count
-      return shared.prefix(length)
+      shared.prefix(zip(shared, candidate.unicodeScalars).prefix { $0 == $1 }.count)
     }
     return String(shared)
   }

@@ -29,8 +29,7 @@ extension LineEditor {
     /// The newest entries. If entries are equal, only the newest of the equal entries is kept.
     package func load() throws(TerminalError) -> [String] {
       try locked { descriptor throws(TerminalError) in
-        let bytes = try Self.contents(of: descriptor)
-        let lines = bytes.split(separator: UInt8(ascii: "\n"))
+        let lines = try Self.contents(of: descriptor).split(separator: UInt8(ascii: "\n"))
         var known: Set<[UInt8]> = []
         let newest = lines.reversed().filter { known.insert(Array($0)).inserted }.prefix(Self.limit)
         if lines.count > 2 * Self.limit {

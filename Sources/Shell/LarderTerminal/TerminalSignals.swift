@@ -79,8 +79,7 @@ enum TerminalSignals {
 
   /// Ends the effect of ``deferTermination()``: ^Z stops the process again, and `SIGTERM` ends the process again.
   static func restoreTermination() {
-    let previous = signal(SIGTSTP, SIG_DFL)
-    if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }
+    if isIgnored(signal(SIGTSTP, SIG_DFL)) { _ = signal(SIGTSTP, SIG_IGN) }
     _ = signal(SIGTERM, SIG_DFL)
   }
 

@@ -98,8 +98,7 @@ struct ExpressionParser {
     }
     let right = try operand()
     let a = try asTime(left, beside: right, at: first)
-    let b = try asTime(right, beside: left, at: start)
-    return .compare(a, comparison, b)
+    return .compare(a, comparison, try asTime(right, beside: left, at: start))
   }
 
   /// Turns a string into a time if it is compared with a fact that is a time. Throws for an operand that cannot be a time.

@@ -14,8 +14,7 @@ extension ArgumentReader {
       !ProgramOptions.excludingCommand.contains(moved.name), moved.kind == nil || value != nil
     {
       let word = moved.kind == nil || option.value != nil ? nil : next
-      let ranges = [option.range] + [word?.range].compactMap(\.self)
-      return programOptionsFirst(ranges)
+      return programOptionsFirst([option.range] + [word?.range].compactMap(\.self))
     }
     if option.spelling == "--ttl", command.selection != nil {
       return "use `--expiring\(value.map { " " + $0 } ?? "")`"

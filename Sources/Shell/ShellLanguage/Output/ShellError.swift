@@ -97,8 +97,7 @@ package struct ShellError: Error, Sendable, Hashable {
 
   private var location: String {
     guard let place, let name = place.source.name else { return "" }
-    let source = SafeText(name).description
-    return "\(source):\(place.line):\(place.column): "
+    return "\(SafeText(name)):\(place.line):\(place.column): "
   }
 
   private func caret(promptWidth: Int, columns: Int?) -> String {

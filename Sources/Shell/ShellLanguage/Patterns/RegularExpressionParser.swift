@@ -70,8 +70,7 @@ struct RegularExpressionParser {
     let start = index
     guard take("{") else { return nil }
     let least = number()
-    let hasComma = take(",")
-    let most = hasComma ? number() : least
+    let most = take(",") ? number() : least
     // Braces without numbers are text, not a quantifier.
     guard take("}"), least != nil || most != nil else {
       index = start

@@ -121,8 +121,7 @@ extension Word {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let unit = text.dropFirst(number.count).lowercased()
     guard let decimal = DecimalNumber(number) else {
-      let problem = DecimalNumber.problem(of: number, "it is too large")
-      throw wrong("size", problem, Self.exampleOfSize)
+      throw wrong("size", DecimalNumber.problem(of: number, "it is too large"), Self.exampleOfSize)
     }
     if ["k", "m", "g", "t"].contains(unit) {
       let prefix = unit == "k" ? "k" : unit.uppercased()
