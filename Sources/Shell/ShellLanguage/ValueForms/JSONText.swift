@@ -170,15 +170,12 @@ package struct JSONText {
 
   private func painted(_ token: Token) -> [UInt8] {
     let color: Color
-    switch token.kind {
-    case .open, .close: return text(token)
-    case .name: color = .field
-    case .value:
-      switch bytes[token.range.lowerBound] {
-      case .doubleQuote: color = .string
-      case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"): color = .word
-      default: color = .number
-      }
+    switch (token.kind, bytes[token.range.lowerBound]) {
+    case (.open, _), (.close, _): return text(token)
+    case (.name, _): color = .field
+    case (_, UInt8(ascii: "\"")): color = .string
+    case (_, UInt8(ascii: "t")), (_, UInt8(ascii: "f")), (_, UInt8(ascii: "n")): color = .word
+    default: color = .number
     }
     return Array(color.on.utf8) + text(token) + Array(Color.off.utf8)
   }
