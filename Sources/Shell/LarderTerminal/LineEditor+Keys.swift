@@ -27,7 +27,9 @@ extension LineEditor {
     }
     unsafe cel_bind(editor, "^I", "larder-complete")
     guard !isVi else { return }
-    for (key, function) in Self.emacsKeys { unsafe cel_bind(editor, key, function) }
+    for (function, keys) in Self.emacsKeys {
+      for key in keys { unsafe cel_bind(editor, key, function) }
+    }
   }
 
   /// Adds a function to libedit. The name of the function also describes the function.
@@ -45,37 +47,21 @@ extension LineEditor {
 
   /// Keys of other shells, as the codes that terminals send. libedit does not bind these keys, or binds these keys differently.
   private static let emacsKeys: KeyValuePairs = [
-    "^R": "em-inc-search-prev",
-    "^W": "larder-delete-word",
-    "^H": "larder-delete-left",
-    "^?": "larder-delete-left",
-    "^D": "larder-delete-or-leave",
-    "^B": "larder-left",
-    "^F": "larder-right",
-    "\\e[D": "larder-left",
-    "\\eOD": "larder-left",
-    "\\e[C": "larder-right",
-    "\\eOC": "larder-right",
-    "^P": "larder-earlier",
-    "^N": "larder-later",
-    "\\e[A": "larder-earlier",
-    "\\eOA": "larder-earlier",
-    "\\e[B": "larder-later",
-    "\\eOB": "larder-later",
-    "\\e[H": "ed-move-to-beg",
-    "\\eOH": "ed-move-to-beg",
-    "\\e[1~": "ed-move-to-beg",
-    "\\e[F": "ed-move-to-end",
-    "\\eOF": "ed-move-to-end",
-    "\\e[4~": "ed-move-to-end",
-    "\\e[3~": "larder-delete-right",
-    "\\e[1;5C": "em-next-word",
-    "\\e[1;5D": "ed-prev-word",
-    "\\e[1;3C": "em-next-word",
-    "\\e[1;3D": "ed-prev-word",
-    "\\e^M": "larder-newline",
-    "\\e^J": "larder-newline",
-    "\\e[200~": "larder-paste",
+    "em-inc-search-prev": ["^R"],
+    "larder-delete-word": ["^W"],
+    "larder-delete-left": ["^H", "^?"],
+    "larder-delete-or-leave": ["^D"],
+    "larder-left": ["^B", "\\e[D", "\\eOD"],
+    "larder-right": ["^F", "\\e[C", "\\eOC"],
+    "larder-earlier": ["^P", "\\e[A", "\\eOA"],
+    "larder-later": ["^N", "\\e[B", "\\eOB"],
+    "ed-move-to-beg": ["\\e[H", "\\eOH", "\\e[1~"],
+    "ed-move-to-end": ["\\e[F", "\\eOF", "\\e[4~"],
+    "larder-delete-right": ["\\e[3~"],
+    "em-next-word": ["\\e[1;5C", "\\e[1;3C"],
+    "ed-prev-word": ["\\e[1;5D", "\\e[1;3D"],
+    "larder-newline": ["\\e^M", "\\e^J"],
+    "larder-paste": ["\\e[200~"],
   ]
 
   /// In paste mode, the terminal sends marks around pasted text, so that a newline in this text does not run a command.
