@@ -64,7 +64,7 @@ import Testing
   }
 
   /// A record of format 1 has only the mark, the version and the identity of the store.
-  @Test(arguments: [(1, LarderError.Code.cannotOpen), (6, .newerFormat)])
+  @Test(arguments: [(UInt32(1), LarderError.Code.cannotOpen), (6, .newerFormat)])
   func `another format is refused in words, and left alone`(
     version: UInt32, code: LarderError.Code
   ) throws {
