@@ -42,6 +42,7 @@ extension String {
       byte >= 0x80 || byte.isLetter || byte.isDigit || "/._-+=:@%,".utf8.contains(byte)
     }
     if isPlain, !isEmpty { return self }
-    return "'" + replacing("'", with: "'\\''") + "'"
+    // A quote with a combining mark is one character, but `sh` sees the quote.
+    return "'" + unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
   }
 }

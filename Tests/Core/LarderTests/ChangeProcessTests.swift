@@ -133,6 +133,7 @@ import Testing
       kinds.insert(try #require(await watch.next()).kind)
     }
     #expect(kinds.contains(.missed(nil)) && kinds.isSubset(of: [.missed(nil), .set]))
+    try await waitUntil { try store.publishesChanges }
     try await store.namespace("notes").remove(0)
     #expect(await watch.next()?.kind == .removed(.removed))
     // If no process writes between the end of a lease and its renewal, the watcher misses nothing.

@@ -15,8 +15,8 @@
 // bytes of the failed sync may not be on the disk. A write through a descriptor for synchronous writes counts as a sync. With
 // LARDER_POWER_FAIL=<path>, the file <path> contains the name of a file of the store. The next sync of that file fails, and
 // the library removes <path>. With LARDER_POWER_REFUSE=<path>, writes to data.mdb fail while the file <path> exists. The file
-// contains the number of the error. The files lock.* are not recorded: LMDB writes lock.mdb through a map, and the first process that
-// opens the store creates lock.mdb again.
+// contains the number of the error. The files lock.* are not recorded: LMDB writes lock.mdb through a map, and the first process
+// that opens the store creates lock.mdb again.
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <errno.h>

@@ -28,8 +28,12 @@ package struct TextFinder {
 
   /// The first match of each line. A line without a match adds nothing.
   package func finds(in bytes: [UInt8]) throws -> [Range<Int>] {
-    // After a final newline, and without bytes, the last of `lines` is empty and is no line of the text.
-    let isClosed = bytes.last ?? .newline == .newline
-    return try bytes.lines.dropLast(isClosed ? 1 : 0).compactMap(firstMatch)
+    var (finds, start) = ([Range<Int>](), 0)
+    while start < bytes.count {
+      let end = bytes[start...].firstIndex(of: .newline) ?? bytes.count
+      if let find = try firstMatch(bytes[start..<end]) { finds.append(find) }
+      start = end + 1
+    }
+    return finds
   }
 }

@@ -94,12 +94,10 @@ extension Cache {
       if options.policy != .revalidate, options.refreshAhead == nil,
         let item = memory?.current(key)
       {
-        // The value in memory has the time of its write, so no lookup is needed.
-        let written = Timestamp(milliseconds: item.writtenAt)
         return .known(
           CacheResult(
             value: unbox(item), source: .memory,
-            age: max(.zero, written.duration(to: namespace.engine.clock.now))))
+            age: max(.zero, item.writeTime.duration(to: namespace.engine.clock.now))))
       }
       let lookup = try lookUp(key, for: .request)
       if LoadDecision(lookup.found, options) == .use { return .known(result(lookup)) }

@@ -20,8 +20,8 @@ class MemoryItem: @unchecked Sendable {
   private let stamp: Atomic<UInt64>
   /// From this time on the value must not be returned without a lookup of the entry.
   private let expires: Atomic<Int64>
-  /// The time of the entry's write, from the header that this process read first.
-  let writtenAt: Int64
+  /// The time of the entry's write, or of the last confirmation of its value.
+  private let writtenAt: Atomic<Int64>
   /// The time of the write; `.min` if the entry never expires. A time more than a minute in the future makes the entry stale.
   private let written: Atomic<Int64>
 
@@ -41,7 +41,7 @@ class MemoryItem: @unchecked Sendable {
     self.cost = cost
     self.end = end
     version = header.version
-    writtenAt = header.written
+    writtenAt = Atomic(header.written)
     stamp = Atomic(stored.moment)
     expires = Atomic(Swift.min(header.expires, end))
     written = Atomic(Self.written(header))
@@ -61,10 +61,13 @@ class MemoryItem: @unchecked Sendable {
   @inline(__always)
   final var snapshot: UInt64 { stamp.load(ordering: .relaxed) }
 
+  final var writeTime: Timestamp { Timestamp(milliseconds: writtenAt.load(ordering: .relaxed)) }
+
   final func confirm(_ header: EntryHeader, snapshot: UInt64) {
     guard snapshot > self.snapshot else { return }
     expires.store(Swift.min(header.expires, end), ordering: .relaxed)
     written.store(Self.written(header), ordering: .relaxed)
+    writtenAt.store(header.written, ordering: .relaxed)
     stamp.store(snapshot, ordering: .relaxed)
   }
 
@@ -106,7 +109,7 @@ class MemoryItem: @unchecked Sendable {
 
   final var isUsed: Bool { word & 0x40 != 0 }
 
-  /// Records a use, like ``AccessStats/use()`` but without decoding the word. Changes nothing for a used item whose clock is at
+  /// Records a use, like ``AccessSlot/used(in:isRecent:)`` but without decoding the word. Changes nothing for a used item whose clock is at
   /// its maximum. An item with the number `firstRecent` or a higher number is too new, so the use is only marked, not counted.
   @inline(__always)
   final func recordUse(firstRecent: UInt64) {

@@ -38,9 +38,12 @@ extension AccessTable {
   ) {
     if !isNew { return touch(hash, sequence: sequence, of: id, in: minute) }
     let view = words.view
-    if view.count > 0, view.find(hash) == nil {
-      setStats(AccessStats(frequency: 1), of: hash, in: minute)
-    }
+    guard view.isWritable, view.count > 0, view.find(hash) == nil else { return }
+    view.claim(
+      hash,
+      AccessSlot(
+        tag: AccessSlot.tag(of: hash), stats: AccessStats(frequency: 1), minute: view.minute(minute)
+      ))
   }
 
   func forget(_ hash: UInt64) {

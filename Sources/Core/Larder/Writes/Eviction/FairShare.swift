@@ -5,16 +5,20 @@
 struct FairShare: Sendable {
   private var generation: UInt64 = 0
   private var namespaces: [KnownNamespace] = []
+  private var guarantees: [NamespaceID: UInt64] = [:]
   private var times: [NamespaceID: Double] = [:]
   private var now = 0.0
 
-  func known(at generation: UInt64) -> [KnownNamespace]? {
-    self.generation == generation ? namespaces : nil
+  func known(
+    at generation: UInt64
+  ) -> (namespaces: [KnownNamespace], guarantees: [NamespaceID: UInt64])? {
+    self.generation == generation ? (namespaces, guarantees) : nil
   }
 
   mutating func remember(_ namespaces: [KnownNamespace], at generation: UInt64) {
     self.generation = generation
     self.namespaces = namespaces
+    guarantees = namespaces.guarantees
     let ids = Set(namespaces.map(\.id))
     times = times.filter { ids.contains($0.key) }
   }
@@ -32,4 +36,11 @@ struct FairShare: Sendable {
   }
 
   private func time(of id: NamespaceID) -> Double { times[id] ?? now }
+}
+
+extension [KnownNamespace] {
+  /// The bytes that namespaces are guaranteed to keep.
+  var guarantees: [NamespaceID: UInt64] {
+    reduce(into: [:]) { if $1.guaranteed > 0 { $0[$1.id] = $1.guaranteed } }
+  }
 }

@@ -49,21 +49,20 @@ extension NamespaceQueue {
   }
 
   /// Whether every namespace keeps its guaranteed bytes when the victims and their dependents are removed. Only the namespace
-  /// that needs the room may lose guaranteed bytes. O(removed entries + namespaces) in a store with owners.
+  /// that needs the room may lose guaranteed bytes. O(removed entries) in a store with owners, if no namespace has
+  /// changed.
   mutating func keepsGuarantees(without victims: [StoredEntry]) throws(LarderError) -> Bool {
     guard session.state.dependents > 0 else { return true }
     // The namespace whose write or rules need the room; nil if only the limits of the store need the room.
     let asking = request.reason == nil ? request.id : session.ledger.expected?.id
-    let guaranteed = try session.namespaces().reduce(into: [NamespaceID: UInt64]()) {
-      if $1.guaranteed > 0, $1.id != asking { $0[$1.id] = $1.guaranteed }
-    }
+    let guaranteed = try session.guarantees()
     guard !guaranteed.isEmpty else { return true }
     var taken: [NamespaceID: UInt64] = [:]
     var leaving: Set<[UInt8]> = []
     var waiting = victims
     while let entry = waiting.popLast() {
       guard leaving.insert(entry.entryKey).inserted else { continue }
-      if let least = guaranteed[entry.id] {
+      if entry.id != asking, let least = guaranteed[entry.id] {
         let sum = taken[entry.id, default: 0] &+ UInt64(entry.valueCount)
         let bytes = try session.counters(of: entry.id).bytes
         guard bytes >= least &+ sum else { return false }

@@ -92,7 +92,9 @@ extension WriteSession {
   /// O(namespaces), but O(1) if this process has called the function after the last change of a namespace.
   mutating func namespaces() throws(LarderError) -> [KnownNamespace] {
     let generation = state.generation
-    if let known = engine.writes.fairShare.withLock({ $0.known(at: generation) }) { return known }
+    if let known = engine.writes.fairShare.withLock({ $0.known(at: generation) }) {
+      return known.namespaces
+    }
     var namespaces: [KnownNamespace] = []
     for name in try namespaceNames() {
       if let found = try namespace(name) { namespaces.append(found) }
@@ -101,6 +103,13 @@ extension WriteSession {
       engine.writes.fairShare.withLock { $0.remember(namespaces, at: generation) }
     }
     return namespaces
+  }
+
+  /// The guaranteed bytes of each namespace that has a guarantee, at the same cost as ``namespaces()``.
+  mutating func guarantees() throws(LarderError) -> [NamespaceID: UInt64] {
+    let generation = state.generation
+    let known = engine.writes.fairShare.withLock { $0.known(at: generation) }
+    return try known?.guarantees ?? namespaces().guarantees
   }
 
   @discardableResult

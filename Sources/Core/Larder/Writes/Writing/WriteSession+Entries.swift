@@ -65,8 +65,8 @@ extension WriteSession {
   }
 
   mutating func remove(_ old: StoredEntry, as change: EntryChange) throws(LarderError) {
-    if case .removed(let reason) = change, let keyHash = old.keyHash,
-      [.removed, .invalidated, .orphaned].contains(reason)
+    if case .removed(let reason) = change, [.removed, .invalidated, .orphaned].contains(reason),
+      let keyHash = old.keyHash
     {
       recordRemoval(of: keyHash)
     }
