@@ -109,7 +109,8 @@ extension WriteSession {
   mutating func guarantees() throws(LarderError) -> [NamespaceID: UInt64] {
     let generation = state.generation
     let known = engine.writes.fairShare.withLock { $0.known(at: generation) }
-    return try known?.guarantees ?? namespaces().guarantees
+    if let known { return known.guarantees }
+    return try namespaces().guarantees
   }
 
   @discardableResult
