@@ -92,9 +92,9 @@ package final class FullScreen {
       TerminalSignals.restoreTermination()
     }
     var modes = modes
-    let code = unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &modes)
+    let code = unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &modes) == 0 ? 0 : errno
     try Terminal.write(Self.end)
-    try check(code == 0, "tcsetattr")
+    if code != 0 { throw .failed(operation: "tcsetattr", code: code) }
   }
 
   deinit { try? close() }

@@ -25,9 +25,7 @@ package struct Glob: Sendable {
     prefix = fixed.flatMap { $0.literal ?? [] }
     node = .sequence(Array(parts[fixed.count...]))
     let program = try? PatternProgram(node)
-    // A step opens itself if it takes a character or ends the match.
-    let places =
-      program.map { all in all.steps.indices.filter { all.opened(from: $0) == [$0] } } ?? []
+    let places = program?.opening ?? []
     guard let program, places.count <= Steps.bitWidth else {
       throw ShellError(
         .badPattern,
@@ -70,6 +68,18 @@ package struct Glob: Sendable {
   package var longestLiteral: [UInt8] {
     let parts = text.split { "*?[]{},".utf8.contains($0) }
     return parts.max { $0.count < $1.count }.map(Array.init) ?? []
+  }
+}
+
+extension PatternProgram {
+  /// The steps that take a character, and the step that ends a match.
+  fileprivate var opening: [Int] {
+    steps.indices.filter {
+      switch steps[$0] {
+      case .character, .any, .set, .match: true
+      case .fork, .jump, .assertion: false
+      }
+    }
   }
 }
 

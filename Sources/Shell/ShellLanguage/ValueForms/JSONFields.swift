@@ -1,29 +1,37 @@
 package enum JSONFields {
+  private static let deepest = 2
+
   /// The paths of fields: one or two names without indexes and quotes, such as `a.b`. Empty if `value` is not an object.
   package static func names(of value: [UInt8]) -> [String] {
-    guard let json = try? JSONText(value) else { return [] }
-    func fields(of index: Int) -> [(name: String, value: Int)] {
-      json.children(of: index).compactMap { child in
-        guard let name = child.name.map(json.string), QueryToken.isIdentifier(name) else {
-          return nil
-        }
-        return (String(decoding: name, as: UTF8.self), child.value)
-      }
+    var names: [String] = []
+    let failure = JSONGrammar.failure(of: value.span) { bytes, index throws(JSONError) in
+      try addNames(bytes, &index, depth: 0, "", to: &names)
     }
-    return fields(of: 0).flatMap { outer in
-      [outer.name] + fields(of: outer.value).map { "\(outer.name).\($0.name)" }
-    }
+    return failure == nil ? names : []
   }
 
   package typealias Field = (name: [UInt8], value: Range<Int>)
 
   /// The fields of an object; nil for a value that is not an object.
   package static func fields(of text: [UInt8]) throws(JSONText.ParseError) -> [Field]? {
-    let json = try JSONText(text)
-    guard text[json.tokens[0].range.lowerBound] == UInt8(ascii: "{") else { return nil }
-    return json.children(of: 0).compactMap { child -> Field? in
-      child.name.map { (json.string($0), json.range(of: child.value)) }
+    guard String(validating: text, as: UTF8.self) != nil else {
+      throw JSONText.ParseError(reason: "not UTF-8", offset: 0)
     }
+    var fields: [Field]?
+    let failure = JSONGrammar.failure(of: text.span) { bytes, index throws(JSONError) in
+      guard index < bytes.count, bytes[index] == UInt8(ascii: "{") else {
+        return try JSONGrammar.value(bytes, &index, depth: 0)
+      }
+      var found: [Field] = []
+      try JSONGrammar.parts(bytes, &index, depth: 0) { bytes, name, index throws(JSONError) in
+        let start = index
+        try JSONGrammar.value(bytes, &index, depth: 1)
+        if let name { found.append((JSONLookup.string(bytes, name), start..<index)) }
+      }
+      fields = found
+    }
+    if let failure { throw JSONText.ParseError(failure) }
+    return fields
   }
 
   /// The names of an object's own fields; empty for another value.
@@ -31,16 +39,30 @@ package enum JSONFields {
     ((try? fields(of: text)) ?? nil)?.map { String(decoding: $0.name, as: UTF8.self) } ?? []
   }
 
-  /// The first name that an object has a second time, with the range of the second name. Nil for any other text.
-  package static func repeated(in text: [UInt8]) -> (name: [UInt8], range: Range<Int>)? {
-    guard let json = try? JSONText(text) else { return nil }
-    let repeated = json.tokens.indices.compactMap { object in
-      var known: Set<[UInt8]> = []
-      return json.children(of: object).compactMap(\.name).first {
-        !known.insert(json.string($0)).inserted
+  /// - Parameter path: The path of the value with a final dot. Nil if the path needs an index or quotes.
+  private static func addNames(
+    _ bytes: Span<UInt8>, _ index: inout Int, depth: Int, _ path: String?,
+    to names: inout [String]
+  ) throws(JSONError) {
+    guard let path, depth < deepest, JSONGrammar.opens(bytes, index),
+      bytes[index] == UInt8(ascii: "{")
+    else { return try JSONGrammar.value(bytes, &index, depth: depth) }
+    try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONError) in
+      let name = name.map { JSONLookup.string(bytes, $0) }.flatMap {
+        QueryToken.isIdentifier($0) ? path + String(decoding: $0, as: UTF8.self) : nil
       }
+      if let name { names.append(name) }
+      try addNames(bytes, &index, depth: depth + 1, name.map { $0 + "." }, to: &names)
     }
-    return repeated.min().map { (json.string($0), json.tokens[$0].range) }
+  }
+
+  /// A name that an object has twice, with the range of its second occurrence. Nil without such a name, or for invalid JSON.
+  package static func repeated(in text: [UInt8]) -> (name: [UInt8], range: Range<Int>)? {
+    var repeated: Range<Int>?
+    let failure = JSONGrammar.failure(of: text.span) { bytes, index throws(JSONError) in
+      try findRepeated(bytes, &index, depth: 0, &repeated)
+    }
+    return failure == nil ? repeated.map { (JSONLookup.string(text.span, $0), $0) } : nil
   }
 
   /// The fields that an object may have, each with the shape of the field's own object. Empty for a value that is not an object.
@@ -55,32 +77,55 @@ package enum JSONFields {
     }
   }
 
-  /// A field that the shape of its object does not contain. The range includes the quotes of the name. `object` is the path of
-  /// the object, such as `owners[0]`, or empty for the root.
+  /// A field that the shape of its object does not contain.
+  ///
+  /// The range includes the quotes of the name. `object` is the path of the object, such as `owners[0]`, or empty for the root.
   package typealias Unknown = (name: [UInt8], range: Range<Int>, object: String, known: [String])
 
   /// The first field that is not in the shape. The elements of an array have the same shape as the array.
   package static func unknown(in text: [UInt8], of shape: Shape) -> Unknown? {
-    (try? JSONText(text)).flatMap { unknown(in: $0, 0, shape, "") }
+    var unknown: Unknown?
+    // Ignores an error of the JSON text: an unknown name before the error is still reported.
+    _ = JSONGrammar.failure(of: text.span) { bytes, index throws(JSONError) in
+      try findUnknown(bytes, &index, depth: 0, shape, "", &unknown)
+    }
+    return unknown
   }
 
-  private static func unknown(
-    in json: JSONText, _ index: Int, _ shape: Shape, _ object: String
-  ) -> Unknown? {
-    guard !shape.names.isEmpty else { return nil }
-    for (number, child) in json.children(of: index).enumerated() {
-      var inner = shape
-      var path = "\(object)[\(number)]"
-      if let token = child.name {
-        let name = json.string(token)
-        guard let field = shape.fields[name] else {
-          return (name, json.tokens[token].range, object, shape.names)
+  private static func findUnknown(
+    _ bytes: Span<UInt8>, _ index: inout Int, depth: Int, _ shape: Shape?, _ object: String,
+    _ unknown: inout Unknown?
+  ) throws(JSONError) {
+    guard let shape, !shape.fields.isEmpty, JSONGrammar.opens(bytes, index) else {
+      return try JSONGrammar.value(bytes, &index, depth: depth)
+    }
+    var count = 0
+    try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONError) in
+      var inner: Shape? = shape
+      var path = "\(object)[\(count)]"
+      if let range = name {
+        let name = JSONLookup.string(bytes, range)
+        inner = shape.fields[name]
+        if inner == nil, unknown == nil {
+          unknown = (name, range, object, shape.names)
         }
-        inner = field
         path = (object.isEmpty ? "" : "\(object).") + String(decoding: name, as: UTF8.self)
       }
-      if let unknown = unknown(in: json, child.value, inner, path) { return unknown }
+      count += 1
+      try findUnknown(bytes, &index, depth: depth + 1, inner, path, &unknown)
     }
-    return nil
+  }
+
+  private static func findRepeated(
+    _ bytes: Span<UInt8>, _ index: inout Int, depth: Int, _ repeated: inout Range<Int>?
+  ) throws(JSONError) {
+    guard JSONGrammar.opens(bytes, index) else { return try JSONGrammar.scalar(bytes, &index) }
+    var names: Set<[UInt8]> = []
+    try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONError) in
+      if let name, !names.insert(JSONLookup.string(bytes, name)).inserted {
+        repeated = repeated ?? name
+      }
+      try findRepeated(bytes, &index, depth: depth + 1, &repeated)
+    }
   }
 }

@@ -13,7 +13,7 @@ extension Store {
   @discardableResult
   public func purge() throws(LarderError) -> RemovalResult { try purge(only: nil) { _ in true } }
 
-  /// Purges one namespace, or all. Between transactions, calls `shouldContinue` with the result so far. The result false stops the purge.
+  /// Purges one namespace, or all. Between transactions, calls `shouldContinue` with the result so far; false stops the purge.
   package func purge(
     only namespace: Store.Namespace?, while shouldContinue: (RemovalResult) -> Bool
   ) throws(LarderError) -> RemovalResult {

@@ -109,6 +109,7 @@ struct SalvageWriter {
     let version = entry.header.version
     guard let expected = ChunkedPayload(payload) else { return nil }
     var value: [UInt8] = []
+    value.reserveCapacity(min(expected.count, 64 << 20))
     var index: UInt32 = 0
     while value.count < expected.count {
       let key = IndexKey.chunk(index, of: version, in: entry.id)
