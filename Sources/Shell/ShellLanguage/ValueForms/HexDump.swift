@@ -15,7 +15,8 @@ package enum HexDump {
       for column in 0..<perLine {
         if column % 8 == 0 { result.append(.space) }
         let byte = column < line.count ? Int(line[start + column]) : nil
-        result += byte.map { [digits[$0 >> 4], digits[$0 & 0xF], .space] } ?? [.space, .space, .space]
+        result +=
+          byte.map { [digits[$0 >> 4], digits[$0 & 0xF], .space] } ?? [.space, .space, .space]
       }
       result += [.space, UInt8(ascii: "|")]
       result += line.map { $0.isPrintable ? $0 : UInt8(ascii: ".") }
