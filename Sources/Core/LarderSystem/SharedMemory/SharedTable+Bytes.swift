@@ -8,9 +8,16 @@ extension SharedTable.View {
   package func store(_ bytes: Span<UInt8>, wide index: Int) {
     let words = Self.wideCount(ofBytes: bytes.count)
     precondition(isWritable && index >= 0 && index <= count / 2 && words <= count / 2 - index)
-    for word in 0..<words {
-      unsafe atomic(index &+ word).pointee.store(Self.word(word, of: bytes), ordering: .relaxed)
+    let whole = bytes.count / 8
+    for word in 0..<whole {
+      unsafe atomic(index &+ word).pointee.store(bytes.word(at: 8 &* word), ordering: .relaxed)
     }
+    if whole == words { return }
+    var last: UInt64 = 0
+    for position in 8 * whole..<bytes.count {
+      last |= UInt64(bytes[position]) &<< UInt64(8 &* (position &- 8 &* whole))
+    }
+    unsafe atomic(index &+ whole).pointee.store(last, ordering: .relaxed)
   }
 
   package func copy(_ count: Int, wide index: Int, to output: inout OutputSpan<UInt8>) {
@@ -30,19 +37,14 @@ extension SharedTable.View {
   package func holds(_ bytes: Span<UInt8>, wide index: Int) -> Bool {
     let words = Self.wideCount(ofBytes: bytes.count)
     precondition(index >= 0 && index <= count / 2 && words <= count / 2 - index)
-    for word in 0..<words where wide(index &+ word) != Self.word(word, of: bytes) { return false }
-    return true
-  }
-
-  /// Word `index` of `bytes`. Zeros fill the rest of the last word.
-  @inline(__always)
-  private static func word(_ index: Int, of bytes: Span<UInt8>) -> UInt64 {
-    let start = 8 &* index
-    if bytes.count &- start >= 8 { return bytes.word(at: start) }
-    var word: UInt64 = 0
-    for position in start..<bytes.count {
-      word |= UInt64(bytes[position]) &<< UInt64(8 &* (position &- start))
+    let whole = bytes.count / 8
+    for word in 0..<whole where wide(index &+ word) != bytes.word(at: 8 &* word) { return false }
+    if whole == words { return true }
+    var last = wide(index &+ whole)
+    for position in 8 * whole..<bytes.count {
+      if UInt8(truncatingIfNeeded: last) != bytes[position] { return false }
+      last &>>= 8
     }
-    return word
+    return true
   }
 }

@@ -47,6 +47,8 @@ package enum Checksum {
       var offset = start
       let count = bytes.count
       unsafe bytes.withUnsafeBytes { bytes in
+        // Local variables stay in registers.
+        var (state, middle, last) = (state, middle, last)
         while count &- offset >= 48 {
           state = unsafe mix(bytes.word(offset) ^ Checksum.first, bytes.word(offset &+ 8) ^ state)
           middle = unsafe mix(
@@ -55,6 +57,7 @@ package enum Checksum {
             bytes.word(offset &+ 32) ^ Checksum.third, bytes.word(offset &+ 40) ^ last)
           offset &+= 48
         }
+        (self.state, self.middle, self.last) = (state, middle, last)
       }
       return offset
     }
@@ -64,9 +67,11 @@ package enum Checksum {
     func checksum(count: Int, rest: Span<UInt8>, from start: Int) -> UInt64 {
       var state = count >= 48 ? state ^ middle ^ last : state
       var offset = start
-      while rest.count &- offset >= 16 {
-        state = mix(rest.word(at: offset) ^ Checksum.second, rest.word(at: offset &+ 8) ^ state)
-        offset &+= 16
+      unsafe rest.withUnsafeBytes { rest in
+        while rest.count &- offset >= 16 {
+          state = unsafe mix(rest.word(offset) ^ Checksum.second, rest.word(offset &+ 8) ^ state)
+          offset &+= 16
+        }
       }
       let (low, high) = KeyHash.ends(of: rest, from: offset)
       return mix(

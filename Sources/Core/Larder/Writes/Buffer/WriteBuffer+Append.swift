@@ -158,6 +158,7 @@ extension WriteBuffer {
 
   /// The numbers with the room that the record takes, and the final numbers if the record also gives room. Nil if there is too
   /// little room.
+  @inline(__always)
   private func costs(
     of record: BufferRecord, _ charge: BufferCharge, _ namespace: BufferedNamespace,
     _ state: BufferState, _ view: borrowing SharedTable.View
@@ -168,6 +169,7 @@ extension WriteBuffer {
     return (before, charge.givesRoom ? cost(of: record, charge, namespace, view) : nil)
   }
 
+  @inline(__always)
   private func cost(
     of record: BufferRecord, _ charge: BufferCharge, _ namespace: BufferedNamespace,
     _ view: borrowing SharedTable.View
