@@ -149,6 +149,7 @@ final class WriteGuard: @unchecked Sendable {
       throw PageDamage(page: 0, reason: "a database that was not opened")
     }
     let name = snapshot.names[index]
+    defer { withExtendedLifetime(name) {} }
     // LMDB reads and writes the record of the database. So this call also checks the pages on the path to the record.
     _ = try unsafe path(to: SearchKey(name.span), in: .main)
     guard let tree = snapshot.tree(of: database) else {

@@ -160,6 +160,7 @@ struct QuickCheck: PageOpener {
   private func find(_ key: [UInt8]) throws(OpenError) -> TreePage.Node? {
     let tree = pages.main
     if tree.isEmpty { return nil }
+    defer { withExtendedLifetime(key) {} }
     let searched = unsafe SearchKey(key.span)
     var path = TreePath(tree)
     try unsafe path.seek(searched, by: self)

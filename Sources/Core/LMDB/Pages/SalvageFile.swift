@@ -126,6 +126,7 @@ package struct SalvageFile: ~Copyable {
   package func withValue<Result>(
     for key: [UInt8], in database: String, _ body: (Span<UInt8>) -> Result
   ) -> Result? {
+    defer { withExtendedLifetime(key) {} }
     guard let tree = tree(named: database),
       let region = unsafe pages.table.lookUp(SearchKey(key.span), in: tree).region
     else { return nil }
