@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test func `a watch that begins during a write is told that something passed`() async throws {
-    // After the first watch of a store, writers check for watchers. This watch ends immediately, so writers find none.
+    // Once a store has had a watch, its writers check for watches. The watch of the next line ends immediately.
     _ = store.changes()
     var changes: Changes?
     let gaps = store.engine.changes.ring.position.gaps

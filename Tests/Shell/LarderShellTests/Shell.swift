@@ -35,8 +35,9 @@ final class Shell {
   /// The change that the person makes in an editor. `editorProblem`: why the editor fails, or nil if the editor works.
   var editing: (String) throws -> String = { $0 }
   var editorProblem: String?
-  /// The extensions of the edited files, and the texts of the files that were not removed.
+  /// The extensions of the edited files.
   private(set) var drafts: [String] = []
+  /// The texts of the edited files that were not removed.
   private(set) var keptDrafts: [String] = []
   var window = LarderShell.Host.Window(columns: 80, rows: 24)
   /// The output of the last command.

@@ -75,7 +75,8 @@ import Synchronization
     return try body()
   }
 
-  /// Takes the writer lock. Without `bound`, waits until another thread has kept the lock for ``writerTimeout``.
+  /// Takes the writer lock. Throws ``LMDBError/busy`` after `bound`. Without `bound`, throws ``LMDBError/writerKept`` when a thread
+  /// has kept the lock for ``writerTimeout``.
   func enterWriter(waitingAtMost bound: Duration? = nil) throws(LMDBError) {
     if !isOpen { throw phaseError }
     if writer.isMine { throw .insideWrite }

@@ -50,7 +50,7 @@ extension WriteGuard {
     if level < tree.depth - 2 { return branch.page.count - Int(facts.drained) < Self.fewChildren }
     if branch.page.count - Int(facts.removals) >= Self.fewChildren { return false }
     try checkBelow(branch, in: tree, level: level)
-    // If the remaining records fit into this number of pages, LMDB can merge the pages below the branch page into fewer pages.
+    // Only if the remaining records fit into `fewChildren` pages, merges can leave so few pages below the branch page.
     let left = Int(checkedPages[branch.number].total) - Int(checkedPages[branch.number].removed)
     return left <= Self.fewChildren * (pageSize - PageTable.headerSize)
   }

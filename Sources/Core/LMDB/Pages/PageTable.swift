@@ -105,7 +105,7 @@
 
   /// The root in the record of the database `name`. Nil if the record cannot be reached or is not the record of a database.
   func tree(named name: [UInt8], in main: Tree) -> Tree? {
-    let found = unsafe withExtendedLifetime(name) { unsafe lookUp(SearchKey(name.span), in: main) }
+    let found = withExtendedLifetime(name) { unsafe lookUp(SearchKey(name.span), in: main) }
     guard let record = unsafe found.start, found.count == Tree.size else { return nil }
     let tree = unsafe Tree(record)
     return tree.isPossible(numberKeys: false, end: end) ? tree : nil

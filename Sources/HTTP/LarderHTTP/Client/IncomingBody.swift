@@ -4,8 +4,8 @@
   /// The body of a response on its way to two readers: the client, which has its own speed, and the store, which does not wait.
   ///
   /// Both readers share the bytes, and a ``BufferBudget`` limits the memory for them. Each full part of a long body is stored
-  /// as soon as possible, and a client that is slower reads the part from the store. A body is not stored if it is too long or
-  /// no memory is left in the budget. A body that is not stored comes no faster than the client reads.
+  /// as soon as possible, and a client that is slower than the origin reads the part from the store. A body is not stored if it
+  /// is too long or no memory is left in the budget. A body that is not stored arrives no faster than the client reads.
   actor IncomingBody {
     /// The largest piece that the client gets.
     static let pieceSize = 1 << 16

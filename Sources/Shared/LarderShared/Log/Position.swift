@@ -50,7 +50,7 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
     return bytes
   }
 
-  /// The position in one word, for comparisons within one history: 44 bits of milliseconds, enough for 500 years, and 20 bits of
+  /// The position in one word, for comparisons of positions in one log: 44 bits of milliseconds, enough for 500 years, and 20 bits of
   /// the sequence. If the sequence needs more bits, the log continues in the next millisecond, see ``next``.
   var word: UInt64 { min(milliseconds, 1 << 44 - 1) << 20 | min(sequence, 1 << 20 - 1) }
 

@@ -12,7 +12,7 @@ package struct Completer: Sendable {
   /// `isCut` says whether more names exist than the closure looked up.
   package typealias Found = (names: [[UInt8]], isCut: Bool)
 
-  /// `isWhole` says whether the word is complete, so that a space follows.
+  /// If `isWhole` is true, the candidate completes the word, and a space follows.
   package typealias Candidate = (text: String, isWhole: Bool)
 
   package struct Completion: Sendable {

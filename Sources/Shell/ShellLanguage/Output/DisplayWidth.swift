@@ -110,7 +110,7 @@ package enum DisplayWidth {
       let second = gap.map {
         of(line[..<$0.lowerBound]) + line[$0.lowerBound...].prefix { $0 == " " }.count
       }
-      // If a remark after a long command does not fit, the whole remark goes to the next line.
+      // If the second column does not fit after a long first column, the whole second column goes to the next line.
       if let gap, let second, second > columns / 2, of(line[..<gap.lowerBound]) <= columns {
         let rest =
           String(repeating: " ", count: lead + 4) + line[gap.upperBound...].drop { $0 == " " }

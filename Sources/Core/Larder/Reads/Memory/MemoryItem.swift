@@ -7,7 +7,7 @@ import Synchronization
 @usableFromInline
 class MemoryItem: @unchecked Sendable {
   let key: OwnedBytes
-  /// The first and last bytes of the key: for a key of up to 16 bytes, all bytes, so a lookup reads no other cache line.
+  /// The first 8 and the last 8 bytes of the key. A lookup of a key of up to 16 bytes reads no other bytes of the key.
   private let ends: (UInt64, UInt64)
   let hash: UInt64
   let id: NamespaceID

@@ -112,8 +112,9 @@ extension StoreEngine {
       (1...BufferRecord.longestKey).contains(key.count),
       // In a forked child, a thread of the parent may hold the mutex of the handle for ever.
       !environment.isWriting, environment.isOpen, let known = handle.known.withLock({ $0 }),
-      // If a loaded value waits for its commit, it must be stored first, so this write needs a transaction.
-      buffer.isOpen(at: known.generation), loads.writes.isEmpty,
+      buffer.isOpen(at: known.generation),
+      // A loaded value that waits for its commit must be stored first, so this write needs a transaction.
+      loads.writes.isEmpty,
       !buffer.isWatched || !changes.isWatched
     else { return nil }
     return (buffer, known.generation, known.namespace)
