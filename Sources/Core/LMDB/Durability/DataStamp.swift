@@ -18,7 +18,6 @@ extension DataStamp {
 
   static var new: DataStamp { DataStamp(store: .random(in: 1...UInt64.max), file: 0).renewed }
 
-  /// The stamp for another data file of the same store.
   var renewed: DataStamp { DataStamp(store: store, file: .random(in: 1...UInt64.max)) }
 
   var encoded: [UInt8] {

@@ -1,6 +1,5 @@
 import CLMDB
 import LarderSystem
-import Synchronization
 
 extension Environment {
   /// Begins a read, without lock, allocation or system call if a free slot has a transaction. The caller keeps `self` alive.

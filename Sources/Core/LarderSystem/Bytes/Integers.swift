@@ -48,9 +48,7 @@ extension UInt64 {
 extension Span<UInt8> {
   /// The little-endian number at `offset`. All bytes of the number must lie within the span.
   @inlinable @inline(__always)
-  package func littleEndian<Number: FixedWidthInteger & BitwiseCopyable>(
-    at offset: Int
-  ) -> Number {
+  package func littleEndian<Number: FixedWidthInteger & BitwiseCopyable>(at offset: Int) -> Number {
     precondition(offset >= 0 && offset <= count &- MemoryLayout<Number>.size)
     return unsafe withUnsafeBytes {
       unsafe Number(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: Number.self))

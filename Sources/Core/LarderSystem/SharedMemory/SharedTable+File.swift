@@ -8,9 +8,7 @@ extension SharedTable {
   /// Maps the file for reading and writing. If there is no usable file, makes a file of `count` words, all 0; `prepare` fills
   /// the file before other processes can see it. If no file can be mapped, returns false and keeps the current map.
   @discardableResult
-  package func open(
-    making count: Int, prepare: (borrowing View) -> Void = { _ in }
-  ) -> Bool {
+  package func open(making count: Int, prepare: (borrowing View) -> Void = { _ in }) -> Bool {
     precondition(count > 0 && count % 2 == 0 && format.accepts(count))
     return maps.withLock { maps in
       if isSound(&maps, writable: true) { return true }

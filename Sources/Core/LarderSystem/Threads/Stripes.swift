@@ -58,9 +58,7 @@ public import Synchronization
 
   /// Adds `amount` to `counter`. The caller holds the lock of `stripe`, if the stripe has a lock.
   @inlinable @inline(__always)
-  package func count(
-    _ counter: Int, stripe: Int = StripedCounters.shared, by amount: UInt64 = 1
-  ) {
+  package func count(_ counter: Int, stripe: Int = StripedCounters.shared, by amount: UInt64 = 1) {
     let word = unsafe words + (stripe &* Self.capacity &+ counter)
     if stripe < Self.shared {
       let value = unsafe word.pointee.load(ordering: .relaxed)

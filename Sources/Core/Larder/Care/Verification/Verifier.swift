@@ -93,9 +93,7 @@ struct Verifier {
     if looks % 1000 == 0, !shouldContinue(done, all) { throw .stopped }
   }
 
-  mutating func report(
-    _ fault: Fault, of entryKey: [UInt8]? = nil, in namespace: String? = nil
-  ) {
+  mutating func report(_ fault: Fault, of entryKey: [UInt8]? = nil, in namespace: String? = nil) {
     var found = Verification.Inconsistency(fault: fault, namespace: namespace)
     if let entryKey, entryKey.count > 4 {
       found.entryKey = entryKey

@@ -64,7 +64,6 @@ struct MetadataReader: Sendable {
     }
   }
 
-  /// The records of all namespaces, in the order of names.
   func namespaceRecords(
     in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [(name: String, record: [UInt8])] {

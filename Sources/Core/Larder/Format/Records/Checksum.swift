@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 /// A 64-bit checksum of the wyhash family, equal on every machine, that detects damage but not deliberate changes.

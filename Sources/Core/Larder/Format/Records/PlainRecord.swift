@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 /// Reads records that have no fields and a frequent form of the header, faster than ``EntryHeader``.

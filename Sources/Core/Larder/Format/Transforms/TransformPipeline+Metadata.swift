@@ -4,9 +4,7 @@ import LarderSystem
 // Metadata, entity tag and modification time form one record, which transforms change separately from the value.
 extension TransformPipeline {
   /// The transformed record of the three fields; nil if the entry has none of the fields, or no transform changes the record.
-  func metadata(
-    _ fields: EntryFields, of entry: TransformContext
-  ) throws(LarderError) -> [UInt8]? {
+  func metadata(_ fields: EntryFields, of entry: TransformContext) throws(LarderError) -> [UInt8]? {
     let covering = transforms.filter(\.coversMetadata)
     if covering.isEmpty || fields.isEmpty { return nil }
     guard

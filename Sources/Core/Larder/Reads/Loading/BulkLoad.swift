@@ -46,9 +46,7 @@ final class BulkLoad<Value: Sendable>: Sendable {
     }
   }
 
-  private func take(
-    _ load: CacheLoad<Value>, _ running: InFlight, _ turn: CacheLoad<Value>.Turn
-  ) {
+  private func take(_ load: CacheLoad<Value>, _ running: InFlight, _ turn: CacheLoad<Value>.Turn) {
     if turn.isAnswered {
       let result = load.cache.result(turn.lookup)
       return complete(load, running, .success(LoadedValue(result: result)))

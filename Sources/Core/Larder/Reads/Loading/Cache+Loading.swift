@@ -86,9 +86,7 @@ extension Cache {
   }
 
   /// The stored value, if the request needs no load. In this case nothing is allocated for a load.
-  package func stored(
-    _ key: some StoreKey, _ options: LoadOptions
-  ) throws -> StoredResult<Value> {
+  package func stored(_ key: some StoreKey, _ options: LoadOptions) throws -> StoredResult<Value> {
     if options.policy == .reload { return .needsLoad(after: nil) }
     return try key.withKeyBytes { key in
       if options.policy != .revalidate, options.refreshAhead == nil,

@@ -82,9 +82,7 @@ public struct CachedValue<Value: Sendable>: Sendable {
   /// Bytes that the writer stored beside the value; see ``EntryAttributes/metadata``.
   public var metadata: [UInt8]?
 
-  package init(
-    value: Value, written: Timestamp, validators: Validators, metadata: [UInt8]? = nil
-  ) {
+  package init(value: Value, written: Timestamp, validators: Validators, metadata: [UInt8]? = nil) {
     self.value = value
     self.written = written
     self.validators = validators

@@ -133,9 +133,7 @@ class MemoryItem: @unchecked Sendable {
 final class MemoryBox<Value: Sendable>: MemoryItem, @unchecked Sendable {
   @usableFromInline let value: Value
 
-  init(
-    _ value: Value, key: Span<UInt8>, hash: UInt64, cost: Int, end: Int64, _ stored: Stored
-  ) {
+  init(_ value: Value, key: Span<UInt8>, hash: UInt64, cost: Int, end: Int64, _ stored: Stored) {
     self.value = value
     super.init(key: key, hash: hash, cost: cost, end: end, stored)
   }

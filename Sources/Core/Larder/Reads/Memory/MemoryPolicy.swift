@@ -44,9 +44,7 @@ struct MemoryPolicy: EvictionQueue {
   }
 
   /// Puts a new value of a key into the place of the old value, with the statistics of the old value.
-  mutating func replace(
-    _ old: MemoryItem, by new: MemoryItem, capacity: MemoryUsage, now: Int64
-  ) {
+  mutating func replace(_ old: MemoryItem, by new: MemoryItem, capacity: MemoryUsage, now: Int64) {
     begin(capacity, now)
     new.inherit(from: old)
     new.recordUse(firstRecent: firstRecent)

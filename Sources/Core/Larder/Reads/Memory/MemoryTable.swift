@@ -104,9 +104,7 @@ struct KeyHash: Sendable {
     let count = key.count &- start
     if count >= 8 { return (key.word(at: start), key.word(at: start &+ count &- 8)) }
     if count >= 4 {
-      return (
-        UInt64(key.halfWord(at: start)), UInt64(key.halfWord(at: start &+ count &- 4))
-      )
+      return (UInt64(key.halfWord(at: start)), UInt64(key.halfWord(at: start &+ count &- 4)))
     }
     if count == 0 { return (0, 0) }
     let low =

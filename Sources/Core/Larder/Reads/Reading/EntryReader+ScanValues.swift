@@ -69,9 +69,7 @@ extension EntryReader {
 
   /// A bit mask of a run's entries that are plain, fresh and intact. Not inlined, so the loop can use all registers.
   @inline(never)
-  func verifiedEntries(
-    in runs: borrowing RecordRuns, of id: NamespaceID, at now: Int64
-  ) -> UInt64 {
+  func verifiedEntries(in runs: borrowing RecordRuns, of id: NamespaceID, at now: Int64) -> UInt64 {
     if transforms.hasRequired { return 0 }
     var found: UInt64 = 0
     for index in 0..<runs.count {

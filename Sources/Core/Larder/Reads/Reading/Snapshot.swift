@@ -54,9 +54,7 @@ public struct Snapshot: ~Copyable {
   }
 
   /// Whether an entry is under `key`, even an expired entry. Counts neither as a read nor as an access.
-  package func hasEntry(
-    _ key: [UInt8], in namespace: Store.Namespace
-  ) throws(LarderError) -> Bool {
+  package func hasEntry(_ key: [UInt8], in namespace: Store.Namespace) throws(LarderError) -> Bool {
     let found = try engine.reader.lookUp(key.span, of: namespace.handle, in: transaction)
     return found.outcome != .absent && found.outcome != .damaged
   }

@@ -8,7 +8,6 @@ struct BufferHold {
   /// The logs that the transaction has stored.
   private var stored: [BufferLog] = []
   private var storedCount = 0
-  /// The limits of the namespaces with records.
   private var limits: [NamespaceID: Limits] = [:]
   private var isDamaged = false
   private var terms = BufferTerms()

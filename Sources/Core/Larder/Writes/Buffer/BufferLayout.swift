@@ -25,7 +25,6 @@ struct BufferLayout {
     static let dependents = 11
     /// Four words: the boot of the machine and the data file for which this file was made.
     static let origin = 12
-    /// The end of the older log.
     static let olderEnd = 16
     /// Two words: the ``BufferCharge`` of the active log to the store.
     static let charge = 17

@@ -17,9 +17,7 @@ extension WriteBuffer {
   /// Makes the other log active if the active log has records. Returns the older log, whose records the caller then commits while
   /// processes append. Nil if the caller must freeze the buffer, also because a transaction that has failed has left an older log.
   /// The caller holds `lock.write`, and `commit` is the last commit.
-  func turn(
-    on commit: UInt64, lockTimeout: Duration
-  ) throws(LMDBError) -> BufferLog? {
+  func turn(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) -> BufferLog? {
     let table = table
     if hasRecords { checkPlace(table.view) }
     return try lock(waitingAtMost: lockTimeout) { view, state in

@@ -47,9 +47,7 @@ extension WriteBuffer {
           at: slot.offset, before: layout.logSize, of: generation, view, layout),
         record.isOf(key, in: id, keyHash, at: log + slot.offset, view)
       {
-        return (
-          table + place, Found(record: record, offset: slot.offset, generation: generation)
-        )
+        return (table + place, Found(record: record, offset: slot.offset, generation: generation))
       }
       place = (place + 1) & (layout.slots - 1)
     }

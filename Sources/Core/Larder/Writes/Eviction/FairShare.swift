@@ -3,17 +3,11 @@
 /// Each namespace has a virtual time, and the namespace with the earliest time evicts next. An eviction advances the time by the
 /// removed share of the namespace's bytes. A new namespace starts at the current virtual time. Every process has its own times.
 struct FairShare: Sendable {
-  private var generation: UInt64 = 0
-  private var namespaces: [KnownNamespace] = []
-  private var guarantees: [NamespaceID: UInt64] = [:]
+  private(set) var generation: UInt64 = 0
+  private(set) var namespaces: [KnownNamespace] = []
+  private(set) var guarantees: [NamespaceID: UInt64] = [:]
   private var times: [NamespaceID: Double] = [:]
   private var now = 0.0
-
-  func known(
-    at generation: UInt64
-  ) -> (namespaces: [KnownNamespace], guarantees: [NamespaceID: UInt64])? {
-    self.generation == generation ? (namespaces, guarantees) : nil
-  }
 
   mutating func remember(_ namespaces: [KnownNamespace], at generation: UInt64) {
     self.generation = generation

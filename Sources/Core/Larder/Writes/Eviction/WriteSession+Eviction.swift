@@ -92,9 +92,10 @@ extension WriteSession {
   /// O(namespaces), but O(1) if this process has called the function after the last change of a namespace.
   mutating func namespaces() throws(LarderError) -> [KnownNamespace] {
     let generation = state.generation
-    if let known = engine.writes.fairShare.withLock({ $0.known(at: generation) }) {
-      return known.namespaces
+    let known = engine.writes.fairShare.withLock {
+      $0.generation == generation ? $0.namespaces : nil
     }
+    if let known { return known }
     var namespaces: [KnownNamespace] = []
     for name in try namespaceNames() {
       if let found = try namespace(name) { namespaces.append(found) }
@@ -108,8 +109,10 @@ extension WriteSession {
   /// The guaranteed bytes of each namespace that has a guarantee, at the same cost as ``namespaces()``.
   mutating func guarantees() throws(LarderError) -> [NamespaceID: UInt64] {
     let generation = state.generation
-    let known = engine.writes.fairShare.withLock { $0.known(at: generation) }
-    if let known { return known.guarantees }
+    let known = engine.writes.fairShare.withLock {
+      $0.generation == generation ? $0.guarantees : nil
+    }
+    if let known { return known }
     return try namespaces().guarantees
   }
 
