@@ -16,5 +16,6 @@ struct Color: Codable { var rgb: String }
 
     let length = try notes.withValue(for: "zurich") { bytes in bytes.count }  // without a copy
     print(length ?? 0, "bytes,", try colors.count(), "color,", try store.purge().entries, "expired")
+    try store.close()
   }
 }
