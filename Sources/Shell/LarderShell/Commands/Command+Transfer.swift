@@ -8,7 +8,7 @@ extension Command {
     options: [
       .value(
         "--format", .choice(ExportFormat.allCases.map(\.rawValue)),
-        "jsonl, with the rules of namespaces, or csv"),
+        "jsonl, with the rules of namespaces, or csv; default: csv for FILE.csv"),
       .flag("--force", "replace an existing file; as CSV also to a terminal"),
       .value("--show", .columns, "with csv: fields of the values as columns: `help where`"),
     ],
@@ -16,14 +16,16 @@ extension Command {
     examples: [
       "export backup.jsonl @*": "everything",
       "export - @departures --newer 1h": "into a pipe",
-      "export sizes.csv @articles --format csv --force": "for other programs",
+      "export sizes.csv @articles --force": "for other programs",
     ]
   ).running { call, session in
     let path = call.bytes("FILE")!
     let isPipe = session.isOutput(path)
     // If neither the line nor `use` names a namespace, the export has the whole store.
     let scope = try Scope(of: call, in: session, wholeByDefault: true)
-    let format = call.choice("--format").flatMap(ExportFormat.init) ?? .jsonl
+    let format =
+      call.choice("--format").flatMap(ExportFormat.init)
+      ?? (path.suffix(4).elementsEqual(".csv".utf8) ? .csv : .jsonl)
     let shown = call.columns("--show") ?? []
     guard shown.isEmpty || format == .csv else {
       throw ShellError(.usage, "--show requires `--format csv`", hint: "import reads whole values")
@@ -94,8 +96,8 @@ extension Command {
     let namespace: String? =
       if case .named(let names) = call.namespaces { names[0].text } else { session.current }
     var run = Import(
-      lines: lines, conflict: conflict, isDry: isDry, namespace: namespace, session: session,
-      began: session.clock.now)
+      lines: lines, conflict: conflict, isDry: isDry, namespace: namespace,
+      requiresCSV: call.namespaces != .unnamed, session: session, began: session.clock.now)
     try run.run()
     for (name, tally) in run.counts.done.tallies where !isDry && tally.entries > 0 {
       try session.afterCommit {

@@ -32,6 +32,8 @@ struct Import {
   let isDry: Bool
   /// The namespace of the rows if a CSV file has no column `namespace`.
   let namespace: String?
+  /// Whether the line of the command names a namespace. Each line of an export in JSON lines already has its namespace.
+  let requiresCSV: Bool
   let session: Session
   /// The time of writing for a line that has none. Entries that others write during the import are newer than such a line.
   let began: Timestamp
@@ -76,6 +78,9 @@ struct Import {
       guard hasHead else {
         table = CSVTable(header: line, namespace: namespace)
         if table == nil { try ImportLine.head(line) }
+        guard table != nil || !requiresCSV else {
+          throw ImportLine.ParseError("each line of an export names its namespace, so omit @NS")
+        }
         hasHead = true
         return
       }
