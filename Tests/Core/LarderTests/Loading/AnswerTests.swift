@@ -97,6 +97,24 @@ import Testing
     #expect(entry.expires == clock.now.advanced(by: .minutes(1)))
   }
 
+  @Test func `a value in memory has the age since its last confirmation`() async throws {
+    let cache = store.cache(TextCodec(), in: "ages")
+    let options = LoadOptions(
+      policy: .revalidate, expires: .after(.minutes(10)), waitsForCommit: true)
+    for _ in 0..<2 {
+      clock.advance(by: .minutes(5))
+      _ = try cache.value(for: "k")
+      _ = try await cache.result(for: "k", options: options) { known in
+        known == nil ? .value("v") : .unchanged
+      }
+    }
+    clock.advance(by: .seconds(5))
+    for _ in 0..<2 {
+      let result = try await cache.result(for: "k") { _ in .value("other") }
+      #expect(result?.source == .memory && result?.age == .seconds(5))
+    }
+  }
+
   @Test(arguments: [true, false])
   func `what was evicted while its origin was asked is stored again when it is unchanged`(
     isRemoved: Bool
