@@ -6,6 +6,8 @@ import Synchronization
 /// The size of LMDB's map in this process, and when this size changes.
 final class MapSize: Sendable {
   private static let smallest = 64 << 20
+  /// The address space that the two maps of the file, LMDB's and ``DataMap``, leave for the rest of the process.
+  static let spare = 16 << 20
 
   private let handle: EnvironmentHandle
   /// The map has at least this size, except if the file limit is lower.
@@ -30,9 +32,11 @@ final class MapSize: Sendable {
     let fileSize = min(fileSize, 1 << 45)
     let needed = fileSize * 2
     var size = min(wanted, 1 << 46)
-    while size > smallest, larder_check_address_space(2 * size) != 0 { size /= 2 }
+    while size > smallest, larder_check_address_space(2 * size + spare) != 0 { size /= 2 }
     size = max(size, needed)
-    if larder_check_address_space(size) != 0 { size = max(fileSize + 16 << 20, size / 2) }
+    if larder_check_address_space(2 * size + spare) != 0 {
+      size = max(fileSize + 16 << 20, size / 2)
+    }
     let unit = 1 << 16
     return (size + unit - 1) / unit * unit
   }

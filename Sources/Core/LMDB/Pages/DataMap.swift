@@ -43,6 +43,7 @@ import Synchronization
     let unit = 1 << 24
     let needed = (size + unit - 1) / unit * unit
     for length in [max((size * 2 + unit - 1) / unit * unit, unit * 4), needed] {
+      if length > needed, larder_check_address_space(length + MapSize.spare) != 0 { continue }
       if let start = unsafe larder_map(descriptor, length, false) {
         return unsafe Mapping(start: start, length: length)
       }
