@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Larder
 import Synchronization
@@ -43,16 +44,25 @@ extension Peer {
     }
   }
 
-  /// Puts an entry into the write buffer. After a line of input, pops the entry. The pop also commits the entry's record.
+  /// Puts an entry into the write buffer. After a line of input, pops the entry. The pop also commits the entry's record, and
+  /// meanwhile another thread writes the entry again.
   func popBuffered() throws {
     // The interval is so long that the timer does not commit the record before the pop.
+    let threads = DispatchGroup()
+    let beside = Mutex<Store.Namespace?>(nil)
     let options = with(Store.Options(checkpointInterval: .seconds(3600))) {
       $0.writeBuffer = 256 << 10
+      $0.hooks.besideCommit = {
+        guard let notes = beside.withLock({ $0.take() }) else { return }
+        DispatchQueue.global().async(group: threads) { try! notes.set("beside", for: "popped") }
+        threads.wait()
+      }
     }
     let opened = try Store(at: store, options: options)
     let notes = opened.namespace("notes")
     for _ in 0..<2 { try notes.set("data", for: "popped") }
     try notes.set("record", for: "popped")
+    beside.withLock { $0 = notes }
     Peer.say("buffered")
     waitForInput()
     _ = try notes.pop("popped") as [UInt8]?
