@@ -1,8 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The hold of a transaction on the write buffer. First the transaction stores the records of the older log while processes still
-/// append. A transaction with changes of its own then stores the other records, too, and no process appends until it has ended.
+/// The use of the write buffer by a transaction. First the transaction stores the records of the older log while processes
+/// still append. A transaction with its own changes then stores the other records, too. Until its end no process appends.
 struct BufferHold {
   private let buffer: WriteBuffer?
   /// The logs that the transaction has stored.
@@ -33,8 +33,8 @@ struct BufferHold {
       KillPoint.pass(14)
       buffer.besideCommit()
     }
-    // Invalidations and removals of dependents must see the newest entries, and number removals as the appends do. After damage
-    // the next versions change, and lost records end the appends. In these cases, too, the transaction must store all records.
+    // Invalidations and removals of dependents must see the newest entries, and may number removals only while no process
+    // appends. After damage, versions are skipped; after a loss, appends stop. In each case all records must be stored.
     let (state, isWhole) = (session.state, lost.isEmpty && !isDamaged)
     if older == nil || !keepsAppending || !isWhole || state.dependents + state.tombstones > 0 {
       let logs = try buffer.freeze(on: commit, lockTimeout: timeout)
@@ -52,7 +52,7 @@ struct BufferHold {
   private mutating func store(
     _ log: BufferLog, of buffer: WriteBuffer, _ session: inout WriteSession
   ) throws {
-    // If all records are damaged, the batch changes nothing. The records end only with a commit, so the batch must commit.
+    // If all records are damaged, the batch changes nothing. But only a commit empties the log, so the batch must commit.
     session.forceCommit()
     let contents = BufferContents(of: buffer, log)
     let places = lost.remaining(contents.places, of: log)
@@ -119,8 +119,8 @@ struct BufferHold {
 
 /// Records that no commit can store, because a page of the data is damaged.
 struct LostRecords {
-  /// If more records of a generation than this are lost, the whole generation counts as lost: each lost record needs another
-  /// try to commit.
+  /// If more records of a generation are lost, the whole generation counts as lost: each lost record needs another try to
+  /// commit.
   private static let most = 64
 
   /// For each generation, the offsets of the lost records.

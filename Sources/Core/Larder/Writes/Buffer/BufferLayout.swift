@@ -6,8 +6,8 @@ struct BufferLayout {
   enum Place {
     /// One word: ``BufferState``.
     static let state = 0
-    /// The end of the active log, including the record that is being written. No record after this end was ever completely
-    /// written.
+    /// The end of the last complete record in the active log. If the writer was killed, readers may not see this record yet. A
+    /// record after this end does not count.
     static let tail = 1
     static let lock = 2
     /// Two words: the base of the records (the newest commit that contains none of them), and an earlier base.
@@ -61,8 +61,8 @@ struct BufferLayout {
 
   static func namespace(_ index: Int) -> Int { Place.namespaces + index * namespaceSize }
 
-  /// The start of the hash table for the records of a generation. Each generation uses the other table and log than the
-  /// generation before.
+  /// The start of the hash table for the records of a generation. Two successive generations use different tables and different
+  /// logs.
   func table(of generation: UInt64) -> Int { Place.table + Int(generation & 1) * slots }
 
   /// The start of the log with the records of a generation.
@@ -100,11 +100,11 @@ struct BufferState: Equatable {
   /// the active log.
   var hasOlder: Bool { phase & 1 == 1 }
   var hasRecords: Bool { word & Self.endMask != 0 || hasOlder }
-  /// The number of the generation in the active log. The generation in the older log has the number before.
+  /// The number of the generation in the active log. The older log has the previous generation.
   var generation: UInt64 { (phase &+ 1) &>> 1 }
   var olderGeneration: UInt64 { generation &- 1 }
-  /// The first generation that the commit `commit` does not contain, if `base` is the base of this state; nil if the commit
-  /// contains all records, or is of other data.
+  /// The first generation that the commit `commit` does not contain, where `base` is the base of this state. Nil if the commit
+  /// contains all records, or belongs to other data.
   func firstGeneration(after commit: UInt64, base: UInt64) -> UInt64? {
     if base == commit { return hasOlder ? olderGeneration : generation }
     return hasOlder && !isFrozen && commit == base &+ 1 ? generation : nil
@@ -124,7 +124,7 @@ struct BufferState: Equatable {
   var thawed: BufferState { BufferState(word: stamp) }
   /// The same state without records.
   var empty: BufferState { BufferState(generation: generation, end: 0, word) }
-  /// The state after the logs have changed their roles. Before, only the active log may have records.
+  /// The state after the logs have changed their roles. Before the change, only the active log may have records.
   var turned: BufferState {
     BufferState(generation: generation &+ 1, hasOlder: true, end: 0, word)
   }

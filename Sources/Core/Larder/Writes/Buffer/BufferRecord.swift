@@ -63,7 +63,7 @@ extension BufferRecord {
     view.store(entry, wide: start + entryStart)
   }
 
-  /// Whether this record was written at `offset` in the generation. Of the entry, only the checksum is checked.
+  /// Whether this record was written at `offset` in the generation. Does not compare the entry with its checksum.
   func isSealed(
     at offset: Int, of generation: UInt64, _ view: borrowing SharedTable.View,
     _ layout: BufferLayout

@@ -29,13 +29,13 @@ struct BufferRoom {
     return room
   }
 
-  /// The room that is left after records with this charge, which were taken before the room was counted.
+  /// This room without the charge of records that were already appended; no room at all if the charge is larger.
   func less(_ charge: BufferCharge) -> BufferRoom {
     taking(charge) ?? BufferRoom(Limits(entries: 0, bytes: 0), used: Usage(entries: 0, bytes: 0))
   }
 }
 
-/// The entries and bytes of values by which records increase the numbers that limits count.
+/// By how many entries, and by how many bytes of values, records increase the usage. A number below 0 is a decrease.
 struct BufferCharge {
   var entries = 0
   var bytes = 0

@@ -110,7 +110,7 @@ extension StoreEngine {
   private func buffered(_ key: Span<UInt8>, of handle: NamespaceHandle) -> Target? {
     guard let buffer = reader.buffer, buffer.appends,
       (1...BufferRecord.longestKey).contains(key.count),
-      // In a forked child, a thread of the parent may hold the mutex of the handle for ever.
+      // In a forked child the handle's mutex may stay locked for ever, so `isOpen` (false in the child) is checked first.
       !environment.isWriting, environment.isOpen, let known = handle.known.withLock({ $0 }),
       buffer.isOpen(at: known.generation),
       // A loaded value that waits for its commit must be stored first, so this write needs a transaction.
@@ -169,7 +169,7 @@ extension StoreEngine {
     do throws(LarderError) {
       if !buffer.knows(id) { former.counters = try metadata.counters(of: id, in: transaction) }
     } catch  where error.code == .damaged {
-      // The counters are damaged. Only a transaction can count the entries again, so the append is not possible.
+      // The counters are damaged. Only a transaction can count the entries again, so the append is refused.
       return nil
     }
     if found.record.isEmpty { return former }

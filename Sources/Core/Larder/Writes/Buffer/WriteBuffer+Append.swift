@@ -122,7 +122,7 @@ extension WriteBuffer {
       {
         return .refused
       }
-      // While a commit of the older log ends, a snapshot may have this commit already. No other commit is possible.
+      // The lookup must have seen the base or, while a commit of the older log ends, this next commit.
       let base = base(of: state)
       guard state.epoch == former.state.epoch,
         former.snapshot == base || state.hasOlder && former.snapshot == base &+ 1,
@@ -139,7 +139,7 @@ extension WriteBuffer {
     return answer ?? .refused
   }
 
-  /// The numbers of the namespace and of the store after a record.
+  /// The numbers of the namespace and of the store that an append changes.
   private struct Cost {
     var namespace: BufferedNamespace
     var room: BufferRoom
@@ -156,8 +156,8 @@ extension WriteBuffer {
     }
   }
 
-  /// The numbers with the room that the record takes, and the final numbers if the record also gives room. Nil if there is too
-  /// little room.
+  /// The numbers to save before the record exists, which count only the room that the record takes; and the numbers to save
+  /// after that, if the record also gives room. Nil if there is too little room.
   @inline(__always)
   private func costs(
     of record: BufferRecord, _ charge: BufferCharge, _ namespace: BufferedNamespace,

@@ -14,16 +14,16 @@ struct BufferTerms {
 }
 
 extension WriteBuffer {
-  /// Makes the other log active if the active log has records. Returns the older log, whose records the caller then commits while
-  /// processes append. Nil if the caller must freeze the buffer, also because a transaction that has failed has left an older log.
-  /// The caller holds `lock.write`, and `commit` is the last commit.
+  /// Makes the other log active if the active log has records. Returns the older log, whose records the caller then commits
+  /// while processes append. Nil if the caller must freeze the buffer, for example because a failed transaction has left an
+  /// older log. The caller holds `lock.write`, and `commit` is the last commit.
   func turn(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) -> BufferLog? {
     let table = table
     if hasRecords { checkPlace(table.view) }
     return try lock(waitingAtMost: lockTimeout) { view, state in
       if state.isFrozen { return nil }
       var state = state
-      // A killed process has committed the older log. The transaction begins on that commit, so readers see it, too.
+      // A killed process has committed the older log. This transaction begins on that commit, so readers see the commit, too.
       if state.hasOlder, commit == base(of: state) &+ 1 {
         state = merge(state, on: commit, nil, view)
       }
@@ -45,7 +45,7 @@ extension WriteBuffer {
     return result
   }
 
-  /// If the process is killed during this call, nothing has changed: the words are used only in the turned state.
+  /// If the process is killed before the last store, the old state is still valid: it does not use the other words.
   private func turn(_ state: BufferState, _ view: borrowing SharedTable.View) -> BufferState {
     let turned = state.turned
     view.store(UInt64(state.end), wide: BufferLayout.Place.olderEnd)
@@ -91,14 +91,14 @@ extension WriteBuffer {
     guard view.isWritable else { return false }
     let state = BufferState(word: view.acquire(BufferLayout.Place.state))
     if newest == base(of: state) || !(state.isFrozen || state.hasOlder) {
-      // The transaction has failed, perhaps before it took the buffer, so the records stay for the next commit. Until then appends
-      // are refused: the disk may be full.
+      // The transaction has failed, perhaps before it changed the buffer, so the records stay for the next commit. Until that
+      // commit appends are refused, because the disk may be full.
       refuse(lockTimeout: environment.lockTimeout)
       if state.isFrozen { view.release(state.thawed.word, to: BufferLayout.Place.state) }
       return false
     }
-    // LMDB may show the commit of a killed process only after the next commit. Until then readers take the records from the
-    // buffer.
+    // LMDB may show the commit of a killed process only after the next commit. Until then the records stay in the buffer, where
+    // readers find them.
     guard Self.isVisible(newest, in: environment) else { return false }
     if state.hasRecords { commits.add(1, ordering: .relaxed) }
     isSuspended.store(false, ordering: .relaxed)
@@ -115,8 +115,8 @@ extension WriteBuffer {
     return true
   }
 
-  /// Marks the older log as committed. The room is counted again if `terms` are known; otherwise less room is left than
-  /// possible. The caller owns the lock.
+  /// Marks the older log as committed. The room is counted again if `terms` are known; otherwise the counted room stays, which
+  /// may be too small. The caller owns the lock.
   private func merge(
     _ state: BufferState, on commit: UInt64, _ terms: BufferTerms?,
     _ view: borrowing SharedTable.View

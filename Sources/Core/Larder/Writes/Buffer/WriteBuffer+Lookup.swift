@@ -81,7 +81,7 @@ extension BufferRecord {
 }
 
 extension EntryReader {
-  /// A number for the newest state of the store; 0 if the store is closed. ``ReadTransaction/moment`` is the same for a read.
+  /// A number for the newest state of the store; 0 if the store is closed. A read has it as ``ReadTransaction/moment``.
   @inline(__always)
   var moment: UInt64 {
     let commit = environment.lastTransaction

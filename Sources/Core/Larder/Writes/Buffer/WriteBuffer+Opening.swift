@@ -64,7 +64,7 @@ extension WriteBuffer {
     options.changesDurability = false
     options.durability = nil
     let environment = try Environment.open(at: path, options)
-    // If this process has the store open, this function does not close its handles. The caller then gets an error later.
+    // If this process has the store open, this function commits nothing, and a later step of the caller throws.
     guard environment.attachment.withLock({ $0.object == nil }) else { return }
     try Store(at: path, options: options).close()
   }
@@ -91,8 +91,8 @@ extension WriteBuffer {
     let newest = environment.lastTransaction
     // The base is the number of a commit, and these numbers only increase. So a base above the last commit is of other data.
     if base > newest { return state.generation }
-    // Every commit first turns or freezes the buffer. So another older base is of other data, too, except if another process has
-    // just ended a commit.
+    // Every commit first turns or freezes the buffer, and only then may the base be one lower. Any other lower base is of other
+    // data, too, except if another process has just ended a commit.
     if base < newest, !mayFollow(state, base, newest),
       BufferState(word: view.acquire(BufferLayout.Place.state)).epoch == state.epoch
     {

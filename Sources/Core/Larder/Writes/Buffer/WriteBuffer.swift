@@ -51,7 +51,7 @@ final class WriteBuffer: Sendable {
     self.table = table
     self.layout = layout
     self.lock = lock
-    // An append runs no transforms, but the buffer has only values in their stored form. So with transforms nothing appends.
+    // The buffer has values in their stored form, but an append runs no transforms. So a store with transforms never appends.
     mayAppend =
       Self.wanted(by: options) > 0 && options.transforms.isEmpty && !options.readOnly
       && !options.allowsForeignOwner
@@ -129,7 +129,7 @@ final class WriteBuffer: Sendable {
 
   func isForeign(_ state: BufferState) -> Bool { state.generation == foreignGeneration }
 
-  /// Waits until a running append has ended. All later appends see what the caller has changed before.
+  /// Waits until a running append has ended. All later appends see what the caller changed before this call.
   func awaitAppend() {
     let table = table
     _ = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) { _ in }
@@ -161,8 +161,8 @@ final class WriteBuffer: Sendable {
     return BufferLog(generation: state.olderGeneration, end: min(end, layout.logSize))
   }
 
-  /// The logs with records that the commit `commit` does not contain, the older log first. A killed process may have committed
-  /// records.
+  /// The logs with records that the commit `commit` does not contain, the older log first. The commit may contain a log if its
+  /// process was killed before it could mark the log as committed.
   func logs(of state: BufferState, after commit: UInt64) -> [BufferLog] {
     guard let first = state.firstGeneration(after: commit, base: base(of: state)) else { return [] }
     return logs(of: state).filter { $0.generation >= first }

@@ -200,7 +200,7 @@ final class ChangeFeed: Sendable {
       state.heldAt = ring.newestCommit
       return
     }
-    // Writers check only the word in the ring. The word may be lost when a larger ring replaces the ring, so both are checked.
+    // Writers check only the ring's `watchedUntil`, which may be lost when a larger ring replaces the ring. So check both.
     let isLive =
       ChangeLease.isLive(lease.end, at: now) && ChangeLease.isLive(ring.watchedUntil, at: now)
     let isDue = now + ChangeLease.length >= lease.end + ChangeLease.renewal

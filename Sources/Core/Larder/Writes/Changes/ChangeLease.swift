@@ -1,5 +1,5 @@
 /// A process's lease on the change ring: until the lease ends, writers publish their changes. Times are milliseconds of the
-/// machine's monotonic clock. An end that is later than the end of a new lease is from an earlier boot and ignored.
+/// machine's monotonic clock. An end that is later than the end of a new lease is from an earlier boot and does not count.
 struct ChangeLease {
   static let length: UInt64 = 10_000
   static let renewal: UInt64 = 2_500

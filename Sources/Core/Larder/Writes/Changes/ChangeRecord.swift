@@ -109,7 +109,7 @@ struct ChangeRecord {
     case .cleared: .cleared
     case .renamed: .renamed(to: String(decoding: key, as: UTF8.self))
     case .removed, nil:
-      // A later version of Larder may have written a reason that this build does not know.
+      // A later version of Larder may have written a reason that this build does not know. The result is then `removed`.
       .removed(RemovalReason(rawValue: Int(words[0] >> 8 & 0xFF)) ?? .removed)
     }
   }

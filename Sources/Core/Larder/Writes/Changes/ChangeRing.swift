@@ -27,7 +27,7 @@ struct ChangeRing {
     static let target = 1
     static let transaction = 2
     static let watched = 3
-    /// The number of commits whose changes were not published although a subscription existed.
+    /// How often changes were not published although a subscription existed.
     static let gaps = 4
     static let leases = 8
     static let slots = 512
@@ -149,7 +149,7 @@ struct ChangeRing {
     if head >= 1 << 62, exchange(head, for: 0, at: Place.head) { addGap() }
   }
 
-  /// Records that the ring lacks the changes of a batch: the batch began without a subscription, which came before its commit.
+  /// Records that the ring lacks some changes. Each subscription notices the new gap and then reports missed changes.
   func addGap() {
     while true {
       let gaps = load(Place.gaps)

@@ -77,7 +77,7 @@ final class Subscription: Sendable {
       if leaseExpirations != state.leaseExpirations || position.gaps != state.position.gaps
         || position.head < state.position.head
       {
-        // After `missed`, the subscriber reads the store again and so sees all changes up to this position.
+        // The subscription continues here: after `missed` the subscriber reads the store again and sees all earlier changes.
         state.leaseExpirations = leaseExpirations
         state.position = position
         return .change(Change(.missed(nil)))

@@ -59,8 +59,8 @@ extension AccessTable {
 
 extension SharedTable.View {
   /// Takes over the slots of `old`, a table whose epoch was `minutes` earlier; `minutes` is nil if the difference is unknown.
-  /// `old` uses fewer bits of the hash to choose a bucket. So each bucket of `old` is copied to every new bucket in which a
-  /// lookup may search for its entries. Lookups never use the other copies, so a full bucket replaces those copies first.
+  /// `old` uses fewer bits of the hash to choose a bucket. So each bucket of `old` is copied to every new bucket in which
+  /// lookups may search for its entries. Lookups never use the other copies, so a full bucket replaces those copies first.
   fileprivate func carry(from old: borrowing SharedTable.View, forward minutes: Int64?) {
     guard old.entries > 0, entries % old.entries == 0 else { return }
     let factor = entries / old.entries

@@ -14,7 +14,7 @@ extension AccessTable {
     if let (place, _) = view.find(hash) { view[place] = slot.bits } else { view.claim(hash, slot) }
   }
 
-  /// Changes the statistics of an entry that has a slot, without a use.
+  /// Changes the statistics of an entry that has a slot. This change does not count as a use.
   func changeStats(_ stats: AccessStats, of hash: UInt64) {
     let view = words.view
     guard view.isWritable, view.count > 0, let (place, slot) = view.find(hash) else { return }

@@ -32,7 +32,7 @@ protocol EvictionQueue: ~Copyable {
   mutating func main(from position: Position, sparing spared: Entry?) throws(Failure) -> Entry?
   func position(of entry: Entry) -> Position
   func position(after entry: Entry) -> Position
-  /// Removes an entry and its statistics. False if the entry must stay. Later searches skip the entry, so each search ends.
+  /// Removes an entry and its statistics. If the entry must stay, returns false. Later searches skip it, so each search ends.
   mutating func remove(_ entry: Entry) throws(Failure) -> Bool
 
   func stats(of entry: Entry) -> AccessStats
@@ -93,7 +93,7 @@ extension EvictionQueue where Self: ~Copyable {
     }
   }
 
-  /// Tries to evict the clock hand's entry, or the window's oldest entry if main is empty. False if all entries must stay.
+  /// Tries to evict the clock hand's entry, or the window's oldest entry if main is empty. False if no entry is left to try.
   mutating func evictOne(sparing spared: Entry?) throws(Failure) -> Bool {
     if let victim = try victim(sparing: spared) {
       try evict(victim, from: .main)

@@ -49,8 +49,7 @@ extension NamespaceQueue {
   }
 
   /// Whether every namespace keeps its guaranteed bytes when the victims and their dependents are removed. Only the namespace
-  /// that needs the room may lose guaranteed bytes. O(removed entries) in a store with owners, if no namespace has
-  /// changed.
+  /// that needs the room may lose guaranteed bytes. O(removed entries) in a store with owners, plus `guarantees()`.
   mutating func keepsGuarantees(without victims: [StoredEntry]) throws(LarderError) -> Bool {
     guard session.state.dependents > 0 else { return true }
     // The namespace whose write or rules need the room; nil if only the limits of the store need the room.

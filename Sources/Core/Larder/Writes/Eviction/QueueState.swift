@@ -50,9 +50,9 @@ struct PolicyState: Equatable {
   var target = WindowTarget()
   var returns = ReturnRates()
   var evictions: UInt64 = 0
-  /// The age of a namespace's ghosts (records of evicted entries) is counted in evictions of the namespace. A ghost has 11 bits
-  /// for the time of its eviction, in steps of 2^`ageShift` evictions. The step grows with the namespace, so that a ghost lives
-  /// for 64 to 512 steps. So ages are exact enough, and the 11 bits do not overflow while a ghost lives.
+  /// The ages of a namespace's ghosts (records of evicted entries) are counted in evictions of the namespace. A ghost has 11
+  /// bits for the time of its eviction, in steps of 2^`ageShift` evictions. The step grows with the namespace, so that a ghost
+  /// lives for 64 to 512 steps. So ages are exact enough, and the 11 bits do not overflow while a ghost lives.
   var ageShift: UInt64 = 0
 
   private static let ghostLife: UInt64 = 4

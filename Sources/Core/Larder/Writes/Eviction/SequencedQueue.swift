@@ -29,7 +29,7 @@ extension SequencedQueue where Self: ~Copyable {
   func position(after entry: Candidate) -> UInt64 { entry.sequence &+ 1 }
 
   mutating func oldestInWindow(sparing spared: Candidate?) throws(LarderError) -> Candidate? {
-    // The spared entry has just moved to main, so the spared entry is not in the window.
+    // The spared entry has just moved to main, so a search in the window cannot find it.
     try first(from: state.windowBoundary)
   }
 

@@ -4,7 +4,7 @@ import LarderSystem
 public enum Expiration: Hashable, Sendable {
   /// The entry does not expire.
   case never
-  /// The entry expires when this duration has passed after its write. With zero or less the entry is stored as expired.
+  /// The entry expires when this duration has passed after its write. A duration of zero or less stores an expired entry.
   case after(Duration)
   /// The entry is fresh before this time, and expired at this time and later.
   case at(Timestamp)

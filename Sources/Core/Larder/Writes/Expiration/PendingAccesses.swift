@@ -84,7 +84,7 @@ extension StoreEngine {
     do throws(LarderError) {
       try flushAccessTimes()
     } catch {
-      // The accesses stay in the queue. If the error lasts, the next write or the closing can report it to a caller.
+      // The accesses stay in the queue. If the error lasts, the next write or the closing can report the error to a caller.
     }
   }
 
@@ -94,7 +94,7 @@ extension StoreEngine {
     while left > 0, tries < 3 {
       let done = try commit(CommitMode(lockTimeout: lockTimeout)) { batch in
         let done = try batch.session.flushAccessTimes(Self.usesPerFlush)
-        // Pages that a commit frees can be used again only after two more commits. So the batch commits even without a change.
+        // Only the second commit after a commit can use the pages that were freed. So the batch commits even without a change.
         if done == 0 { batch.session.forceCommit() }
         return done
       }
@@ -105,7 +105,7 @@ extension StoreEngine {
 }
 
 extension WriteSession {
-  /// Writes some access times. Near the limit of a data file other transactions write all times, so that no batch fails.
+  /// Writes a limited number of access times. Near the disk limit only separate commits write them, so that no batch fails.
   mutating func flushSomeAccessTimes() throws(LarderError) {
     guard !budget.hasDiskLimit else { return }
     try flushAccessTimes(StoreEngine.usesPerWrite)

@@ -68,7 +68,7 @@ final class PendingQueue<Item: Sendable>: Sendable {
 }
 
 /// Expired entries, found by reads, that the next commits of this process remove. Counting, statistics and the closing of the
-/// store first remove these entries. If the queue is full, an entry is left to the next purge.
+/// store first remove these entries. If the queue is full, a further entry waits for the next purge.
 final class PendingExpirations: Sendable {
   static let capacity = 4096
 

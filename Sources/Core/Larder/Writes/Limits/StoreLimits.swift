@@ -17,7 +17,7 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   public var bytes: Int?
   /// Bytes of the data file; at least 4 MB. A file below the limit never exceeds the limit; a larger file grows by at most 2 MB.
   ///
-  /// Nil keeps the limit of the creation: a tenth of the disk's free bytes, at most 10 GB. ``Limits/unlimited`` removes it.
+  /// Nil keeps the limit of the creation: a tenth of the disk's free bytes, at most 10 GB. ``Limits/unlimited``: no limit.
   public var disk: Int?
   /// The bytes of memory that decoded values may use in each process, for all caches together; nil means 64 MB. Other processes
   /// obey a new limit when they decode their next value.

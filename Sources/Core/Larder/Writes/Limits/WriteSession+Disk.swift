@@ -37,7 +37,7 @@ extension WriteSession {
 
   var pagesTaken: Int { budget.missingPages + min(spentPages, budget.disk?.available ?? 0) }
 
-  /// Whether a value must be cut into chunks. LMDB needs consecutive pages for a large value, and may find too few.
+  /// Whether a value must be cut into chunks. LMDB needs consecutive pages for a large value, and may not find enough.
   mutating func needsChunks(value: Int, recordCount: Int) throws(LarderError) -> Bool {
     guard let disk = budget.disk, value > engine.pageSize else { return false }
     let (run, spent) = (disk.pages(ofRecord: recordCount), spentPages)
@@ -85,8 +85,8 @@ extension WriteSession {
     budget.missingPages = 0
   }
 
-  /// Evicts until at most `pages` are in use, or until only `kept` pages are left for the batch. One write evicts at most twice
-  /// the bytes of its entry plus 64 KB. If half of the reserve is in use, the 64 KB become 1 MB.
+  /// Evicts until at most `pages` pages are in use, or until only `kept` pages are left for the batch. One write evicts at most
+  /// twice the bytes of its entry plus 64 KB. If half of the reserve is in use, the 64 KB become 1 MB.
   mutating func lowerUse(to pages: Int, forBytes size: Int, keeping kept: Int) throws(LarderError) {
     let shouldContinue = { (session: borrowing WriteSession) in
       session.usesMore(than: pages) && session.hasPages(keeping: kept)
@@ -98,7 +98,7 @@ extension WriteSession {
     try removeExpired(in: nil, while: shouldContinue)
     guard state.garbage == 0, shouldContinue(self) else { return }
     let before = state.bytes
-    // In a store of small entries, only many evictions free a page. So few are evicted until half of the reserve is in use.
+    // If entries are small, only many evictions free a page. So few entries are evicted until half of the reserve is in use.
     let isDeep = usesMore(than: pages + (budget.disk?.reserve ?? 0) / 2)
     let most = UInt64(2 * size + (isDeep ? 1_000_000 : 64_000))
     try evictInTurn { session in

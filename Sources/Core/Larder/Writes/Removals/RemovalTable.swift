@@ -46,7 +46,7 @@ package struct RemovalTable {
     }
   }
 
-  /// The moment of a load that has not looked up its key yet.
+  /// The number of the last finished removal, for a load that has not looked up its key yet.
   var now: Mark {
     openForReading()
     let view = table.view
@@ -59,7 +59,7 @@ package struct RemovalTable {
   func isNewest(_ moment: Mark, of hashes: [UInt64]) -> Bool {
     openForReading()
     let view = table.view
-    // If there is no file, no removal was recorded. But if the load began with a file, that file may have had removals.
+    // Without a file no removal was recorded. But if the load began with a file, that file may have had removals: not newest.
     guard view.count > 0 else { return !moment.isKnown }
     return view.wide(Place.era) == moment.era
       && hashes.allSatisfy { view.acquire(Self.place(of: $0)) <= moment.number }

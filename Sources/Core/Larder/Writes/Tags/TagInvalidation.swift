@@ -26,7 +26,7 @@ extension Store {
     return try engine.invalidate(EntryAttributes.validated(all: tags), in: nil)
   }
 
-  /// Invalidates a tag in one namespace, or in all if `namespace` is nil. Values that were written after the horizon stay.
+  /// Invalidates a tag in one namespace, or in all if `namespace` is nil. Values that were written after `horizon` stay.
   package func invalidate(
     tag: String, in namespace: String?, asOf horizon: WriteHorizon
   ) throws(LarderError) -> RemovalResult {
@@ -64,8 +64,8 @@ extension Store.Namespace {
   }
 }
 
-/// How many records of the tag index a transaction handles: besides the work of another write, or in a transaction of its own.
-/// A tombstone hides the other entries, and has the position at which later transactions of any process continue.
+/// The records of the tag index that a transaction handles: `perWrite` besides another write, otherwise `perBatch`. A tombstone
+/// hides the other entries, and has the position at which a later transaction of any process continues.
 enum TagInvalidation {
   static let perWrite = 32
   static let perBatch = 500

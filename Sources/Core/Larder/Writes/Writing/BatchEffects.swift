@@ -12,7 +12,7 @@ struct BatchEffects {
   /// The number that ``RemovalTable`` gave to the removals of the batch; nil if the batch removed nothing.
   var removal: UInt64?
   var changes: PendingChanges?
-  /// Whether the batch made changes while no subscriber existed. The end of a batch sets false if there never was a subscriber.
+  /// Whether the batch made changes while no subscription existed. False after the batch if there never was one.
   var hasUnrecordedChanges = false
   var entries: UInt64 = 0
   var orphans: UInt64 = 0

@@ -16,7 +16,7 @@ struct StoredEntry {
     EntryWeight(size: valueCount, stored: storedCount, queuePosition: header.sequence)
   }
 
-  /// Nil if the record's keys in the indexes are unknown, due to damage, unknown flags, or a long key with another entry key.
+  /// Nil if the record's keys in the indexes are unknown: damage, unknown flags, or a long key that does not match `entryKey`.
   init?(entryKey: [UInt8], record: Span<UInt8>) {
     guard let header = EntryHeader(record), header.flags.isSubset(of: .readable),
       let fields = EntryFields(record.extracting(header.fieldsRange)),

@@ -1,7 +1,7 @@
 import LarderSystem
 
 extension WriteBatch {
-  /// The owners in their stored form. If an owner is missing and not `mayBeAbsent`, throws ``LarderError/Code/noSuchOwner``.
+  /// The owners in their stored form. Without `mayBeAbsent`, throws ``LarderError/Code/noSuchOwner`` for a missing owner.
   mutating func resolve(
     _ owners: [Owner], mayBeAbsent: Bool = false
   ) throws(LarderError) -> [StoredOwner] {

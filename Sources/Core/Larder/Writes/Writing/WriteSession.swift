@@ -25,7 +25,7 @@ struct WriteSession: ~Copyable {
     changes = engine.changes.notes(for: id, in: balance.store)
   }
 
-  /// Makes the transaction change something, so that it really commits: freed pages can be used only after two more commits.
+  /// Changes something, so that the transaction really commits: only the second commit after a commit can use its freed pages.
   mutating func forceCommit() { ledger.updateStore { $0.forcedCommits &+= 1 } }
 
   /// Sets the time of the batch again, because storing the records of the write buffer takes some time.
@@ -52,7 +52,7 @@ struct WriteSession: ~Copyable {
   }
 
   func usesMore(than pages: Int) -> Bool {
-    // This function cannot throw. If the number cannot be read, the next change of the batch throws the error.
+    // This function cannot throw. If the number cannot be read, the result is false, and the next change throws the error.
     guard let used = try? transaction.usedPages(of: engine.indexes.all) else { return false }
     return used > pages
   }
@@ -125,7 +125,7 @@ struct WriteSession: ~Copyable {
     }
   }
 
-  // Milliseconds. With these times a write decides whether to trust the wall clock, which may have been wrong for a moment.
+  // In milliseconds: the largest plausible jump of the wall clock, and the time after which a purge trusts a clock that jumped.
   private static let mostAhead: Int64 = 86_400_000
   private static let doubtTime: Int64 = 60_000
 
