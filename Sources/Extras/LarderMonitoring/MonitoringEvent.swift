@@ -34,7 +34,7 @@ struct Observation {
   var statistics: Statistics
   var health: StoreHealth
 
-  /// A resource is full if at least this part of its limit is used. Only the first look that finds a resource full reports it.
+  /// A resource is full if at least this part of its limit is used. Only the first look at a full resource reports the resource.
   static let fullAt = 0.95
   /// A reader lags if its snapshot is at least this many commits old, because LMDB cannot reuse pages that these commits free.
   static let laggingAfter: UInt64 = 10_000

@@ -24,7 +24,7 @@ static inline CURLcode ccurl_get_number(CURL *easy, CURLINFO information, long *
 }
 
 // Whether the server has ended the connection of the last transfer, or has sent input on this connection without a request.
-// Curl before 8.1 sends the next request on such a connection and treats the input as the answer.
+// Curl before 8.1 would send the next request on the connection and take the input for the answer, so callers test this first.
 static inline int ccurl_has_input(CURL *easy) {
   curl_socket_t socket = CURL_SOCKET_BAD;
   if (curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket) != CURLE_OK || socket == CURL_SOCKET_BAD) return 0;

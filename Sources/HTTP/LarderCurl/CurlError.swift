@@ -54,7 +54,7 @@
         isRefused ? .refusedByProxy : Self.kind(of: code, words), words.isEmpty ? general : words)
     }
 
-    /// The connection ended within the header fields. But curl reports the cut response as complete.
+    /// The connection ended within the header fields. Curl reports success, so the transport throws this error.
     static let cutHead = CurlError(.interrupted, "the connection ended within the header fields")
 
     private static func kind(of code: CURLcode, _ words: String) -> Kind {

@@ -28,7 +28,7 @@
       _ message: Message, by easy: UnsafeMutableRawPointer, for transfer: Transfer
     ) throws {
       let receiver = Receiver(transfer)
-      // The options of the handle point to `words`, `lines` and `receiver` until `curl_easy_reset`, which keeps the connection.
+      // The options point to `words`, `lines` and `receiver`, so all three live until the reset, which keeps the connection.
       var words = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
       let lines = try unsafe list(message.lines)
       defer { unsafe curl_slist_free_all(lines) }

@@ -13,7 +13,7 @@
     /// Whether the request announces a body, which may be empty.
     let hasBody: Bool
     let isHead: Bool
-    /// Whether the request must not be sent twice, and so needs a new connection: on a kept one, curl may repeat a request.
+    /// Whether the request must not be sent twice, and so needs a new connection: curl may repeat it on a kept connection.
     let hasEffect: Bool
 
     init(_ request: HTTPRequest, body: [UInt8]) throws {
@@ -46,7 +46,7 @@
     }
 
     private static func line(of field: HTTPField) -> [UInt8]? {
-      // Curl adds the length of the body. An empty `Expect` prevents the wait for the status 100. So these fields are left out.
+      // These fields are omitted: curl adds the length of the body, and an empty `Expect` prevents the wait for the status 100.
       if [.contentLength, .transferEncoding, .expect].contains(field.name) { return nil }
       let value = field.valueBytes
       let name = Array(field.name.rawName.utf8)

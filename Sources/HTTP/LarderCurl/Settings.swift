@@ -5,7 +5,7 @@
   @unsafe struct Settings {
     let easy: UnsafeMutableRawPointer
 
-    /// Forbids other protocols than HTTP, redirections, signals and user names from files, and turns on the checks of TLS.
+    /// Forbids redirections, signals, user names from files and all protocols except HTTP, and turns on the checks of TLS.
     func limit() throws {
       try unsafe check(ccurl_allow_http_alone(easy))
       try unsafe set(CURLOPT_HTTP_VERSION, to: Int(CURL_HTTP_VERSION_1_1))

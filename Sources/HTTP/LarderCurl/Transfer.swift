@@ -4,7 +4,7 @@
   import LarderSystem
   import Synchronization
 
-  /// The part of a response that has arrived and was not read. The thread of the transfer adds to this part; tasks read it.
+  /// The part of a response that has arrived and has not been read. The thread of the transfer adds to this part; tasks read it.
   final class Transfer: Sendable {
     enum Arrival: Sendable {
       case interim(HTTPResponse)

@@ -43,7 +43,7 @@
 
     /// The response of the cache or of the application; a 504 after the time limit. Throws the error of the application.
     public func respond(to request: Request, context: Context) async throws -> Response {
-      // The cache cannot answer a request without a host, which has no key: a request by HTTP/1.0, or with an absolute URI.
+      // A request without a host, by HTTP/1.0 or with an absolute URI, has no key in the cache, so the application answers.
       guard request.head.uri != nil else {
         return try await application.respond(to: request, context: context)
       }

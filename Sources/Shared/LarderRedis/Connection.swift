@@ -55,7 +55,7 @@
                 completion(.failure(ConnectionError(reason: reason)))
               } else {
                 completion(.success(connection))
-                // `onClose` is registered after `completion`, so it is called later, even if the connection has already ended.
+                // Registered after `completion`, so that `onClose` is called later, even if the connection has already ended.
                 channel.closeFuture.whenComplete { _ in onClose(connection) }
               }
             }
@@ -88,7 +88,7 @@
       }
       let channel = channel
       channel.eventLoop.execute { [self] in
-        // If the caller no longer waits, it was told that the server did not get the command. So the command is not sent.
+        // A caller that no longer waits was told that the server did not get the command. So the command is not sent.
         guard channel.isActive, reply.markSent() else {
           unanswered.wrappingSubtract(1, ordering: .relaxed)
           reply.complete(.failure(LarderError(.unreachable, "the connection has ended")))

@@ -51,7 +51,7 @@
 
       mutating func leave(_ lane: Int) { if lane > 0 { lanes[lane - 1] -= 1 } }
 
-      /// Adds an address. If too many are known then, forgets the oldest address and returns its links, which the caller closes.
+      /// Adds an address. If too many are learned then, forgets the oldest and returns its links, for the caller to close.
       mutating func learn(_ address: ServerAddress) -> [Link] {
         guard !known.contains(address) else { return [] }
         known.append(address)

@@ -61,7 +61,7 @@
     }
 
     func encode(into commandEncoder: inout ValkeyCommandEncoder) {
-      // If the caller no longer waits, it was told that nothing happened. So `TIME`, which changes nothing, is sent instead.
+      // A caller that no longer waits was told that nothing happened. So `TIME`, which changes nothing, is sent instead.
       let words = reply.markSent() ? command.words : [Array("TIME".utf8)]
       commandEncoder.encodeArray(words.map(Word.init))
     }

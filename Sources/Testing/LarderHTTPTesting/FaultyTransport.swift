@@ -26,7 +26,7 @@
       case lose(any Error)
       /// The request is not sent. Its answer has this status, no fields and no body.
       case status(Int)
-      /// The body has only this number of first bytes, and then ends with an error.
+      /// The body ends with an error after this number of bytes.
       case cutBody(after: Int)
       /// No answer arrives until the task is cancelled.
       case hang

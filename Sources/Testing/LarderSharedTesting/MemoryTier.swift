@@ -79,7 +79,7 @@ public final class MemoryTier: SharedTier {
   /// The data at this moment, for example for a replica that gets no later changes.
   public var image: Image { state.withLock { $0.image } }
 
-  /// Replaces the data by older data, to simulate a failover to a replica that lagged behind. A new tier's image has no data.
+  /// Replaces the data by an image, to simulate a failover to a replica that lagged behind. The image of a new tier is empty.
   public func failOver(to image: Image) {
     state.withLock { $0.image = image }
     readers.resume()

@@ -19,7 +19,7 @@ public enum TierConformance: String, CaseIterable, Sendable {
   case setAndFetch
   /// A removal removes the value and ends the lease.
   case removal
-  /// One caller at a time has the lease of a key, and only after the caller has seen and rejected the present value.
+  /// One caller at a time gets the lease of a key, and only if the caller has seen and rejected the present value.
   case oneLease
   /// A lease ends when its time has passed without a renewal, or when it is released.
   case leaseEnds

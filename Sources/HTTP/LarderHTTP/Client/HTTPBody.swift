@@ -12,7 +12,7 @@
     /// The length of the body in bytes; nil if the length is unknown before the end.
     public let count: Int?
     private let read: @Sendable () async throws -> [UInt8]?
-    /// Goes back by the given number of bytes, for the reader to get them again. Returns false if the source has lost the bytes.
+    /// Goes back by a number of bytes, so that the reader gets these bytes again. Returns false if the source has lost the bytes.
     let rewindSource: @Sendable (Int) async -> Bool
 
     /// A body in memory.
@@ -30,7 +30,7 @@
       self.init(nil, count: count, rewind: { _ in false }, next: next)
     }
 
-    /// A body that another object holds, such as the store. If `whole` is not nil, `whole` is the body, which was already read.
+    /// A body that another object holds, such as the store. If the body was already read, `whole` is the body; otherwise nil.
     init(
       _ whole: [UInt8]? = nil, count: Int?, rewind: @escaping @Sendable (Int) async -> Bool,
       next: @escaping @Sendable () async throws -> [UInt8]?
@@ -93,7 +93,7 @@
     /// The longest body of a request that a transport reads into memory.
     package static let largestUpload = 64_000_000
 
-    /// This body with a limit for each read: a read without a piece within `limit` fails. Time between reads does not count.
+    /// This body with a limit for each read: a read that gets no piece within `limit` fails. Time between reads does not count.
     func limited(to limit: Duration, by clock: any LarderClock) -> HTTPBody {
       guard whole == nil else { return self }
       let watch = ReadLimit(limit, by: clock)
@@ -160,7 +160,7 @@
 
     var reserved: Int { used.withLock { $0 } }
 
-    /// Reads the whole body and reserves its bytes; nil if the body is longer than `largest`, or if too few bytes are left.
+    /// Reads the whole body and reserves its bytes; nil if the body is longer than `largest`, or too long for the budget.
     func collect(_ body: HTTPBody, upTo largest: Int) async throws -> [UInt8]? {
       var bytes: [UInt8] = []
       do {

@@ -28,7 +28,7 @@
       return result
     }
 
-    /// Stores `response` as the origin's answer to `request` that has just arrived. Replaces an earlier response to `request`.
+    /// Stores `response`, which has just arrived, as the origin's answer to `request`. Replaces an earlier response to `request`.
     ///
     /// - Parameters:
     ///   - requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
@@ -67,7 +67,7 @@
 
   /// Removes stored responses and invalidates requests under way, in all processes.
   ///
-  /// A request under way is still answered, but its response is not stored. Only ``removeAll(where:)`` may let it be stored.
+  /// A request under way is still answered, but its response is not stored, except after ``removeAll(where:)``.
   extension HTTPCache {
     /// Removes every response of a host, for all users.
     ///

@@ -6,7 +6,7 @@
   ///
   /// Each stored response is an entry of the namespace. The metadata of the entry holds the status and the fields, and the
   /// value holds the body; a long body has further entries. Any number of caches, in any process, may share a namespace. A
-  /// stale response stays stored, because it can be validated, or be the answer without the origin.
+  /// stale response stays stored: the cache can validate the response, or answer with it if the origin is unreachable.
   public struct HTTPCache: Sendable {
     /// The namespace that holds the responses.
     public let namespace: Store.Namespace
@@ -42,8 +42,8 @@
     /// A copy of this cache with a changed policy, for the calls that need another policy.
     ///
     /// The copy shares the stored responses, the requests under way, the memory and the statistics, and has the
-    /// ``HTTPCachePolicy/bufferLimit`` of the first cache. If ``HTTPCachePolicy/rules`` or ``HTTPCachePolicy/partitionFields``
-    /// give a request another key, the copy has its own responses for this request.
+    /// ``HTTPCachePolicy/bufferLimit`` of this cache. If ``HTTPCachePolicy/rules`` or ``HTTPCachePolicy/partitionFields`` give
+    /// a request another key, the copy has its own responses for this request.
     public func with(_ change: (inout HTTPCachePolicy) -> Void) -> HTTPCache {
       var copy = self
       let secret = rules.policy.secret

@@ -65,8 +65,8 @@
 
     /// Adds a piece from the origin. If the body is not kept for the store, waits until the client has read the piece.
     ///
-    /// While the body is kept, the client gets the piece that completes the announced length only after ``finish(_:rest:)``. At
-    /// the client's next request the response is therefore stored.
+    /// While the body is kept, the client gets the piece that completes the announced length only after ``finish(_:rest:)``. So
+    /// the response is stored before the client sends its next request.
     ///
     /// - Returns: whether the client or the store needs more bytes.
     func append(_ piece: [UInt8]) async -> Bool {

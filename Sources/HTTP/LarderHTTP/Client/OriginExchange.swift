@@ -9,8 +9,8 @@
     var body: HTTPBody
     let tags: [String]
     var interim: @Sendable (HTTPResponse) async -> Void = { _ in }
-    /// The permit to store the response; nil until a read of the store has shown that a request must be sent. The store is then
-    /// read again: this second read sees each earlier invalidation, and each later invalidation revokes the permit.
+    /// The permit to store the response; nil until a read of the store has shown that a request must be sent. The store is read
+    /// again after that: the read sees all invalidations before the permit, and later invalidations revoke the permit.
     var permit: StorePermit?
     /// Keys of stored responses whose bodies are damaged or incomplete.
     var lost: Set<String> = []

@@ -76,7 +76,7 @@
 
     /// Streams the body to the client and, at the same time, into the store.
     func streamed(_ body: HTTPBody, _ reception: CacheReception) async throws -> HTTPCacheResult {
-      // A stored response may be the answer until the first piece comes. So the client gets the head only after this piece.
+      // Until the first piece comes, a stored response may still become the answer. So the client gets the head after this piece.
       let hasStaleFallback = cache.rules.fail(exchange.forward, at: cache.clock.now) != nil
       let body = hasStaleFallback ? try await body.begun() : body
       var result = HTTPCacheResult(head, body: body, forwarded: exchange.forward.reason)
@@ -151,7 +151,7 @@
         return
       }
       let stored = await storeOrReport(reception(bodySize: received.count), received)
-      // After a join with a stored part, the stored body is longer than the received part. So the client must not read that body.
+      // After a join of parts, the stored body is longer than the received part, so the client must not read the stored body.
       let same = stored.flatMap { $0.count == received.count ? $0 : nil }
       await incoming.finish(
         rest: same.map { same in { cache.responses.stream(same, $0..<same.count) } })

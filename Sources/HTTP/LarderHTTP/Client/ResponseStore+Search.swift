@@ -3,8 +3,8 @@
 
   /// Stored responses that also answer other queries (No-Vary-Search, section 7).
   ///
-  /// A response with this field has two further entries. The entry of the path holds the field `No-Vary-Search` of the path's
-  /// last response. The entry of those parts of the query that count holds the URI. Both are read if the exact URI has no answer.
+  /// A response with this field has two further entries. The entry of the path holds the field of the path's last response. The
+  /// entry of the query's parts that count holds the URI. Both entries are read if the exact URI has no answer.
   extension ResponseStore {
     /// The responses of another URI that answer this URI, too; nil without such responses.
     func equivalents(

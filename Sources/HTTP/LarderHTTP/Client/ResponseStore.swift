@@ -115,7 +115,7 @@
       let tag = ResponseTags.uri(key)
       let flights = permits.revoke(tag, except: permit)
       defer { for flight in flights { flight.complete(.abandoned) } }
-      // Loads that began before this commit cannot store after it. The reads below see each response that was stored before it.
+      // A load that began before this commit stores nothing after the commit. The reads below see all responses stored before.
       try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
       var removal = RemovalResult()
       var entries = try entries(of: key)
@@ -149,7 +149,7 @@
       defer { for flight in flights { flight.complete(.abandoned) } }
       try await namespace.store.commit { batch in batch.refuseEarlierLoads(tagged: tag) }
       let prefix = key.origin + "/"
-      // The keys of long URIs do not contain the whole of a longer prefix, so all responses of the host are removed.
+      // If the prefix is long, the keys of long URIs lack its end. So all responses of the host are removed.
       guard prefix.utf8.count <= ResponseKey.shortestBeginning else {
         _ = try invalidate(ResponseTags.host(key.host))
         return

@@ -5,7 +5,7 @@
   struct RequestDirectives: Equatable {
     enum Stale: Equatable {
       case no
-      /// Stale by at most this many seconds.
+      /// The client accepts a response that is stale by at most this many seconds.
       case seconds(Int)
       case any
     }

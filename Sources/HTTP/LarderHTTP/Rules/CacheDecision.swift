@@ -183,7 +183,7 @@
     public var removes: [Int] = []
     /// The URIs whose stored responses are invalid; remove these responses before storing.
     public var invalidates: [ResponseKey] = []
-    /// Tags: the stored responses with one of these tags are invalid, too.
+    /// Further stored responses are invalid, too: all responses with one of these tags.
     var endsTags: [String] = []
     /// Whether all responses of the origin are invalid, too.
     var endsOrigin = false

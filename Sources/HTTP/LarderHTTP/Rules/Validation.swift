@@ -139,14 +139,14 @@
   }
 
   extension HTTPFields {
-    /// Fields that describe the stored body. A 304 or a HEAD does not change these: servers send wrong values (RFC 9111, 3.2).
+    /// Fields that describe the stored body. A 304 or HEAD changes none of them: servers send wrong values (RFC 9111, 3.2).
     static let ofTheBody: Set<HTTPField.Name> = [
       .contentLength, .contentEncoding, .contentType, .contentRange,
     ]
 
     /// The fields of a stored response after an update by the fields of a newer answer (RFC 9111, 3.2).
     ///
-    /// If the newer answer has no `Age`, the earlier `Age` is removed. If it has no `Date`, the time of arrival is used.
+    /// If the newer answer has no `Age`, the earlier `Age` is removed. Without a newer `Date`, the time of arrival is used.
     func updated(by newer: HTTPFields, received: Timestamp) -> HTTPFields {
       var result = self
       let newer = newer.endToEnd

@@ -55,7 +55,7 @@
       return true
     }
 
-    /// Gives the entries of a body the lifetime and the tags of its response. Returns false if the store has removed them.
+    /// Gives the entries of a body the lifetime and the tags of its response. Returns false if these entries are gone.
     mutating func keep(
       _ parts: BodyParts, in namespace: Store.Namespace, _ response: EntryAttributes
     ) throws -> Bool {

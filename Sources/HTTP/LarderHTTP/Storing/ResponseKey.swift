@@ -79,7 +79,7 @@
     /// Each key of a URI begins with this number of bytes of the URI, or with the whole URI if it is shorter.
     static let shortestBeginning = 100
 
-    /// A URI of more than `longest` bytes is cut and gets a hash. The result is still longer, so it equals no uncut URI.
+    /// Cuts a URI of more than `longest` bytes and adds a hash. The result is longer than `longest`, so it equals no uncut URI.
     private func shortenedURI(longest: Int, kept: Int) -> String {
       guard uri.utf8.count > longest else { return uri }
       let hash = Secrets.hexadecimal(SHA256.hash(Array(uri.utf8)))

@@ -6,7 +6,7 @@
     /// The value of the field, from which ``init(_:)`` makes an equal value.
     let field: String
     private var isOrdered = true
-    /// Whether only the parameters with the names in ``names`` count. If false, all parameters except these count.
+    /// Whether only the parameters with the names in ``names`` count. If false, all other parameters count.
     private var isAllowList = false
     private var names: Set<[UInt8]> = []
 

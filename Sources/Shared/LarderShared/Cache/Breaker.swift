@@ -27,7 +27,7 @@ final class Breaker: Sendable {
       guard var until = state.openUntil else { return true }
       if isConnected { until = min(until, state.openSince + Self.shortest) }
       guard now >= until else { return false }
-      // This request tries the tier. Other requests fail until this one has an outcome, or until a further pause has passed.
+      // This request tries the tier. Other requests fail until its outcome is known or a further pause has passed.
       state.openUntil = now + state.pause
       state.openSince = now
       state.isTrying = true

@@ -7,7 +7,7 @@ extension SharedCache {
   ///   - expires: how long the value stays fresh, at most 30 days; nil takes the namespace's rule.
   ///   - stale: how long after its expiry the value may be served stale; nil takes the namespace's rule.
   /// - Throws: `LarderError/Code/unreachable` if neither the tier nor this store has changed; `LarderError/Code/unanswered` if
-  ///   the tier may have changed, so that this store has dropped its copy; or the errors of a write.
+  ///   the tier may have changed (this store has then dropped its copy); or the errors of a write.
   public func set(
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil, stale: Duration? = nil,
     tags: [String] = []

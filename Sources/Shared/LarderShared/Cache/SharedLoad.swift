@@ -80,7 +80,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   private enum Attempt {
     case use(TierCopy<Value>)
-    /// The tier takes no value of this key, and its note has this version. Zero: the tier has a value in a newer layout.
+    /// The tier takes no value of this key, and the tier's note has this version; zero if the tier has a value in a newer layout.
     case loadAlone(Position)
     case answer(LeaseAnswer, TierCopy<Value>?)
   }

@@ -25,7 +25,7 @@ struct TierCopy<Value: Sendable>: Sendable {
   var remaining: Duration { frame.soft - age }
   var isFresh: Bool { remaining > .zero }
 
-  /// Whether the value is fresh, or stale for less than `window` and its own stale window; nil for only its own window.
+  /// Whether the value is fresh, or stale for less than its own window and `window`; if `window` is nil, only its own counts.
   func isWithin(_ window: Duration?) -> Bool {
     .zero - remaining < min(window ?? frame.stale, frame.stale) || isFresh
   }

@@ -115,7 +115,7 @@ struct LocalCopies: Sendable {
   /// Removes a key from this store, because the state of the key in the tier is unknown.
   func drop(_ key: SharedKey) async throws {
     try await store.commit { [self] batch in
-      // A request under way may have fetched the old value, which must not be stored. The new number makes its ticket invalid.
+      // A request under way may have fetched the old value. The new number invalidates its ticket, so the value is not stored.
       try state.setQueued(state.queued(in: &batch) &+ 1, in: &batch)
       try removeCopy(of: key, olderThan: nil, in: &batch)
     }

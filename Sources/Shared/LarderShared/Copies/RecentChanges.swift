@@ -64,7 +64,7 @@ struct RecentChanges: Sendable {
   func standing(at now: (monotonic: Int64, wall: Int64), limit: Duration) -> Standing {
     let view = words.view
     guard view.count > 0 else { return .disconnected }
-    // The file has the copies of another application, for example after a change of the application's name.
+    // The file is about another application, for example after a change of the application's name, so no copy is trusted.
     if let application, view.acquire(Word.application.rawValue) != application {
       return .disconnected
     }

@@ -19,7 +19,7 @@ struct LogFollower {
   private var written: Duration
   /// The time of the last look at the head in the present history; nil before the first look in this history.
   private var looked: Duration?
-  /// A newest record that is not applied yet. When it is applied, the copies are confirmed for the time when it was seen.
+  /// A newest record that is not applied yet. After its application, the copies are confirmed for the time of the look.
   private var goal: Look?
   /// Whether the store has begun with another history, and no look has found that history yet.
   private var hasBegun = false

@@ -2,7 +2,7 @@ import LarderSystem
 
 /// The place of a change in the order of all changes: the ID that the server has given the change's record in the log.
 ///
-/// A value has a position as its version: that of its record. A loaded value has no record, so it gets the newest position.
+/// The version of a value is the position of its record. A loaded value has no record, so its version is the newest position.
 public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The first part of the ID: milliseconds of the server's clock. It is never smaller than in the ID of the previous record.
   public var milliseconds: UInt64

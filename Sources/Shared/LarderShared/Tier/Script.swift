@@ -11,10 +11,10 @@ struct Script: Sendable {
     source = Self.common + body
   }
 
-  /// `announce` writes a record into the log, with only one field to keep it short. It returns the record's ID and the new head:
-  /// the ID, and a digest of the record and all earlier records. If no sequence is left for the word of a position, the log
-  /// continues in the next millisecond. If the server's clock was set back, the log continues in the millisecond of its newest
-  /// record. `stamp` packs a version and a time like `ValueStamp`, and notes the time in `KEYS[5]`. `isOlder` compares IDs.
+  /// `announce` writes a record with only one field into the log, and returns the record's ID and the new head: the ID, and a
+  /// digest of the record and all earlier records. If no sequence is left for the word of a position, the log continues in the
+  /// next millisecond. If the server's clock was set back, the log continues in the millisecond of its newest record. `stamp`
+  /// packs a version and a time like `ValueStamp`, and notes the time in `KEYS[5]`. `isOlder` compares IDs.
   private static let common = """
     local function parts(id)
       local first, second = string.match(id, '^(%d+)-(%d+)')
@@ -134,8 +134,8 @@ struct Script: Sendable {
     """)
 
   /// `KEYS`: log, head, value, lease, time, floors. `ARGV`: length of the log, token, head when the lease was granted, frame,
-  /// lifetime. Returns the stamp, or nothing if the lease is gone or a floor has risen. If the clock was set back after the last
-  /// value was stored, the time would order this value before that value. So a further record gives this value a newer version.
+  /// lifetime. Returns the stamp, or nothing if the lease is gone or a floor has risen. If the clock was set back after the
+  /// last value was stored, the new value would have an earlier time. So a further record gives the new value a newer version.
   static let fill = Script(
     "fill",
     """
