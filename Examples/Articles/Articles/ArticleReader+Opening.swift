@@ -117,7 +117,7 @@ extension ArticleReader {
       do { return try await readeck.image(at: address) } catch let error as ServiceError {
         let status = error.status ?? 0
         switch error {
-        // After these errors, the same request may succeed a little later.
+        // The same request may succeed a little later, so it is sent again after a pause.
         case _ where error.isOffline || status >= 500 || [408, 429].contains(status):
           guard let pause = pauses.popFirst() else { throw error }
           try await Task.sleep(for: pause)

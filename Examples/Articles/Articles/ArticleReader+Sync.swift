@@ -95,7 +95,7 @@ extension ArticleReader {
       if try edits().applied(to: bookmark, since: requested) == nil { continue }
       do {
         var loaded = try await load(bookmark.id, keeping: listed, since: requested) { bookmark }
-        // If the store itself is full, removes older articles, provided that all articles together are as large as this one.
+        // If the store itself is full, removes older articles, provided that all stored HTML is at least as large as this HTML.
         while (loaded.error as? LarderError)?.code == .full, let oldest = try storedArticles().last,
           bookmark.isNewer(than: oldest.bookmark),
           try articles.namespace.info()?.bytes ?? 0 >= loaded.value.utf8.count

@@ -58,7 +58,7 @@ public final class ArticleReader: Sendable {
     let requested = store.now
     do {
       let listed = try await readeck.unread(limit: limit)
-      // If there is no room for these marks, nothing is lost: the next sync compares the dates again.
+      // If there is no room to mark articles as stale, nothing is lost: the next sync compares the dates again.
       _ = try await ifRoom { try await noteEdits(in: listed, before: requested) }
       return listed
     } catch let error as ServiceError where error.isOffline {

@@ -19,7 +19,7 @@ extension Service {
     let reply = try checked(await send(path, fields: fields))
     let page = try await decoded(LenientList<Bookmark>.self, from: reply)
     let count = page.elements.count + page.skipped.count
-    // If an article moved while the service made the list, the list may contain the article twice.
+    // If an article moves while the service makes the list, the list may contain the article twice, so the second is dropped.
     var seen: Set<String> = []
     let bookmarks = page.elements.filter { seen.insert($0.id).inserted }
     // Without `Total-Count`, the list may be incomplete, so `isWhole` is false.

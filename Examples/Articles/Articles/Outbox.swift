@@ -129,7 +129,7 @@ extension ArticleReader {
         } else {
           report.sent += 1
           edit.sent = store.now
-          // An old answer may not contain the change, so the change stays until the article was fetched again.
+          // An old answer may lack the change, so the change stays until the article has been fetched again.
           let kept: Void? = try await ifRoom { [edit] in
             try store.write { batch in
               // A sign-out may have removed the change meanwhile. In this case the change must not come back.
@@ -168,7 +168,7 @@ extension ArticleReader {
         return nil
       }
       if isSent { break }
-      // If this is the date that the user saw, or the date of the user's own last change, nobody else has changed the article.
+      // If `updated` is as the user saw it, or as the user's own last change left it, nobody else has changed the article.
       let isSeen = [edit.base, own?.base].contains(current.updated)
       if !isSeen, isLater(current, than: edit, in: reply) {
         return "the service has a later change of the article"

@@ -89,7 +89,7 @@ import ExampleTesting
     #expect(Set(fixture.asked().images) == [gone, large])
   }
 
-  /// The size of the image of the earlier version. The larger image exceeds the limit, but the new version keeps its image.
+  /// The bytes of the earlier version's image. An image of 60 MB exceeds the limit, but the new version keeps its own image.
   @Test(arguments: [5, 60_000_000])
   func `a late image of an earlier version is not stored`(size: Int) async throws {
     try await reader.change(.test(imageMegabytes: 50))

@@ -185,7 +185,7 @@ import ExampleTesting
     #expect(try await fixture.edit(2, .mark).sent == 3)
   }
 
-  /// `ahead`: by how many seconds the server's clock is ahead; nil: no date. The change by others is `later` seconds later.
+  /// The server's clock is `ahead` seconds ahead (nil: no date). The change by others is `later` seconds after the user's.
   @Test(arguments: [-600, 0, 600, nil], [-60, 60])
   func `a later change at the service wins by its clock, and the user is told`(
     ahead: Int?, later: Int

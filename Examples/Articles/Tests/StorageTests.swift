@@ -87,7 +87,7 @@ import ExampleTesting
     fixture.readeck.fill(100)
     try await reader.change(OfflineSettings(articles: 100))
     let pages = fixture.readeck.pages
-    // Two of the eight tasks request the same 25 articles.
+    // Each pair of the eight tasks opens the same 25 articles.
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<8 {
         group.addTask {

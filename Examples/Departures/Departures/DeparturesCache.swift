@@ -5,8 +5,8 @@ import Service
 
 /// The data of an app for boats. Each kind of data has a namespace with its own rules.
 ///
-/// A lookup immediately returns a stored value. If this value is stale, a newer value is being fetched, or the service cannot
-/// be reached. Every result says where it comes from.
+/// A lookup immediately returns a stored value. A stale value means that a newer value is being fetched or that the service
+/// cannot be reached. Every result says where it comes from.
 public struct DeparturesCache: Sendable {
   public let store: Store
   /// Whether lookups use the store, the service, or both.
@@ -14,7 +14,7 @@ public struct DeparturesCache: Sendable {
   /// Whether a lookup waits for a newer value. A command waits, but an app shows the stale value first.
   public var waitsForNewer = false
   private let timetable, weather, simulations, tiles: Service
-  /// The service with the names of ships and the report of the lakes; nil without a base, because it has no public address.
+  /// The service with the names of ships and the report of the lakes; nil without a base: the service has no public address.
   private let boats: Service?
   private let weatherKey: String
   /// A realm for the data of services at another base, so that these data do not mix with the usual data; otherwise nil.
@@ -29,7 +29,7 @@ public struct DeparturesCache: Sendable {
     log: (@Sendable (String) -> Void)? = nil
   ) throws(LarderError) {
     // The first level of caching only avoids transfers of unchanged bodies. The second level, decoded values, decides what is
-    // fresh and serves stale values, so the first level serves no stale bodies without a network. It does not store tiles.
+    // fresh and serves stale values, so the first level serves no stale bodies without a network, and stores no tiles.
     var http = HTTPCachePolicy(whenDisconnected: .zero)
     http.secretParameters.insert("appid")
     let responses = HTTPCache(
@@ -112,8 +112,8 @@ public struct DeparturesCache: Sendable {
     }
   }
 
-  /// The water temperature from the report of the lakes. If the report has none, from a simulation. Throws ``NotFound`` if
-  /// neither has it. Also stores the water level from the same report.
+  /// The water temperature from the report of the lakes. If the report has no temperature, a simulation gives it. Throws
+  /// ``NotFound`` if neither has a temperature. Also stores the water level from the report.
   public func temperature(of lake: Lake) async throws -> CacheResult<WaterTemperature> {
     try await value(lake.id, in: .temperatures) {
       var (row, failure): (LakeReport.Row?, (any Error)?)

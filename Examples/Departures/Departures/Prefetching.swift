@@ -17,8 +17,8 @@ public enum Errand: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Requests before their results are needed. They run one by one with low priority, and each has its own outcome. Iterate over
-/// the progress, or cancel the requests by `Prefetch.cancel()`.
+/// Sends requests before their results are needed, one by one and with low priority. Each request has its own outcome. Iterate
+/// over the progress, or cancel the requests by `Prefetch.cancel()`.
 extension DeparturesCache {
   /// For the start of an app: fetches the boards of today for the favourites if they are not fresh. Does not update the widget.
   public func prefetch(_ favourites: [String]) throws -> Prefetch<Errand> {

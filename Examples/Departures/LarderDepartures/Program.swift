@@ -50,7 +50,7 @@ struct Session: ParsableArguments {
         weatherKey: weatherKey, log: place.log)
       cache.waitsForNewer = true
       let rows = try await body(cache)
-      // With a past `--now`, entries have expired by the clock of the machine, so `larder` would hide them by that clock.
+      // With a past `--now`, entries have expired by the clock of the machine, so `larder` shows them only with `--expired`.
       let looks = namespaces.map { namespace in
         "keys @\(cache.cache(of: JSON.self, in: namespace).name) --limit 5"
           + (time == nil ? "" : " --expired")

@@ -52,7 +52,7 @@ public struct Service: Sendable {
       let bytes = try await result.body.bytes(upTo: 64_000_000)
       result.body = HTTPBody()
       let reply = Reply(request: request, result: result, body: bytes)
-      // The query may contain a secret.
+      // The query may contain a secret, so the log does not show the query.
       log?("\(method) \(reply.path.prefix { $0 != "?" }): \(reply.words)")
       return reply
     } catch {
@@ -114,7 +114,7 @@ public struct Service: Sendable {
     _ path: String, method: HTTPRequest.Method, fields: HTTPFields
   ) throws(ServiceError) -> HTTPRequest {
     let address = Self.isPath(path[...]) ? base + path : path
-    // The message must not contain a password.
+    // The address may contain a password, so the message does not show the address.
     guard let parts = address.wholeMatch(of: /(https?):\/\/([^\/?#@]+)([\/?][^#]*)?(#.*)?/) else {
       throw .failed(.unusable, "its address is not http://HOST or https://HOST")
     }

@@ -33,7 +33,7 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
         : "the exchange with the service failed: \(reason)"
     case .refused(let status, let message): "the service answered \(status): \(message)"
     case .undecodable(let path, let reason):
-      // The query may contain a secret.
+      // The query may contain a secret, so the text does not show the query.
       "the service's answer to \(path.prefix { $0 != "?" }) is not what it should be: \(reason)"
     case .wrongContent(let path, let type):
       "the answer to \(path.prefix { $0 != "?" }) is \(type); a login page of this network may have sent it"

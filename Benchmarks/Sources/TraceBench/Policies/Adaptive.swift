@@ -95,7 +95,7 @@ struct Adaptive<Table: AccessTable>: Policy {
       guard let v = victim(sparing: x) else { return evict(x, from: .window) }
       var other = table.stats(of: v)
       guard own.clock > 0 || own.frequency > max(1, other.frequency) else {
-        // A returning key that loses against an unused entry lowers the frequency of that entry, except if many keys return.
+        // A returning key that loses against an unused entry lowers that entry's frequency, except if many keys return.
         if own.frequency > 1, other.clock == 0, returns <= 0.3 {
           other.frequency = max(1, other.frequency - 1)
           table.setStats(other, of: v)

@@ -20,7 +20,7 @@ public struct Call: Sendable {
   public var end: Int
   /// The key.
   public var key: Int
-  /// The value that was read; for a change, the newest value of the origin. Each new value of a key is higher than the last.
+  /// The value that was read; for a change, the newest value of the origin. Each change gives the key a higher value.
   public var value: Int
   /// The source of the value; empty for a change.
   public var source = ""
@@ -130,7 +130,7 @@ public struct Checker {
     }
   }
 
-  /// The confirmed reads with a value that is older than a change, if the change ended before the read by more than the bound.
+  /// The confirmed reads that began more than the bound after the end of a change, and got a value older than that change.
   private func staleness(_ reads: [Call], _ changes: [Call]) -> [String] {
     var newest: (value: Int, era: Int)?
     var ended = changes.sorted { $0.end < $1.end }[...]

@@ -96,7 +96,7 @@ public struct Measurement {
     for _ in 0..<200 {
       try await Self.until {
         try await cache.result(for: "key") { "loaded" }.isConfirmed
-          // A value that is not committed yet may not be stored at all. Its removal would then be no change.
+          // The store may still drop a value that is not committed. The removal of such a value would be no change.
           && cache.local.contains("key")
       }
       try await Task.sleep(for: pause)

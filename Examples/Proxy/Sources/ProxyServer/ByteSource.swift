@@ -64,7 +64,7 @@ final class ByteSource: ChannelInboundHandler {
     // An upload may still wait while the connection is drained before its close. The upload fails, because it gets no bytes.
     waiting?.resume(throwing: MessageError.incomplete)
     waiting = reader
-    // A channel that is not active yet would forget the request for a read, so `channelActive` makes the request.
+    // A channel that is not active yet would forget a call of `read`, so `channelActive` makes the call.
     if let context, context.channel.isActive { context.read() }
   }
 

@@ -35,7 +35,7 @@ final class ChannelSocket {
         }
       }
     }
-    // After an error the caller lets the channel write. The channel gets the same error, and closes the connection.
+    // An error counts as 0 bytes: the caller then lets the channel write. The channel gets the same error, and closes.
     return max(0, taken ?? 0)
   }
 

@@ -64,7 +64,7 @@ struct Connection: Sendable {
 
   /// The next bytes, at most 64 KB; nil when the other side has ended the connection.
   ///
-  /// - Parameter isAtRequest: whether a request begins here. If the event loop answers this request, waits for the next one.
+  /// - Parameter isAtRequest: whether a request begins here. If the event loop answers the request, reads the next request.
   func read(isAtRequest: Bool = false) async throws -> ByteBuffer? {
     try await withTaskCancellationHandler {
       let loop = channel.eventLoop

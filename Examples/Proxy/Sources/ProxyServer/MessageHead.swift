@@ -140,7 +140,7 @@ enum Framing: Sendable, Equatable {
     text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
   }
 
-  /// Whether the fields announce a body that is not empty. Even the fields of a response without a body may announce one.
+  /// Whether the fields announce a body that is not empty. Even the fields of a response without a body may announce a body.
   static func announcesBody(_ fields: HTTPFields) -> Bool {
     declared(fields) != .length(0)
       && (fields.contains(.contentLength) || fields.contains(.transferEncoding))

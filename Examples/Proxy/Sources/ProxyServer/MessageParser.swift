@@ -17,7 +17,7 @@ struct MessageParser {
     case trailers(Int)
   }
 
-  /// True for a client's bytes, because all servers must read them in the same way. An origin's bytes are read leniently.
+  /// Whether bytes that servers read in different ways are refused: true for a client. An origin's bytes are read leniently.
   let isStrict: Bool
   private var buffer = ByteBuffer()
   /// The number of bytes of `buffer` that were searched without finding an end.

@@ -45,7 +45,7 @@ struct OriginExchange: Sendable {
       throw MessageError.malformed("the origin sends interim responses without end")
     } catch {
       connection.close()
-      // The origin cannot answer without the whole request, so a failure of the upload is the reason.
+      // The origin cannot answer without the whole request, so a failed upload is the reason for the error.
       throw upload.failure ?? error
     }
   }

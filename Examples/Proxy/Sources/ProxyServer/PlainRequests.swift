@@ -33,7 +33,7 @@ struct PlainRequests: Sendable {
     1 << UInt64(truncatingIfNeeded: (length &* 7 &+ Int(first | 0x20)) & 63)
   }
 
-  /// The place of the target in `bytes`; nil if they are not exactly one plain request.
+  /// The place of the target in `bytes`; nil if the bytes are not exactly one plain request.
   func target(of bytes: Span<UInt8>) -> Range<Int>? {
     guard bytes.count <= Self.longest, bytes.has(Self.start, at: 0) else { return nil }
     var at = Self.start.count

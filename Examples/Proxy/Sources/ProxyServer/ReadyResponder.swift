@@ -11,7 +11,7 @@ final class ReadyResponder {
   private let held: HeldBytes
   /// Whether the responder has given an answer.
   private(set) var hasAnswered = false
-  /// Whether an answer is still being written. The next request must not be read before its end.
+  /// Whether an answer is still being written. The next request must not be read before the end of this answer.
   private(set) var isWriting = false
   /// Whether the connection ends after the answer that is being written.
   var isLast = false

@@ -26,8 +26,8 @@ extension HTTPResponse {
     }
   }
 
-  /// The answer when there is no response (RFC 9110, 15.6): the origin is silent, it cannot be reached or understood, or
-  /// the store fails.
+  /// The answer when there is no response (RFC 9110, 15.6): the origin is silent, it cannot be reached, its answer cannot be
+  /// used, or the store fails.
   static func failure(_ error: any Error) -> HTTPResponse {
     switch error {
     case HTTPCacheError.timedOut: gatewayTimeout

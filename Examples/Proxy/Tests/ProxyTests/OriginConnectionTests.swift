@@ -65,7 +65,7 @@ struct OriginConnectionTests {
     try await bench.stop()
   }
 
-  /// Some origins send a body after a head that permits none. On a kept connection, it would count as the next response.
+  /// Some origins send a body after a head that permits none. On a kept connection, this body would count as the next response.
   @Test(arguments: [
     ("HEAD", "200 OK\r\nContent-Length: 4"), ("HEAD", "200 OK\r\nContent-Length: 4, 5"),
     ("HEAD", "200 OK\r\nTransfer-Encoding: chunked"),
@@ -101,7 +101,7 @@ struct OriginConnectionTests {
     return bench.origin.connectionCount
   }
 
-  /// An origin may send a second response a moment later, which would then answer the request of another client.
+  /// An origin may send a second response a moment later. This response would then answer the request of another client.
   @Test func `a connection over which anything comes while it waits is closed`() async throws {
     let (parts, more) = AsyncStream<String>.makeStream()
     let origin = RawOrigin(parts)
