@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// LMDB reuses a page only if it was freed by a commit that is older than the oldest snapshot. So a pin at the recovery point,
 /// or at an earlier commit, keeps every page of the recovery point as it was synced, including the free lists. Each writing
-/// process has its own pin. The recovery point is only replaced by later commits, so a valid pin stays valid.
+/// process has its own pin. Only a later commit ever replaces the recovery point, so a valid pin stays valid.
 extension Checkpoints {
   /// Makes a checkpoint. Writers wait only while the checkpoint begins (step 1). `lockTimeout` is the longest wait for other
   /// processes when this call begins, and again when it ends.
@@ -29,7 +29,7 @@ extension Checkpoints {
     let (hasPin, since, pages) = state.withLock { ($0.pin != nil, $0.unsavedSince, $0.pages) }
     if hasPin {
       let age = since.map { SystemTime.monotonicMilliseconds - $0 } ?? 0
-      // Freed pages alone do not make writers wait here, because without their reuse the file only grows.
+      // Freed pages do not count here: as long as LMDB cannot reuse these pages, the file grows, and the growth counts.
       let growth = (handle.data.pages - pages) * handle.data.pageSize
       if age <= 2 * interval, growth < 2 * Self.mostUnusable { return }
     }
@@ -102,7 +102,7 @@ extension Checkpoints {
 
   /// Begins the pin. First clears the pins of killed processes. The caller owns the writer lock.
   private func beginPin() throws(LMDBError) -> Pin {
-    // LMDB reads a meta page through its map. While the writer's slot is taken, no other thread moves the map.
+    // LMDB reads a meta page through its map. With the writer's slot taken, no other thread moves the map meanwhile.
     handle.readers.enterWriter()
     defer { handle.readers.leaveWriter() }
     try handle.clearDeadReaders()

@@ -48,7 +48,7 @@ final class Checkpoints: Sendable {
     self.interval = max(1, interval.waitMilliseconds)
   }
 
-  /// A read transaction that is used only for its slot in LMDB's reader table. The end of another process does not free the slot.
+  /// A read transaction that is used only for its slot in LMDB's reader table. Only this process frees the slot while it runs.
   @safe struct Pin: Sendable {
     nonisolated(unsafe) let transaction: OpaquePointer
     let id: UInt64
@@ -126,7 +126,7 @@ final class Checkpoints: Sendable {
       return
     }
     do throws(LMDBError) {
-      // While this checkpoint waits for a lock, writers of this process also wait, but only for their own timeout.
+      // Writers of this process also wait while this checkpoint waits for a lock, so the wait is at most one interval.
       try make(lockTimeout: min(.milliseconds(interval), handle.lockTimeout))
       releaseIdlePin()
     } catch {

@@ -4,9 +4,9 @@ import LarderSystem
 /// Two numbers that identify a data file. The numbers are the last bytes of the first page, of which LMDB writes only the
 /// beginning. The file `recovery` has the stamp of its data file. A copy of the data file has the same stamp.
 struct DataStamp: Equatable {
-  /// The number of the store. A data file that is made from this file has the same number; in old files, the number is 0.
+  /// The number of the store. A data file that is made from this file has the same number. A file without a stamp has 0.
   var store: UInt64
-  /// A random number. A new data file gets a new number, and at the level scratch a file gets one before its first change.
+  /// A random number. A new data file gets a new number, and at the level scratch a file also before its first change.
   var file: UInt64
 
   static let size = 16

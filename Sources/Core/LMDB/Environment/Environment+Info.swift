@@ -75,7 +75,7 @@ extension Environment {
   package func blockingReader() throws(LMDBError) -> ReaderTable.Reader? {
     if !isWriting { try checkpoint() }
     try readerTable.clearDead()
-    // Other processes may need three intervals to replace or release their pins.
+    // Other processes may need three intervals to replace or release their pins, so this call waits that long.
     let deadline = ContinuousClock.now + .milliseconds(10 + 3 * (checkpoints?.interval ?? 0))
     while let reader = try readerTable.outdatedReader() {
       if ContinuousClock.now > deadline { return reader }

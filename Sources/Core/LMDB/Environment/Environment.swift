@@ -141,7 +141,7 @@ package struct EnvironmentOptions: Sendable {
   /// The key of a record in the main database. Only Larder's files have a record with this key.
   package var signature: [UInt8] = []
 
-  /// Called by an opening process while no process can open the environment. `isAlone`: it is open in no other process.
+  /// Called at opening, while no other process can open the environment. `isAlone`: no other process has it open.
   package var opening: @Sendable (_ environment: Environment, _ isAlone: Bool) -> Void = { _, _ in }
 
   package init() {}

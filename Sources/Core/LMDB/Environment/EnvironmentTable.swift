@@ -68,7 +68,7 @@ enum EnvironmentTable {
     while true {
       let mine = own
       guard let data, let entry = mine[data] else {
-        // Another data file has the lock file of an open environment. Opening that file would clear the environment's locks.
+        // This lock file is of an open environment with another data file. An opening would clear the environment's locks.
         if let lock, mine.values.contains(where: { $0.lockIdentity == lock }) {
           throw OpenError(.replaced, path: files.directory)
         }

@@ -50,7 +50,7 @@ final class MapSize: Sendable {
     return max(limit.load(ordering: .relaxed) / pageSize * pageSize, usedSize)
   }
 
-  /// The size that the map should have: with a limit, the largest allowed size; otherwise twice the size if half is used.
+  /// The size that the map should have: with a limit, the largest allowed size; otherwise twice its size if half of it is used.
   private var usefulSize: Int {
     if fileLimit != nil { return largestSize }
     let isTight = isWanted.load(ordering: .relaxed) || usedSize > size / 2
@@ -116,7 +116,7 @@ final class MapSize: Sendable {
   /// Gives the map a size of `wanted` bytes, but at most ``largestSize``. If there is too little address space, or if reads do
   /// not end, returns false and does not change the map.
   private func resize(toHold wanted: Int, lockTimeout: Duration) throws(LMDBError) -> Bool {
-    // LMDB unmaps the file before it maps the file again, and cannot go back. So the address space is checked first.
+    // LMDB unmaps the file before it maps the file again. A failure would leave no map, so the space is checked first.
     if wanted > size, larder_check_address_space(min(wanted, largestSize)) != 0 { return false }
     return try handle.readers.withAllIdle(lockTimeout: lockTimeout) { () throws(LMDBError) in
       if !handle.isOpen { throw handle.phaseError }
@@ -129,7 +129,7 @@ final class MapSize: Sendable {
       }
       var info = unsafe MDB_envinfo()
       unsafe mdb_env_info(handle.pointer, &info)
-      // If another process has just made the file larger, LMDB maps more than was requested.
+      // If another process has just made the file larger, LMDB maps more than was requested, so LMDB is asked for the size.
       mapped.store(unsafe info.me_mapsize, ordering: .relaxed)
     }
   }

@@ -6,7 +6,7 @@ package import LarderSystem
 /// - `lock.opening` is held while a process opens or closes the environment, so that only one process initializes it.
 /// - `lock.write` is held around each write transaction, so that no process ever waits for LMDB's own mutex: if a process were
 ///   killed as it wakes from this wait, all others could sleep for ever. `lock.queue` orders the waiting processes.
-/// - `lock.readers` is held while a slot of LMDB's reader table is allocated or cleared, because its mutex has the same problem.
+/// - `lock.readers` is held while a slot is allocated or cleared in LMDB's reader table, whose mutex has the same problem.
 /// - `lock.checkpoint` is held while a process makes a checkpoint, so that an older checkpoint never replaces a newer one.
 /// - `lock.maps` is held while a file of ``SharedTable`` is created or replaced.
 ///

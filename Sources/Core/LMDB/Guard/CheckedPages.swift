@@ -57,7 +57,7 @@ struct CheckedPages {
   enum Visit {
     /// The page was not visited before, or its visits were forgotten.
     case first
-    /// This write visits the page the first time, or the first time with known lists, through the same record as earlier visits.
+    /// The first visit in this write, or the first one with known lists. The page was visited earlier through the same record.
     case same
     /// This write has already visited the page through the same record, and nothing more must be checked.
     case again

@@ -53,7 +53,7 @@ extension WriteGuard {
     if mayUnderflow { try willMerge(recentPaths[place.path]) }
   }
 
-  /// Checks the next leaf, because LMDB's cursor may move there from the last record of a leaf or any record of a changed leaf.
+  /// Checks the next leaf. LMDB's cursor may move there from the last record of a leaf, and from any record of a changed leaf.
   private func checkNext(behind place: Place) throws(PageDamage) {
     let leaf = place.leaf
     let facts = checkedPages[leaf.number]

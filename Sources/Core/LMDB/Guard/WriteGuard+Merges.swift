@@ -1,7 +1,7 @@
 /// The checks before a removal after which LMDB may merge pages. Each merge removes a page, so the neighbour for the next merge
 /// below the same branch page can be one page further away. After *n* removals this neighbour is at most *n* + 1 pages away.
 extension WriteGuard {
-  /// With this number of removals below a branch page, or more, all pages below it are checked, and not only the neighbours.
+  /// After this number of removals below a branch page, all pages below that page are checked, not only the neighbours.
   private static let removalsBeforeAll = 4
   /// LMDB keeps at least two children in a branch page. So a branch page with fewer children than this limit may be merged.
   private static let fewChildren = 3
@@ -50,7 +50,7 @@ extension WriteGuard {
     if level < tree.depth - 2 { return branch.page.count - Int(facts.drained) < Self.fewChildren }
     if branch.page.count - Int(facts.removals) >= Self.fewChildren { return false }
     try checkBelow(branch, in: tree, level: level)
-    // Only if the remaining records fit into `fewChildren` pages, merges can leave so few pages below the branch page.
+    // Merges can leave few pages (`fewChildren`) below the branch page only if the remaining records fit into these pages.
     let left = Int(checkedPages[branch.number].total) - Int(checkedPages[branch.number].removed)
     return left <= Self.fewChildren * (pageSize - PageTable.headerSize)
   }

@@ -9,13 +9,13 @@ final class WriteGuard: @unchecked Sendable {
   static let rememberedWrites = 256
 
   let tiling = Tiling()
-  // The writer uses these properties, never during a change. So run-time checks are off, and a write takes a tenth less time.
+  // Only the writer uses these properties, without overlap. So run-time checks are off, and a write takes a tenth less time.
   @safe @exclusivity(unchecked) private var snapshot: SnapshotTrees
   @safe @exclusivity(unchecked) var checkedPages = CheckedPages()
   @safe @exclusivity(unchecked) var recentPaths = RecentPaths()
   /// The lists of free pages in the last commit; nil if the lists must be read and checked.
   @safe @exclusivity(unchecked) private var freePages: KnownFreePages?
-  /// Whether `compareUse` was done. Once is enough: later this process frees only visited pages, which each visit compares.
+  /// Whether `compareUse` was done. Once is enough: later this process frees only visited pages, compared at each visit.
   private var hasComparedUse = false
   private var writesRemembered = 0
   /// The last commit that this process made, and the ``WriteTransaction/serial`` of that write.
@@ -94,7 +94,7 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.hasLists = true
   }
 
-  /// Finds a page that is in use and also free. A count of all pages does not reveal the page if another page is on no list.
+  /// Finds a page that is in use and also free. A count of all pages does not reveal such a page if another page is on no list.
   /// Also finds a used page that is in the tree of the free lists, which no other check finds if its keys fit.
   private func compareUse(of trees: [Tree], with lists: FreeListCheck) throws(PageDamage) {
     if hasComparedUse { return }

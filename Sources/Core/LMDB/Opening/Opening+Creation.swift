@@ -25,7 +25,7 @@ extension Opening {
     }
   }
 
-  /// The stamp that a failed creation has left in `recovery`. A power failure may restore the data file of that creation.
+  /// The stamp of a failed creation, from `recovery`. A power failure may restore that data file, so the store's number stays.
   private var leftStamp: DataStamp? {
     guard FileStatus.of(files.recovery)?.isRegularFile == true else { return nil }
     // If the record cannot be read, the result is nil, so the new file gets a completely new stamp.

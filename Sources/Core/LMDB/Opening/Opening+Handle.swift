@@ -60,7 +60,7 @@ extension Opening {
   }
 
   /// Checks the pages on the paths to the records that LMDB itself reads, and to the record of the durability level. Returns
-  /// this level, which is `durable` without a record. If the process is alone, ``QuickCheck`` has already checked more pages.
+  /// this level: `durable` if there is no record. If the process is alone, ``QuickCheck`` has already checked more pages.
   private func checkPaths(
     _ handle: OpaquePointer, _ data: DataMap
   ) throws(LMDBError) -> DurabilityLevel {

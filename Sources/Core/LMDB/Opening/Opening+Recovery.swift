@@ -21,7 +21,7 @@ extension Opening {
       return
     }
     guard record.data.store == data.store else {
-      // The record is of another store, so it does not say whether the data are complete.
+      // The record is of another store, so it says nothing about this file. At the level durable, the file needs no record.
       if try QuickCheck(path: files.data).durability() == .durable { return }
       throw OpenError(.otherRecovery, path: files.recovery)
     }

@@ -66,7 +66,7 @@ struct Opening {
     }
     defer { if !options.readOnly { locks.write.release() } }
     if !options.readOnly {
-      // A process that was killed while it created or compacted the store may have left the file `newData`.
+      // Removes the file `newData` of a process that was killed while it created or compacted the store.
       try OpenError.wrapping(path: files.newData) { () throws(LMDBError) in
         try FileStatus.remove(files.newData)
       }
@@ -121,7 +121,7 @@ struct Opening {
       .locksLost, path: files.directory, detail: StoreLocks.users(in: files.directory))
   }
 
-  /// Whether LMDB's lock is held. Not for a process that has the environment open, because closing lock.mdb releases its lock.
+  /// Whether LMDB's lock is held. Must not be called with the environment open: closing lock.mdb would release LMDB's lock.
   private var isLockedByLMDB: Bool {
     get throws(LMDBError) {
       if FileStatus.of(files.lock) == nil { return false }
@@ -147,7 +147,7 @@ struct Opening {
 }
 
 extension Environment {
-  /// Opens the environment in `directory`. If this process has opened it before, returns the open object with its own options.
+  /// Opens the environment in `directory`. If this process has it open, returns the open object, which keeps its options.
   ///
   /// - Parameter fill: writes the first records of a new environment, before any process can see them; not called otherwise.
   package static func open(

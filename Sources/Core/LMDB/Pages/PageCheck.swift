@@ -36,7 +36,7 @@ struct PageCheck {
         guard table.contains(node.child) else {
           throw PageDamage(page: number, reason: "a reference to page \(node.child)")
         }
-        // The first record of a branch page has no key to check, because it covers every key before the second record's key.
+        // The first record of a branch page leads to every key before the second record's key, so its own key is not checked.
         if index == 0 { continue }
       }
       let key = unsafe node.searched

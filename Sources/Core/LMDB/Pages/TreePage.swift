@@ -85,7 +85,7 @@ import CLarderSystem
   /// Whether the keys are in the range that the reference to the page allows. False if a record does not lie inside the page.
   @inline(__always)
   func lies(in reference: PageReference, numberKeys: Bool) -> Bool {
-    // The first record of a branch page has no key to check, because it covers every key before the second record's key.
+    // The first record of a branch page leads to every key before the second record's key, so its own key is not checked.
     let first = isLeaf ? 0 : 1
     guard first < count else { return true }
     if let low = reference.low {

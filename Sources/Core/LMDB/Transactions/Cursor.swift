@@ -46,7 +46,7 @@ import LarderSystem
 
   deinit { if let handle = unsafe handle { unsafe mdb_cursor_close(handle) } }
 
-  /// After a move beyond an end, the operation for the move back: LMDB's cursor is still on the record there and would skip it.
+  /// After a move beyond an end, the operation that moves back: LMDB's cursor stays on the outermost record and would skip it.
   private var beyond: MDB_cursor_op?
 
   @_lifetime(copy self)

@@ -85,8 +85,8 @@ extension WriteTransaction {
     if tail >= pages + singles { return true }
     guard let lastPage = guarding?.pages.lastPage else { return false }
     // Like LMDB's `mdb_page_alloc`, reads one list after another until the pages of these lists contain a run. When LMDB has
-    // read as many pages as the run needs, it reads at most `60 * pages` more lists. LMDB takes single pages from the lists that
-    // it has already read, the lowest page first. LMDB may need fewer than `singles` pages, so no list is read only for these.
+    // read as many pages as the run needs, it reads at most `60 * pages` more lists. LMDB takes single pages from the lists
+    // that it has already read, the lowest page first. LMDB may need fewer single pages, so no list is read only for them.
     var known = PageSet(upTo: Int(lastPage) + 1)
     var (found, lists, lastList, missing) = (0, 0, Int.max, singles)
     try forEachReusableList(before: oldestReader) { (list) throws(LMDBError) in

@@ -23,7 +23,7 @@ import LarderSystem
   /// The number of calls that have stored or removed a record.
   package private(set) var changes = 0
 
-  /// The number of pages of the last commit on which this transaction has changed records. LMDB also copies the pages above.
+  /// On how many pages of the last commit this transaction has changed records. LMDB also copies the pages above these pages.
   package var changedPages: Int { guarding?.checkedPages.changed ?? changes }
 
   private var cursors = ChangeCursors()
