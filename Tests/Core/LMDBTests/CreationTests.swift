@@ -38,7 +38,7 @@ import Testing
     return (Int(status.st_size), Int(status.st_blocks) * 512)
   }
 
-  /// An opening cuts such a file, except if another process has the store open.
+  /// An opening shortens a lock file that is too long, except if another process has the store open.
   @Test(arguments: [false, true])
   func `a lock file that is far too long is not filled with blocks`(isShared: Bool) throws {
     let peer = try PeerProcess("hold", directory.store, saying: "open")
@@ -96,7 +96,7 @@ import Testing
     for round in 0..<rounds {
       let store = directory.store + "\(round)"
       let peer = try PeerProcess("hold", store)
-      // The peer starts slowly, so the test waits for the peer's directory. The peer then needs 1 or 2 ms to create the store.
+      // Waits for the directory, because a peer starts slowly. The creation then takes 1 or 2 ms, so many kills interrupt it.
       #expect(eventually { FileManager.default.fileExists(atPath: store) })
       usleep(useconds_t.random(in: 0..<3000, using: &random))
       peer.kill()

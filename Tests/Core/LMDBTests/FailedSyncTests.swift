@@ -7,7 +7,7 @@ import Testing
 
 #if os(Linux)
   /// After a failed sync, every process treats the data of this sync as lost until an opening recovers the store.
-  /// `PowerRecorder` makes one sync of a peer fail. As on Linux, the later syncs succeed.
+  /// `PowerRecorder` makes one sync of a peer fail, and later syncs succeed, as they do on Linux.
   @Suite struct `Failed syncs` {
     let directory = TemporaryDirectory()
 

@@ -8,8 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct Fairness {
   let directory = TemporaryDirectory()
 
-  /// A wait is the number of commits by other processes between the request for a write and this write, so a wait does not
-  /// depend on the machine's speed. But if the system suspends the process just before its request, the number is too high.
+  /// A wait is the number of commits by other processes between the request for a write and this write, which hardly depends on
+  /// the machine's speed. A process that the system suspends counts too many commits, so the test allows two high numbers.
   @Test(arguments: [3, 5])
   func `each of several processes writes after about one write of each other`(count: Int) throws {
     let peers = try (0..<count).map { _ in try PeerProcess("queue", directory.store, ["60"]) }
@@ -96,7 +96,7 @@ import Testing
     try environment.set([5], [6])
     let held = try FileLock(opening: directory.store + "/lock.write", in: ForkGuard())
     #expect(try held.take())
-    // Lets the thread that makes checkpoints begin its wait for the lock, so this thread gets the lock before the `sync` below.
+    // Gives the checkpoint thread time to begin its wait for the lock, so the `sync` below waits behind that thread.
     usleep(400_000)
     let hasGivenUp = Flag()
     try inThreads(2) { index in

@@ -166,7 +166,7 @@ import Testing
       #expect(environment.info.mapSize == Self.limit)
       #expect(try read.copy(Fixture.bytes(1)) == nil)
     }
-    // The read above prevented a larger map. A write enlarges the map if little room is left, or if a write has found no room.
+    // The open read prevented a larger map. Now a write that finds no room fails, and the next write enlarges the map.
     for number in 1..<110 {
       if let error = failure({ try environment.store([number]) }) {
         #expect(error == .mapFull)

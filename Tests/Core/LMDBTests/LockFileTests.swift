@@ -140,7 +140,7 @@ import Testing
     #expect(environment.close())
   }
 
-  /// Sets the number of the newest commit in lock.mdb. In `MDB_txbody` of `mdb.c`, 8 bytes and a 40-byte mutex come first.
+  /// Sets the number of the newest commit in lock.mdb. In `MDB_txbody` of `mdb.c`, 8 bytes and a 40-byte mutex precede it.
   private func setLockNumber(to number: UInt64) {
     let bytes = (0..<8).map { String(format: "\\%03o", Int(number >> (8 * $0) & 0xFF)) }.joined()
     let command =

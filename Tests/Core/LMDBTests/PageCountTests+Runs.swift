@@ -101,7 +101,7 @@ extension `Pages that a write can count on` {
   }
 
   private static let run = 6
-  /// The largest number of lists that LMDB reads after the lists that have enough pages for the run (here the first few lists).
+  /// How many more lists LMDB may read after it has enough pages for the run. The first few lists already have enough pages.
   private static let lists = 60 * run
 
   @Test func `one in a list that LMDB does not get to is not promised`() throws {
@@ -119,7 +119,7 @@ extension `Pages that a write can count on` {
     #expect(missed <= 1)
   }
 
-  /// Looks for a run of `Self.run` pages that only one free list has: number `position` of the lists that `scatter` makes.
+  /// Looks for a run of `Self.run` pages that only one free list has: list `position` of the lists that `scatter` makes.
   private func lookForRunInList(_ position: Int, of environment: Environment) throws
     -> (promised: Bool, found: Bool)
   {

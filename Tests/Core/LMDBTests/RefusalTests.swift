@@ -169,7 +169,7 @@ import Testing
 @Suite struct `The shim of LMDB` {
   let directory = TemporaryDirectory()
 
-  /// Compiles the shim with an LMDB header of version `major`. Returns the errors of the compiler, or nil if there are none.
+  /// Compiles the shim with an LMDB header of version `major`. Returns the errors of the compiler, or nil without an error.
   private func complaint(major: Int) throws -> String? {
     let header = """
       #include <stddef.h>

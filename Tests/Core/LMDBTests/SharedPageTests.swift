@@ -91,7 +91,7 @@ extension `Writing over damage` {
     try #require(word(data, root + 10, 2) == 2)
     for index in 0..<(word(data, root + 12, 2) - 16) / 2 {
       let node = root + word(data, root + 16 + 2 * index, 2)
-      // LMDB stores a long list in pages of its own. The node then has only the number of the first of these pages.
+      // LMDB stores a long list in separate pages. The node then has only the number of the first of these pages.
       let isLong = word(data, node + 4, 2) == 1
       let list = isLong ? word(data, node + 16) * Self.pageSize + 16 : node + 16
       let count = word(data, list)
@@ -222,7 +222,7 @@ extension `Writing over damage` {
     }
   }
 
-  /// The key of the first record at or after `start`. Without `start`, the next key of the scan. Nil at an end and at damage.
+  /// The key of the first record at or after `start`. Without `start`, the next key of the scan. Nil at its end and at damage.
   private func scanned(
     _ cursor: inout Cursor, from start: Int?, forward: Bool
   ) -> [UInt8]? {

@@ -8,7 +8,7 @@ import Testing
 extension TemporaryDirectory {
   var store: String { path + "/store" }
 
-  /// Copies the listed files of `store`. Each of these files must exist. Replaces files with the same names in the target.
+  /// Copies the listed files of `store`. Each of these files must exist. Overwrites files of the target that have these names.
   func copy(
     _ files: [String] = ["data.mdb", "recovery"], from store: String = "store", to target: String
   ) throws {
@@ -107,8 +107,8 @@ func refusal(
 }
 
 extension TemporaryDirectory {
-  /// File permissions and limits do not restrict root. So if this user is root, gives the directory to another user. Returns
-  /// the words that, in front of a command, run the command as that other user.
+  /// File permissions and limits do not restrict root. So if this process runs as root, gives the directory to another user.
+  /// Returns the words that, in front of a command, run the command as that other user. Without root, returns no words.
   func giveAway() -> [String] {
     guard geteuid() == 0 else { return [] }
     #expect(Process.succeeds(["chown", "-R", "65534:65534", path]))

@@ -97,7 +97,7 @@ import Testing
     var theirs = try transaction.cursor(in: database)
     var ours = try read.cursor(in: database)
     var moves: [String] = []
-    // The last moves are: last, next, next, previous, next, previous, first, previous, previous, next.
+    // The last ten moves are: last, next, next, previous, next, previous, first, previous, previous, next.
     let ends = [1, 20, 20, 70, 20, 70, 0, 70, 70, 20]
     for step in 0..<3000 + ends.count {
       let key = step % 500 == 0 ? [] : content.key()

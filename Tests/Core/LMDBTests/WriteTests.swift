@@ -29,7 +29,7 @@ import Testing
       try transaction.put([1].span, for: [5].span, in: .main)
       return transaction.serial
     }
-    // Neither a write without changes nor a discarded write makes a commit, so `formerSerial` stays equal.
+    // Neither a write without changes nor a discarded write makes a commit, so `formerSerial` does not change.
     #expect(try environment.write { $0.formerSerial } == serial)
     #expect(throws: Stop.self) {
       try environment.write { transaction in
@@ -104,7 +104,7 @@ import Testing
   }
 }
 
-/// Writes that meet damaged pages of an open file. An opening could find damage, so the tests damage an open file.
+/// Writes that meet damaged pages. An opening could find the damage and fail, so the tests damage the file of an open store.
 @Suite struct `Writing over damage` {
   let directory = TemporaryDirectory()
 
@@ -114,7 +114,7 @@ import Testing
   var second: Database { environment.databases[0] }
   var file: URL { URL(fileURLWithPath: directory.store + "/data.mdb") }
 
-  /// Makes a store of three levels, with large values and free pages.
+  /// Makes a store whose trees have three levels of pages. The store also has large values and free pages.
   init() throws {
     environment = try Fixture.open(directory.store, Fixture.options(durability: .temporary))
     for start in stride(from: 0, to: 6000, by: 1000) {

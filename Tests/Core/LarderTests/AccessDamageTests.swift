@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  /// Expects that a read returns the newest value of a key or nothing. Without a value, stores and reads the key.
+  /// Expects that a read returns the newest value of a key or nothing. If it finds nothing, stores and reads `value`.
   private func use(
     _ key: Int, of notes: Store.Namespace, _ value: [UInt8], _ expected: inout [Int: [UInt8]],
     _ step: Int

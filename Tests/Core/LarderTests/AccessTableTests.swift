@@ -85,7 +85,7 @@ private func hash(_ number: Int) -> UInt64 {
     let step = 1 << state.policy.ageShift as UInt64
     #expect(step <= max(1, entries / 16))
     #expect(age(after: 0) == 0)
-    // An age counts in steps of `step` evictions. A step may have begun just before, so an age may be wrong by one step.
+    // An age counts in steps of `step` evictions. A step may have begun just before the stamp, so ages may be wrong by a step.
     for evictions in [entries / 2, entries, 3 * entries] {
       let age = try #require(age(after: evictions))
       #expect(age >= evictions - evictions % step && age < evictions + step)
@@ -142,7 +142,7 @@ extension AccessTable {
       table.setRecent(from: base, through: base + 10, of: id)
       #expect(use(1, base, id) == unused && use(2, base + 10, id) == unused)
       #expect(use(3, base - 1, id) == used && use(4, base + 11, id) == used)
-      // Entry 5 is in no queue. Entry 6 belongs to another namespace, but the ids of both namespaces share one place.
+      // Entry 5 is in no queue. Entry 6 is in another namespace, whose id has the same place in the table, so its use counts.
       #expect(use(5, 0, id) == used)
       #expect(use(6, base, NamespaceID(rawValue: 5 + 256)) == used)
     }

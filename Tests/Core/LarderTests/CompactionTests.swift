@@ -107,7 +107,7 @@ import Testing
 
   @Test func `changes are seen across a compaction`() async throws {
     let path = directory.path + "/s"
-    // A stopped clock keeps the lease of the watch valid. Otherwise the lease might end, and the watch miss changes.
+    // A stopped clock keeps the lease of the watch valid. Otherwise the lease might end, and the watch might miss changes.
     let options = with(Store.Options()) { $0.hooks.machineClock = { 1 } }
     let store = try Store(at: path, options: options)
     var changes = store.changes().makeAsyncIterator()

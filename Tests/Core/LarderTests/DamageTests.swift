@@ -30,7 +30,7 @@ import Testing
       let count = try notes.record(key).count
       let places = Array(0..<min(count, 140)) + [count / 2, count - 1]
       for place in places where place < count {
-        // Sets a new version, because a large value is verified only at the first read of each version within a second.
+        // Sets a new version, because the reads of one version within a second verify a large value only once.
         try notes.set(value, for: key, Self.attributes)
         try notes.tamper(key) { $0[place] ^= 0x40 }
         let before = try notes.reads
@@ -136,7 +136,7 @@ import Testing
     for (key, value) in values {
       try notes.set(value, for: key, life)
       let size = try notes.record(key).count
-      // The damaged places: the first bytes of the header and the fields, at most 80, and the last byte of the value.
+      // The damaged places: at most 80 of the first bytes of the header and the fields, and the last byte of the value.
       let header = try notes.header(key)
       let places = Array(0..<min(header.payloadStart, 80)) + [size - 1]
       for place in places where place < size {

@@ -185,7 +185,7 @@ import Testing
     #expect(
       failure { try store.declare(Rules(limits: Limits(entries: 0)), for: "articles") } == .full)
     #expect(try images.count() == 3)
-    // A guarantee protects only from evictions that other namespaces cause, not from its own removals, expiries and writes.
+    // A guarantee protects a namespace only from evictions by other namespaces, not from its own removals, expiries and writes.
     try store.declare(Rules(limits: Limits(entries: 2, guaranteed: 200)), for: "images")
     #expect(try articles.count() == 0 && images.count() == 0)
   }

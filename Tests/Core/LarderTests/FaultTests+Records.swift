@@ -5,7 +5,7 @@ import Testing
 @testable import Larder
 
 extension FaultTests {
-  /// Changes the first record whose key `isWanted` accepts. An empty new key removes the record, a different key adds a record.
+  /// Changes the first record whose key `isWanted` accepts. An empty new key removes the record; a different key adds a record.
   static func change(
     _ database: Database, _ transaction: inout WriteTransaction, _ notes: Store.Namespace,
     where isWanted: ([UInt8]) -> Bool, _ change: (inout [UInt8], inout [UInt8]) -> Void

@@ -21,7 +21,7 @@ struct GroupCommitTests: StoreSuite {
       }
     }
     #expect(try notes.count() == count)
-    // The held batch, the write that waits for this batch, and the group of all other writes need at most one commit each.
+    // The held batch, the write that waits for this batch, and the group of all other writes make at most one commit each.
     #expect(try store.statistics().file.transaction - before <= 4)
   }
 

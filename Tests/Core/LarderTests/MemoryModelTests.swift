@@ -62,7 +62,7 @@ private struct MemoryRun {
     store.cache(codec, in: name, memory: MemoryLimits(cost: 20_000, entries: 24))
   }
 
-  /// Both reads of a pair see the same commits, because no other writer writes meanwhile.
+  /// Reads a key through the memory tier and from the store. Nothing writes meanwhile, so both reads see the same commits.
   private mutating func compare() throws {
     let name = names[random.next(in: 0..<names.count)]
     let key = keys[random.next(in: 0..<keys.count)]
@@ -139,7 +139,7 @@ private struct MemoryRun {
     } catch is Stop {}
   }
 
-  /// Sets the clock of the other process to the time of this process, and lets that process make a change. Waits for both.
+  /// Sets the clock of the other process to the time of this process. Then that process makes a change. Waits for both answers.
   private mutating func tellPeer(_ step: Int, name: String, key: String) throws {
     let life = random.next(in: 0..<20_000)
     let text = "text \(name) \(key) \(step) \(life)"

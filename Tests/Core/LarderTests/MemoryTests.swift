@@ -59,7 +59,7 @@ import Testing
     #expect(try notes.value(for: "k") == "1")
     try notes.set("2", for: "k")
     #expect(try notes.value(for: "k") == "2")
-    // A write leaves its value in memory, so reads decode nothing. The first read checks that no later write changed the value.
+    // A write leaves its value in memory, so reads decode nothing. The first read after each write revalidates the value.
     #expect(codec.decoded == 0 && notes.memory?.statistics.revalidatedHits == 2)
     try store.write { batch in
       try batch.set("3", for: "k", in: notes)

@@ -94,7 +94,7 @@ struct Model {
   mutating func touch(_ key: [UInt8], in name: String, expires: Expiration?) -> Bool {
     guard var entry = entry(key, in: name), entry.state(at: now) != .expired else { return false }
     let rules = spaces[name]!.rules
-    // An entry keeps its stale window. An entry without an expiry has no stale window, so the rules give it a window.
+    // An entry keeps its stale window. An entry without an expiry has no stale window, so the window comes from the rules.
     let window =
       entry.expires == .max
       ? rules.stale : .milliseconds(entry.staleUntil - entry.expires)
@@ -105,7 +105,7 @@ struct Model {
     return true
   }
 
-  /// Whether the clock is plausible: at most a day after `stamp` plus the time since then with the store open, or `stamp` is 0.
+  /// Whether `stamp` is 0, or the clock is at most a day ahead of `stamp` plus the time since then with the store open.
   var isClockPlausible: Bool {
     let day: Int64 = 86_400_000
     let gap = now - stamp
@@ -116,7 +116,7 @@ struct Model {
 
   private mutating func recordWriteTime() { if isClockPlausible { stamp = now } }
 
-  /// Makes the removals that every commit also makes. If the clock is not plausible, expired entries stay.
+  /// Makes the removals that each commit of the store makes. If the clock is not plausible, expired entries stay.
   mutating func settle() {
     for name in spaces.keys {
       for key in spaces[name]!.asked

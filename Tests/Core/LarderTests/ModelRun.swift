@@ -80,7 +80,7 @@ struct ModelRun {
     case 39..<47: try touch(key, in: name)
     case 47..<62:
       #expect(try store.namespace(name).bytes(key) == model.get(key, in: name))
-      // A write removes at most 64 of the expired entries that reads found, but the model removes all. So few entries may wait.
+      // A write removes at most 64 of the expired entries that reads found. The model removes all, so a count keeps them few.
       if model.spaces.values.reduce(0, { $0 + $1.asked.count }) > 30 { try count(name) }
     case 62..<67:
       #expect(

@@ -6,7 +6,7 @@ import Testing
 @testable import Larder
 
 /// Random changes of a small and full store in which most entries have owners. After each change, the store must be sound, no
-/// write may have evicted its own entry or an owner of this entry, and no namespace may have lost guaranteed bytes to another.
+/// write may have evicted its own entry or an owner of this entry, and other namespaces may not have taken guaranteed bytes.
 @Suite struct OwnerModelTests {
   @Test func `owners, guarantees, pins and limits hold together`() throws {
     let (seed, steps) = (Int(TestSettings.seed), 1_500 * TestSettings.trials)

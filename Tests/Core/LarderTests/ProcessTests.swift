@@ -32,7 +32,7 @@ import Testing
   @Test func `a user who may not is refused, and the store stays as it is`() throws {
     try withTemporaryDirectory { path in
       try Store.leave(at: path + "/s")
-      // Root may always write, so for root the peer runs as another user. For other users, the directory allows no writes.
+      // Root may always write, so if the test runs as root, the peer runs as another user. Otherwise the mode forbids writes.
       let isRoot = getuid() == 0
       let prefix = isRoot ? ["setpriv", "--reuid=65534", "--clear-groups"] : []
       let mode = isRoot ? 0o700 : 0o500
@@ -46,7 +46,7 @@ import Testing
 
 @Suite struct MemoryProcessTests {
   /// The other process counts from 1. For each number, that process writes one of eight keys, or clears or renames the
-  /// namespace, and then writes the number to a file. A read that begins later must not find an older value.
+  /// namespace, and then writes the number to a file. A read that begins after that must not find an older value.
   @Test func `no read finds a value older than a commit that ended before it began: 300,000 reads`()
     throws
   {

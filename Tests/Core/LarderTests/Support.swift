@@ -103,7 +103,7 @@ final class StoreFixture: Sendable {
     Settling.fixtures?.withLock { $0.append(self) }
   }
 
-  // Verifies the store, except if the test has already closed it.
+  // Verifies the store, except if the test has already closed the store.
   deinit {
     do throws(LarderError) {
       let faults = try store.verify().faults

@@ -140,7 +140,7 @@ import Testing
       let buffer = store.engine.reader.buffer!
       do {
         try store.engine.commitRethrowing(.background(lockTimeout: .seconds(5))) { _ in
-          // The logs have changed their roles before this closure, so this record is in the active log.
+          // The logs changed their roles before this closure runs, so this record is in the active log.
           try inThreads(1) { _ in try notes.set("later", for: "c") }
           throw Stop()
         }

@@ -82,7 +82,7 @@ import Testing
   @Test func `salvage saves the entries that a killed process has left in the buffer`() throws {
     var points: [Int?] = [nil, nil]
     #if DEBUG || KILL_POINTS
-      // At these points, the older log is being committed or has just been committed.
+      // At these kill points, a commit of the older log runs or has just ended.
       points += [17, 18, 19, 20]
     #endif
     for (round, point) in points.enumerated() {
@@ -124,7 +124,7 @@ import Testing
     #expect(try reader.namespaces().map(\.name) == ["notes"])
     #expect(try reader.namespace("numbers-0").value(for: 1) as [UInt8]? == nil)
     #expect(try reader.namespace("notes").text("k") == "old")
-    // A writer that opens the store later begins a new generation of the buffer. The reader must read the new generation.
+    // The next writer that opens the store begins a new generation of the buffer. The reader must read this generation.
     let writer = try Store(at: path, options: BufferedStore.options())
     for number in 0..<3 { try writer.namespace("notes").set("\(number)", for: "k") }
     #expect(try reader.namespace("notes").text("k") == "2")

@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  /// Expects that the killed process has given no room for a removal whose record is missing.
+  /// Expects that the free room in the buffer does not include the room of a removal whose record is missing.
   private func checkRoom(_ store: Store, _ index: Int) throws {
     let numbers = store.namespace("numbers-\(index)")
     let (buffer, id) = (

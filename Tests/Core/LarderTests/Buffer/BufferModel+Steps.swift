@@ -18,7 +18,7 @@ extension BufferModel {
     if reader.step == .state { model.least = shown }
     model.look(&model.reader, fault)
     if model.reader.step != .done { return next + [model] }
-    // Another lookup of the slow reader would find nothing more, because the fast readers have found this value, too.
+    // A second lookup of the slow reader would test nothing new, because the fast readers have found this value, too.
     return model.reader.value >= least && model.reader.value <= shown ? next : nil
   }
 
@@ -95,7 +95,7 @@ extension BufferModel {
       if appends == 0 || state.isFrozen { return [] }
       model.writer.state = state
     case .lookup:
-      // If another process takes a step during this lookup, the checks under the lock notice it.
+      // If another process takes a step during this lookup, the checks under the lock notice that step.
       if let place = find(writer.state.generation) {
         (model.writer.snapshot, model.writer.value) = (bases[writer.state.base], values[place])
       } else {
@@ -112,7 +112,7 @@ extension BufferModel {
       guard !now.isFrozen, now.end < 2, isSame || fault == .writerDoesNotLookAgain,
         now.end == writer.state.end || fault == .killedAppendIsReplaced
       else { return [model.stopped(.writer)] }
-      // The found value must be the newest value. Only the commit of the older log may have evicted it meanwhile.
+      // The found value must be the newest value. Only the commit of the older log may have evicted this value meanwhile.
       guard writer.value / 2 == model.fastLookup(fault) / 2 else { return nil }
       model.lock = .writer
       model.appends -= 1
@@ -140,7 +140,7 @@ extension BufferModel {
     switch transaction.step {
     case .begin:
       guard commits > 0 || state.isFrozen || state.hasOlder, lock == nil else { return [] }
-      // A process was killed before it published its commit. LMDB notices that when the next transaction begins.
+      // A process was killed before it published its commit. LMDB notices the commit when the next transaction begins.
       (model.published, model.publishedData) = (commit, data)
       if published < commit { return [model] }
       model.commits = max(commits, 1) - 1
@@ -162,7 +162,7 @@ extension BufferModel {
         model.transaction.stored = max(older, active)
       }
     case .commit:
-      // A rollback, a commit of the records, an eviction after the records, or a value of the transaction after the records.
+      // The outcomes: a rollback, or a commit of the records alone, with an eviction, or with a write of the transaction.
       model.transaction = Transaction(step: .publish)
       model.commit += 1
       if transaction.stored > 0 { model.data = transaction.stored }
@@ -179,7 +179,7 @@ extension BufferModel {
         if state.isFrozen { model.state = state.thawed }
         return [model.stopped(.transaction)]
       }
-      // If the transaction gets no snapshot or no lock, the next transaction makes these steps.
+      // If the transaction gets no snapshot or no lock, the next transaction makes the steps that follow.
       let late = commits > 0 ? [stopped(.transaction)] : []
       model.transaction = Transaction(step: .nextTail)
       if state.isFrozen { return [model] + late }
@@ -214,7 +214,7 @@ extension BufferModel {
     freezing.transaction.step = .freeze
     if state.isFrozen { return [freezing] }
     if state.hasOlder, commit == bases[state.base] + 1, fault != .freezesWithoutMerge {
-      // A killed process has committed the older log.
+      // A process was killed after its commit of the older log, so this transaction makes the missing merge.
       model.transaction.step = .mergeBase
       return [model]
     }
@@ -228,7 +228,7 @@ extension BufferModel {
       model.transaction.stored = last(before: Int(olderEnd), of: state.olderGeneration)
       model.lock = nil
     }
-    // The active log may have no records, or only records of other keys. So both steps are possible.
+    // The active log may have no records, or only records of other keys. So the transaction may go on or freeze the buffer.
     return [model, freezing]
   }
 }

@@ -30,8 +30,8 @@ import Testing
 }
 
 /// A model of the write buffer for one key. `Docs/Internals/WriteBuffer.md` describes the steps. A writer, transactions and a
-/// slow reader take single steps in any order. At most one process is killed. Between any two steps, fast readers look the key
-/// up. A record takes one word of its log. A log may also have records of other keys, which take no word.
+/// slow reader take single steps in any order. At most one process is killed. Between any two steps, fast readers look up the
+/// key. A record takes one word of its log. A log may also have records of other keys, which take no word.
 ///
 /// Each write of the key has an even number, which is higher than the numbers of earlier writes. The value is this number. If a
 /// commit evicts the key, the value becomes the next odd number.

@@ -24,8 +24,8 @@ enum BufferedStore {
     }
   }
 
-  /// Kills a process that has made and written a store, so the buffer keeps entries. Returns the last answered number. The
-  /// process dies at a kill point of the code if `point` is given.
+  /// Kills a process that has made and written a store, so the buffer keeps entries. Returns the last answered number. If
+  /// `point` is given, the process dies at this kill point of the code.
   @discardableResult
   static func leaveByKill(_ path: String, at point: Int? = nil) throws -> Int {
     let writer = try PeerProcess(

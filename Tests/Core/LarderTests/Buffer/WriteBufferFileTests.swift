@@ -7,7 +7,7 @@ import Testing
 @testable import LMDB
 @testable import Larder
 
-/// Tests of buffer files that are damaged, foreign, older than a restart, or shared with killed, stopped and other processes.
+/// Tests of buffer files that are damaged, foreign, from before a restart, or shared with killed, stopped and other processes.
 @Suite(.serialized) struct WriteBufferFileTests {
   private let directory = TemporaryDirectory()
   private var path: String { directory.path + "/s" }
@@ -41,7 +41,7 @@ import Testing
     var expected = [.intact, .lockIsTaken, .isClosed].contains(harm) ? "record" : "data"
     switch harm {
     case .intact: break
-    // Simulates that the killed process held the lock. The killed process had the number 1, which the next process gets.
+    // Simulates that the killed process held the lock. The killed process had the number 1, which the next process also gets.
     case .lockIsTaken: bytes[128 + 8 * BufferLayout.Place.lock] = 1
     // Simulates that a process has lost a record, and so has stopped the appends of all processes.
     case .isClosed: bytes[128 + 8 * BufferLayout.Place.isClosed] = 1
@@ -161,7 +161,7 @@ import Testing
     #expect(try notes.text("k") == "record" && notes.count() == 1)
     holder.kill()
     try notes.set("third", for: "k")
-    // This process has the number 1, and each other process has the number 2.
+    // This process has the number 1. The killed process had the number 2, and the peer below gets this number again.
     let table = try #require(store.engine.reader.buffer).table
     table.view.store(1 << 16 | 2, wide: BufferLayout.Place.lock)
     let commit = store.engine.environment.lastTransaction

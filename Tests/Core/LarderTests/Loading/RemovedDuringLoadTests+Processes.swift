@@ -130,7 +130,7 @@ extension RemovedDuringLoadTests {
   func `no caller of any process gets what was removed before it asked`() throws {
     let directory = TemporaryDirectory()
     let path = directory.path + "/s"
-    // For each of four keys in two namespaces, the file has a time. A caller must not get a value from before the key's time.
+    // The file has one time for each of four keys in two namespaces. No caller may get a value from before the time of its key.
     try Data(count: 64).write(to: URL(fileURLWithPath: path + ".floors"))
     let steps = 250 * TestSettings.trials
     var random = SeededRNG()
@@ -143,7 +143,7 @@ extension RemovedDuringLoadTests {
       return peer
     }
     let peers = [try peer(1, steps), try peer(2, steps)]
-    // Starts a third process again and again, and kills it each time after a random delay.
+    // Again and again starts a third process, and kills this process after a random delay.
     var number = 3
     while peers.contains(where: \.isRunning) {
       let victim = try peer(number, 100_000)

@@ -3,9 +3,9 @@ import TestSupport
 
 /// A disk at one point of a trace: the bytes that certainly are on the disk, and the changes that may be on the disk.
 ///
-/// Assumptions: a successful sync has written everything, and the disk writes a sector of 512 bytes whole or not at all. Other
-/// changes may reach the disk in any order. LMDB's commits need whole sectors: a disk that writes units of 8 bytes may write
-/// only a part of a meta page, and then commits may be lost.
+/// Assumptions: a successful sync has written everything, and the disk writes a sector of 512 bytes whole or not at all.
+/// Unsynced changes may reach the disk in any order. LMDB's commits need whole sectors: a disk that writes units of 8 bytes may
+/// write only a part of a meta page, and then commits may be lost.
 struct PowerDisk {
   static let sector = 512
 
@@ -169,7 +169,7 @@ struct PowerDisk {
           Self.put(bytes, at: offset, of: item.inode, in: &files)
           continue
         }
-        // The length of the file may have reached the disk without the bytes.
+        // The new length of the file may have reached the disk without the written bytes.
         if mayBeLonger, offset + bytes.count > files[item.inode]?.count ?? 0 {
           Self.resize(item.inode, to: offset + bytes.count, in: &files)
         }

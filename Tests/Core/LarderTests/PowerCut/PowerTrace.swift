@@ -53,7 +53,7 @@ struct PowerTrace {
       let start = position + 40
       let name = String(decoding: bytes[start..<start + nameLength], as: UTF8.self)
       let data = bytes[start + nameLength..<start + nameLength + length]
-      // Two processes may both say that they have created one file.
+      // Two processes may both report the creation of one file. The second report does not make a new file.
       if kind == 5, names.updateValue(own, forKey: name) != own { numbers[own] = ~UInt64(position) }
       let inode = numbers[own] ?? own
       switch kind {
