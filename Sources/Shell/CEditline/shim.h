@@ -1,6 +1,6 @@
 #pragma once
 // Swift cannot call libedit's variadic setters, and Swift 6 refuses C's mutable global streams.
-// Each needed use has one function of fixed arity here.
+// So each setter that the shell needs has a function here with a fixed number of parameters.
 #include <histedit.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -24,7 +24,7 @@ static inline void *cel_client_data(EditLine *el) {
   return el_get(el, EL_CLIENTDATA, &data) == 0 ? data : NULL;
 }
 
-// The mark encloses the sequences that take no room on the screen.
+// The prompt has `mark` before and after each escape sequence, so that libedit counts no cells for it.
 static inline int cel_set_prompt(EditLine *el, cel_prompt_function function, char mark) {
   return el_set(el, EL_PROMPT_ESC, function, mark);
 }
@@ -80,7 +80,7 @@ static inline int cel_history_enter(History *h, const char *line) {
   return history(h, &event, H_ENTER, line);
 }
 
-// Removes the newest entry equal to `line`, if there is such an entry. H_SETUNIQUE compares only the last entry.
+// Removes the newest entry that is equal to `line`, if any. The option H_SETUNIQUE would compare `line` only with the last entry.
 static inline void cel_history_forget(History *h, const char *line) {
   HistEvent event;
   for (int more = history(h, &event, H_FIRST); more != -1; more = history(h, &event, H_NEXT)) {

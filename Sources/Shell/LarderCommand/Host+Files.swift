@@ -16,7 +16,7 @@ import ShellLanguage
 #endif
 
 extension Host.Input {
-  /// - Parameter message: The beginning of the error if the file cannot be read.
+  /// - Parameter message: The beginning of the error message for a file that cannot be read.
   init(_ path: String, _ message: SafeText) throws {
     let file = try ShellError.explaining(.reading, message, path) { try ByteFile(reading: path) }
     self.init(size: file.size) {
@@ -32,7 +32,7 @@ extension Host.Sink {
   /// The permissions of a new file. A value may be private, so only the owner can read the file.
   private static let permissions: UInt32 = 0o600
 
-  /// - Parameter message: The beginning of the error if the file cannot be written.
+  /// - Parameter message: The beginning of the error message for a file that cannot be written.
   init(_ path: String, _ message: SafeText, _ open: () throws -> ByteFile) throws {
     let file = try ShellError.explaining(.writing, message, path, open)
     self.init(
@@ -100,7 +100,7 @@ extension Host.Draft {
       path: path,
       run: {
         try release()
-        // VISUAL or EDITOR may contain arguments, so a shell runs the text. The path is quoted for this shell.
+        // VISUAL or EDITOR may contain arguments, so a system shell runs the text. The path is quoted for the system shell.
         let problem = try ChildProgram(Array("\(editor ?? "vi") \(path.shellWord)".utf8)).run()
         Interrupts.acknowledge()
         return problem
@@ -132,8 +132,8 @@ extension Terminal {
     try write(DisplayWidth.wrap(text, columns: columns, indent: 2), to: stream)
   }
 
-  /// Moves the cursor to the beginning of a line, although its column is unknown. Writes a whole line of spaces. If the cursor
-  /// was in the middle of a line, the cursor is then on the next line. Otherwise the cursor stays on its line.
+  /// Moves the cursor, whose column is unknown, to the beginning of a line: writes as many spaces as a line has columns, and a
+  /// carriage return. If the cursor was in the middle of a line, the cursor is then on the next line.
   static func beginLine(_ environment: [String: String]) throws {
     guard movesCursor(on: .output, environment: environment), let columns = size()?.columns else {
       return
@@ -158,7 +158,7 @@ extension ShellError {
     }
   }
 
-  /// The error of a file. The text begins with `message`, such as `cannot read "a"`.
+  /// The error for a file that cannot be used. The error message begins with `message`, such as `cannot read "a"`.
   init(
     _ error: TerminalError, _ access: FileAccess, _ message: SafeText, _ path: String? = nil
   ) {

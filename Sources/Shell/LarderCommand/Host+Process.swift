@@ -8,7 +8,7 @@ extension Settings {
     mode = options.mode
     isTerminal = Terminal.isTerminal(.output)
     hasColor = !options.has("--no-color") && Terminal.showsColors(environment: environment)
-    // A terminal that cannot move its cursor may also lack characters for lines and blocks.
+    // A terminal that cannot move its cursor may also lack the characters for lines and blocks, so such a terminal gets ASCII.
     hasUnicode =
       Terminal.speaksUTF8(environment: environment)
       && (!isTerminal || Terminal.movesCursor(on: .output, environment: environment))
@@ -26,7 +26,7 @@ extension Settings {
 }
 
 extension Host {
-  /// The streams of this process. A command can read data from standard input, except if the commands come from there.
+  /// The streams of this process. A command can read standard input, except if the commands come from standard input.
   init(readsCommands: Bool, _ environment: [String: String], _ output: PagedOutput) {
     self.init(
       write: output.write,
@@ -97,14 +97,14 @@ extension Host {
     var lines = PlainLines()
     guard case .line(let answer) = try lines.readLine() else {
       try Terminal.write("\n", to: .error)
-      // ^C means the answer no. Without this call, the same ^C would also stop the next command.
+      // Here ^C means the answer no. Without this call, the same ^C would also stop the next command.
       Interrupts.acknowledge()
       return false
     }
     return ["y", "yes"].contains(String(decoding: answer, as: UTF8.self).lowercased())
   }
 
-  /// Gives the history file to `body`. Returns nil if there is no such file, and does not create a file.
+  /// Gives the history file to `body`. If there is no history file, returns nil and does not create a file.
   private static func useHistory<Result>(
     _ environment: [String: String], to verb: SafeText,
     _ body: (LineEditor.HistoryFile) throws -> Result

@@ -37,7 +37,7 @@ extension Options.Document {
     """
 }
 
-/// Scripts with which a system shell completes the options of the program, and the command after the store.
+/// The scripts with which a system shell (bash, zsh or fish) completes the options and the command of a `larder` command line.
 enum CompletionScript {
   private static let commands = CommandTable.standard.commands.map(\.name).joined(separator: " ")
 

@@ -1,13 +1,13 @@
 import LarderTerminal
 import ShellLanguage
 
-/// Standard output. If the answer to a typed command is longer than the screen, a pager shows the answer. Before a command
-/// waits for an answer or for the next change, the output so far is shown. A command writes between its reads of the store, so
-/// that no snapshot is held while a person reads.
+/// Standard output. If the output of a typed command is longer than the screen, a pager shows the output. Before a command asks
+/// a person or waits for the next change, the gathered output is shown. A command writes between its reads of the store, so that
+/// no snapshot is held while a person reads.
 final class PagedOutput {
   private enum State {
     case straight
-    /// The output so far, which still fits the screen.
+    /// The gathered output, which is not longer than the screen.
     case gathering([UInt8])
     case paging(ChildProgram)
     /// The person left the pager, so the rest of the answer is dropped.
@@ -15,9 +15,9 @@ final class PagedOutput {
   }
 
   private var state = State.straight
-  /// Whether a note has already ended the line with the ^C that the terminal shows.
+  /// Whether a note has already written a newline after the ^C that the terminal shows.
   private(set) var hasLeftInterrupt = false
-  /// Whether the command waited for a person or for a time. If so, the duration of the command tells nothing about the store.
+  /// Whether the command waited for a person or for a time. If so, the prompt shows the duration only with `--timing`.
   private(set) var hasWaited = false
   private let command: String?
 
@@ -79,7 +79,7 @@ final class PagedOutput {
     state = .straight
   }
 
-  /// Whether the person left the pager. If so, the caller ignores the error for the rest that was not written.
+  /// Whether the person left the pager. If so, the caller ignores the error about the output that was not written.
   var wasLeft: Bool { if case .left = state { true } else { false } }
 
   private func pass(_ bytes: [UInt8], to pager: ChildProgram) throws {

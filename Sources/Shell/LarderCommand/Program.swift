@@ -26,7 +26,7 @@ import ShellLanguage
 
   static func main() {
     do {
-      // An opened file could get the number of a closed standard descriptor, so this call opens the three descriptors first.
+      // A file could get the number of a closed standard descriptor, so this call first opens the closed standard descriptors.
       try StandardDescriptors.claim()
     } catch {
       exit(1)
@@ -76,7 +76,7 @@ enum Program {
     // The programs that use an existing store have chosen its write buffer, so the shell does not change the buffer.
     storeOptions.keepsWriteBuffer = LocalFile.exists(path + "/data.mdb")
     #if Compression
-      // The shell reads compressed values, but writes uncompressed values, which programs without the trait can read.
+      // The shell reads compressed values, but writes plain values, which programs without the trait `Compression` can read.
       let largest = Rules.largestPossibleValue
       storeOptions.transforms = [ZstdCompression(smallestValue: largest, largestValue: largest)]
     #endif
@@ -98,7 +98,7 @@ enum Program {
     return code
   }
 
-  /// The directory in `salvage DIRECTORY`, if this is the only command. This command also works if the store cannot be opened.
+  /// The directory in `salvage DIRECTORY`, if no other command is given. `salvage` also works if the store cannot be opened.
   private static func salvageTarget(_ options: Options) -> String? {
     do throws(ShellError) {
       var commands: [ShellLanguage.CommandLine] = []
@@ -164,7 +164,7 @@ enum Program {
     return path
   }
 
-  /// Creates the store. Then opens the prompt, or prints the path if there is no terminal.
+  /// Creates the store. Opens the prompt if there is a terminal; otherwise prints the path.
   static func runDemo(at path: String, _ environment: [String: String]) throws -> Int32 {
     try ShellError.translating { try DemoStore.create(at: path) }
     guard Terminal.isTerminal(.input), Terminal.isTerminal(.output) else {

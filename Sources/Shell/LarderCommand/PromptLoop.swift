@@ -4,14 +4,14 @@ import ShellLanguage
 
 /// An error of a command is shown below the line, and the prompt continues. No snapshot is held between commands.
 struct PromptLoop {
-  /// If a command takes longer than this, its duration is printed.
+  /// If a command takes longer than `longTime`, the prompt shows the duration of the command.
   private static let longTime = Duration.seconds(1)
 
   private let runner: ShellRunner
   private let editor: LineEditor?
   private var plain = PlainLines()
   private var reader: CommandReader
-  /// The lines so far of a command in which a quote is still open.
+  /// The lines of an unfinished command, in which a quote is still open.
   private var open: [UInt8] = []
   private var news = StoreNews()
 
@@ -92,7 +92,7 @@ struct PromptLoop {
     let settings = session.settings
     // Only a terminal gets a prompt. A pipe gets only answers.
     guard let editor else { return try plain.readLine(settings.isTerminal ? prompt : nil) }
-    // If a quote is open, the colors of a line also depend on the lines before this line.
+    // If a quote is open, the colors of a line also depend on the previous lines of the command.
     let lines: [UInt8] = open.isEmpty ? [] : open + [.newline]
     return try editor.readLine(prompt) { line in
       guard settings.hasColor else { return [] }
@@ -111,7 +111,7 @@ struct PromptLoop {
   private mutating func answer(_ text: [UInt8]) throws -> Int32? {
     let width = DisplayWidth.of(prompt.text)
     do {
-      // Pasted text can have several commands. After the first error, the other commands do not run.
+      // Pasted text can have several commands. After the first error, the remaining commands do not run.
       for line in text.lines {
         open += (open.isEmpty ? [] : [UInt8(ascii: "\n")]) + line
         let step = try reader.read(line)
@@ -122,7 +122,7 @@ struct PromptLoop {
           for command in commands {
             switch try run(command) {
             case .quit(let code): return code
-            // After an answer such as "no", the other commands do not run either.
+            // After an answer such as "no", the remaining commands do not run either.
             case .exitCode: return nil
             case .done: continue
             }
@@ -148,7 +148,7 @@ struct PromptLoop {
     }
   }
 
-  /// Runs `body`. If the history file cannot be used, reports this once, and the prompt continues.
+  /// Runs `body`. If the history file cannot be used, prints one note, and the prompt continues.
   private static func noting(_ messages: Messages, _ body: () throws(TerminalError) -> Void) {
     do throws(TerminalError) {
       try body()
@@ -164,7 +164,7 @@ struct PromptLoop {
   }
 
   private func run(_ command: CommandLine) throws -> Outcome {
-    // A ^C from before this command must not stop this command.
+    // A ^C that came before this command must not stop this command.
     Interrupts.acknowledge()
     let start = ContinuousClock.now
     runner.output.begin(isPaged: session.settings.usesPager)

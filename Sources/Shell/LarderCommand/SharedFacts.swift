@@ -37,7 +37,7 @@ extension SharedStatus {
     ]
   }
 
-  /// The version of a copy from the shared tier, and whether the version is confirmed. Any other entry gets `not from the tier`.
+  /// The version of a copy from the tier, and whether the store is up to date. An entry from elsewhere gets `not from the tier`.
   fileprivate func cell(for entry: Store.Entry) -> Cell {
     guard let version = entry.metadata.flatMap({ ValueStamp(bytes: $0) })?.version else {
       return .text("not from the tier")

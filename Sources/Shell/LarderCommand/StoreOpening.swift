@@ -31,7 +31,7 @@ struct StoreOpening {
     if let link = FileStatus.danglingLink(on: path) {
       return error(": \(link.words(for: path))", hint: DanglingLink.hint)
     }
-    // If the person wrote the command before the store (`larder keys lego.larder`), the hint has the right order.
+    // If the person wrote the command before the store (`larder keys lego.larder`), the hint shows the words in the right order.
     if CommandTable.standard.command(named: path) != nil, let word = command.first,
       let store = String(validating: word, as: UTF8.self), LocalFile.exists(store)
     {

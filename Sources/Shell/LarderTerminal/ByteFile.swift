@@ -67,7 +67,7 @@ package final class ByteFile {
     } else if isThere {
       try openInPlace()
     } else {
-      // A link whose target is missing: the caller has not allowed a new file at the target, so this is an error.
+      // The path is a link whose target is missing. The caller has not allowed a new file at the target, so the call fails.
       if unsafe lstat(path, &status) == 0 { throw .failed(operation: "open", code: ENOENT) }
       try openBeside(permissions)
     }

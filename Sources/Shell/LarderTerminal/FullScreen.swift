@@ -44,7 +44,7 @@ package final class FullScreen {
     }
     if counts.continuations != seen.continuations {
       seen.continuations = counts.continuations
-      // SIGSTOP has stopped the process. The shell may have changed the modes, so this call sets the modes again.
+      // The process continues after SIGSTOP. The shell may have changed the terminal modes, so this call sets the modes again.
       try enter()
       return .redraw
     }

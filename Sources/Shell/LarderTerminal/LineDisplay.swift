@@ -69,8 +69,8 @@ import CEditline
     drawnColumns = windowColumns
   }
 
-  /// Moves the cursor of the terminal to the end of the line. After a newline, further output is below the line. libedit does
-  /// not know of this move. So after the move, the line must be over, or the caller must call `redraw`.
+  /// Moves the cursor of the terminal to the end of the line, so that output after a newline is below the line. libedit does not
+  /// know of the move. So after the move, the line must be over, or the caller must call `redraw`.
   func leaveLine() throws(TerminalError) {
     let line = line
     let here = place(of: line.beforeCursor)
@@ -119,8 +119,8 @@ import CEditline
     count > 0 ? "\u{1B}[\(count)\(final)" : ""
   }
 
-  /// Draws a line again if it contains characters without a width, such as joiners and marks. libedit counts a cell for such a
-  /// character when the character is typed, but not later. So otherwise libedit would write to the wrong places.
+  /// Draws a line again if the line contains characters without a width, such as joiners and marks. libedit counts a cell for
+  /// such a character when a person types it, but not later. So without this call, libedit would write to wrong places.
   func settleLine() throws(TerminalError) {
     let line = line
     let scalars = line.beforeCursor + line.afterCursor
@@ -152,7 +152,7 @@ import CEditline
   func highlightLine() throws(TerminalError) {
     let line = line
     let runs = showsColors ? highlight(line.bytes) : []
-    // If the drawn line has colors that are no longer right, the line is drawn again without colors.
+    // A line without colors is drawn again only if the drawn line has colors, or if the line has characters without a width.
     guard !runs.isEmpty || isPainted || settled != nil else { return }
     let scalars = line.beforeCursor + line.afterCursor
     let columns = windowColumns

@@ -46,7 +46,7 @@ extension LineEditor {
     guard completion.candidates.count > 1 else { return CC_ERROR }
     let size = Terminal.size() ?? Terminal.usualSize
     let page = max(1, size.rows - 4)
-    // The first Tab shows a short list. A second Tab shows as many candidates as fit the window.
+    // The first Tab shows a short list. A second Tab for the same line shows as many candidates as fit the window.
     let isSecond = listedLine == line
     listedLine = line
     let rows = Completion.columns(

@@ -26,7 +26,7 @@ extension LineEditor {
       return state.map { HistoryFile(at: $0 + "/larder/history") }
     }
 
-    /// The newest entries. If entries are equal, only the newest of the equal entries is kept.
+    /// The newest entries. Of equal entries, the list has only the newest entry.
     package func load() throws(TerminalError) -> [String] {
       try locked { descriptor throws(TerminalError) in
         let lines = try Self.contents(of: descriptor).split(separator: UInt8(ascii: "\n"))
@@ -123,8 +123,8 @@ extension LineEditor.HistoryFile {
     return contents
   }
 
-  /// Replaces the locked file by a new, shorter file, so that a killed process loses nothing. If this fails, the file stays
-  /// long, and the next session tries again.
+  /// Replaces the locked file by a new, shorter file, so that a killed process loses nothing. If the replacement fails, the file
+  /// stays long, and the next session tries again.
   private func shorten(_ descriptor: Int32, to contents: [UInt8]) throws(TerminalError) {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return }

@@ -31,7 +31,7 @@ extension LineEditor {
     return String(validating: bytes, as: UTF8.self)?.unicodeScalars.first ?? "\u{FFFD}"
   }
 
-  /// Reads one byte at a time. So text that a person types too early stays in the terminal, for a pager or for ^C to discard.
+  /// Reads one byte at a time. So early typed text stays in the terminal, where a pager can read it and ^C discards it.
   private func nextByte() throws(TerminalError) -> UInt8? {
     while !wasInterrupted {
       if !held.isEmpty { return held.removeFirst() }

@@ -23,7 +23,7 @@ import CEditline
   /// Whether the keys are those of vi. If so, no key may begin with an escape, because Escape alone must leave the insert mode.
   let isVi: Bool
 
-  /// Bytes that were read too early, and that belong to the next keys.
+  /// Bytes that this editor has already read, but that belong to the next keys.
   var held: [UInt8] = []
   /// Whether the terminal answers when this editor asks for the place of the cursor.
   var report = Report.none
@@ -112,7 +112,7 @@ import CEditline
     Interrupts.acknowledge()  // a ^C that came late was meant for the previous command
     display.begin(prompt, highlight)
     TerminalSignals.deferTermination()
-    // libedit draws the prompt before it sets this mode, and would show earlier input twice. So this call sets the mode first.
+    // libedit would set the terminal mode after it draws the prompt, and show earlier input twice. So this call sets the mode.
     unsafe cel_prepare_terminal(editor, 1)
   }
 

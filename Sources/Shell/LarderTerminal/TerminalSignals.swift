@@ -70,14 +70,14 @@ enum TerminalSignals {
     _ = signal(SIGCONT) { _ in TerminalSignals.note(SIGCONT) }
   }
 
-  /// Begins to only count ^Z and `SIGTERM`, because the terminal is in a state that the shell should not get.
+  /// After this call, ^Z and `SIGTERM` are only counted, because the terminal is in a state that the shell should not get.
   static func deferTermination() {
     let previous = signal(SIGTSTP) { _ in TerminalSignals.note(SIGTSTP) }
     if isIgnored(previous) { _ = signal(SIGTSTP, SIG_IGN) }
     _ = signal(SIGTERM) { _ in TerminalSignals.note(SIGTERM) }
   }
 
-  /// Ends the effect of ``deferTermination()``: ^Z stops the process again, and `SIGTERM` ends the process again.
+  /// Ends the effect of ``deferTermination()``: after this call, ^Z stops the process, and `SIGTERM` ends the process.
   static func restoreTermination() {
     if isIgnored(signal(SIGTSTP, SIG_DFL)) { _ = signal(SIGTSTP, SIG_IGN) }
     _ = signal(SIGTERM, SIG_DFL)

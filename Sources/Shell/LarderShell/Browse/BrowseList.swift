@@ -4,7 +4,7 @@ import ShellLanguage
 
 struct BrowseQuery: Equatable {
   static let orders: [(name: String, sort: Selection.Sort, isReversed: Bool)] = [
-    // A person looks for the largest values and the latest writes and uses, so these orders are reversed.
+    // A person usually wants the largest, last written or last used entries first, so three of the orders are reversed.
     ("key", .key, false), ("size", .size, true), ("expiry", .expiry, false),
     ("written", .written, true), ("used", .used, true),
   ]
@@ -41,7 +41,7 @@ struct BrowseQuery: Equatable {
 
 /// Reads the rows that a window shows, and counts the entries of the list. No snapshot is held between two calls.
 ///
-/// In the order of keys, a read starts at a known row. In any other order, each read goes through the whole list.
+/// In the order of keys, a read starts at a row that is shown. In any other order, each read goes through the whole list.
 final class BrowseList {
   private static let batch = 500
 
@@ -61,7 +61,7 @@ final class BrowseList {
     order = EntryOrder(selection)
     let names = try query.namespace.map { [$0] } ?? session.store.namespaces().map(\.name)
     namespaces = try names.map(session.store.namespace).filter { try $0.info() != nil }
-    // All walks are in the order of keys or its reverse. `next` sorts the entries if the list has another order.
+    // All walks are in the order of keys or in the reverse order. If the list has another order, `next` sorts the entries.
     (selection.sort, selection.isReversed) = (nil, false)
     self.selection = selection
     census = try SelectionWalk(selection, in: namespaces, for: session)

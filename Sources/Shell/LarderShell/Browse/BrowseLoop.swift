@@ -8,7 +8,7 @@ import ShellLanguage
 final class BrowseLoop {
   /// The longest wait for a key before the loop looks for commits, and the shortest pause between two reads that changes cause.
   static let tick = Duration.milliseconds(100)
-  /// How long the loop waits after an Escape: the rest of a key's sequence may arrive late over a slow line.
+  /// The time for which the loop waits after an Escape. Over a slow line, the rest of a key's sequence may arrive late.
   private static let escapeTime = Duration.milliseconds(60)
   /// The shortest interval between two checks for keys during a read.
   private static let lookInterval = Duration.milliseconds(10)
@@ -68,7 +68,7 @@ final class BrowseLoop {
         try draw()
         try reading { try countSome() }
       } catch is Interruption {
-        // If no key came, a signal such as a new window size may have stopped the read, so a wait of zero handles the signal.
+        // If no key came, a signal may have stopped the read, for example a new window size. This wait handles the signal.
         if keys.isEmpty { try wait(.zero) }
         continue
       }
@@ -87,7 +87,7 @@ final class BrowseLoop {
     }
   }
 
-  /// Whether to stop. A key that does more than move stops a read, ^C stops a change, and the end of the input stops both.
+  /// Whether a read or a change must stop: a read at a key that does more than move, a change at ^C, both at the end of input.
   private func isInterrupted() -> Bool {
     let now = ContinuousClock.now
     guard now - looked >= Self.lookInterval else { return false }
@@ -177,7 +177,7 @@ final class BrowseLoop {
       hasUnicode: parent.settings.hasUnicode, clock: session.wallClock)
   }
 
-  /// After a read, the view ignores changes for this factor times the duration of the read, but at least for a tick.
+  /// After a read, the view ignores changes for `quietFactor` times the duration of the read, but at least for a tick.
   private static let quietFactor = 5
 
   func reading(_ body: () throws -> Void) rethrows {

@@ -115,7 +115,7 @@ struct BrowseScreen {
       if state.showsOnePane { keys.insert("Tab pane", at: 0) }
     }
     while keys.count > 1, DisplayWidth.of(keys.joined(separator: "  ")) > width - 2 {
-      // On most pages the last key is `?`, which lists all keys. So the key before the last key is omitted.
+      // On most pages the last key is `?`, which lists all keys and must stay. So the key before the last key is omitted.
       keys.remove(at: keys.count - 2)
     }
     return keys.joined(separator: "  ")

@@ -21,7 +21,7 @@ extension BrowseState {
     if input != nil { return type(key) }
     switch page {
     case .help:
-      // Keys that move scroll the page of keys if the page is longer than the window. Any other key closes the page.
+      // If the page of keys is longer than the window, the movement keys scroll the page. Any other key closes the page.
       if mostHelpTop > 0, scroll(\.helpTop, key, page: helpHeight, most: mostHelpTop) { return nil }
       (page, helpTop) = (.panes, 0)
       return nil
@@ -154,7 +154,7 @@ extension BrowseState {
       }
     case .namespaces:
       guard let step = Self.steps(of: key, page: height) else { return }
-      // The last line of the pane means all namespaces, so its index is the number of namespaces.
+      // The last line of the pane means all namespaces, so the index of this line is the number of namespaces.
       let present = namespaces.firstIndex { $0.name == query.namespace } ?? namespaces.count
       let target = Self.moved(present, by: step, most: namespaces.count)
       guard target != present else { return }
@@ -230,7 +230,7 @@ extension BrowseState {
     return nil
   }
 
-  /// Shows an error that a read of the list has thrown. For a wrong expression, opens its input line again.
+  /// Shows an error that a read of the list has thrown. If the expression is wrong, opens its input line again.
   mutating func refuse(_ error: ShellError) {
     pending = nil
     message = Message(error)

@@ -56,7 +56,7 @@ extension BrowseState {
     if selectedRow?.id != former { valueTop = 0 }
   }
 
-  /// Marks new, changed and removed rows. A removed row stays visible in its place for a moment.
+  /// Replaces the rows, and marks new, changed and removed rows. A removed row stays visible in its place for a moment.
   private mutating func replace(
     with new: [Row], _ removed: Set<EntryID>, _ since: Timestamp?, _ now: Duration
   ) {

@@ -84,7 +84,7 @@ struct BrowseState: Equatable {
   var message: Message?
 
   static let smallest = Host.Window(columns: 40, rows: 10)
-  /// A window with fewer columns shows only one pane at a time.
+  /// A window with fewer columns than this number shows only one pane at a time.
   private static let narrowest = 60
 
   var isTooSmall: Bool { size.columns < Self.smallest.columns || size.rows < Self.smallest.rows }
@@ -131,7 +131,7 @@ struct BrowseState: Equatable {
 extension BrowseState.ValueText {
   var all: [String] { facts + lines }
 
-  /// The view reads at most this many bytes of a value. `get --full` shows all bytes.
+  /// The most bytes of a value that the view reads. `get --full` shows all bytes.
   private static let mostBytes = 4_000_000
 
   /// Reads the value of an entry as lines of at most `width` columns. Nil if the entry no longer exists.

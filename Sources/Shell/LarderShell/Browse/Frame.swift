@@ -1,6 +1,6 @@
 import ShellLanguage
 
-/// The cells of a window. A text fills only the cells in which it is put, so no text makes a row wider than the window.
+/// The cells of a window. `put` cuts each text to its cells, so no text makes a row wider than the window.
 struct Frame: Equatable {
   struct Cell: Equatable {
     /// A character with its combining marks. The second cell of a wide character has an empty text.
@@ -19,8 +19,8 @@ struct Frame: Equatable {
     cells = Array(repeating: Cell(), count: columns * rows)
   }
 
-  /// Puts text into cells of a row, cut to the width, and returns the column after the text. The text may hold the escape
-  /// sequences of `Color`. Any other control character becomes `?`.
+  /// Puts text into cells of a row, and returns the column after the text. Text beyond the width is cut. The text may contain the
+  /// escape sequences of `Color`. Any other control character becomes `?`.
   @discardableResult
   mutating func put(
     _ text: String, at row: Int, _ column: Int, width: Int? = nil, rendition: String = ""

@@ -11,7 +11,7 @@ enum KeyPress: Hashable {
   /// Pasted text. The view inserts its characters, which never act as keys.
   case paste(String)
 
-  /// Whether the key only moves, by a row, a page or a pane.
+  /// Whether the key only moves through the view: by a row, a page or a pane.
   var isMovement: Bool {
     switch self {
     case .up, .down, .pageUp, .pageDown, .left, .right, .tab, .backTab: true
@@ -49,7 +49,7 @@ struct KeyDecoder {
     return keys
   }
 
-  /// The keys in the bytes if no further bytes came in time. A single Escape is then a key; half a sequence gives no key.
+  /// The keys in the bytes, if no further bytes came in time. A single Escape is now a key. Half of a sequence gives no key.
   mutating func flush() -> [KeyPress] { pasted == nil ? keys(of: [], isFinal: true) : [] }
 
   /// Takes one key from the bytes. Nil if the bytes are incomplete, `.some(nil)` for bytes without a meaning.
@@ -63,7 +63,7 @@ struct KeyDecoder {
       pending.removeFirst(end)
       return .some(scalar.isControl ? Self.control(first) : .text(Character(scalar)))
     case .byte:
-      // The bytes may be the start of a character, so more bytes are awaited. Other bytes that are not UTF-8 are dropped.
+      // The bytes may be the start of a character, so waits for more bytes. Other bytes that are not UTF-8 are dropped.
       if !isFinal, first >= 0xC2, first < 0xF5, pending.count < 4,
         pending.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 })
       {

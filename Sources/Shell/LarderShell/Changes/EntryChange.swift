@@ -19,7 +19,7 @@ struct EntryChange {
   private let listed: Int
   /// The number of entries in the question; nil if no question was asked.
   private var expected: Int?
-  /// The moment at which the count for the question, or else the export, began. Values written later than that must not change.
+  /// The moment at which the count for the question or the export began. Values that were written later must not change.
   private var horizon: WriteHorizon?
 
   init(_ verb: String, past: String, _ call: Invocation, in session: Session) throws {
@@ -69,8 +69,8 @@ struct EntryChange {
     try scope.save(call)
   }
 
-  /// Reads standard input up to a second key. A single key needs no `--yes`, like a key on the line. Several keys, a pattern or
-  /// a filter need `--yes`: standard input holds the keys, so a person cannot answer a question there.
+  /// Reads standard input up to a second key. A single key needs no `--yes`, like a key on the command line. Several keys, a
+  /// pattern or a filter need `--yes`: standard input has the keys, so a person cannot answer a question there.
   private mutating func takeSingleKey() throws {
     let refusal = Confirmation.refusal(to: "\(summary.verb) keys from standard input")
     guard scope.selection.filters.isEmpty, let kind = scope.selection.input,
@@ -143,7 +143,7 @@ struct EntryChange {
     if !missing.isEmpty { throw try notFound() }
   }
 
-  /// In plain output, writes a note about absent keys from standard input. In other output, the answer has their number.
+  /// In plain output, writes a note about absent keys from standard input. In other modes, the answer has their number.
   private func noteAbsent(_ summary: ChangeSummary) throws {
     guard session.output.presentation.mode == .plain else { return }
     try PipedKeys(absent: summary.absent ?? 0).noteAbsent(session.host)

@@ -1,7 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// The former entries under the keys that the last changing command at the prompt has changed, for `undo`.
+/// For `undo`: the former entries under the keys that the last changing command at the prompt has changed.
 final class UndoLog {
   static let most = 64_000_000
   /// The memory in bytes that an item needs besides its key and value.
@@ -52,7 +52,7 @@ final class UndoLog {
           values[EntryID(entry)] = (entry.version, value.bytes)
         }
       } catch let error as LarderError where error.code == .unreadable {
-        // The command can remove this entry, although its value cannot be read. If so, `undo` reports the entry as lost.
+        // The command can remove an entry whose value cannot be read. If so, `undo` reports the entry as lost.
         continue
       }
     }
@@ -66,7 +66,7 @@ final class UndoLog {
       Item(namespace: namespace, key: key, before: present.map { (entry: $0, value: value) }))
   }
 
-  /// Runs `body`, which calls `keep` for the entries that it changes. A batch may run twice, so forgets the former run.
+  /// Runs `body`, which calls `keep` for each changed entry. A batch may run twice, so the items of the previous run are dropped.
   func recording<Result>(
     _ batch: inout WriteBatch, _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result {

@@ -123,7 +123,7 @@ extension Command {
 }
 
 extension Scope {
-  /// The scope without its limit, and this limit for the groups. If the limit applied to entries, the sums would be wrong.
+  /// The scope without its limit, and the limit, which applies to the groups. A limit of entries would make the sums wrong.
   fileprivate var grouped: (Scope, limit: Int) {
     var whole = self
     whole.selection.limit = nil

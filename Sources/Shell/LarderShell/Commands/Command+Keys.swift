@@ -124,7 +124,7 @@ extension Command {
       facts(entries[index], clock) + (added?[index] ?? []).map(\.cell)
         + (hasBodies ? [bodies[index].map { .text($0.summary) } ?? .null] : [])
     }
-    // In plain output a line names its fact. If there are several entries, the line names its key, too.
+    // In plain output each line names a fact. If there are several entries, each line also names the key.
     let lines = zip(entries, rows).flatMap { entry, row in
       zip(columns, row).map { column, cell -> [Cell] in
         (entries.count > 1 ? [.bytes(entry.key.bytes)] : []) + [.text(column.name), cell]

@@ -79,7 +79,7 @@ extension Command {
     return names[0].text
   }
 
-  /// Changes the limits. Returns `before` minus the present entries and bytes, so removals by other processes count, too.
+  /// Changes the limits. Returns `before` minus the present entries and bytes, so it includes removals by other processes.
   private static func override(
     _ call: Invocation, _ name: String?, from before: Tally, in session: Session
   ) throws -> Tally {
@@ -115,7 +115,7 @@ extension Command {
   }
 }
 
-/// The content beyond new limits. For a limit of entries, the number of bytes is unknown before the eviction.
+/// The entries and bytes beyond the new limits. For a limit of entries, the number of bytes is unknown before the eviction.
 private struct Excess {
   /// The entries beyond the limit of entries, and the bytes beyond the limit of bytes. The bytes are at least `file`.
   private(set) var tally = Tally()
@@ -143,7 +143,7 @@ private struct Excess {
     }
     tally = usage - Tally(entries: limits.entries ?? .max, bytes: limits.bytes ?? .max)
     isRefused = isRefused && !isEmpty
-    // To shrink the file by some bytes, values with at least as many bytes must be evicted.
+    // To shrink the file by `file` bytes, the store must evict values of at least `file` bytes.
     if file > tally.bytes { tally.bytes = file }
   }
 

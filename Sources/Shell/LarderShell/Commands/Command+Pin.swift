@@ -65,7 +65,7 @@ extension Command {
     var found = ChangeSummary(
       "invalidate", in: namespaces.map(\.name), listsKeys: call.has("--verbose"))
     if call.has("--dry-run") || call.has("--verbose") || !confirmation.isGiven {
-      // An invalidation also removes expired entries, so these are counted, too.
+      // An invalidation also removes expired entries, so the count includes expired entries.
       try scope.visitEntries(includingExpired: true) { found.add($0) }
     }
     if call.has("--dry-run") { return try session.output.answer(found.preview()) }

@@ -57,8 +57,8 @@ extension Command {
     return items
   }
 
-  /// Removes all values of namespaces in one transaction. But if a namespace has values that were written after the horizon,
-  /// removes only its other values, in a transaction for each batch.
+  /// Removes all values of namespaces in one transaction. But if a namespace has values that were written after the moment
+  /// `horizon`, removes only the older values, in a transaction for each batch.
   private static func cleared(
     _ namespaces: [Store.Namespace], isWhole: Bool, asOf horizon: WriteHorizon?, in session: Session
   ) throws -> ChangeSummary {

@@ -35,7 +35,7 @@ extension Command {
     let expires: Expiration? =
       call.duration("--ttl").map { .after($0) } ?? call.deadline("--until").map { Expiration($0) }
     let clock = session.wallClock
-    // If the time of `--until` has passed, an existing entry would expire, so the command needs a confirmation, as `expire` does.
+    // If the time of `--until` has passed, an existing entry would expire, so `set` needs a confirmation, like `expire`.
     if let end = call.deadline("--until")?.time, end <= clock.now,
       let present = try namespace.entry(for: key), present.hasValue
     {
@@ -121,7 +121,7 @@ extension Command {
     }
     let largest = try largestValue(of: namespace)
     let value = try session.input(from: source).rest(largest)
-    // More than `largest` bytes came. The rest is not read, so the error cannot tell the size.
+    // More than `largest` bytes came. The remaining bytes are not read, so the error cannot tell the size of the value.
     guard value.count <= largest else {
       throw tooLarge("more than \(Wording.count(largest))", largest, namespace)
     }

@@ -131,7 +131,7 @@ extension Command {
     return .done
   }
 
-  /// The most nested runs of files. Without this limit, a file that runs itself would never end.
+  /// The greatest depth of files that run files. Without this limit, a file that runs itself would never end.
   private static let deepest = 16
 
   static let echo = CommandSpec(

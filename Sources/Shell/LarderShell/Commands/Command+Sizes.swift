@@ -60,7 +60,7 @@ extension Command {
     scope.selection.filters.append(.fact(.expires, .lessOrEqual, .time(end)))
     scope.selection.sort = scope.selection.sort ?? .expiry
     if session.output.isTable {
-      // The answer also shows the number of all entries, so all entries are counted even if the list has a limit.
+      // All entries are visited for the chart, and then again for the list, so the keys of standard input are kept.
       try scope.keepInput()
       var all = scope
       (all.selection.limit, all.selection.sort) = (nil, nil)

@@ -30,7 +30,7 @@ extension Command {
     guard shown.isEmpty || format == .csv else {
       throw ShellError(.usage, "--show requires `--format csv`", hint: "import reads whole values")
     }
-    // CSV, unlike JSON, does not escape control characters. A terminal would act on them, so CSV on a terminal needs `--force`.
+    // CSV does not escape control characters. A terminal would act on these characters, so CSV on a terminal needs `--force`.
     if isPipe, format == .csv { try session.output.requireHarmless(unless: call.has("--force")) }
     let writer = try session.writer(to: path, replaces: call.has("--force"))
     var run = Export(scope: scope, format: format, shown: shown, writer: writer)

@@ -4,7 +4,7 @@ import Larder
 package struct DemoStore {
   package static let directory = "larder-demo"
 
-  /// Commands that a person can try on this store to see what the shell can do.
+  /// Commands that a person can try on the store of `larder demo` to see what the shell can do.
   package static let suggestions = [
     "namespaces",
     "keys @sets --where '.year >= 2010 and .name ~ \"Castle\"' --show .name,.year",

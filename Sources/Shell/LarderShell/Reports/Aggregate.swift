@@ -8,7 +8,7 @@ struct Aggregate {
 
   private let kind: Kind
   private(set) var values = 0
-  /// The number of values that were skipped, because the aggregate cannot use their type.
+  /// The number of values that were skipped because of their type.
   private(set) var skipped = 0
   private var total = 0.0
   /// The exact sum of integers, or of durations in milliseconds. Nil for other values, for a mixture of both, and on overflow.

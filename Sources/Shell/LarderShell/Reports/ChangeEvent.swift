@@ -33,7 +33,7 @@ struct ChangeEvent {
   /// The size of the value. For a removed entry, the size of its last value.
   var size: Int? { change.sizeAfter ?? change.sizeBefore }
 
-  /// Whether the key matches. If the feed has only the beginning of a long key, a pattern with the same beginning matches, too.
+  /// Whether the pattern matches the key. If the feed has only the beginning of the key, a pattern with this beginning matches.
   func matches(_ pattern: Selection.Pattern) -> Bool {
     guard let key = change.key?.bytes else { return false }
     guard change.isKeyCut else { return pattern.matches(key) }

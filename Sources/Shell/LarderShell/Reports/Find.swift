@@ -19,7 +19,7 @@ struct Find {
       let start = bytes[..<range.lowerBound].lastIndex(of: .newline).map { $0 + 1 } ?? 0
       let end = bytes[range.upperBound...].firstIndex(of: .newline) ?? bytes.count
       var first = max(start, range.lowerBound - Self.around)
-      // Moves both cuts to the edges of characters, so that no character is split.
+      // Moves the cuts at both ends to the edges of characters, so that no character is split.
       while first > start, first < range.lowerBound, bytes[first] & 0xC0 == 0x80 { first += 1 }
       var last = min(end, range.upperBound + Self.around)
       while last < end, last > range.upperBound, bytes[last] & 0xC0 == 0x80 { last -= 1 }
@@ -74,7 +74,7 @@ struct Find {
     ]
   }
 
-  /// The matches in the value, or the match in the key if the value has none. The key itself is always shown.
+  /// The matches in the value. If the value has no match, the match in the key. The key itself is always shown.
   private var shown: [Match] { inValue.isEmpty ? inKey.map { [$0] } ?? [] : inValue }
 
   /// Lines such as `departures "Malmo C:07"  { "station": "Malmo C" }`. Further matches are on the lines below.

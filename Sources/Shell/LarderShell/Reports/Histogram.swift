@@ -47,7 +47,7 @@ struct Histogram {
 
   var isEmpty: Bool { never.entries == 0 && tallies.allSatisfy { $0.entries == 0 } }
 
-  /// Counts an entry, in the nearest bin if the entry was written after the bounds were chosen and is outside the bounds.
+  /// Counts an entry. An entry that was written after the choice of the bounds may be outside. If so, the nearest bin counts it.
   mutating func add(_ entry: Store.Entry, now: UnixTime) {
     guard let value = measure.value(of: entry, now: now) else { return never.add(entry) }
     tallies[bounds.dropLast().lastIndex { $0 <= value } ?? 0].add(entry)
@@ -76,7 +76,7 @@ struct Histogram {
     return (first...last).map { Int64(clamping: Int128($0) * Int128(width)) }
   }
 
-  /// Bounds that grow by a factor: the smallest factor that gives at most `bins` bins. Without such a factor, a single bin.
+  /// Bounds that grow by a factor: the smallest factor that gives at most `bins` bins. If no factor gives so few, a single bin.
   private static func growing(_ range: ClosedRange<Int64>, _ bins: Int, _ isSize: Bool) -> [Int64] {
     for factor: Int64 in [2, 4, 10, 100, 1000, 1_000_000] {
       var bounds: [Int64] = [0, isSize ? 1 : 1000]

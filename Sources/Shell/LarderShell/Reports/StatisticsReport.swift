@@ -20,7 +20,7 @@ struct StatisticsReport {
   init(of session: Session, only: String?) throws {
     statistics = try session.store.statistics()
     limitInfo = try session.store.limits()
-    // These counts do not include expired entries that are still in the file.
+    // The counts of `living` do not include expired entries that are still in the file.
     let living = try session.livingNamespaces()
     added = try session.additions.storeFacts(session.store)
     http = try HTTPCounts.read(from: session.store)
@@ -73,7 +73,7 @@ struct StatisticsReport {
     }
   }
 
-  /// The age in commits at which a reader counts as old. An old reader keeps so many freed pages that the file may grow.
+  /// A reader counts as old at this age in commits. An old reader blocks the reuse of so many freed pages that the file may grow.
   private static let oldAge: UInt64 = 1000
 
   private func row(_ reader: Statistics.Reader) -> [Cell] {

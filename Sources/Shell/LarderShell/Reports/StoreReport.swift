@@ -30,7 +30,7 @@ struct StoreReport {
     isWhole = only == nil
     namespaces = statistics.namespaces.filter { only == nil || $0.info.name.isExactly(only) }
     if let only, namespaces.isEmpty { throw ShellError.removedMeanwhile(only) }
-    // The bounds double up to ten years, or up to the largest possible value. `trim` later removes the empty bins at the ends.
+    // Bounds double up to ten years (times) or the largest possible value (sizes). `trim` removes the empty bins at the ends.
     let decade: Int64 = 315_360_000_000
     let measures: [(title: String, measure: Histogram.Measure, most: Int64)] = [
       ("Expiry distribution", .expiry, decade), ("Entry age", .age, decade),
@@ -173,7 +173,7 @@ struct StoreReport {
     return ("Hit rate", [.bars(rows), .text(words), .bars(bars)])
   }
 
-  /// The hit rate between two samples; stale hits are hits. Omits intervals without reads, and intervals with a reset.
+  /// The hit rate between each two successive samples. Stale hits count as hits. Omits intervals without reads or with a reset.
   static func hitRates(_ samples: [ReadSample]) -> [(end: Timestamp, rate: Double, reads: UInt64)] {
     zip(samples, samples.dropFirst()).compactMap { before, after in
       guard after.hits >= before.hits, after.staleHits >= before.staleHits,

@@ -2,10 +2,10 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// Shows the changes of a selection as they are committed.
+/// Shows each change of a selection soon after its commit.
 ///
 /// For a removed entry, only the namespace, key and size are known. A condition on another fact is tested on the entry that is
-/// now under the key of a set or update. The condition is false for other changes, and if the key has no entry.
+/// now under the key of a set or update. For other changes, and if the key has no entry, the condition is false.
 struct Watch {
   /// The time between two reads of the change feed. The feed holds at least a thousand changes, so changes are rarely lost.
   private static let pace = Duration.milliseconds(5)
@@ -199,7 +199,7 @@ struct Watch {
 }
 
 extension Expression {
-  /// Whether each operand is one of these facts or a constant.
+  /// Whether each operand is a constant or one of the facts `names`.
   fileprivate func needsOnly(_ names: Set<QueryName>) -> Bool {
     var isOnly = true
     forEachOperand { isOnly = isOnly && $0.needsOnly(names) }

@@ -20,7 +20,7 @@ struct EntryOrder {
 
   var readsValue: Bool { operand?.readsValue ?? false }
 
-  /// The entry with its value for sorting: of several values the smallest, or in reverse order the largest.
+  /// The entry with its value for sorting. If there are several values, the smallest, or in reverse order the largest.
   func ranked(_ entry: Store.Entry, _ value: Span<UInt8>, _ queries: QueryRun) -> Ranked {
     guard let operand else { return (entry.withoutExtras, .null) }
     let values = queries.allValues([operand], for: .order, entry, value)[0]

@@ -3,7 +3,7 @@ import ShellLanguage
 
 /// Tests whether an entry belongs to a selection. Walks cannot share the matchers of expressions, so each walk has its own test.
 struct EntryTest {
-  /// The conditions that need the value of the entry, or the conditions that need no value.
+  /// Either the conditions that need the value of the entry, or the conditions that need no value.
   private typealias Part = (condition: Expression, readsResponse: Bool)
 
   let seesExpired: Bool

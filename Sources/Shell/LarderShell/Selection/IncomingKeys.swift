@@ -49,7 +49,7 @@ struct IncomingKeys {
   }
 
   private let kind: Selection.KeyInput
-  /// Nil if the keys were already read.
+  /// Standard input; nil if the keys were already read.
   private let input: Host.Input?
   private var number = 0
   private var seen = SeenKeys()

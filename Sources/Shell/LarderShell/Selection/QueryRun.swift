@@ -6,7 +6,7 @@ final class QueryRun {
   private var evaluator: QueryEvaluator
   private var passed = 0
   private var valuesOfCBOR = 0
-  /// The purpose of the first evaluation. If an entry is evaluated for several purposes, only this purpose counts the entry.
+  /// The purpose of the first evaluation. Only this purpose counts, so an entry with several purposes counts once.
   private var counted: Purpose?
 
   enum Purpose { case test, order, column }

@@ -39,7 +39,7 @@ extension Scope {
       let isAll = isSorted || shown - most < Self.countedRest && isInTime
       try output.writeLines([remark(walked.found - most, isAll: isAll, behind: lastKey)])
     }
-    // If the keys were read before the walk, another walk has noted the absent keys, and a page reaches only some keys.
+    // If the keys were read before the walk, another walk has already noted the absent keys, so this walk writes no note.
     if input == nil { try walked.piped.noteAbsent(session.host) }
     if walked.found == 0, output.isForPerson { try suggestOtherMatches() }
   }
@@ -47,7 +47,7 @@ extension Scope {
   /// The line below a cut list, such as `... 1,203 more: --after "k0050", or --limit all`
   private func remark(_ rest: Int, isAll: Bool, behind key: [UInt8]?) -> SafeText {
     let over = isAll ? "" : "over "
-    // `--after` with the last key continues the list only in the order of keys and in one namespace.
+    // `--after` continues only a list of one namespace in the order of keys, so the line for any other list omits `--after`.
     let isByKey = EntryOrder(selection) == nil && namespaces.count == 1
     let after = isByKey ? key.map { "--after \(Quoting.typed($0)), or " } ?? "" : ""
     let other = selection.sort == .size && !selection.isReversed ? "--reverse, or " : ""

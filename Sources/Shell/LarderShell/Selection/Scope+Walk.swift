@@ -103,7 +103,7 @@ extension Scope {
     }
   }
 
-  /// Visits the entries together with all values of each operand. Only these values are kept in memory.
+  /// Visits the entries together with all values of each operand. Only the values of the operands are kept in memory.
   func forEachQueried(
     _ operands: [QueryOperand], _ body: (Store.Entry, [[QueryValue]]) throws -> Void
   ) throws {

@@ -48,10 +48,10 @@ final class AnswerWriter {
       ?? min(Self.page, max((host.window()?.rows ?? Self.page) - 3, 5))
   }
 
-  /// Writes rows when they come. If an error comes before the first row, nothing is written.
+  /// Writes each row when the row comes. If an error comes before the first row, nothing is written.
   ///
   /// If a NUL ends each row, a reader would take a key with a NUL for two keys. So all keys are checked first, and the rows are
-  /// written at the end. But endless rows are written when they come.
+  /// written at the end. But if `areEndless` is true, each row is written when the row comes.
   @discardableResult
   func rows<Result>(
     _ columns: [Column], isLong: Bool = false, areEndless: Bool = false, none: SafeText? = nil,

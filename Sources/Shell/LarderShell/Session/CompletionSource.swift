@@ -45,7 +45,7 @@ package final class CompletionSource {
       // The first and the last key of each namespace are added, so that the found keys have the same common prefix as all keys.
       for namespace in namespaces {
         let last = try namespace.lastKeys(prefix: prefix, before: nil, atMost: Self.mostFound)
-        // A search beyond these keys could take long, so if all of these keys have expired, the last key is a candidate, too.
+        // If the last `mostFound` keys have expired, a further search could take long. So the last key is a candidate, too.
         let substitute = last.count < Self.mostFound ? nil : last.first
         let living = try last.first { try namespace.holds($0, false) } ?? substitute
         if let living { keys.insert(living) }

@@ -127,7 +127,7 @@ package struct Host {
   /// Creates a file. Replaces an existing file only if `replaces` is true.
   package let make: (_ path: String, _ replaces: Bool) throws -> Sink
 
-  /// Turns a name into the path at which a command may create this directory.
+  /// Turns the name of a directory into the path at which a command may create the directory.
   package var directory: (_ path: String) throws -> String = { $0 }
 
   package init(

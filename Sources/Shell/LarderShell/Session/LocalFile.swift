@@ -23,7 +23,7 @@ package enum LocalFile {
     try FileManager.default.contentsOfDirectory(atPath: directory)
   }
 
-  /// The paths that begin with these bytes. The path of a directory ends with a slash.
+  /// The paths that begin with `prefix`. The path of a directory ends with a slash.
   static func completions(of prefix: [UInt8], atMost most: Int) throws -> Completer.Found {
     let text = String(decoding: prefix, as: UTF8.self)
     let directory = text.lastIndex(of: "/").map { String(text[...$0]) } ?? ""

@@ -28,7 +28,7 @@ extension Session {
 
   /// The namespaces with the counts that most answers show. Expired entries that are still in the file do not count.
   ///
-  /// - Parameter isQuick: Whether more than `mostQuick` expired entries of a namespace count, so that a greeting need not wait.
+  /// - Parameter isQuick: If true, more than `mostQuick` expired entries of a namespace count, so that a greeting need not wait.
   func livingNamespaces(isQuick: Bool = false) throws -> [NamespaceInfo] {
     try store.namespaces().map { info in
       let namespace = store.namespace(info.name)
@@ -60,7 +60,7 @@ extension Session {
     return try namespace(choice)
   }
 
-  /// Whether a choice means the whole store. Only for commands that without a namespace mean the whole store.
+  /// Whether a choice means the whole store. Only for commands that mean the whole store if the line names no namespace.
   func isWhole(_ choice: NamespaceChoice) -> Bool {
     choice == .all || choice == .unnamed && current == nil
   }

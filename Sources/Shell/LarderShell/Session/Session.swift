@@ -22,7 +22,7 @@ package final class Session {
   package var historyWasCleared = false
   /// The versions of the entries that a person chose in the full-screen view. If not nil, commands change only these entries.
   var chosen: [EntryID: UInt64]?
-  /// The number of files of commands that run now. Each of these files was started by the previous file.
+  /// The number of command files that run now. More than one file runs if a command of a file runs another file.
   var sourceDepth = 0
   private(set) var line: CommandLine?
   /// Whether a person typed the running command, so that the command can ask a question.

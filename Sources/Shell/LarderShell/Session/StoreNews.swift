@@ -4,7 +4,7 @@ package import ShellLanguage
 /// For the prompt: changes that other processes made after the last command. Reads the counters only after a new commit.
 package struct StoreNews {
   private struct Counts {
-    /// The number of version numbers that the writes of all namespaces have used. Each write uses one version number.
+    /// The count of version numbers that the writes of all namespaces have used. Each write uses one version number.
     var numbers: UInt64 = 0
     var removals: [RemovalReason: UInt64] = [:]
 

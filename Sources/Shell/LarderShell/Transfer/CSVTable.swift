@@ -36,7 +36,7 @@ struct CSVTable {
       guard let text = String(validating: field, as: UTF8.self) else {
         throw ImportLine.ParseError("\(name) is not UTF-8; bytes go into \(name)_base64")
       }
-      // `export` writes a time outside the calendar of RFC 3339 as a number.
+      // If RFC 3339 cannot express a time, `export` writes the time as a number. So a number is valid, too.
       let isNumber = Self.ofTime.contains(name) && Int64(text) != nil
       line.append(
         .init(name, isNumber || Self.ofJSON.contains(name) ? .verbatim(text) : .string(text)))

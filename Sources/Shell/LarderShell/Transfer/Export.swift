@@ -10,7 +10,7 @@ import ShellLanguage
 /// The format of entries in a file: JSON lines with all facts, or CSV with some facts.
 enum ExportFormat: String, CaseIterable {
   case jsonl
-  /// For other programs. CSV does not contain the rules of namespaces.
+  /// The format for other programs. CSV does not contain the rules of namespaces.
   case csv
 
   static let version = 1

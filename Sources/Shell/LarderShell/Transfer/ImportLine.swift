@@ -141,7 +141,7 @@ struct ImportedEntry {
 
 /// The lines of an export. The length of a line is limited, because a file without newlines would fill the memory.
 struct LineSource {
-  /// The first line of an export is short. A later line has a value as base64 or JSON, with up to six bytes for each byte.
+  /// The first line of an export is short. In a later line, base64 or JSON needs up to six bytes for each byte of a value.
   private static let longestFirst = 64_000
   private static let longest = 6 * Rules.largestPossibleValue + (1 << 20)
 

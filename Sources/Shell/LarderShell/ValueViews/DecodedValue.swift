@@ -61,7 +61,7 @@ enum DecodedValue {
         return "the value is \(context.debugDescription)"
       }
     case .versioned:
-      // A value without a version is older than the versions of its type. Only the program knows its codec, so the check fails.
+      // A value without a version was written before its type had versions. Its codec is unknown here, so the check fails.
       guard let envelope = ValueEnvelope(value), envelope.codec != .versioned else {
         return "the value has no version"
       }

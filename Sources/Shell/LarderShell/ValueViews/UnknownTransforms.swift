@@ -1,7 +1,7 @@
 package import Larder
 package import ShellLanguage
 
-/// Transforms of values that this program cannot revert, such as encryption: the program has no keys.
+/// Transforms of values that this program cannot revert, such as encryption, for which the program has no keys.
 package struct UnknownTransforms {
   private static let mostLooked = 16
 

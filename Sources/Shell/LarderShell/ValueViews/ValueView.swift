@@ -13,7 +13,7 @@ struct ValueView {
   /// The most bytes that are shown of a text. `shownBytes` is the most bytes of a dump.
   private static let shownText = 16_000
   private static let shownBytes = 512
-  /// Larger JSON is shown as text if no form was requested, because its layout would take too long.
+  /// The layout of JSON with more bytes would take too long, so such JSON is shown as text if no form was requested.
   private static let largestJSON = 4_000_000
   /// The most bytes of a body that are read if only the beginning of the value is shown.
   static let mostCut = largestJSON + 1

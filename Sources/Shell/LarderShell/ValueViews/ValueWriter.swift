@@ -2,7 +2,7 @@ import Larder
 import LarderSystem
 import ShellLanguage
 
-/// Writes the values of `get`. For scripts, the words of the command decide the form, and not the number of found keys.
+/// Writes the values of `get`. The words of the command decide the form, not the number of found keys, so scripts can rely on it.
 struct ValueWriter {
   private let session: Session
   private let presentation: Presentation
@@ -41,7 +41,7 @@ struct ValueWriter {
     switch presentation.mode {
     case .table,
       .plain where presentation.isTerminal:
-      // The value is escaped, so that a terminal does not act on it. Only `raw` can send an escape sequence to a terminal.
+      // Here a value is escaped, so that a terminal does not act on the bytes. Only `raw` sends unescaped values to a terminal.
       if count > 0 { try output.write([.newline]) }
       let name = namesNamespaces ? "\(SafeText(value.entry.namespace)) " : ""
       if !isSingle { try output.write(Array("\(name)\(Quoting.brief(key))\n".utf8)) }

@@ -64,7 +64,7 @@ extension CommandTable {
     return text + "\nexamples:\n" + examples
   }
 
-  /// The dim text behind the cursor: the arguments that can follow. Nil for an unknown command, or without a space at the end.
+  /// The dim text behind the cursor: the arguments that can follow. Nil if the command is unknown, or if no space ends the line.
   package func hint(behind line: [UInt8]) -> String? {
     guard line.last == .space || line.last == .tab else { return nil }
     var lexer = Lexer()

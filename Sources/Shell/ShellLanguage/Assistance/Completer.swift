@@ -2,7 +2,7 @@
 package struct Completer: Sendable {
   package enum Request: Sendable, Hashable {
     case namespaces(prefix: [UInt8])
-    /// Keys with a prefix in the namespaces of the line. If the line names no namespace, in the namespace that `use` chose.
+    /// Keys with a prefix, in the namespaces of the line or, if the line names no namespace, in the namespace of `use`.
     case keys(NamespaceChoice, prefix: [UInt8])
     case files(prefix: [UInt8])
     /// The names of fields, such as `a` and `a.b`, in the values of the namespaces of the line.
@@ -121,7 +121,7 @@ package struct Completer: Sendable {
     let tail = word.bytes.dropFirst(before.map { $0 + 1 } ?? 0)
     let end = word.range.upperBound
     let isOpen = !word.isBare
-    // An escape has more characters in the line than in `bytes`, so a word with an escape would get a wrong range below.
+    // The range below counts the bytes of the word in the line. So an unquoted word needs the same number of bytes in the line.
     guard isOpen || word.bytes.count == word.range.count else {
       return Completion(range: end..<end)
     }

@@ -183,7 +183,7 @@ struct ExpressionParser {
     guard take(.sign(sign)) else { throw failure("expected \"\(sign)\"", "`help where`") }
   }
 
-  /// Operators that search in a text in other query languages. The error for such a word names the operator of this language.
+  /// Operators of other query languages that search in a text. The error for such a word names the operator of this language.
   private static let searches: Set = ["contains", "like", "matches", "startswith", "begins"]
 
   func expectEnd() throws(ShellError) {
@@ -229,6 +229,6 @@ extension QueryOperand {
 }
 
 extension QueryName {
-  /// The name of the duration until this time, or since this time.
+  /// The name of the fact that has the duration until this time, or since this time.
   fileprivate var length: String { self == .expires ? "ttl" : self == .used ? "idle" : "age" }
 }

@@ -25,7 +25,7 @@ package struct QueryEvaluator {
     self.pause = pause
   }
 
-  /// Begins an entry. With `counting`, the value of the entry counts in `values`.
+  /// Begins an entry. With `counting`, the value of the entry counts in `values` if a path is looked up.
   package mutating func begin(counting: Bool) { isCounted = !counting }
 
   package mutating func passes(

@@ -88,7 +88,7 @@ struct ArgumentReader {
       let takesTime = command.option(named: "--until") != nil
       explained.hint = takesTime ? "use `--until never`" : "`persist` makes entries never expire"
     } else if let quoting = error.hint, error.hintForArguments != nil {
-      // The value of an option cannot go behind `--`, but quotes reach this shell in a command of `-e`.
+      // For the value of an option, a hint about `--` would be wrong. But quotes reach this shell in a command of `-e`.
       explained.hintForArguments = "in a command of `-e`, \(quoting)"
     }
     return explained

@@ -3,7 +3,7 @@ package enum Suggestions {
   /// The longest word that gets suggestions. To compare a word of megabytes with each name would take minutes.
   private static let longestWord = 256
 
-  /// At most three names of the best rank. From the best: names one edit away, names that begin with the word, two edits away.
+  /// At most three names, all of the best rank. The ranks, best first: one edit away, begins with the word, two edits away.
   package static func all(_ word: String, among names: [String]) -> [String] {
     guard word.utf8.count <= longestWord else { return [] }
     let word = word.lowercased()

@@ -1,6 +1,6 @@
 /// The kind of a value of an option or parameter. The kind decides how a word is read, shown and completed.
 package enum ValueKind: Sendable, Hashable {
-  /// Bytes as text. After `hex:` or `b64:`, the word is decoded.
+  /// Bytes that a person types as text, or in an encoded form after `hex:` or `b64:`.
   case data
   /// The bytes of one key, never a pattern.
   case key

@@ -41,11 +41,11 @@ package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     package static let table = Visibility(rawValue: 1)
-    /// Shown by `plain` and `raw` without `--long`.
+    /// `plain` and `raw` show the column even without `--long`.
     package static let plain = Visibility(rawValue: 2)
-    /// Shown by `json`, `jsonl` and `csv`, and with `--long` also by `plain` and `raw`.
+    /// `json`, `jsonl` and `csv` show the column. With `--long`, `plain` and `raw` also show the column.
     package static let data = Visibility(rawValue: 4)
-    /// Shown by a table or Markdown with `--long`.
+    /// With `--long`, a table and Markdown show the column.
     package static let long = Visibility(rawValue: 8)
     package static let everywhere: Visibility = [.table, .plain, .data]
   }

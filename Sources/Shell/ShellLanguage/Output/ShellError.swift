@@ -32,7 +32,7 @@ package struct ShellError: Error, Sendable, Hashable {
   package private(set) var message: SafeText
   package internal(set) var hint: SafeText?
   /// The hint for a command from the arguments of the program; nil if `hint` also fits such a command. The system's shell has
-  /// removed the quotes of such a command, so a hint about quotes would not help.
+  /// removed the quotes of the arguments, so a hint about quotes would not help.
   var hintForArguments: SafeText?
   /// The range of the wrong part in the text of the command. `CommandLine.locate` turns the range into a place.
   package private(set) var range: Range<Int>?

@@ -116,7 +116,7 @@ struct TableFit {
   /// Narrows columns, the widest columns first, until the table fits or each column has its least width.
   private mutating func narrowWidest(to limit: Int, _ isNarrowable: (TableColumn) -> Bool) {
     let candidates = all.indices.filter { isNarrowable(all[$0]) }
-    // A cell may be very wide, and the loop below narrows by one at a time. So a column first becomes as narrow as the window.
+    // A cell may be very wide, and the loop takes 1 from one width in each turn. So no column may be wider than the window.
     for index in candidates { all[index].width = min(all[index].width, max(limit, Self.narrowest)) }
     while surplus(limit) > 0,
       let widest = candidates.max(by: { all[$0].width < all[$1].width }),

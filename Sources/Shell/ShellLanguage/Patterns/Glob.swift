@@ -84,7 +84,7 @@ extension PatternProgram {
 }
 
 extension Glob: Equatable {
-  /// Compares the patterns. The places in the line at which the patterns were written may differ.
+  /// Compares the patterns. The places of the two patterns in a command line may differ.
   package static func == (left: Glob, right: Glob) -> Bool {
     (left.text, left.prefix, left.ignoresCase, left.node)
       == (right.text, right.prefix, right.ignoresCase, right.node)

@@ -28,7 +28,7 @@ package final class PatternMatcher {
     try firstMatch(in: text[...], isAnyEnough: true) != nil
   }
 
-  /// The range of the first match; nil without a match. With `isAnyEnough`, the range may be only a part of the match.
+  /// The range of the first match, or nil. With `isAnyEnough`, the search ends early, so the range may be a part of the match.
   package func firstMatch(
     in text: ArraySlice<UInt8>, isAnyEnough: Bool = false
   ) throws -> Range<Int>? {

@@ -26,7 +26,7 @@ struct RegularExpressionParser {
 
   mutating func parse() throws(ShellError) -> PatternNode {
     let node = try alternatives()
-    // `alternatives` stops at the end of the text, or before a parenthesis that closes no group, which is an error.
+    // `alternatives` stops at the end of the text or before a `)`. No group is open here, so a `)` is an error.
     guard index == source.count else { throw failure("unmatched \")\"") }
     return node
   }

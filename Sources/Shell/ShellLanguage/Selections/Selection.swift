@@ -32,7 +32,7 @@ package struct Selection: Sendable, Equatable {
     case lines
     /// Exact keys that end with NUL.
     case nulSeparated
-    /// The records of JSON output, in an array or one on each line.
+    /// The records of JSON output, in an array or each on its own line.
     case records
     /// Records that must each name a namespace.
     case namedRecords
@@ -83,7 +83,7 @@ package struct Selection: Sendable, Equatable {
       case .glob(let glob): prefixes.append(glob.prefix)
       }
     }
-    // The order puts a prefix directly before the longer prefixes with the same beginning, so one pass drops the longer ones.
+    // The order puts a prefix directly before longer prefixes with the same beginning, so one pass drops the longer prefixes.
     var apart: [[UInt8]] = []
     for prefix in prefixes.sorted(by: { $0.lexicographicallyPrecedes($1) })
     where !(apart.last.map(prefix.starts) ?? false) {

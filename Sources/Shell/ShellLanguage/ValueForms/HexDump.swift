@@ -1,7 +1,7 @@
 package enum HexDump {
   private static let digits = Array("0123456789abcdef".utf8)
 
-  /// Lines with the offset, the bytes in hexadecimal, and the printable characters. If `width` is nil, for 80 columns.
+  /// Lines with the offset, the bytes in hexadecimal, and the printable characters. If `width` is nil, the lines fit 80 columns.
   package static func text(_ bytes: ArraySlice<UInt8>, width: Int?) -> String {
     let width = width ?? 80
     let perLine: Int = [16, 8, 4].first { 12 + 4 * $0 + ($0 + 7) / 8 <= width } ?? 2

@@ -83,8 +83,8 @@ package struct ValueDifference {
     return bytes.lines
   }
 
-  /// The shortest list of removed and inserted lines; at the same line, removals come first. The number of lines is limited,
-  /// because time and memory are quadratic.
+  /// The shortest list of removed and inserted lines. At each place, removals come first. The number of lines is limited, because
+  /// time and memory are quadratic in this number.
   private static func lineChanges(
     _ before: [ArraySlice<UInt8>], _ after: [ArraySlice<UInt8>]
   ) -> (changes: [Change], isCut: Bool) {

@@ -73,7 +73,7 @@ package struct WallClock: Sendable {
     return "\(day(shown)) \(shown.date.year), \(timeOfDay(shown)) \(zone.name(at: time))"
   }
 
-  /// The clock time: `21:55` within an hour, else with the day: `today 23:40`, `tomorrow 06:30`, `Mon 02:10`, or with the date.
+  /// The clock time: `21:55` within an hour of now, else with the day (`today 23:40`, `tomorrow 06:30`, `Mon 02:10`) or the date.
   package func clock(_ time: UnixTime) -> String {
     let shown = civil(time)
     switch shown.date.number - civil(now).date.number {

@@ -53,7 +53,7 @@ extension Word {
   private static func vagueUnit(
     _ unit: Substring, after decimal: DecimalNumber, number: String
   ) -> (message: SafeText, hint: SafeText)? {
-    // The hint has the number of the word if this number is small enough to be useful, otherwise 1.
+    // If the number in the word is whole and at most 100, the hint uses this number. Otherwise the hint uses 1.
     let count = decimal.whole.flatMap { $0 <= 100 ? Int($0) : nil } ?? 1
     let months: SafeText = "`\(count * 30)d` or `\(count * 4)w`"
     switch unit {
