@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The smallest program that uses a cache. `Scripts/hello` checks that it fetches no other package, and measures its size.
+// The smallest program that uses a cache. `Scripts/hello` checks that a build fetches no package, and measures the size.
 let package = Package(
   name: "hello",
   platforms: [.macOS(.v15)],

@@ -26,7 +26,7 @@ import Testing
   func `of a repeated creation belongs to the data file of the failed one, too`(
     level: DurabilityLevel
   ) throws {
-    // Simulates with copies: a failed creation removes `data.mdb`, and a power cut after a second creation restores the file.
+    // Copies simulate: a failed creation removes `data.mdb`, and a power cut after a second creation restores this file.
     try write(1, level)
     try directory.copy(["data.mdb"], to: "first")
     try directory.copy(["recovery"], to: "second")

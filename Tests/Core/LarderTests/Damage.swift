@@ -33,7 +33,7 @@ extension Store {
     try plant(state.record(seal: engine.seal), for: MetadataKey.state)
   }
 
-  /// Runs `body` in a batch. Then simulates that the process is killed: directly after the commit if `commits`, else before.
+  /// Runs `body` in a batch. Then simulates a kill of the process: after the commit if `commits`, else before the commit.
   func writeAndDie(commits: Bool, _ body: (inout WriteBatch) throws -> Void) throws {
     do {
       try engine.environment.write { transaction in

@@ -87,7 +87,7 @@ struct OwnerRun {
       before.bytes[info.name] = info.bytes
       before.guaranteed[info.name] = info.rules.limits.guaranteed ?? 0
       let entries = try store.namespace(info.name).page(limit: 1000).items
-      // A listing omits expired entries, so a different number shows that some entries have expired.
+      // A listing omits expired entries, so if the count of the namespace differs, some entries have expired.
       if entries.count != info.entries { before.isSettled = false }
       for entry in entries { before.entries[Place(name: info.name, key: entry.key)] = entry }
     }

@@ -95,7 +95,7 @@ import Testing
     _ = try await limiter.run { try await origin.text() }
   }
 
-  /// If only the reply is lost, the tier has the new value.
+  /// If only the reply is lost, the tier has the new value, so the machine must remove its copy of the old value.
   @Test(arguments: [true, false])
   func aSetThatFailsKeepsTheCopyOnlyIfTheTierRefusedIt(isReplyLost: Bool) async throws {
     let (machines, tier, _) = try await startMachines(1)
@@ -144,8 +144,8 @@ import Testing
     #expect(try await machines[0].read(origin) == "load 2", "its copy is of a lost history")
   }
 
-  /// The reply has the old value, and arrives after the machine has applied a change of the key. If the machine remembers the
-  /// change, it asks again. Otherwise it cannot know that the value is old, so it returns and stores this value.
+  /// The reply has the old value, and arrives after the machine has applied a change of the key. A machine that remembers the
+  /// change asks again. A machine that has forgotten the change returns and stores the old value.
   @Test(arguments: [true, false])
   func aReplyThatIsLateIsNotUsed(remembersChanges: Bool) async throws {
     let (machines, tier, server) = try await startMachines(2)

@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  /// A machine keeps a position in one word with only 20 bits of the sequence number. The next position needs a higher word.
+  /// A position in one word has only 20 bits of the sequence number. Still, the next position must have a higher word.
   @Test func aPositionThatIsFollowedByAnotherOneHasAWordOfItsOwn() {
     for sequence in [0, 1, 1 << 20 - 3, 1 << 20 - 2, 1 << 20 - 1, 1 << 40] as [UInt64] {
       let position = Position(milliseconds: 7, sequence: sequence)

@@ -192,8 +192,8 @@ import Testing
     #expect(try store.verify().faults == [])
   }
 
-  /// Both positions have the same word, because a word has only 20 bits of the sequence number. Such positions occur after a
-  /// server's clock was set back. So a change with an equal word must count as a later change.
+  /// The value and the change have positions with one word, which has only 20 bits of the sequence number. Such positions occur
+  /// after a server's clock was set back. So a change with an equal word must count as a later change.
   @Test func aValueIsNotStoredAfterAChangeWhoseWordIsItsOwn() async throws {
     let tier = MemoryTier()
     let machine = try Machine(tier)

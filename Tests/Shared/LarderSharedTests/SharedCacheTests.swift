@@ -40,7 +40,7 @@ import Testing
     let (machines, tier, server) = try await startMachines(1)
     let origin = Origin()
     _ = try await machines[0].read(origin)
-    // The value has one minute left when a machine copies it. This machine's wall clock must not matter: it is a day ahead.
+    // The value has one minute left when a machine copies it. This machine's wall clock is a day ahead, which must not matter.
     server.advance(by: .minutes(9))
     let late = try Machine(tier, at: machines[0].store.now.advanced(by: .days(1)))
     try await late.follow(tier)

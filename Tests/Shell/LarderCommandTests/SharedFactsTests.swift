@@ -66,7 +66,7 @@ import class LarderSharedTesting.TierLink
     ("set 'api key' x", true), ("set Pass-Word x", true), ("set private_key x", true),
     ("set jwt x", true), ("set my.otp x", true), ("set user/passcode x", true),
     ("set pin-7 x", true), ("set spinner x", false), ("set adopted x", false),
-    // Lines with the name of a secret in escapes, hex or Base64. The last hex text has an odd length, so it is no bytes.
+    // Lines with the name of a secret in escapes, hex or Base64. The last hex text has an odd length, so it encodes no bytes.
     (#"set api\x6bey x"#, true), (#"set "to\u{6B}en" x"#, true),
     ("set hex:6170696B6579 x", true), ("set b64:cGFzc3dk x", true),
     (#"set @"to\x6ben" k x"#, true), ("set hex:6170696B657 x", false),

@@ -146,8 +146,8 @@ import Testing
     let line = try CommandReader.commands(in: bytes("# x\n  export a"), from: .file("s"))[0]
     let error = line.locate(ShellError(.full, "no space left on device", hint: nil))
     #expect(error.scripted == "error: s:2:3: no space left on device\n")
-    // An error in a file names the line in both forms. An error at the prompt names no line, because the line stands above the
-    // error. Neither error has a caret, because no word is wrong.
+    // An error in a file names the line, at the prompt and in a script. An error in a typed line names no line, because the
+    // line stands above the error. Neither error has a caret, because no word is wrong.
     #expect(error.prompted(promptWidth: 8) == error.scripted)
     let typed = try command("export a")
     let other = typed.locate(ShellError(.full, "no space left on device", hint: nil))

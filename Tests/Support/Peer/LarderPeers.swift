@@ -119,7 +119,7 @@ extension Peer {
   }
 
   /// Counts from 1. Writes each number to one of eight keys, but clears or renames the namespace at every hundredth number. A
-  /// file has the last committed number. During the short pauses the store does not change, so readers meet both cases.
+  /// file has the last committed number. Short pauses let readers also meet a store that does not change.
   func countUp() throws {
     let opened = try Store(at: store)
     let notes = opened.cache(of: Int.self, in: "notes", memory: MemoryLimits.off)

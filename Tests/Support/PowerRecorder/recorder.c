@@ -120,7 +120,7 @@ static int read_file(const char *path, char *bytes, size_t size) {
   return 1;
 }
 
-// Whether this write must fail.
+// Whether this write must fail. If so, sets errno.
 static int refused(int descriptor) {
   char buffer[PATH_MAX], number[16];
   if (!refuse || !read_file(refuse, number, sizeof number)) return 0;
@@ -130,7 +130,7 @@ static int refused(int descriptor) {
   return 1;
 }
 
-// Whether this sync must fail.
+// Whether this sync must fail. Each sync makes only one call, because a call changes the state.
 static int fails(const char *name) {
   if (fail_next) {
     char wanted[64];

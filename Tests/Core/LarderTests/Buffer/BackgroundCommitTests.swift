@@ -7,8 +7,8 @@ import Testing
 
 /// Tests of writes and reads while a background commit stores the older log of the write buffer.
 @Suite struct BackgroundCommitTests {
-  /// Opens a store that knows the namespace `notes`. The first background commit calls `meanwhile` on another thread after it
-  /// has stored the records of the older log, and before LMDB commits them.
+  /// Opens a store that knows the namespace `notes`. The first background commit stores the records of the older log, then
+  /// calls `meanwhile` on another thread, and only then lets LMDB commit.
   private func with(
     _ rules: Rules? = nil, records: [String],
     _ meanwhile: @escaping @Sendable (Store, Store.Namespace) throws -> Void,

@@ -34,7 +34,7 @@ import Testing
         try batch.set([UInt8](repeating: 1, count: 500), for: "b", in: notes)
       }
       try notes.touch("a", expires: .never)
-      // The commit stores the larger value, `a`, first. The new `a` and the old `b` exceed the limit. Still, nothing is evicted.
+      // The commit stores the larger value, `a`, first. The new `a` and the old `b` exceed the limit, but must evict nothing.
       try notes.set([UInt8](repeating: 2, count: 100), for: "b")
       try notes.set([UInt8](repeating: 2, count: 800), for: "a")
       #expect(store.engine.reader.buffer!.hasRecords)

@@ -103,7 +103,7 @@ struct BufferModel: Hashable {
   var next: UInt8 = 2
   /// The newest value that a program may know, because a lookup has found it or a write has returned.
   var shown: UInt8 = 0
-  /// What ``shown`` was when the lookup of the slow reader began.
+  /// The value of ``shown`` at the moment when the lookup of the slow reader began.
   var least: UInt8 = 0
 
   // The numbers of steps of each kind that may still happen.

@@ -231,7 +231,7 @@ import Testing
     try notes.set("old", for: "k")
     try store.write { _ = try $0.remove("k", from: notes) }
     #expect(!buffer.hasRecords && !buffer.state.isFrozen)
-    // Sets the generation to 65,535, to simulate as many commits. So the next two commits must empty the tables.
+    // Sets the generation to 65,535, to simulate that number of commits. So the next two commits must empty the tables.
     let table = buffer.table
     let word = buffer.state.word & (1 << 26 - 1) | 2 * 0xFFFF << 26
     table.view.store(word, wide: BufferLayout.Place.state)

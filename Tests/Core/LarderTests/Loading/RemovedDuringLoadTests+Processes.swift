@@ -49,7 +49,7 @@ extension RemovedDuringLoadTests {
     let mine = try await origin.startHeld(boards, options)
     #expect(try remover.ask(command) == "done")
     let later = origin.startAsking(boards, LoadOptions(tags: ["all"], waitsForCommit: true))
-    // After an invalidation a caller waits for the load of the other process, because the tags of that load are not known here.
+    // After an invalidation a caller waits for the other process's load, because this process does not know that load's tags.
     let waits = command.hasPrefix("invalidate")
     if !waits { try await origin.waitForLoads(2) }
     try loader.tell("theirs")

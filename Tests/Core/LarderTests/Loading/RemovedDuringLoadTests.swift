@@ -41,7 +41,7 @@ import Testing
     case .clear: try boards.clear()
     case .clearAll: try store.clear()
     case .rename:
-      // An absent namespace cannot be renamed, so the test clears it instead.
+      // An absent namespace cannot be renamed, so the test clears this namespace instead.
       if try boards.namespace.info() == nil {
         try boards.clear()
       } else {

@@ -120,7 +120,7 @@ struct AttackTests {
     }
   }
 
-  /// SHA-256 of `secret` begins with `2bb80d537b1da3e3`. An attacker could compare this digest with guesses, so no key has it.
+  /// SHA-256 of `secret` begins with `2bb80d537b1da3e3`. An attacker could compare it with guesses, so no key has the digest.
   @Test func `rules without a store make no digest that a guess could be compared with`() {
     let uri = ResponseKey(request("GET", "/a?key=secret"))?.uri
     #expect(uri?.contains("key=~") == true && uri?.contains("2bb80d537b1da3e3") == false)

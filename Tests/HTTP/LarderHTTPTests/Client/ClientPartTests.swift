@@ -210,7 +210,7 @@ struct ExtremeTests {
     reader.cancel()
     try await waitUntil { isOver.withLock { $0 } }
     await #expect(throws: CancellationError.self) { try await reader.value }
-    // The cancelled reader does not stop the body: the cache still stores it.
+    // The cancelled reader does not stop the body: the cache still reads and stores the whole body.
     await gate.open()
     try await waitUntil { try fixture.cache.peek(request()) != nil }
   }

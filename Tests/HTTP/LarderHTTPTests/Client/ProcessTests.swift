@@ -95,7 +95,7 @@ struct ProcessTests {
         read.add(piece.count, ordering: .relaxed)
       }
     }
-    // A client that is slower than the origin reads from the store, so `clear` would take the part from it.
+    // A client that is slower than the origin would read the removed part from the store. So this client reads all bytes first.
     try await waitUntil { read.load(ordering: .relaxed) == 400_000 }
     #expect(try realm.namespace("http").count() > 0)
     let peer = try PeerProcess("commands", directory.path, saying: "open")

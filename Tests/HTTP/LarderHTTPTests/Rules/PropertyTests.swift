@@ -78,7 +78,7 @@ struct PropertyTests {
       #expect(result.fields[values: .age].count == 1, "LARDER_SEED=\(seed), step \(step)")
       #expect(!wish.noStore, "LARDER_SEED=\(seed), step \(step)")
       if reason == .validated { continue }
-      // At least one held response must permit an answer for this reason.
+      // At least one held response must permit an answer for the reason that the cache gave.
       var selecting = SelectingFields(request.headerFields, policy: harness.rules.policy)
       let allowed = before.values.contains { stored in
         guard stored.credential == harness.rules.credential(of: request),

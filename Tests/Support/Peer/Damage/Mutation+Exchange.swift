@@ -120,7 +120,7 @@ extension Mutation {
     guard root >= 2, root < data.count / Self.pageSize, data.word16(root * Self.pageSize + 10) == 2,
       let record = records(of: root, in: data).randomElement(using: &random)
     else { return }
-    // Changes only a list that is stored in the root page. Longer lists have pages of their own.
+    // Changes only a list that is stored in the root page. Longer lists are stored in separate pages.
     let value = record.offset + 16
     let count = Int(truncatingIfNeeded: data.word64(value))
     guard data.word16(record.offset + 4) == 0, count > 0, count < 500 else { return }
@@ -151,7 +151,7 @@ extension Mutation {
       let record = records(of: root, in: data).randomElement(using: &random),
       var page = pages.randomElement(using: &random)
     else { return }
-    // LMDB stores a long list in pages of its own. The record then has only the number of the first of these pages.
+    // LMDB stores a long list in separate pages. The record then has only the number of the first of these pages.
     let value =
       data.word16(record.offset + 4) == 1
       ? Int(data.word64(record.offset + 16)) * Self.pageSize + 16 : record.offset + 16
