@@ -17,9 +17,9 @@ import LarderSystem
 /// | `Data`, `[UInt8]`, ``Key`` | the same bytes |
 /// | a type with a raw value that is a key | the bytes of the raw value |
 ///
-/// An integer key has a first byte and 8 big-endian bytes: 0xF6 for a negative number, in two's complement, and 0xF7 for any
-/// other number. A number that needs more than 64 bits has 0xF5 (negative) or 0xF8, and then 16 bytes. So keys are in the order
-/// of the numbers, equal numbers of different types are equal keys, and no string has an equal key: UTF-8 lacks these bytes.
+/// An integer key begins with 0xF6 (negative) or 0xF7. The number follows in 8 bytes, big-endian, in two's complement. A number
+/// that needs more than 64 bits begins with 0xF5 (negative) or 0xF8, and 16 bytes follow. So keys are in the order of the
+/// numbers, and equal numbers of different types are equal keys. No string has an equal key: UTF-8 has none of the four bytes.
 ///
 /// An enum with raw values conforms by its declaration: `enum Station: String, StoreKey { ... }`.
 ///
@@ -37,7 +37,7 @@ extension StoreKey {
   var copied: [UInt8] { withKeyBytes { $0.copied } }
 }
 
-/// A key in the form that the store holds and a listing returns.
+/// A key as bytes. Listings return keys in this form.
 public struct Key: StoreKey, Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The most bytes that a key may have.
   public static let longest = 65_536

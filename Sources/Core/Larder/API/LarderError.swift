@@ -15,7 +15,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case foreign
     /// The store has a format that only later versions of Larder can read.
     case newerFormat
-    /// The file is damaged or truncated.
+    /// A file of the store is damaged or truncated.
     case damaged
     /// The machine stopped before the store was closed. Open the store for writing once, which recovers the store.
     case needsRecovery

@@ -23,7 +23,7 @@ public protocol Codec<Value>: Sendable {
 }
 
 extension Codec {
-  /// False.
+  /// The default: false.
   public var isLossless: Bool { false }
 }
 
@@ -69,7 +69,7 @@ public struct TextCodec: Codec {
 
   /// ``CodecID/text``.
   public var id: CodecID { .text }
-  /// True.
+  /// True: decoding returns exactly the encoded text.
   public var isLossless: Bool { true }
 
   /// Encodes the text as UTF-8.

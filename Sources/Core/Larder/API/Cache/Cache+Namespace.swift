@@ -58,7 +58,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
   let cache: Cache<Value>
   let prefix: [UInt8]
 
-  /// Calls `body` with each entry. `body` may write. An error of `body` ends the iteration and is thrown.
+  /// Calls `body` with each entry. `body` may write to the store. If `body` throws, the iteration ends with the error.
   public func visit(_ body: (Key, Value) throws -> Void) throws {
     var iterator = makeAsyncIterator()
     while let (key, value) = try iterator.nextEntry() { try body(key, value) }
@@ -70,7 +70,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
   /// Reads entries in batches, each from one snapshot. A batch ends after 256 entries, or when its entries have 1 MB or more.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let entries: CacheEntries<Value>
-    /// The keys and encoded values of a batch. An array of decoded values would be slow in unspecialized code.
+    /// The keys and values of a batch, both as bytes: an array of decoded values would be slow in unspecialized code.
     fileprivate var bytes: [UInt8] = []
     fileprivate var pairs: [(key: Range<Int>, value: Range<Int>)] = []
     fileprivate var next = 0

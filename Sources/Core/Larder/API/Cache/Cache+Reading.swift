@@ -5,7 +5,7 @@ import LarderSystem
 extension Cache {
   /// The fresh value under `key`, or nil.
   ///
-  /// If the memory tier has the current value, the read needs no lookup and no decoding. Otherwise O(log n).
+  /// O(log n). If the memory tier has the value, the read decodes nothing, and is O(1) until the next write of any process.
   @inlinable
   public func value(for key: some StoreKey) throws(LarderError) -> Value? {
     try key.withKeyBytes { key throws(LarderError) in

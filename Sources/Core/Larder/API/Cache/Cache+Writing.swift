@@ -55,7 +55,7 @@ extension Cache {
     try namespace.touch(key, expires: expires)
   }
 
-  /// Whether no rules are left to declare, because the cache has no rules or because this opening has declared the rules.
+  /// Whether this opening has declared the rules of the cache. Always true for a cache without rules.
   var hasDeclaredRules: Bool { rules.map { namespace.handle.hasDeclared($0) } ?? true }
 
   /// Stores a value in the write buffer. Returns nil if only a transaction can store the value.

@@ -1,6 +1,6 @@
 /// A typed view of a namespace. All its values have one type, and a codec encodes and decodes the values.
 ///
-/// Decoded values stay in memory, within ``MemoryLimits``. A read returns no value that a process has replaced.
+/// Decoded values stay in memory, within ``MemoryLimits``. A read never returns a value that any process has replaced.
 public struct Cache<Value: Sendable>: Sendable {
   /// The namespace, which gives the entries of this cache as bytes.
   public let namespace: Store.Namespace
@@ -62,7 +62,7 @@ public struct Cache<Value: Sendable>: Sendable {
     }
   }
 
-  /// Keeps a value in the memory tier. Does not keep a value that was just written if the codec may lose a part of a value.
+  /// Keeps a value in the memory tier, except a value that was just written with a codec that may lose a part of a value.
   func keep(
     _ value: Value, for key: Span<UInt8>, size: Int, _ stored: Stored, isWritten: Bool = false
   ) {
@@ -85,8 +85,8 @@ extension Store {
   ///   - rules: the rules that this opening declares once; nil does not change the store's rules.
   ///   - memory: the limits of the decoded values in memory. ``MemoryLimits/off`` turns the memory tier off for this cache. Nil
   ///     keeps the limits of the caches with which this cache shares its values. If no such cache exists, nil means
-  ///     ``MemoryLimits/default``. If caches that share values set different limits, the newest limits hold. But limits
-  ///     equal to earlier limits of one of these caches change nothing.
+  ///     ``MemoryLimits/default``. If caches that share values set different limits, the newest limits hold. But limits that
+  ///     one of these caches has already set have no effect.
   ///   - cost: the cost of a value in memory; nil counts the bytes of its encoded form.
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,

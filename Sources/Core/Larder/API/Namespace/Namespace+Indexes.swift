@@ -22,7 +22,7 @@ extension Store.Namespace {
     }
   }
 
-  /// The keys of entries whose deadline is `end` or earlier. Nil if the index is damaged or has more than `most` such entries.
+  /// The keys of entries that the expiry index lists at or before `end`. Nil if the index is damaged or lists more than `most`.
   package func keys(endingBy end: Timestamp, atMost most: Int) throws(LarderError) -> [[UInt8]]? {
     try inSnapshot(ifAbsent: []) { id, transaction in
       let prefix = id.prefix
@@ -75,7 +75,7 @@ extension Store.Namespace {
     return prefix[..<last] + [prefix[last] + 1]
   }
 
-  /// The key of an entry; nil for a damaged record. Reads the record only for a long key, because its entry key is incomplete.
+  /// The key of an entry; nil for a damaged record. Reads the record only for a long key, whose entry key is incomplete.
   private func key(
     of entryKey: [UInt8], in transaction: borrowing ReadTransaction
   ) throws -> [UInt8]? {

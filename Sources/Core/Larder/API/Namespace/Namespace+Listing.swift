@@ -39,7 +39,7 @@ public struct PageCursor: Sendable, Hashable, CustomStringConvertible {
   func entryKey(store: [UInt8], id: NamespaceID, namespace: String) throws(LarderError) -> [UInt8] {
     let padding = String(repeating: "=", count: (4 - description.utf8.count % 4) % 4)
     let text = description.replacing("-", with: "+").replacing("_", with: "/") + padding
-    // Base64 ignores spare bits of the last letter, so several texts give equal bytes. Only the text of `text(of:)` is valid.
+    // Base64 ignores spare bits of the last letter, so several texts give equal bytes. Accepts only the text of `text(of:)`.
     guard let bytes = Data(base64Encoded: text).map({ Array($0) }), bytes.count >= 19,
       Self.text(of: bytes) == description, bytes[0] == Self.layout,
       bytes.u32(bytes.count - 4) == Self.checksum(of: Array(bytes.dropLast(4)))
@@ -98,8 +98,8 @@ extension Store.Namespace {
 
   /// The keys that begin with `prefix` and have a fresh entry, in key order. Omits negative entries.
   ///
-  /// First commits the write buffer; see ``Store/read(_:)`` for its errors. The whole list is in memory: use
-  /// ``page(limit:after:prefix:)`` or ``scanValues(prefix:after:_:)`` for many entries. O(entries with the prefix).
+  /// First commits the write buffer; see ``Store/read(_:)`` for its errors. The whole list is in memory, so for many entries
+  /// use ``page(limit:after:prefix:)`` or ``scanValues(prefix:after:_:)``. O(entries with the prefix).
   public func keys(prefix: some StoreKey = [UInt8]()) throws(LarderError) -> [Key] {
     var keys: [Key] = []
     try engine.typed {

@@ -61,7 +61,7 @@ extension Store.Namespace {
   /// Removes the entry under `key` and returns its fresh value, or nil. Only one of several concurrent callers gets the value.
   public func pop(_ key: some StoreKey) throws(LarderError) -> [UInt8]? { try write(popping(key)) }
 
-  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No write comes between read and write.
+  /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum. No other write comes in between.
   ///
   /// The number is stored as decimal text. An existing entry keeps its attributes. Throws ``LarderError/Code/undecodable`` if
   /// the value is not a number, and ``LarderError/Code/invalidArgument`` if the sum does not fit into an `Int`.
@@ -94,7 +94,7 @@ extension Store.Namespace {
 
   /// Protects the entry from eviction at every limit. Returns false if there is no entry, or an expired entry.
   ///
-  /// The entry still expires and can be removed. Later writes keep the pin if they do not set ``EntryAttributes/isPinned``.
+  /// The entry still expires and can be removed. A later write keeps the pin if ``EntryAttributes/isPinned`` is nil.
   @discardableResult
   public func pin(_ key: some StoreKey) throws(LarderError) -> Bool {
     try write(pinning(key, true))

@@ -43,7 +43,7 @@ extension Store.Namespace {
       at: transaction.id, memory: engine.memory.statistics[ExactString(name)])
   }
 
-  /// Throws if the namespace's name or one of the rules is invalid in every store.
+  /// Throws if the namespace's name or a rule is invalid. Does not compare the rules with the contents of this store.
   package func check(_ rules: Rules) throws(LarderError) {
     try NamespaceName.validate(name)
     try rules.validate()

@@ -2,12 +2,12 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// The state of a namespace in this process: id and rules at a certain commit, and the counts of the process's reads. An open
+/// The state of a namespace in this process: its id and rules as of one commit, and the counts of this process's reads. An open
 /// store has one handle per name, even for a namespace that does not exist.
 final class NamespaceHandle: Sendable {
   let name: String
   let reads = StripedCounters()
-  /// The hits of the memory tier, which `reads` does not count.
+  /// The counts of the memory tier. `reads` does not count hits without a lookup.
   let memory = Mutex(MemoryTallies())
   /// The part of the counts of `reads` and `memory` that the store's counters already contain. `epoch` is the commit that last
   /// reset these counters, as read in commit `moment`; 0 before the first read.
@@ -16,11 +16,11 @@ final class NamespaceHandle: Sendable {
   private let counted: CountedHandles
   let isListed = Atomic(false)
 
-  // An id and its commit are in one atomic word, so no reader mixes two commits. Id 0 means that no namespace exists.
+  // An id and its commit are in one atomic word, so no reader gets a mixture. Id 0 means that no namespace exists.
   private let atTransaction = Atomic<UInt64>(0)
   private let atGeneration = Atomic<UInt64>(0)
 
-  /// The rules that this opening has declared. A second declaration could undo the rules of another program.
+  /// The rules that this opening has declared. Rules are declared only once, so as not to undo the rules of another program.
   private let declared = Mutex<[Rules]>([])
 
   init(name: String, listedIn counted: CountedHandles) {
@@ -99,7 +99,7 @@ final class NamespaceHandle: Sendable {
   @inline(__always)
   private func list() { if !isListed.load(ordering: .relaxed) { counted.add(self) } }
 
-  /// Whether a memory tier counts its hits for this handle. Such a handle stays in the list of ``CountedHandles``.
+  /// Whether a memory tier counts its hits for this handle. If so, this handle stays in the list of ``CountedHandles``.
   var hasMemory: Bool { memory.withLock { !$0.isEmpty } }
 
   func unmerged() -> ReadCounters {
@@ -121,7 +121,7 @@ final class NamespaceHandle: Sendable {
 
   var hasUnmerged: Bool { unmerged() != ReadCounters() }
 
-  /// Whether the handle must stay in memory, because it has unmerged counts or the rules that this opening has declared.
+  /// Whether the handle must stay in memory, because only the handle knows unmerged counts or the declared rules.
   var isNeeded: Bool { hasUnmerged || declared.withLock { !$0.isEmpty } }
 
   /// Drops the unmerged counts if commit `epoch`, as read in commit `moment`, has reset the store's counters. A reset changes

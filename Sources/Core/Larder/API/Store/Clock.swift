@@ -17,7 +17,7 @@ public protocol LarderClock: Sendable {
 extension LarderClock {
   /// Waits by the system's clock. A clock that runs at another speed needs its own implementation.
   public func sleep(until moment: Duration) async throws {
-    // Sleeps a day at most, because the system's sleep traps at durations of about 300,000 million years.
+    // Sleeps for at most a day at a time, because the system's sleep crashes at durations of about 300,000 million years.
     while monotonic < moment { try await Task.sleep(for: min(moment - monotonic, .days(1))) }
   }
 }
@@ -34,7 +34,7 @@ public struct SystemClock: LarderClock {
 
 /// A clock for tests. Time passes only in ``advance(by:)`` and ``set(to:)``.
 public final class ManualClock: LarderClock {
-  /// The wall clock, and the sum of all advances since the time 0.
+  /// The times of the wall clock and of the monotonic clock. The monotonic time is the sum of all advances.
   private let times: Mutex<(wall: Timestamp, steady: Timestamp)>
   private let sleepers = Waiters<Void>()
 

@@ -8,8 +8,8 @@ import LMDB
 public enum Durability: String, Sendable, Hashable, CaseIterable, Codable {
   /// A power failure loses no write: a write returns only after its data are on the disk.
   case durable
-  /// A power failure usually loses the writes of one ``Store/Options/checkpointInterval``, or of at most two if no batch is
-  /// long. A power failure also loses the writes during an unfinished sync.
+  /// A power failure usually loses the writes of one ``Store/Options/checkpointInterval``. If no batch is long, the maximum is
+  /// the writes of two intervals. A power failure also loses the writes during an unfinished sync.
   case checkpointed
   /// A power failure empties the store, including its rules. The store keeps everything if no write came after the last
   /// `sync()`, or if all processes had closed the store.

@@ -38,7 +38,7 @@ extension Environment {
     }
   }
 
-  /// Throws if the store has another format. Opens only the main database, because formats before 4 lack another database.
+  /// Throws if the store has another format. Opens only the main database, which stores of every format have.
   private static func refuseOtherFormat(
     at path: String, _ options: EnvironmentOptions
   ) throws(LarderError) {

@@ -95,7 +95,7 @@ extension Store {
 
   /// Checks the store's files with a few system calls and no lock. Throws ``LarderError/Code/closed`` for a closed store.
   ///
-  /// While a subscription exists, ``changes(in:)`` checks the health about once a second, and reports a change.
+  /// While a subscription exists, ``changes(in:)`` checks the health about once a second, and reports changes of the health.
   public func health() throws(LarderError) -> StoreHealth {
     guard engine.environment.isOpen else { throw engine.error(engine.environment.phaseError) }
     return StoreHealth(of: engine.environment, needsWriting: !isReadOnly)

@@ -51,7 +51,7 @@ extension Store {
     _ = try override(overrides, for: name) { true }
   }
 
-  /// Like ``override(_:for:)``. Returns false if `shouldContinue` stopped the call; then the limit is the usage so far.
+  /// Like ``override(_:for:)``. If `shouldContinue` stops the call, returns false, and the usage so far becomes the limit.
   package func override(
     _ overrides: Rules.Overrides, for name: String, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {

@@ -167,8 +167,8 @@ public struct Store: Sendable {
   /// Flushes every write so far to the disk. These writes then survive a power failure at every ``durability``.
   ///
   /// - Throws: ``LarderError/Code/insideWrite`` inside ``write(_:)``, whose changes are not committed yet.
-  ///   ``LarderError/Code/failed`` if the disk does not accept the writes. From then on every process gets this error, until
-  ///   all processes have closed the store and a process opens it again.
+  ///   ``LarderError/Code/failed`` if the disk does not accept the writes. Every process then gets this error, until all
+  ///   processes have closed the store and a process opens the store again.
   public func sync() throws(LarderError) {
     try engine.checkNotWriting("syncing")
     try engine.settle()

@@ -20,7 +20,7 @@ final class StoreEngine: Sendable {
   let isTemporary = Atomic(false)
   let changes: ChangeFeed
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
-  /// The longest time from a write in the write buffer to its commit and checkpoint.
+  /// The longest time from a write in the write buffer to its commit, and again from that commit to its checkpoint.
   let checkpointInterval: Duration
   /// The machine's time at which the next commit of the write buffer was scheduled; 0 if no commit is scheduled.
   let settlingSince = Atomic<Int64>(0)

@@ -18,7 +18,7 @@ struct ExpirySweep {
   private var left: Int
   /// The last checked entry.
   private(set) var position: Due?
-  /// Whether all due entries were checked. Entries of the current write, and entries that a stop leaves unchecked, stay due.
+  /// Whether the sweep has read the last due entry. Entries of the current write, and unchecked entries after a stop, stay due.
   private(set) var isDone = false
 
   init(of id: NamespaceID?, limit: Int = Self.perWrite, after position: Due? = nil) {
@@ -88,7 +88,7 @@ struct ExpirySweep {
         }
         if isIndexed { return RemovalResult() }
       case .damaged where isLive:
-        // The entry cannot be read, and its index record will be gone, so no later sweep would find the entry.
+        // Removes the damaged entry now: the index record is removed next, so no later sweep would find the entry.
         try session.removeDamaged(entryKey)
       case .empty, .entry, .damaged:
         break

@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 extension Store {
-  /// Repairs the faults that ``verify()`` has found, in writes of at most 500 records. Between these, other writes run.
+  /// Repairs the faults that ``verify()`` has found, in writes of at most 500 records. Other writes can run in between.
   ///
   /// Removes each index record that leads to no entry. Adds the missing index records of each undamaged entry. Removes each
   /// damaged entry. Then counts the entries again. O(entries of the namespaces with faults).
@@ -104,8 +104,8 @@ struct FaultRepair {
     if id != .store { try RepairMark.note(id, &session.transaction) }
   }
 
-  /// A version names only one value. So a chunk without a value at the check has no value now. But if a write after the check
-  /// has used the version of the chunk, the chunk may belong to the new value.
+  /// A chunk without a value at the check still has no value if its version was used before the check, because no version is
+  /// used twice. But if a write after the check has used the version, the chunk may belong to the new value.
   private func owners(
     ofChunk key: [UInt8], in id: NamespaceID, _ session: inout WriteSession
   ) throws(LarderError) -> NamespaceRepair.ChunkOwners {
@@ -142,7 +142,8 @@ struct FaultRepair {
     }
   }
 
-  /// Finishes all invalidations; returns false if stopped. Until then, a damaged tag record hides all entries with tags.
+  /// Finishes all invalidations: a damaged record of an invalidated tag hides every entry with tags. Returns false after a
+  /// stop.
   private func finishInvalidations() throws(LarderError) -> Bool {
     var areLeft = true
     while areLeft {

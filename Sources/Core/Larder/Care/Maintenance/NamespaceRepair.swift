@@ -5,7 +5,7 @@ import LarderSystem
 /// finds the damage repairs a small namespace before its commit, or marks a large namespace for ``RepairJob``. Until that job
 /// has run, the counters include the damaged entries, and index records that lead to no entry remain.
 struct NamespaceRepair {
-  /// If the namespace has more entries than this number, the write that finds the damage only marks the namespace.
+  /// With more entries, or ten times as many records in the tag index, the write that finds damage only marks the namespace.
   static let largestAtOnce = 1000
 
   /// The databases of the namespace's records, in the order of the repair.
@@ -47,7 +47,8 @@ struct NamespaceRepair {
     }
   }
 
-  /// Reads at most `most` records. Returns the keys that lead to no entry, and the position for the next call; nil at the end.
+  /// Reads at most `most` records. Returns the keys that lead to no entry. `reached`: the position for the next call, nil at
+  /// the end.
   func dangling(
     _ part: Part, after position: [UInt8]? = nil, atMost most: Int = .max, _ chunks: ChunkOwners,
     in view: borrowing some DatabaseView & ~Copyable
@@ -72,7 +73,7 @@ struct NamespaceRepair {
     return (keys, count == most ? last : nil)
   }
 
-  /// The keys of the tag index whose entry is absent or lacks the tag. Reads an entry only once for all its tags.
+  /// The keys in `keys`, from the tag index, whose entry is absent or lacks the tag. Reads an entry only once for all its tags.
   func unexplained(
     _ keys: [[UInt8]], in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> [[UInt8]] {

@@ -111,7 +111,7 @@ extension Store {
     _ pace: inout SalvagePace
   ) throws -> Salvage {
     let metadata = try SalvageMetadata(file)
-    // The limits and rules may be stricter now than when the entries were written, so these come last.
+    // The old limits and rules may be too strict for some entries, so the new store gets the limits and rules last.
     try engine.changeSettings { $0.overrides.disk = Limits.unlimited }
     for (name, _) in metadata.namespaces {
       try declare(Rules(largestValue: Rules.largestPossibleValue), for: name)
@@ -215,7 +215,7 @@ struct SalvageMetadata {
     }
   }
 
-  /// The name of the namespace with that id; nil if the namespace was cleared. If its record is lost, returns a new name.
+  /// The name of the namespace; nil if the namespace was cleared. If the record of the namespace is lost, returns a new name.
   func name(of id: NamespaceID) -> String? {
     if garbage.contains(id) { return nil }
     return names[id] ?? "salvaged-\(id.rawValue)"

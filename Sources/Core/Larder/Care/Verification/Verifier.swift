@@ -17,7 +17,7 @@ struct Verifier {
   /// The records of the tag index that no entry has explained yet.
   var unexplained = KeyCounts()
 
-  /// The number of records of the tag index for which all tags of an entry were read.
+  /// The number of records of the tag index whose check had to read all tags of an entry.
   var tagLookups = 0
 
   private let shouldContinue: (_ done: Int, _ all: Int) -> Bool

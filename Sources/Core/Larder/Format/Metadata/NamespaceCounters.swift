@@ -11,9 +11,9 @@ struct NamespaceCounters: Equatable {
   var stored: UInt64 = 0
   /// The next number for the position and the version of a new value.
   var next: UInt64 = 1
-  /// When the following statistics were last reset, in milliseconds since 1970, by the clock of the resetting process.
+  /// When ``removals`` and ``reads`` were last reset, in milliseconds since 1970, by the clock of the resetting process.
   var since: UInt64 = 0
-  /// The number of the commit that last reset the statistics. Processes drop uncounted reads from before this commit.
+  /// The number of the commit that last reset these statistics. Processes drop uncounted reads from before this commit.
   var epoch: UInt64 = 0
   var removals = RemovalCounters()
   var reads = ReadCounters()
@@ -32,7 +32,7 @@ struct NamespaceCounters: Equatable {
     queue.windowBoundary = recorded.queue.windowBoundary
   }
 
-  /// How many numbers were given: one for each write and each removed pin. A recount after damage skips at least 2^40 numbers.
+  /// How many numbers ``next`` has given: one for each write and each removed pin. A recount skips at least 2^40 numbers.
   var numbersGiven: UInt64 { next - 1 }
 
   init?(_ record: Span<UInt8>, of id: NamespaceID, seal: RecordSeal) {
@@ -75,7 +75,7 @@ struct NamespaceCounters: Equatable {
 }
 
 /// Why an entry was removed.
-// The record of the counters has the cases in this order, so the order must not change. All evictions are consecutive.
+// The record of the counters has the cases in this order, and `isEviction` a range of cases, so the order must not change.
 public enum RemovalReason: Int, CaseIterable, Sendable {
   /// The entry had expired.
   case expired

@@ -6,7 +6,7 @@ struct StoreFormat {
   static let mark = Array("larder".utf8) + [0, 0]
   /// The format of a store without a write buffer.
   static let plain: UInt32 = 4
-  /// The format of a store that has or had a write buffer. Versions that lack this format would lose the buffer's records.
+  /// The format of a store that has or had a write buffer. A version without this format would lose the buffer's records.
   static let buffered: UInt32 = 5
 
   var version: UInt32

@@ -12,19 +12,20 @@ struct StoreState: Equatable {
   var entries: UInt64 = 0
   var bytes: UInt64 = 0
   var stored: UInt64 = 0
-  /// When a write or purge last did not find the time suspect, in milliseconds since 1970; see ``Store/purge()``.
+  /// The last time that a write or purge accepted as correct, in milliseconds since 1970; see ``Store/purge()``.
   var lastStamp: UInt64 = 0
-  /// The monotonic time plus 1 at which a purge first found the time suspect; see ``Store/purge()``. 0 if no time is suspect.
+  /// The monotonic time, plus 1, at which a purge first found the time suspect; see ``Store/purge()``. 0 if no time is suspect.
   var suspectSince: UInt64 = 0
   /// The number of cleared namespace ids that still have entries.
   var garbage: UInt64 = 0
-  /// At or before the first time in the expiry index; exact after a complete purge. ``EntryHeader/never`` for an empty index.
+  /// The first time in the expiry index, or an earlier time; exact after a complete purge. ``EntryHeader/never`` for an empty
+  /// index.
   var nextDue = UInt64(EntryHeader.never)
-  /// The number of entries with an owner, or after a rebuild a higher number. If 0, removals do not search for dependents.
+  /// The number of entries with an owner; may be too high after a rebuild. If 0, removals do not search for dependents.
   var dependents: UInt64 = 0
   /// The number of commits that were made only to make freed pages usable.
   var forcedCommits: UInt64 = 0
-  /// 1 after the first subscription to changes. From then on every write batch checks for subscribers.
+  /// 0 before the first subscription to changes, 1 afterwards. If 1, every write batch checks for subscribers.
   var watched: UInt64 = 0
   /// When a process last began its maintenance, by the clock of that process, in milliseconds since 1970; 0 if never.
   var maintained: UInt64 = 0

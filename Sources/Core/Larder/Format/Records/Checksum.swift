@@ -46,7 +46,7 @@ package enum Checksum {
       var offset = start
       let count = bytes.count
       unsafe bytes.withUnsafeBytes { bytes in
-        // Local variables stay in registers.
+        // Copies the words to local variables, which stay in registers.
         var (state, middle, last) = (state, middle, last)
         while count &- offset >= 48 {
           state = unsafe mix(bytes.word(offset) ^ Checksum.first, bytes.word(offset &+ 8) ^ state)

@@ -24,7 +24,7 @@ struct EntryHeader: Equatable {
     static let negative = Flags(rawValue: 64)
     /// The flags that this version writes. A record with any other flag is damaged.
     static let known: Flags = [.longKey, .chunked, .pinned, .idle, .tagged, .negative]
-    /// The flags that a header can have after it was read.
+    /// The flags that a header from a record can have.
     static let readable: Flags = [.known, .transformed]
   }
 
@@ -36,11 +36,11 @@ struct EntryHeader: Equatable {
   var written: Int64
   /// The entry is fresh before this time.
   var expires: Int64
-  /// Before this time a load may return the entry, even if the entry is not fresh. At least `expires`.
+  /// Before this time a load may return the entry, even if the entry is not fresh. The time is never before `expires`.
   var staleUntil: Int64
-  /// The time of the entry in the expiry index: at most `staleUntil`, or 0. ``never`` if the entry is not in the index.
+  /// The entry's time in the expiry index, `staleUntil` or earlier but at least 0; ``never`` if the entry is not in the index.
   var deadline: Int64
-  /// The position in the queue of the namespace; 0 for a pinned entry. An overwrite keeps the position, except under `fifo`.
+  /// The position in the queue of the namespace; 0 for a pinned entry. Only under `fifo` an overwrite changes the position.
   var sequence: UInt64
   /// Each value of the key gets another number. After a power failure, only numbers of lost values may be used again.
   var version: UInt64
@@ -74,9 +74,9 @@ struct EntryHeader: Equatable {
 
   static let checksumSize = 8
 
-  /// The deadline of an entry. `previous` is the entry in the index now, or nil. If the new `staleUntil` is later, the index
-  /// does not change, so a refresh writes only the entry. The purge later finds the old record, sees that the entry has not
-  /// expired, and corrects the index. An earlier `staleUntil` changes the index immediately.
+  /// The deadline of an entry. `previous` is the entry in the index now, or nil. If `staleUntil` is later than the deadline of
+  /// `previous`, the index does not change, so a refresh writes only the entry. When the deadline passes, the purge sees that
+  /// the entry has not expired, and corrects the index. If `staleUntil` is earlier, the index changes immediately.
   func indexedDeadline(replacing previous: EntryHeader?) -> Int64 {
     if let previous, previous.sequence == sequence, previous.deadline != Self.never,
       staleUntil >= previous.deadline
@@ -94,7 +94,7 @@ struct EntryHeader: Equatable {
     static let wide: UInt16 = 8
     static let hasFields: UInt16 = 128
 
-    /// Bits of the high byte.
+    /// Bits of the high byte, and the positions of the three lengths.
     static let longNumbers: UInt16 = 1 << 8
     static let ownSequence: UInt16 = 1 << 9
     static let expiresShift: UInt16 = 10

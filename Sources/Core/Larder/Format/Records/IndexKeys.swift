@@ -3,8 +3,8 @@ import LarderSystem
 
 /// The keys of the index databases. `Docs/Internals/FileFormat.md` lists these keys.
 enum IndexKey {
-  /// The key in the expiry index: namespace, time, then a block of positions in the queue; see ``ExpiryRecord``. So the due
-  /// entries of a namespace have the first of its keys. The key of a pinned entry has position 0 and ends with the stored key.
+  /// The key in the expiry index: namespace, time, then a block of positions in the queue; see ``ExpiryRecord``. So the keys of
+  /// due entries are the first keys of a namespace. The key of a pinned entry has position 0 and ends with the stored key.
   static func deadline(_ deadline: Int64, position: UInt64, entry: [UInt8]) -> [UInt8] {
     let block = ExpiryBlock(deadline, position: position, in: entry.span.namespaceID)
     let key = withDeadline(of: block) { $0.copied }
@@ -95,7 +95,7 @@ enum QueuePosition {
   @inline(__always)
   static func size(of position: UInt64) -> Int { position < limit ? 1 + following(position) : 9 }
 
-  /// Appends a position. A position of ``limit`` or more is stored after all other positions, as the end of a range.
+  /// Appends a position. A position of ``limit`` or more sorts after all other positions, and can end a range.
   static func append(_ position: UInt64, to bytes: inout OutputSpan<UInt8>) {
     guard position < limit else {
       bytes.append(UInt8.max)

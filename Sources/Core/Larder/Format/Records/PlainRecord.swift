@@ -2,8 +2,8 @@ import LarderSystem
 
 /// Reads records that have no fields and a frequent form of the header, faster than ``EntryHeader``.
 enum PlainRecord {
-  /// Whether the record is plain, and is fresh at `now` and in the next 10 ms: the coarse clock may be 10 ms behind. Also false for
-  /// a large record: ``VerifiedValues`` does not verify large records at each read.
+  /// Whether the record is plain, and is fresh at `now` and 10 ms later, because the coarse clock may be 10 ms behind. False
+  /// for a large record, because ``VerifiedValues`` does not verify large records at each read.
   @inline(__always)
   static func isFresh(_ record: Span<UInt8>, at now: Int64) -> Bool {
     guard record.count >= EntryHeader.plainSize, record.count <= VerifiedValues.threshold else {

@@ -1,8 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The number of a namespace in keys, below 2^24. A clear gives the namespace another number. 0 is the number of the metadata.
-/// So the keys of the metadata begin with a byte 0, and no key is equal to the name of a database.
+/// The number of a namespace in keys: 0 for the metadata, otherwise 1 to 2^24 - 1. A clear gives the namespace another number.
+/// Keys of the metadata begin with a byte 0, unlike the names of databases, which are keys in the main database, too.
 struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   let rawValue: UInt32
 
@@ -13,7 +13,7 @@ struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   /// The first bytes of every key of the namespace, in the database of entries and in all indexes except the tag index.
   var prefix: [UInt8] { [UInt8](count: 4) { $0.append(bigEndian: rawValue) } }
 
-  /// The next id; nil after the largest 32-bit number.
+  /// The next id, even for an id that is too large; nil after the largest 32-bit number.
   var next: NamespaceID? { rawValue == .max ? nil : NamespaceID(rawValue: rawValue + 1) }
 
   static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

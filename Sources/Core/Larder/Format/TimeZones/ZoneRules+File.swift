@@ -76,7 +76,7 @@ extension ZoneRules {
         guard changes.last.map({ $0 < moment }) ?? true else {
           throw Flaw(reason: "its times are not in order")
         }
-        // Sums with times near the limits of 64 bits would overflow, so such times are refused. RFC 9636 advises at least -2^59.
+        // Refuses times near the limits of 64 bits, because sums would overflow. RFC 9636 advises against times before -2^59.
         guard (-(1 << 60)...1 << 60).contains(moment) else {
           throw Flaw(reason: "\(moment) seconds are not a time")
         }

@@ -98,9 +98,9 @@ struct ZoneRules: Sendable, Hashable {
     )
   }
 
-  /// The first time after `now`, in seconds, at which wall clocks show a time of day. Nil only if the zone skips every day. If
-  /// clocks skip the time on a day, the result is the time of that change. If clocks show the time twice, the result is the
-  /// first time. A day that a zone skips, as Samoa did in 2011, does not count.
+  /// The first moment after `now`, in seconds, at which wall clocks show a time of day. Nil only if the zone skips every day.
+  /// If clocks skip the time of day, the result is the moment of the change. If clocks show the time of day twice, the result
+  /// is the first moment. A day that a zone skips, as Samoa did in 2011, does not count.
   func next(secondOfDay: Int64, after now: Int64) -> Int64? {
     let today = CalendarDate(wall: now + offset(at: now)).number
     // Begins with yesterday, whose late evening a change may move into today. Tries several days, because a zone may skip days.

@@ -18,7 +18,7 @@ extension TransformPipeline {
   /// The fields, with metadata, entity tag and modification time as they were written. These three fields are absent if they
   /// are damaged, cannot be read by this process, or lack a required transform.
   func readable(_ fields: EntryFields, of entry: TransformContext) -> EntryFields {
-    // An inspection of the entry still gets the other fields, so an error is ignored. Only a read of the value throws an error.
+    // Ignores an error, so that an inspection of the entry gets the other fields. Only a read of the value throws an error.
     if let plain = try? plain(fields, of: entry) { return plain }
     var rest = fields
     rest[.transformedMetadata] = nil

@@ -29,9 +29,9 @@ public protocol ValueTransform: Sendable {
 }
 
 extension ValueTransform {
-  /// False.
+  /// The default: false.
   public var coversMetadata: Bool { false }
-  /// False.
+  /// The default: false.
   public var isRequired: Bool { false }
 }
 

@@ -47,7 +47,7 @@ extension Cache {
       return Dictionary(
         answers.map { (Key($0.0), $0.1) }, uniquingKeysWith: { _, last in last })
     }
-    // Enters all loads before the first wait, so that the first call gets all keys.
+    // Enters the loads of all keys before the first wait, so that the first call of `load` gets all keys.
     let requests = names.map { name in
       let loading = CacheLoad(
         cache: self, key: name.copied, options: options, source: .bulk(bulk))

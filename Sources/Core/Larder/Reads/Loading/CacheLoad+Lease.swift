@@ -10,8 +10,8 @@ extension CacheLoad {
     var awaited: UInt64?
   }
 
-  /// Takes the lease (the right to load the key), then looks the key up. `waits` must be false inside another load. Otherwise
-  /// loads of two processes could wait for each other for ever.
+  /// Takes the lease (the right to load the key), then looks the key up. `waits`: whether the load may wait for another
+  /// process. False inside another load, because otherwise loads of two processes could wait for each other for ever.
   func takeTurn(_ running: InFlight, waits: Bool) throws -> Turn {
     if cache.namespace.store.isReadOnly { return try lookUpAgain(running, nil, since: nil) }
     engine.removalTable.open()
@@ -26,7 +26,7 @@ extension CacheLoad {
     return turn
   }
 
-  /// Waits until another process has stored its outcome, the lease has ended, or ``LoadLeases/longest`` has passed.
+  /// Waits until the other process has stored its outcome, the lease has ended, or ``LoadLeases/longest`` has passed.
   func awaitTurn(_ running: InFlight, after first: Turn) async throws -> Turn {
     guard let hash = first.awaited, let leases = engine.loads.leases else { return first }
     let limit = leases.now() + LoadLeases.longest

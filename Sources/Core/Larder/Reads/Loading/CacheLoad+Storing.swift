@@ -82,7 +82,7 @@ extension CacheLoad {
           return nil
         }
       } else if !isForced {
-        // An evicted entry counts as unchanged.
+        // An evicted entry counts as unchanged, so the outcome may be stored.
         guard try batch.isSameNamespace(base, cache.name),
           try batch.session.living(key.span, in: cache.name).map({
             $0.header.version == base.version

@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 struct EntryLookup {
-  /// The entry; nil if the key has no entry, or if the value cannot be decoded.
+  /// The found entry; nil if the key has no entry in a state that the lookup accepts, or if the value cannot be decoded.
   var entry: CachedEntry?
   var isFromMemory = false
   var base: BaseVersion
@@ -44,7 +44,7 @@ extension Cache {
   func lookUp(_ key: Span<UInt8>, for purpose: LookupPurpose) throws -> CacheLookup<Value> {
     var value: Value?
     let transaction = try namespace.engine.reader.beginLookup(key, of: namespace.handle)
-    // A lookup for a load counts no hit. So for an undecodable value, the lookup must not take back a hit.
+    // A lookup for a load counts no hit. So for an undecodable value, the count of hits must not decrease.
     let found = try lookUp(key, &value, in: transaction, for: purpose) {
       purpose == .load ? decoded($0) : decodeCounting($0)
     }

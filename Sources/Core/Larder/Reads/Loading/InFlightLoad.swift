@@ -9,7 +9,7 @@ protocol AnyInFlightLoad: AnyObject, Sendable {
   var isComplete: Bool { get }
 }
 
-/// One load of one key and its callers. If no caller waits any more, the load is cancelled, except a detached load.
+/// One load of one key and its callers. If the last caller leaves a load that is not detached, the load is cancelled.
 package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   private struct State {
     var callers = 0

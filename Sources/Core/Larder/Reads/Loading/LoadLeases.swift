@@ -28,7 +28,7 @@ final class LoadLeases: Sendable {
     var word: UInt64
     var hash: UInt64
     var number: UInt64
-    /// From this time on the lease is not renewed.
+    /// The lease is renewed only before this time.
     var last: Int64
   }
 

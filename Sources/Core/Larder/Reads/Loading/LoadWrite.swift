@@ -52,7 +52,7 @@ final class LoadWrite: QueuedWrite {
   }
 
   func run(in batch: inout WriteBatch) throws {
-    // If the transaction fails, the next run of the write stores a later number.
+    // If this transaction fails, the write runs again and replaces the number.
     transaction.store(batch.snapshot + 1, ordering: .relaxed)
     let completion = try state.withLock { $0.body }?(&batch)
     state.withLock { ($0.completion, $0.isStored) = (completion, completion != nil) }
@@ -70,7 +70,7 @@ final class LoadWrite: QueuedWrite {
 
   func finish(_ error: (any Error)?) {
     let done = state.withLock { state in
-      // Releases the closures outside the lock, because their values have any type, and may run code at their release.
+      // Releases the closures outside the lock, because the deinitializers of the captured values may run any code.
       defer { (state.body, state.completion) = (nil, nil) }
       return (body: state.body, completion: state.completion)
     }

@@ -121,7 +121,7 @@ public final class CacheMemory: Sendable {
   @usableFromInline
   func current(_ key: Span<UInt8>) -> MemoryItem? {
     let newest = reader.moment
-    // The store is closed, or the process is a forked child. Returns nil, so that the lookup in the store throws the error.
+    // 0 means a closed store or a forked child. The result is nil, so that the caller looks in the store and gets the error.
     if newest == 0 { return nil }
     let hash = hash(of: key)
     let stripe = Self.stripe(of: hash)

@@ -71,7 +71,7 @@ class MemoryItem: @unchecked Sendable {
     stamp.store(snapshot, ordering: .relaxed)
   }
 
-  /// Whether this is the value of an entry with that header, and the value's lifetime in memory has not ended.
+  /// Whether an entry with the header `header` has this value, and the value's lifetime in memory has not ended.
   final func isValue(of header: EntryHeader, id: NamespaceID, at now: Int64) -> Bool {
     version == header.version && self.id == id && (end == .max || now < end)
   }
@@ -109,8 +109,8 @@ class MemoryItem: @unchecked Sendable {
 
   final var isUsed: Bool { word & 0x40 != 0 }
 
-  /// Records a use, like ``AccessSlot/used(in:isRecent:)`` but without decoding the word. Changes nothing for a used item whose clock is at
-  /// its maximum. An item with the number `firstRecent` or a higher number is too new, so the use is only marked, not counted.
+  /// Records a use, like ``AccessSlot/used(in:isRecent:)`` but faster. Changes nothing for a used item whose clock is at its
+  /// maximum. An item with the number `firstRecent` or a higher number is too new, so the use is only marked, not counted.
   @inline(__always)
   final func recordUse(firstRecent: UInt64) {
     let word = word

@@ -7,7 +7,7 @@ package enum MemoryPressure: Int, Sendable, Comparable {
   case normal
   /// Tasks wait for memory 10 % of the time, or 90 % of the group's limit is used. Half of the decoded values are dropped.
   case warning
-  /// All tasks wait for memory 5 % of the time, or nearly the whole limit is used. Nine tenths of the values are dropped.
+  /// All tasks wait for memory 5 % of the time, or 97 % of the limit is used. Nine tenths of the values are dropped.
   case critical
 
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -102,7 +102,7 @@ extension MemoryRegistry {
   /// The shortest time in milliseconds between two checks of the pressure.
   private static let pressureInterval: Int64 = 1000
 
-  /// If memory is scarce, drops decoded values before a value is kept. If the clock was set back, checks immediately.
+  /// Called before a value is kept. Drops decoded values if memory is scarce. Checks immediately if the clock was set back.
   func trimUnderPressure(at now: Int64) {
     guard let pressure else { return }
     let last = pressureChecked.load(ordering: .relaxed)

@@ -13,7 +13,8 @@ final class MemoryRegistry: Sendable {
     var type: ObjectIdentifier
     var codec: any Sendable
     var memory: CacheMemory
-    /// The limits that caches have asked for, so that two caches with different limits do not replace them again and again.
+    /// The limits that caches have asked for. Limits take effect once, so two caches do not replace each other's limits for
+    /// ever.
     var asked: [MemoryLimits]
   }
 
@@ -21,7 +22,7 @@ final class MemoryRegistry: Sendable {
     static let fewest = 64
 
     var shared: [ExactString: [Shared]] = [:]
-    /// At this number of namespaces, unused memories are released. Then the number becomes twice the number of namespaces left.
+    /// At this number of namespaces, unused memories are released. The limit then becomes twice the remaining number.
     var most = fewest
   }
 

@@ -51,7 +51,7 @@ enum MemoryCount: Int {
   case hits, revalidatedHits, misses, evictions
 }
 
-/// The counts of a namespace's memories in this process. Adds the memories in use and the memories that were released.
+/// The sums of the counts of all memories of a namespace in this process, including released memories.
 struct MemoryTallies {
   private var live: [StripedCounters] = []
   private var gone = SIMD8<UInt64>()

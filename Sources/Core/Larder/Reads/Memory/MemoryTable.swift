@@ -97,8 +97,8 @@ struct KeyHash: Sendable {
       state ^ UInt64(truncatingIfNeeded: count), Checksum.mix(low ^ second, high ^ state))
   }
 
-  /// The bytes after `start` as two words. If at most 16 bytes follow `start`, each byte is in at least one word. The checksums in
-  /// files depend on these words.
+  /// The bytes after `start` as two words. If at most 16 bytes follow `start`, each byte is in at least one word. The checksums
+  /// in files depend on the words, so the words must not change.
   @inline(__always)
   static func ends(of key: Span<UInt8>, from start: Int) -> (low: UInt64, high: UInt64) {
     let count = key.count &- start

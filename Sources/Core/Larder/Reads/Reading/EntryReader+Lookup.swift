@@ -133,7 +133,7 @@ extension EntryReader {
     return Lookup(outcome, id: id, keyHash: keyHash, header: current, record: record)
   }
 
-  /// The record in the write buffer, or else the record in the snapshot. A record without bytes in the buffer is a removal.
+  /// The record in the write buffer, or else the record in the snapshot. In the buffer, a record without bytes is a removal.
   /// Long keys with equal first bytes may share a record key, so the caller compares the whole key.
   @inline(__always)
   private func find(

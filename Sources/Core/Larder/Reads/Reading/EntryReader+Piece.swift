@@ -13,7 +13,7 @@ package enum PieceRole: Sendable {
 }
 
 extension Store.Namespace {
-  /// Copies the existing bytes of `range` from the value under `key`; nil for an absent entry or a damaged value. Also nil if
+  /// A copy of the bytes of the value under `key` that are in `range`; nil for an absent entry or a damaged value. Also nil if
   /// `isSame` says that the entry no longer has the value from which the reader got the first piece.
   ///
   /// Suits slow readers of a large value, because no snapshot is open between two pieces. O(log n) and O(bytes of the piece).

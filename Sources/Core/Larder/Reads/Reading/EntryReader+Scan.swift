@@ -2,13 +2,14 @@ import LMDB
 import LarderSystem
 
 extension EntryReader {
-  /// A scan of a snapshot stops after this number of records, or after the run in which the total reaches this number of bytes.
+  /// The limits of a scan in one snapshot: a number of records, and a number of bytes that is checked after each run of
+  /// records.
   private static let recordsPerSnapshot = 500
   private static let bytesPerSnapshot = 4 << 20
 
   /// Visits entries in stored order after `position`, in one snapshot and for a limited number of records. Skips entries with
-  /// an invalidated tag. Skips damaged entries after a call of `damaged`. Visits expired entries. Returns the entry key of the
-  /// last record that was read, after which the next scan continues, or nil at the end.
+  /// an invalidated tag. Calls `damaged` for each damaged entry, and skips the entry. Visits expired entries. Returns the entry
+  /// key of the last record that was read, after which the next scan continues, or nil at the end.
   func scan(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
     in transaction: borrowing ReadTransaction, damaged: () -> Void = {},
@@ -25,8 +26,8 @@ extension EntryReader {
     }
   }
 
-  /// The entry of a record, and its key. Nil for another prefix, an invalidated tag, or a missing required transform. Nil after a
-  /// call of `damaged` for a damaged record.
+  /// The entry of a record, and its key. Nil if the key has another prefix, a tag is invalidated, or a required transform is
+  /// missing. For a damaged record, calls `damaged` and returns nil.
   func intactEntry(
     _ entryKey: Span<UInt8>, _ record: Span<UInt8>, _ id: NamespaceID, _ prefix: [UInt8],
     in transaction: borrowing ReadTransaction, damaged: () -> Void = {}
@@ -45,7 +46,7 @@ extension EntryReader {
   }
 
   /// Visits the records whose entry keys may belong to keys that begin with `prefix`. If `verifiesPlain` is set, verifies plain
-  /// entries, one leaf at a time. Throws a ``LarderError`` if reading fails, or the error of `visit`.
+  /// entries, one run of records at a time. Throws a ``LarderError`` if reading fails, or the error of `visit`.
   @inline(__always)
   func scanRecords(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?, verifiesPlain: Bool,
@@ -73,8 +74,8 @@ extension EntryReader {
           guard key.count > 4, key.halfWord(at: 0) == idBytes,
             prefix.isEmpty || key.starts(with: entryPrefix.span)
           else {
-            // A run of records ends before a key that is not greater than the preceding key. So a damaged key that seems to be
-            // after the range is the last key of its run, and `next` throws if the following key is less.
+            // A damaged key may only seem to be after the range. Such a key is the last of its run, because a run ends before a
+            // lower key. So after the last key of a run, `next` compares the following key, and throws if that key is lower.
             if index == runs.count &- 1 { try runs.next() }
             return nil
           }

@@ -86,7 +86,7 @@ extension EntryReader {
   }
 
   /// Passes a record that is not verified to `visit`, if the record is intact, its key begins with `prefix`, and `isWanted` is
-  /// true for its state. The entry is nil if its key is short and its header has no flag except `pinned`; then no field is read.
+  /// true for its state. For an entry with a short key and no flag except `pinned`, `visit` gets no `StoredEntry`.
   @inline(never)
   private func visitOther(
     _ found: ScannedRecord, _ id: NamespaceID, _ prefix: [UInt8],

@@ -95,8 +95,8 @@ extension EntryReader {
 }
 
 extension Store {
-  /// Calls `body` with a snapshot for several consistent reads. First commits the write buffer, so the call may wait for
-  /// ``Options/lockTimeout``. Throws the error of `body`. Throws ``LarderError/Code/busy``, ``LarderError/Code/full`` or
+  /// Calls `body` with a snapshot for several consistent reads. First commits the write buffer, so the call may wait for at
+  /// most ``Options/lockTimeout``. Throws the error of `body`. Throws ``LarderError/Code/busy``, ``LarderError/Code/full`` or
   /// ``LarderError/Code/damaged`` if the commit fails, and ``LarderError/Code/busy`` if too many reads run.
   public func read<Result>(_ body: (borrowing Snapshot) throws -> Result) throws -> Result {
     try body(Snapshot(transaction: engine.beginRead(), engine: engine))

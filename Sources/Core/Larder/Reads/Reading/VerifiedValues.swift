@@ -1,9 +1,9 @@
 import LarderSystem
 
 /// The large values that this process has verified. A small value is verified at each read, because the check takes less time
-/// than a search in this table. A large value is verified at its first read in each second of the store's clock, and again if
-/// the value loses its place in the table. So a value whose bytes change in the file is returned for at most a second. A value
-/// of more than 1 MiB, or a value in chunks that is read in pieces, is verified only once.
+/// than a search in this table. A large value is verified at its first read in each second of the store's clock. So a value
+/// whose bytes change in the file is returned for at most a second. But a value of more than 1 MiB, or a value in chunks that
+/// is read in pieces, is verified again only if the value has lost its place in the table.
 struct VerifiedValues {
   /// The size in bytes of the largest value that is verified at each read.
   static let threshold = 4096
