@@ -28,7 +28,7 @@ static void *load(const char *name) {
 void *found_load(const char *const *names, const found_symbol *symbols, size_t count, char *missing, size_t size) {
   void *handle = load(*names);
   const char *reason = handle ? NULL : dlerror();
-  // The reason is about the first name, which most systems use.
+  // Only the error for the first name is reported, because most systems use this name.
   snprintf(missing, size, "not installed%s%s", reason ? ": " : "", reason ? reason : "");
   while (!handle && *++names) handle = load(*names);
   if (!handle) return NULL;

@@ -22,7 +22,7 @@ static void configure(lsm_store *store, void *options, size_t cache) {
   }
   library->options_increase_parallelism(options, 2);
   void *table = library->block_based_options_create();
-  // From this call, the table owns the filter.
+  // After this call the table owns the filter, so no code here frees the filter.
   library->block_based_options_set_filter_policy(table, library->filterpolicy_create_bloom_full(10));
   library->block_based_options_set_block_cache(table, store->cache);
   library->options_set_block_based_table_factory(options, table);

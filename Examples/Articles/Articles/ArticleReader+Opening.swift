@@ -15,8 +15,8 @@ extension ArticleReader {
       return bookmark
     }
     let stored = try storedArticle(id)?.bookmark
-    // If there was no room, the article was not stored, so the store cannot give the bookmark. If another task or process did
-    // the load, this task has not requested the bookmark either.
+    // If there was no room, the store has no bookmark. If another task or process did the load, this task has requested no
+    // bookmark. If neither has a bookmark, the service gives it.
     let known = stored ?? requested.withLock { $0 }
     let bookmark = if let known { known } else { try await readeck.bookmark(id).value }
     var article = Article(bookmark: bookmark, html: loaded.value, error: loaded.error)
@@ -24,7 +24,7 @@ extension ArticleReader {
     // The articles may have been removed during the load. In this case the load does not fail, but the article is not stored.
     article.isKept = loaded.error == nil && stored != nil
     guard article.isKept else { return article }
-    // The next sync fetches the images that this task cannot fetch.
+    // An error is ignored, because the next sync fetches the missing images.
     let task = Task(priority: .background) { [self] in _ = try? await fetchImages(of: id) }
     work.withLock { $0.images.append(task) }
     return article

@@ -70,7 +70,7 @@ extension Service {
     let reply = try await send(Self.path(id) + "/article", fields: fields)
     if reply.status == 304, stored != nil { return nil }
     let good = try checked(reply)
-    // `text` replaces bytes that are not UTF-8 by U+FFFD, so the HTML is valid.
+    // `text` replaces bytes that are not UTF-8 by U+FFFD, so the HTML is valid UTF-8.
     let html = good.text
     let start = String(html.prefix(200)).trimmingBlanks.lowercased()
     // The service sends only a piece of HTML, so a whole page comes from another server.

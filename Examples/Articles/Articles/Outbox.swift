@@ -107,7 +107,7 @@ extension ArticleReader {
   public func sendEdits() async throws -> OutboxReport {
     let sent = Mutex<OutboxReport?>(nil)
     while try !pendingEdits().isEmpty, sent.withLock({ $0 == nil }) {
-      // Only the holder of this load's lease may send. The load never stores a value, and another task may do the load.
+      // Only the holder of this load's lease sends. If another task did the load, this task asks again while changes are left.
       _ = try await syncs.result(for: "outbox") { [self] _ in
         let report = try await sendAll()
         sent.withLock { $0 = report }

@@ -144,7 +144,7 @@ import ExampleTesting
     readeck.fill(1, from: 2)
     try fixture.store.fill()
     for _ in 0..<2 {
-      // Until the commit of the former load has failed, a caller shares that load, and requests only the bookmark.
+      // A call shares the former load, and sends one request, until the commit of that load has failed. So the call is repeated.
       var requests = 0
       for _ in 0..<1000 where requests != 2 {
         fixture.server.forget()

@@ -71,7 +71,7 @@ extension Catalog {
         return record.starts(with: listing.versions) ? .unchanged : Loaded(listing.versions)
       }
       if let listing = mine.withLock({ $0 }) { return listing }
-      // Without a listing, either another task had the lease, and this task tries again, or this task's read failed.
+      // Without a listing, either this task's read failed, or another task had the lease, and this task tries again.
       if let error = result?.error { throw error }
     }
   }

@@ -42,7 +42,7 @@ final class FakeCatalog: Sendable {
     state.withLock { body(&$0) }
   }
 
-  /// Every fourth funnel has no pillar.
+  /// Makes `count` funnels the whole catalog. Every fourth funnel has no pillar.
   func fill(_ count: Int) {
     change { state in
       state.items = (0..<count).map { number in

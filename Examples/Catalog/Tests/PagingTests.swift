@@ -66,7 +66,7 @@ import ExampleTesting
   @Test func `INVALID_CURSOR drops all cached pages and restarts once from the first`() async throws
   {
     let reader = try await fixture.reader(of: 150, pages: 1)
-    // Renames the funnel that the cursor names.
+    // Renames the funnel that the cursor names, so the service refuses the cursor.
     fixture.fake.change { ($0.items[49].title, $0.items[49].updated) = ("A new name", 99) }
     try await reader.more()
     #expect(await [reader.pageCount, reader.generation] == [2, 1])

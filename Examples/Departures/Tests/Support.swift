@@ -15,7 +15,7 @@ struct JumpingClock: LarderClock {
 
   func sleep(until moment: Duration) async throws {
     try Task.checkCancellation()
-    // A request's time limit also waits by this clock, but longer. The answer ends this wait, so the clock must not move.
+    // A request's time limit is a longer wait by this clock. The answer ends this wait, so the clock must not jump.
     guard moment > monotonic, moment - monotonic < .seconds(2) else {
       return try await manual.sleep(until: moment)
     }

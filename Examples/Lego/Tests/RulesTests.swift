@@ -61,7 +61,7 @@ import ExampleTesting
     let lego = try fixture.client(plan)
     #expect(lego.entities(Color.self)?.memory?.limits == (plan.memory == .off ? nil : plan.memory))
     #expect(try await look(lego) == [.loaded, second])
-    // The codec of pages may lose something, so the first read from the disk fills the memory.
+    // The codec of pages may lose something, so not the load but the first read from the disk fills the memory.
     for _ in 1...2 { _ = try await lego.page(.recorded) }
     #expect(try await lego.page(.recorded).source == (plan.memory == .off ? .disk : .memory))
     try lego.store.close()

@@ -68,7 +68,7 @@ public struct Failure: Error {
         try command.run()
       }
     } catch  where error is ExitCode || root.exitCode(for: error).isSuccess {
-      // The program has already printed the message, or the user asked for the help or the version.
+      // No message is added: the program has already printed its message, or the user asked for the help or the version.
       root.exit(withError: error)
     } catch  where root.exitCode(for: error) == .validationFailure {
       Console.write(root.fullMessage(for: error) + "\n")

@@ -59,7 +59,7 @@ public struct LenientList<Element: Decodable & Sendable>: Decodable, Sendable {
     while !list.isAtEnd {
       let element = try list.superDecoder()
       do { elements.append(try Element(from: element)) } catch {
-        // Text that is no valid Unicode cannot be read at all.
+        // If the element has text that is no valid Unicode, `json` is nil.
         let json = try? JSON(from: element)
         let names = ["part_num", "set_num", "element_id", "color_id", "slug", "id", "name"]
         let key = names.lazy.compactMap { json?[$0]?.word }.first { !$0.isEmpty }

@@ -33,7 +33,7 @@
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
             if let tls = login.tls {
-              // A server name in TLS must not be an IP address, so for an address no name is sent.
+              // A server name in TLS must not be an IP address, so for an IP address no name is sent.
               let host = address.host
               let isAddress = (try? SocketAddress(ipAddress: host, port: address.port)) != nil
               try channel.pipeline.syncOperations.addHandler(

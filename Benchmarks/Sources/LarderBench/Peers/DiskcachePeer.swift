@@ -92,7 +92,7 @@ private final class DiskcacheSession: Session {
   }
 
   func write(_ order: Order, lifetime: Lifetime) throws {
-    // With each write, this store removes ten expired entries. So expired entries cannot be written in a large number.
+    // This store removes ten expired entries with each write, so a workload cannot prepare many expired entries.
     if lifetime == .over { throw Unsupported("removes ten expired entries with each write") }
     ownTime = try peer.call("write", order).0
   }

@@ -135,7 +135,7 @@ import Tracing
         ])
       let client = try #require(tracer.finishedSpans.first { $0.operationName == "client" })
       #expect(span.parentSpanID == client.spanID)
-      // The request to the origin carries the span.
+      // The request to the origin carries the id of the span.
       let name = try #require(HTTPField.Name(InMemoryTracer.spanIDKey))
       #expect(network.requests.first?.headerFields[name] == span.spanID)
       #expect(tracer.activeSpans.isEmpty)

@@ -4,7 +4,7 @@ import LarderRedis
 import LarderShared
 import LarderSharedTesting
 
-/// Compares the tier with the plainest requests, over a Redis server of its own. Ratios are of medians over alternating rounds.
+/// Compares the tier with the plainest requests, over a Redis server of its own. Ratios compare medians of alternating rounds.
 public struct Measurement {
   private static let key = SharedKey(namespace: "plain", bytes: Array("key".utf8))
   private static let value = TierValue(

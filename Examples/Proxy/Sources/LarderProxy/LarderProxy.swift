@@ -95,7 +95,7 @@ import ProxyServer
     try cache.close()
   }
 
-  /// Saves the statistics once a minute, for `stats` of the shell.
+  /// Saves the statistics once a minute, for the command `stats` of the program `larder`.
   private static func saveStatistics(of cache: ProxyCache) async {
     while !Task.isCancelled {
       do {

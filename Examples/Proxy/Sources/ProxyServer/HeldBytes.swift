@@ -36,10 +36,10 @@ final class HeldBytes: Sendable {
   /// The number of bytes that are held now.
   var count: Int { held.load(ordering: .relaxed) }
 
-  /// Whether another large piece has room.
+  /// Whether there is room for another large piece.
   var hasRoom: Bool { count + Self.largestPiece <= limit }
 
-  /// Counts `count` bytes if these bytes have room. Returns whether they have room.
+  /// Counts `count` bytes if there is room for them. Returns whether there is room.
   func reserve(_ count: Int) -> Bool {
     let before = held.wrappingAdd(count, ordering: .relaxed).oldValue
     if before + count <= limit { return true }

@@ -74,7 +74,7 @@ final class ReadyAnswers {
     guard let target = request.path, target.utf8.count <= Self.longestTarget else { return }
     let recognizer = recognizer ?? PlainRequests(besides: cache.rules.decisiveFields)
     self.recognizer = recognizer
-    // For a request that is not plain, this test is all that the call does.
+    // A request that is not plain gets no ready answer. The test is first, so for such a request the call takes little time.
     guard recognizer.target(of: head.span) != nil else { return }
     if byTarget.count + byHead.count >= Self.most || cost > Self.largestCost {
       (byTarget, byHead, cost) = ([:], [:], 0)

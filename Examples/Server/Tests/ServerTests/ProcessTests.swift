@@ -17,7 +17,7 @@ import Testing
       process.arguments = [store, "0"]
       process.standardOutput = output
       try process.run()
-      // The server writes its only line in one piece.
+      // The server writes its only line in one piece, so one read gets the whole line.
       let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
       port = try #require(Int(line.filter(\.isNumber)))
     }

@@ -66,7 +66,7 @@
       return kept
     }
 
-    /// The bytes of a stored body; nil if the body is gone or damaged, or has no room in memory. Counts its bytes in `reserved`.
+    /// The bytes of a stored body; nil if the body is gone or damaged, or has no room in memory. Adds its length to `reserved`.
     func storedBytes(_ index: Int, _ reserved: inout Int) throws -> [UInt8]? {
       let body = exchange.held[index].body
       guard cache.buffers.reserve(body.count) else { return nil }

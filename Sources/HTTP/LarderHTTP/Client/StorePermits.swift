@@ -4,7 +4,7 @@
 
   /// The permits of the requests under way. A valid permit lets a request store its response.
   ///
-  /// An invalidation also applies to responses that were requested earlier and arrive later. An invalidation by this cache
+  /// An invalidation also applies to responses that were requested before it and arrive later. An invalidation by this cache
   /// revokes permits, and so ends their flights. An invalidation by another process is found when a response is stored.
   final class StorePermits: Sendable {
     private struct State {

@@ -66,7 +66,7 @@
       because reason: CacheAnswer.Reason, at now: Timestamp
     ) -> CacheAnswer? {
       guard let index = forward.selected, forward.completes == nil else { return nil }
-      // The time limits of stale use are tested again now, because the request may have taken long.
+      // The time limits of stale use are tested again now, because the request may have taken a long time.
       let stored = forward.stored[index]
       let wish = RequestDirectives(forward.original.headerFields)
       let freshness = Freshness(of: stored, at: now, policy: policy)

@@ -133,7 +133,7 @@
         endsTags = CacheGroups.tags(
           .cacheGroupInvalidation, in: response.headerFields, of: key.origin)
       }
-      // Clear Site Data, section 3: a user agent obeys the field of a secure origin. A shared cache is no user agent.
+      // Clear Site Data, section 3: user agents obey the field of a secure origin. So a private cache obeys the field.
       endsOrigin =
         rules.policy.kind == .private && request.scheme?.lowercased() == "https"
         && response.headerFields.members(of: .clearSiteData).contains {

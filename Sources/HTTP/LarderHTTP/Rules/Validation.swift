@@ -109,7 +109,7 @@
         stored.fields[fields: .eTag].first.flatMap { $0.value.isEmpty ? nil : $0 }
       }
       if !tagged.isEmpty {
-        // The tags are joined as bytes, because they may be invalid UTF-8.
+        // The tags are joined as bytes, because a tag may be invalid UTF-8.
         let value = Array(tagged.map(\.valueBytes).joined(separator: [0x2C, 0x20]))
         request.headerFields.append(HTTPField(name: .ifNoneMatch, lenientValue: value))
       }

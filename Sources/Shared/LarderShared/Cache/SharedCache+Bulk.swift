@@ -82,7 +82,7 @@ extension SharedCache {
     defer { origin.pass(key) }
     let shared = SharedKey(namespace: name, bytes: Key(key).bytes)
     do {
-      // No store takes a key of this length, so the tier must not take the key either.
+      // No store takes an empty or too long key, so the tier must not take the key either.
       guard shared.isPossible else { return try await origin.answer(about: key, stored) }
       let loading = SharedLoad(
         cache: self, key: shared, options: options, policy: policy,

@@ -14,7 +14,7 @@ extension SharedCache {
   ) async throws {
     let key = SharedKey(namespace: name, bytes: Key(key).bytes)
     try checkName()
-    // The tier takes a key of any length, but this store does not. So the call throws for a key that is too long.
+    // The tier takes a key of any length, but this store does not. So the call throws for a key that is empty or too long.
     guard key.isPossible else {
       throw LarderError(
         .invalidArgument,
@@ -61,7 +61,7 @@ extension SharedCache {
   ///   store until a process of this machine can send it. `LarderError/Code/unreachable` if too many removals wait already.
   public func remove(_ key: some StoreKey) async throws {
     let key = SharedKey(namespace: name, bytes: Key(key).bytes)
-    // No store has a key of this length. The tier would send the key to every machine by the log, so nothing is done.
+    // No store has an empty or too long key. The tier would send the key to every machine by the log, so nothing is done.
     guard key.isPossible else { return }
     defer { local.leaveLoad(of: key.bytes) }
     try await change(.remove(key))

@@ -144,7 +144,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     // The lease of the tier decides which machine loads, so the store takes no lease of its own.
     options.takesLease = false
     let sharedKey = SharedKey(namespace: name, bytes: key.bytes)
-    // No store takes a key of this length, so the tier must not take the key either.
+    // No store takes an empty or too long key, so the tier must not take the key either.
     guard sharedKey.isPossible else {
       return try await local.result(for: key, options: options, load: load)
     }

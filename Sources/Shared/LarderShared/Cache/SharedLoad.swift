@@ -217,7 +217,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     do {
       frame = try cache.frame(answer.value.map { try cache.local.encode($0) }, answer.attributes)
     } catch {
-      // The store cannot keep the value either, and the error of the store gives the reason.
+      // No frame can hold the answer. The store cannot keep the answer either, and the store's error gives the reason.
       await release(lease)
       return loaded(answer, ValueStamp(version: lease.head, written: 0), ticket)
     }

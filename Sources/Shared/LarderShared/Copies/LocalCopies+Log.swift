@@ -38,7 +38,7 @@ extension LocalCopies {
         let isShared = try known[name] ?? state.isNoted(name.string, in: snapshot)
         known[name] = isShared
         let namespace = store.namespace(name.string)
-        // Records of one namespace often follow each other, so the namespace is looked up once for them.
+        // Successive records often name the same namespace, so the namespace is looked up once for all of them.
         while index < changes.count, changes[index].namespace.map(ExactString.init) == name {
           if isShared, try changes[index].concerns(namespace, in: snapshot) {
             found.append(changes[index])

@@ -108,7 +108,7 @@ struct LogFollower {
     }
   }
 
-  /// Begins with a new history: the log lacks records that this machine has missed, or has another history.
+  /// Begins with a new history, because the log lacks records that this machine has missed, or has another history.
   private mutating func beginAnew() async throws {
     // A server could lose each new history immediately, so further attempts wait.
     if hasBegun { try await reader.clock.sleep(until: now + Self.interval) }

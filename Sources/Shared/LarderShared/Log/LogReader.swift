@@ -77,7 +77,7 @@ struct LogReader: Sendable {
   /// Continues at the position of the store's last reader, or begins with a new history.
   func start() async throws -> LocalState.Progress {
     let known = try copies.state.progress()
-    // If the progress has no position, a process began with a history but did not finish.
+    // If the progress has no position, a process began a history and did not finish, so this process begins another history.
     if let known, known.application == tier.application, known.position != .zero {
       // The file of recent changes is new, so its slots must refuse all values from before this position.
       if copies.recent.applied == .zero {

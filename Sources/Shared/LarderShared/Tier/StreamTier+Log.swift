@@ -67,7 +67,7 @@ extension StreamTier {
     do {
       try await clock.sleep(until: begun + waiting)
     } catch {
-      // The reader itself tests whether its task was cancelled.
+      // The error is ignored, because the reader itself tests whether its task was cancelled.
     }
   }
 }
