@@ -188,7 +188,7 @@ static inline int larder_start_thread(void *(*run)(void *), void *context) {
 }
 
 // Sets the policy SCHED_BATCH (3; the headers declare the name only with _GNU_SOURCE). When the calling thread wakes up, the
-// thread then does not interrupt a running thread. Under seccomp the policy stays, because a filter may end the process.
+// thread then does not interrupt a running thread. Under seccomp the policy stays, because a filter may kill the process then.
 static inline void larder_schedule_as_batch(void) {
 #ifdef __linux__
   struct sched_param parameters;

@@ -42,7 +42,7 @@ extension String {
       byte >= 0x80 || byte.isLetter || byte.isDigit || "/._-+=:@%,".utf8.contains(byte)
     }
     if isPlain, !isEmpty { return self }
-    // A quote with a combining mark is one character, but `sh` sees the quote.
+    // A quote with a combining mark is one character, but `sh` sees the quote. So each scalar is compared.
     return "'" + unicodeScalars.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
   }
 }

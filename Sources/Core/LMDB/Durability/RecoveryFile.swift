@@ -53,7 +53,7 @@ final class RecoveryFile: Sendable {
   }
 
   /// Syncs the data file. After a failure, a later success proves nothing: the system may have dropped pages that it could not
-  /// write, and counts these pages as written. So the record tells every process about the failure, until a recovery clears it.
+  /// write, and counts these pages as written. So until the next recovery, the record tells every process about the failure.
   @unsafe func syncData(of handle: OpaquePointer) throws(LMDBError) {
     try checkSynced()
     do throws(LMDBError) { try unsafe syncFile(of: handle) } catch {

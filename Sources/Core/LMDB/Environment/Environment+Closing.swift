@@ -99,7 +99,7 @@ extension Environment {
     }
   }
 
-  /// Renames a complete new data file over the old one. The caller owns the writer lock, holds `lock.opening`, and is alone.
+  /// Replaces the data file by the complete new data file. The caller owns the writer lock, holds `lock.opening`, and is alone.
   func replaceData() throws(LMDBError) {
     let paths = files.paths
     let isDone = try handle.readers.withAllIdle(lockTimeout: handle.lockTimeout) {

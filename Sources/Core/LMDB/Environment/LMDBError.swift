@@ -24,7 +24,7 @@ extension SystemError: CustomStringConvertible {
   package static let stopped = LMDBError(code: -31_008)
   package static let insideWrite = LMDBError(code: -31_009)
   package static let syncFailed = LMDBError(code: -31_020)
-  /// The page is damaged. Nothing was read from the page or written to it.
+  /// The page is damaged. Nothing was read from the page or written to the page.
   package static let damagedPage = LMDBError(code: -31_010)
   /// Another thread has kept this process's writer lock for the lock timeout. Perhaps that thread waits for the calling thread.
   package static let writerKept = LMDBError(code: -31_011)

@@ -16,7 +16,7 @@ struct StoreFiles: Sendable {
 
   /// Resolves symbolic links, so that each store has only one path.
   init(resolving path: String) throws(OpenError) {
-    // The system takes a zero byte as the end of the path, so it would use another path.
+    // The system takes a zero byte as the end of the path, so the system would use another path.
     guard !path.utf8.contains(0) else { throw OpenError(.invalidPath, path: path) }
     guard let resolved = unsafe realpath(path, nil) else {
       let isFile = larder_errno() == ENOTDIR

@@ -28,8 +28,8 @@ final class StoreLocks: Sendable {
   let readers: GuardedFileLock
   let checkpoint: FileLock
   let maps: GuardedFileLock
-  /// The lock on the file `lock.write`. A process without permission to write has no slot in the reader table. So it holds this
-  /// lock shared, and no other process writes during its reads.
+  /// The lock on the file `lock.write`. A process without permission to write has no slot in the reader table. So such a
+  /// process holds this lock shared, and no other process writes during its reads.
   let reading: FileLock
   let isWritable: Bool
   private let files: [(name: String, lock: FileLock)]

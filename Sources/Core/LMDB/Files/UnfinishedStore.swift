@@ -39,7 +39,7 @@ package struct UnfinishedStore: ~Copyable {
   }
 
   private static func claim(_ path: String, for place: String) throws(OpenError) -> FileDescriptor {
-    // Another process may complete its store and rename the directory before this process has locked it. Then tries again.
+    // Another process may complete its store and rename the directory before this process has the lock. Then tries again.
     for _ in 0..<100 {
       do throws(OpenError) { try StoreFiles.makeDirectory(path) } catch {
         if error.kind == .danglingLink { throw error }

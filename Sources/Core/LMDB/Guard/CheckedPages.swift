@@ -17,7 +17,7 @@ struct CheckedPages {
     var isDrained = false
     /// For a page with `isDrained`, which LMDB may have merged: the distance in pages up to which its neighbours were checked.
     var covered: Int32 = 0
-    /// The number of used bytes on all pages below this page; 0 if not all of them were checked.
+    /// The number of used bytes on all pages below this page; 0 if some of these pages were not checked.
     var total: Int32 = 0
     var hasCheckedNext = false
     /// For a leaf: whether its values on overflow pages were checked.
@@ -57,7 +57,7 @@ struct CheckedPages {
   enum Visit {
     /// The page was not visited before, or its visits were forgotten.
     case first
-    /// The first visit in this write, or the first one with known lists. The page was visited earlier through the same record.
+    /// The first visit in this write, or its first visit with known lists. Earlier visits came through the same record.
     case same
     /// This write has already visited the page through the same record, and nothing more must be checked.
     case again

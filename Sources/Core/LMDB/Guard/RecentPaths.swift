@@ -2,7 +2,7 @@
 /// of the last commit. A write does not change these trees, so a path stays valid until the write ends.
 struct RecentPaths {
   private var paths: [TreePath] = []
-  /// One bit for each tree; a store has six trees. If the bit is set, the second path of the tree is the newer one.
+  /// One bit for each tree; a store has six trees. If the bit is set, the second path of the tree is the newer path.
   private var isSecondNewer: UInt64 = 0
 
   mutating func forget() {

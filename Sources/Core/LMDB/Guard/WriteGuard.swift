@@ -60,7 +60,7 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.hasLists = freePages != nil
   }
 
-  /// Updates the lists. After many writes forgets them, so that they are read and checked again. Long lists are forgotten later.
+  /// Updates the lists. After many writes, later for long lists, forgets the lists, so that they are read and checked again.
   private func followFreePages() throws(PageDamage) {
     guard let (commit, count) = freePages.map({ ($0.commit, $0.count) }) else { return }
     writesSinceReading += 1

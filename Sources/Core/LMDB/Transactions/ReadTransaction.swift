@@ -134,7 +134,7 @@ import Synchronization
   /// A separate struct, because a mutating call on the whole slot would overlap with another thread's read of ``state``.
   var snapshot: SnapshotTrees
   var scratch = Scratch()
-  /// The phase of the store, which shows a forked child that it must not end a snapshot that it has inherited.
+  /// The phase of the store, which tells a forked child that the child must not end an inherited snapshot.
   let shared: UnsafeMutablePointer<ForkState>
   /// The number of slots outside the pool, which counts this slot; nil for a slot of the pool.
   let extra: UnsafeMutablePointer<Atomic<Int>>?

@@ -1,8 +1,8 @@
 import LMDB
 import LarderSystem
 
-/// The use of the write buffer by a transaction. First the transaction stores the records of the older log while processes
-/// still append. A transaction with its own changes then stores the other records, too. Until its end no process appends.
+/// A transaction's use of the write buffer. First the transaction stores the records of the older log while processes append. A
+/// transaction with its own changes then stores the other records; no process appends until that transaction ends.
 struct BufferHold {
   private let buffer: WriteBuffer?
   /// The logs that the transaction has stored.

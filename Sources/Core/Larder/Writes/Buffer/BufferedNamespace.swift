@@ -60,8 +60,8 @@ extension BufferCharge {
   }
 }
 
-/// The slot of a namespace: the version of its next value, the room that is left after the records of both logs, and the charge
-/// of the records in the active log.
+/// The slot of a namespace: the version of the namespace's next value, the room that is left after the records of both logs,
+/// and the charge of the records in the active log.
 struct BufferedNamespace {
   let id: NamespaceID
   var next: UInt64

@@ -19,7 +19,7 @@ enum WriteCondition {
 
 /// Writes of single entries through the write buffer, without a commit.
 extension StoreEngine {
-  /// The buffer, the generation of the metadata in its base, and the namespace as it was in that generation.
+  /// The buffer, the generation of the metadata in the buffer's base, and the namespace in that generation.
   private typealias Target = (buffer: WriteBuffer, generation: UInt64, namespace: KnownNamespace)
 
   /// Stores a value in the write buffer if the condition is true. Returns nil if only a transaction can store the value, and

@@ -20,7 +20,7 @@ extension WriteBuffer {
       BufferRecord(id: id, keyHash: keyHash, keyCount: keyCount, entryCount: entryCount)
     }
 
-    /// The charge of a record that stores a value of `size` bytes, or nothing.
+    /// The charge of a record that stores a value of `size` bytes, or of a removal if `size` is nil.
     fileprivate func charge(replacedBy size: Int?) -> BufferCharge {
       // A commit of the older log may evict the entry, whose room would then count twice.
       let former = found == nil && state.hasOlder ? nil : entry?.size

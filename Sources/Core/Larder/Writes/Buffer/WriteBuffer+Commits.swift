@@ -45,7 +45,7 @@ extension WriteBuffer {
     return result
   }
 
-  /// If the process is killed before the last store, the old state is still valid: it does not use the other words.
+  /// If the process is killed before the last store, the old state is still valid, and does not use the other words.
   private func turn(_ state: BufferState, _ view: borrowing SharedTable.View) -> BufferState {
     let turned = state.turned
     view.store(UInt64(state.end), wide: BufferLayout.Place.olderEnd)

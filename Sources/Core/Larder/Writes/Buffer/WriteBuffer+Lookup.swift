@@ -30,8 +30,7 @@ extension WriteBuffer {
     return search(key, in: id, keyHash: keyHash, generation, table.view).found
   }
 
-  /// The place in the hash table of the newest record of a key, and that record. If the generation has no such record, a free
-  /// place.
+  /// The newest record of a key, and its place in the hash table. If the generation has no record of the key, a free place.
   @inline(__always)
   func search(
     _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, _ generation: UInt64,

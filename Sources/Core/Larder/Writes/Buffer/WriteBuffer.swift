@@ -4,10 +4,10 @@ import Synchronization
 
 /// The write buffer holds the entries that were written after the last commit, in memory that all processes of a store share.
 ///
-/// A write of one entry appends a record to the active log, which every reader sees immediately. A transaction first makes the
-/// other log active, and then stores the records of the older log, while processes continue to append. A transaction that also
-/// makes changes of its own then freezes the buffer: until the transaction ends, no process appends, so the transaction stores
-/// the records of both logs before its own changes. The records are in a file, so a killed process loses no record.
+/// A write of one entry appends a record to the active log, and every reader sees the record immediately. A transaction first
+/// makes the other log active, and then stores the records of the older log, while processes continue to append. A transaction
+/// that also makes its own changes then freezes the buffer: until the transaction ends, no process appends, so the transaction
+/// stores the records of both logs before its changes. The records are in a file, so a killed process loses no record.
 ///
 /// Everything in the file may be damaged. So offsets and lengths are checked before use, and each entry has a checksum.
 final class WriteBuffer: Sendable {
@@ -161,8 +161,8 @@ final class WriteBuffer: Sendable {
     return BufferLog(generation: state.olderGeneration, end: min(end, layout.logSize))
   }
 
-  /// The logs with records that the commit `commit` does not contain, the older log first. The commit may contain a log if its
-  /// process was killed before it could mark the log as committed.
+  /// The logs with records that the commit `commit` does not contain, the older log first. The commit contains a log if the
+  /// committing process was killed before it could mark the log as committed.
   func logs(of state: BufferState, after commit: UInt64) -> [BufferLog] {
     guard let first = state.firstGeneration(after: commit, base: base(of: state)) else { return [] }
     return logs(of: state).filter { $0.generation >= first }

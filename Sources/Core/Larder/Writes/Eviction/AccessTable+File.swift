@@ -7,7 +7,7 @@ extension AccessTable {
   private static let layout: UInt32 = 2
   static let fewestEntries = 4096
   private static let mostEntries = 1 << 28
-  /// The minutes after the epoch in which a table is usable. A clock may go back by one day; a slot has 16 bits for a minute.
+  /// In these minutes after its epoch a table is usable: a clock may go back by one day, and a slot has 16 bits for a minute.
   private static let minutes: ClosedRange<Int64> = -1440...60_000
   /// When a table is replaced, last uses that are older than this number of minutes become equally old.
   private static let keptMinutes: Int64 = 1 << 15

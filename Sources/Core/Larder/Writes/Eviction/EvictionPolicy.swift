@@ -32,7 +32,7 @@ protocol EvictionQueue: ~Copyable {
   mutating func main(from position: Position, sparing spared: Entry?) throws(Failure) -> Entry?
   func position(of entry: Entry) -> Position
   func position(after entry: Entry) -> Position
-  /// Removes an entry and its statistics. If the entry must stay, returns false. Later searches skip it, so each search ends.
+  /// Removes an entry and its statistics. False if the entry must stay; later searches skip such entries, so each search ends.
   mutating func remove(_ entry: Entry) throws(Failure) -> Bool
 
   func stats(of entry: Entry) -> AccessStats

@@ -117,7 +117,7 @@ extension WriteSession {
       } else {
         try tombstoneOfEveryTag()
       }
-    // Other processes may have cached that this tombstone is damaged. With a new generation these processes read it again.
+    // Other processes may have cached that this tombstone is damaged. With a new generation they read the tombstone again.
     if tombstone.tags.isEmpty { ledger.updateStore { $0.generation &+= 1 } }
     let (removal, isDone) = try removeHidden(by: &tombstone, limit: limit)
     guard isDone else {

@@ -12,7 +12,7 @@ struct BatchEffects {
   /// The number that ``RemovalTable`` gave to the removals of the batch; nil if the batch removed nothing.
   var removal: UInt64?
   var changes: PendingChanges?
-  /// Whether the batch made changes while no subscription existed. False after the batch if there never was one.
+  /// Whether the batch made changes without a subscription. False after the batch if there never was a subscription.
   var hasUnrecordedChanges = false
   var entries: UInt64 = 0
   var orphans: UInt64 = 0

@@ -168,7 +168,7 @@ extension QueueState {
   }
 }
 
-/// The last counters that this process committed, used under the writer lock. With them, the next write need not read records.
+/// The last counters that this process committed, so that the next write need not read records. Used under the writer lock.
 final class CommittedLedger: Sendable {
   private let latest = Mutex<(serial: UInt64, balance: Ledger.Balance)?>(nil)
 

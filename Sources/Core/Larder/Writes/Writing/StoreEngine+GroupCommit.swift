@@ -76,7 +76,7 @@ extension StoreEngine {
         for member in rest { member.finish(error) }
         return
       } catch {
-        // The group needed too much room or failed in another way. A member may succeed alone, so each one runs alone.
+        // The group needed too much room or failed in another way. A member may succeed alone, so each member runs alone.
         for member in rest { commitAlone(member) }
         return
       }

@@ -59,7 +59,7 @@ extension WriteBatch {
     }
   }
 
-  /// Starts the lifetime of an entry again. If `stale` is nil, the stale window keeps its length; an entry that never expired
+  /// Starts the lifetime of an entry again. If `stale` is nil, the stale window keeps its length; an entry without an expiry
   /// gets the length of the rules. `confirmed` is the time at which the origin said that the value is still current.
   mutating func reschedule(
     _ key: Span<UInt8>, in name: String, expires: Expiration?, stale: Duration? = nil,

@@ -97,7 +97,7 @@ extension WriteBatch {
         .exists, "there is a namespace \(new) already", hint: "rename that one first")
     }
     for name in [old, new] { session.recordRemoval(of: RemovalTable.hash(ofNamespace: name)) }
-    // Counts of reads are in memory under the old name, but belong to the namespace. So they are written before the change.
+    // Counts of reads are in memory under the old name, but belong to the namespace. So the counts are written first.
     try session.mergeReadCounters()
     try session.transaction.remove(MetadataKey.namespace(old), from: .main)
     session.known[ExactString(old)] = nil

@@ -66,7 +66,7 @@ extension WriteSession {
   }
 
   private mutating func release(_ entryKey: [UInt8], from owner: [UInt8]) throws(LarderError) {
-    // The current write stores this dependent, so the dependent must stay. Its owner (in a cleared namespace) must wait.
+    // The current write stores this dependent, so the dependent must stay. The owner (in a cleared namespace) must wait.
     if mustStay(entryKey) { return orphans.putOff(owner) }
     guard let (entry, others) = try dependent(entryKey, of: owner) else { return }
     var remaining: [StoredOwner] = []
