@@ -1,9 +1,9 @@
 import LarderShell
 import ShellLanguage
 
-/// The arguments of the program: its own options, the store, and the words of a command. The first word that is neither an
-/// option of the program nor the value of an option is STORE. The next word of this kind is COMMAND. COMMAND and all words
-/// after it belong to the command, and are not parsed here.
+/// The arguments of the program: the options of the program, the store, and the words of a command. The first word that is
+/// neither an option of the program nor the value of an option is STORE. The next word of this kind is COMMAND. COMMAND and all
+/// words after COMMAND belong to the command, and are not parsed here.
 struct Options {
   /// A command or file to run. The steps run in the order of the arguments.
   enum Step: Equatable {

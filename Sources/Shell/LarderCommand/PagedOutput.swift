@@ -10,7 +10,7 @@ final class PagedOutput {
     /// The gathered output, which is not longer than the screen.
     case gathering([UInt8])
     case paging(ChildProgram)
-    /// The person left the pager, so the rest of the answer is dropped.
+    /// The person left the pager, so the rest of the output is dropped.
     case left
   }
 

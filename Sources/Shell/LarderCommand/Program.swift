@@ -140,7 +140,7 @@ enum Program {
     return 0
   }
 
-  /// The form of an answer for which no session exists. Such an answer contains no times.
+  /// The form of an answer for which no session exists. Such an answer contains no times, so the clock does not matter.
   private static func presentation(
     _ options: Options, _ environment: [String: String]
   ) -> Presentation {

@@ -87,7 +87,7 @@ final class ShellRunner {
       case .line(let line):
         let code = try reporting {
           guard case .commands(let commands) = try reader.read(line) else { return nil }
-          // If a command fails, the other commands of its line do not run, even with --keep-going.
+          // If a command fails, the remaining commands of the line do not run, even with --keep-going.
           for command in commands {
             let before = failures
             if let code = try run(command) { return code }

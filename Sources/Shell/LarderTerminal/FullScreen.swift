@@ -5,8 +5,8 @@
 #endif
 
 /// The whole screen of the terminal. Each key is read when it is typed. At the end, the screen shows its former content. If a
-/// signal of `EmergencyExit` ends the process, the terminal is restored, too. A process may have only one `FullScreen`, and
-/// none while a `LineEditor` reads.
+/// signal of `EmergencyExit` ends the process, the terminal is restored, too. A process may have only one `FullScreen`. While a
+/// `LineEditor` reads, the process may have no `FullScreen`.
 package final class FullScreen {
   package enum Event {
     case bytes([UInt8])
@@ -100,8 +100,8 @@ package final class FullScreen {
   deinit { try? close() }
 }
 
-/// Restores the terminal when a signal ends the process. These signals are requests to end, timers, limits and faults. The
-/// handler calls only functions that a signal handler may call: `write`, `tcsetattr`, `signal` and `raise`.
+/// Restores the terminal when a signal ends the process: a request to end, a timer, an exceeded limit or a fault. The handler
+/// calls only functions that a signal handler may call: `write`, `tcsetattr`, `signal` and `raise`.
 enum EmergencyExit {
   private static let ends = [
     SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGXFSZ, SIGSEGV, SIGBUS, SIGILL,

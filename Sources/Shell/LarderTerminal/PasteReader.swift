@@ -21,7 +21,7 @@ struct PasteReader {
     return String(String.UnicodeScalarView(text))
   }
 
-  /// Drops the rest up to the mark, or until no more bytes come. Otherwise a line of the rest would later run as a command.
+  /// Drops the rest of the paste: up to the mark, or until no byte comes. Otherwise a line of the rest would run as a command.
   private func discard(after read: ArraySlice<Unicode.Scalar>) throws(TerminalError) {
     var last = read
     while !Self.isEnd(last), let byte = try nextByte() {

@@ -91,7 +91,7 @@ package enum Terminal {
     case timedOut
   }
 
-  /// Waits until the stream can be read, a signal comes, or the time is over. Nil means no time limit.
+  /// Waits until the stream can be read, a signal comes, or the time is over. If `limit` is nil, the time has no limit.
   static func wait(
     for stream: Stream, atMost limit: Duration? = nil
   ) throws(TerminalError) -> WaitResult {

@@ -79,7 +79,7 @@ struct BrowseScreen {
     } else if let input = state.input {
       let note = state.message.map { "  " + $0.text.description } ?? ""
       var column = frame.put(label(of: input), at: row, 1, rendition: rendition(.command))
-      // The cursor is at the end of the line, so a long line shows its end.
+      // The cursor is at the end of the line, so of a long line only the end is shown.
       let text = SafeText(input.text).description
       let end = DisplayWidth.suffix(of: text, columns: max(width - column - 2, 0))
       column = frame.put(end + "_", at: row, column)

@@ -63,7 +63,7 @@ struct KeyDecoder {
       pending.removeFirst(end)
       return .some(scalar.isControl ? Self.control(first) : .text(Character(scalar)))
     case .byte:
-      // The bytes may be the start of a character, so waits for more bytes. Other bytes that are not UTF-8 are dropped.
+      // The bytes may be the start of a character, so more bytes are needed. Other bytes that are not UTF-8 are dropped.
       if !isFinal, first >= 0xC2, first < 0xF5, pending.count < 4,
         pending.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 })
       {

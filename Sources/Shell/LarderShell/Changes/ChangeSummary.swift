@@ -83,7 +83,7 @@ struct ChangeSummary {
   var counts: [Field] { [("count", .number(total.entries)), ("bytes", .size(total.bytes))] }
 }
 
-/// A number of entries, and the bytes of their values as they are stored.
+/// A number of entries, and the number of bytes that their stored values need.
 struct Tally: Sendable, Hashable {
   var entries = 0
   var bytes = 0

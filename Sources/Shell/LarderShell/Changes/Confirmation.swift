@@ -20,7 +20,7 @@ struct Confirmation {
   /// Whether `--yes` was given to the command or to the program.
   var isGiven: Bool { call.has("--yes") || session.settings.answersYes }
 
-  /// Whether a question is possible, because a person typed the command. The setting `confirm` is not tested here.
+  /// Whether the shell can ask: a person typed the command, and there is a terminal. The setting `confirm` is not tested here.
   private var asks: Bool { session.canAsk && session.host.ask != nil }
 
   /// Throws `declined` or `needs_yes` if the change is not confirmed. With `confirm off`, the prompt asks only if `isSweeping`.

@@ -73,7 +73,7 @@ private struct ValueEdit {
 
   mutating func store(_ text: [UInt8]) throws -> Store.Entry? {
     var text = text
-    // Most editors add a newline at the end of the file, so this newline is removed if the value had none.
+    // Most editors add a newline at the end of the file, so this newline is removed if the value did not end with a newline.
     if text.last == .newline, original.last != .newline { text.removeLast() }
     guard text != original else { return nil }
     if isJSON, let failure = Self.parseError(text) {

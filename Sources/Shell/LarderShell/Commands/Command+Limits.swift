@@ -79,7 +79,7 @@ extension Command {
     return names[0].text
   }
 
-  /// Changes the limits. Returns `before` minus the present entries and bytes, so it includes removals by other processes.
+  /// Changes the limits. The result, `before` minus the present entries and bytes, includes removals by other processes.
   private static func override(
     _ call: Invocation, _ name: String?, from before: Tally, in session: Session
   ) throws -> Tally {

@@ -25,7 +25,7 @@ struct StatisticsReport {
     added = try session.additions.storeFacts(session.store)
     http = try HTTPCounts.read(from: session.store)
       .filter { only == nil || $0.namespace.isExactly(only) }
-    // This process reads only for this command, so its own readers are removed from the list.
+    // This process reads only for this command, so the readers of this process are removed from the list.
     statistics.readers.removeAll { $0.process == Int(ProcessInfo.processInfo.processIdentifier) }
     isWhole = only == nil
     namespaces = statistics.namespaces.filter { only == nil || $0.info.name.isExactly(only) }.map {

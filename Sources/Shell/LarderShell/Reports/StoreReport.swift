@@ -4,7 +4,7 @@ import ShellLanguage
 
 /// The page of `report`, as HTML or Markdown: space, expiry, age, sizes, hit rate, the largest entries and the limits.
 struct StoreReport {
-  /// A bar: its label, its length as a share of the longest bar, and its amount in words.
+  /// A bar: the label, the length as a share of the longest bar, and the amount in words.
   typealias Bar = (label: String, share: Double, words: String)
 
   private enum Part {

@@ -53,7 +53,7 @@ extension Store.Namespace {
 
   /// A hint with similar keys, with a command that a person can run, or with both.
   func hint(for key: [UInt8], verb: String) throws -> SafeText {
-    // Shortens the key until a key of the namespace begins with the rest.
+    // Shortens the key until a key of the namespace begins with the shortened key.
     var prefix = Array(key.prefix(Self.mostProbes))
     var keys = prefix == key ? try self.keys(beginningWith: prefix) : []
     while keys.isEmpty, !prefix.isEmpty {

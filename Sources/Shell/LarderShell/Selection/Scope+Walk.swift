@@ -15,7 +15,7 @@ extension Scope {
   private static let valuesPerBatch = 4_000_000
 
   /// Reads the entries of the selection in its order and within its limit. Gives the results of `read` to `body`, a batch at a
-  /// time, while `wantsMore` returns true. The values may be empty unless `readingValues` is true.
+  /// time, while `wantsMore` returns true. If `readingValues` is false, the values may be empty.
   ///
   /// In the order of keys, only one batch is in memory. For another order, the entries within the limit are in memory. No
   /// snapshot is held while `body` runs. An interruption ends the walk.

@@ -70,7 +70,7 @@ extension Scope {
     return try store.namespace(existing[0]).entry(for: key) == nil ? name : nil
   }
 
-  /// Listed keys that have no entry, or whose entry does not pass. Expired entries pass only if the selection asks for them.
+  /// Listed keys without an entry that meets `passes`. An expired entry counts only if the selection asks for expired entries.
   func missingKeys(_ passes: (Store.Entry) -> Bool = { _ in true }) throws -> [[UInt8]] {
     let seesExpired = selection.wantsExpired
     return try selection.patterns.compactMap { pattern in

@@ -5,7 +5,7 @@ extension Session {
   /// The namespaces that a choice means. Throws if a namespace of the choice does not exist.
   func namespaces(_ choice: NamespaceChoice) throws -> [Store.Namespace] {
     var choice = choice
-    // The namespace of `use` may have been removed, so it gets the same check as a namespace in the line.
+    // The namespace of `use` may have been removed, so this namespace gets the same check as a namespace in the line.
     if choice == .unnamed, let current { choice = .named([try NamespaceName(current)]) }
     guard case .named(let names) = choice else {
       return try choice.resolved(

@@ -16,7 +16,7 @@ package final class Session {
   package internal(set) var current: String?
   let undo = UndoLog()
   let additions: Additions
-  /// The values of `:name` in the commands of a file.
+  /// The values that replace `:name` in the commands of a file.
   package var variables = Variables()
   /// Whether the prompt must forget the lines that a person can recall.
   package var historyWasCleared = false

@@ -8,7 +8,7 @@ package struct Settings {
   /// Whether the terminal can show box and block characters.
   package var hasUnicode = true
   package var endsWithNUL = false
-  /// Whether every bulk change is confirmed, as with `larder --yes`.
+  /// Whether bulk changes need no question, as with `larder --yes`.
   package var answersYes = false
   package var confirmsBulkChanges = true
   package var isQuiet = false
@@ -16,7 +16,7 @@ package struct Settings {
   package var showsTiming = false
   package var keepsHistory = true
   package var showsHints = true
-  /// The number of rows of a list that a person sees. If nil, as many rows as fit the window.
+  /// The number of rows of a list that a person sees. If nil, as many rows as fit the window, but at most 50.
   package var rowLimit: Int?
   /// Whether times are read and shown in UTC instead of the local zone.
   package var isUTC = false

@@ -37,7 +37,7 @@ struct LineFields {
   let count: Int
 
   init(_ text: [UInt8]) throws(ParseError) {
-    // If two fields had the same name, one field would be lost without notice. So throws an error.
+    // If two fields had the same name, one field would be lost without notice. So such a line is an error.
     if let (name, range) = JSONFields.repeated(in: text) {
       throw ParseError("\(name) is there twice", at: range.lowerBound)
     }
@@ -114,7 +114,7 @@ struct LineFields {
       switch $0 {
       case .string(let text):
         UnixTime(rfc3339: String(decoding: text, as: UTF8.self)).map { Timestamp($0) }
-      // If RFC 3339 cannot express a time, an export writes the time as a number.
+      // If RFC 3339 cannot express a time, an export writes the time as a number. So a number is valid, too.
       case .integer(let number): Int64(exactly: number).map { Timestamp(milliseconds: $0) }
       default: nil
       }

@@ -5,7 +5,7 @@ import ShellLanguage
 enum ValueStyle: String, CaseIterable {
   case auto, json, text, hex, base64
 
-  /// Whether a pipe gets the unchanged bytes in this style.
+  /// Whether a pipe gets the unchanged bytes of a value in this style.
   var isVerbatim: Bool { self == .auto || self == .text }
 }
 

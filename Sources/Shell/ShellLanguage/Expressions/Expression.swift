@@ -100,7 +100,7 @@ package enum QueryName: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// `.a.b[0]`, `.items[].price`, `header.etag`, `metadata.a`
+/// A path, such as `.a.b[0]`, `.items[].price`, `header.etag` or `metadata.a`.
 package struct QueryPath: Sendable, Hashable {
   package enum Root: Sendable, Hashable {
     case value

@@ -77,7 +77,7 @@ struct QueryLexer {
     return QueryToken.beginsIdentifier(text[index]) ? .field(identifier()) : .dot
   }
 
-  /// A JSON string, or a string in single quotes without escapes.
+  /// The content of a JSON string, or of a string in single quotes, in which a backslash has no special meaning.
   private mutating func string() throws(ShellError) -> [UInt8] {
     let start = index
     let quote = text[index]

@@ -135,7 +135,7 @@ struct ArgumentReader {
     return words.count > 1 && words.last?.leads(with: ".") == true ? 1 : 0
   }
 
-  /// The words. If the last words form one time, such as `tomorrow 09:00` or `2h 30m`, these words become one word.
+  /// The words, but with the last words joined to one word if they form one time, such as `tomorrow 09:00` or `2h 30m`.
   private func joiningTime(_ words: ArraySlice<Word>) throws(ShellError) -> ArraySlice<Word> {
     for count in stride(from: min(words.count, 4), to: 1, by: -1) {
       let last = words.suffix(count)

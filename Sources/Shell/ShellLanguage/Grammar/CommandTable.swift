@@ -4,7 +4,7 @@ package struct CommandTable: Sendable {
 
   package init(_ commands: [CommandSpec]) { self.commands = commands }
 
-  /// Finds a command by its name or alias in any case, not by an abbreviation, which a new command could make ambiguous.
+  /// Finds a command by its name or alias, in any case. Abbreviations find nothing: a new command could make them ambiguous.
   package func command(named name: String) -> CommandSpec? {
     let name = name.lowercased()
     return commands.first { $0.name == name || $0.aliases.contains(name) }

@@ -79,7 +79,7 @@ package enum JSON: Sendable, Hashable {
     }
   }
 
-  /// Appends a scalar. A control or hidden character becomes an escape such as `\u202e`; beyond U+FFFF, it becomes two escapes.
+  /// Appends a scalar. A control or hidden character becomes an escape such as `\u202e`, or two escapes if beyond U+FFFF.
   static func append(_ scalar: Unicode.Scalar, to result: inout String) {
     guard scalar.isControl || scalar.isHidden else { return result.unicodeScalars.append(scalar) }
     for unit in String(scalar).utf16 {
