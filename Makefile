@@ -4,13 +4,13 @@ PREFIX ?= /usr/local
 STORE ?= .build/lego.larder
 TRACES ?= traces
 SWIFT ?= swift
-# SwiftPM passes the traits to the compiler in the order of a set, and another order compiles everything again. This variable
-# keeps the order the same.
+# SwiftPM passes the traits to the compiler in the order of a set, which differs from run to run. After another order, SwiftPM
+# compiles everything again. So this variable makes the order the same in all runs.
 BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 
 .PHONY: all run test examples trials sanitize proxy proxy-bench hummingbird shared valkey fleet hello transports lint format docs install uninstall dist packages bench bench-build bench-smoke traces clean
 
-# SwiftPM compiles all modules once more when it builds for the second time, so make itself decides whether to build.
+# A second build by SwiftPM compiles all modules again, so make itself decides whether a build is needed.
 PROGRAM = .build/release/larder
 all: $(PROGRAM)
 $(PROGRAM): Package.swift $(shell find Sources -type f) | packages
@@ -31,8 +31,8 @@ run: packages
 # the shell and the examples follow. Of the adapters' tests, only two run at a time: the adapters' programs talk to servers in
 # the test process, and each server needs a free thread. At the end, each example program runs once.
 #
-# TESTED has the traits that the tests need besides HTTP. It has no trait with packages that take long to build, so the tests of
-# those traits are left out.
+# TESTED has the traits that the tests need besides HTTP. Some traits need packages that take long to build. TESTED has none of
+# these traits, so `make test` omits their tests.
 #
 # WIDTH bounds the number of tests that run at the same time. Without a bound, thousands of descriptors would be open. With more
 # than some 1,300 descriptors, Foundation's Process reads beyond the end of its list of descriptors and can crash.
@@ -55,16 +55,16 @@ examples: packages
 	./Scripts/examples
 
 # Runs the workloads of the benchmarks once, except `shell`, and the long forms of the random tests: kills, power failures,
-# damage, models, fuzzers, faults put into the write buffer. Takes an hour or more; LARDER_TRIALS shortens the random tests.
+# damage, models, fuzzers, faults put into the write buffer. Takes an hour or more; a small LARDER_TRIALS takes less time.
 trials: packages bench-smoke
 	./Scripts/trials $(TRIALS)
 
-# Runs the tests of LMDB, Larder and the shell under both sanitizers. With SANITIZE=thread or SANITIZE=address, uses only one.
+# Runs the tests of LMDB, Larder and the shell under both sanitizers. SANITIZE=thread and SANITIZE=address choose one sanitizer.
 SANITIZE ?=
 sanitize: packages
 	./Scripts/sanitize $(SANITIZE)
 
-# Builds and tests the caching proxy, which is a separate package because it needs SwiftNIO.
+# Builds and tests the caching proxy. The proxy is a separate package because the proxy needs SwiftNIO.
 proxy: packages
 	cd Examples/Proxy && $(BUILD) --build-tests && $(SWIFT) test --skip-build
 

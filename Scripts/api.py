@@ -12,7 +12,7 @@ import sys
 def constraints(symbol):
     words = {"conformance": ":", "superclass": ":", "sameType": "=="}
     found = symbol.get("swiftExtension", {}).get("constraints", [])
-    # The line of the type has the constraint Value: Sendable, so other lines leave the constraint out.
+    # The line of the type has the constraint Value: Sendable, so other lines omit the constraint.
     found = [c for c in found if (c["lhs"], c["rhs"]) != ("Value", "Sendable")]
     return ", ".join(f"{c['lhs']} {words[c['kind']]} {c['rhs']}" for c in found)
 
@@ -31,7 +31,7 @@ def main(folder):
             where = constraints(symbol)
             lines.add(f"{name}  {text}" + (f"  [{where}]" if where else ""))
             kind = symbol["kind"]["identifier"]
-            # These members need no comment: the protocols of the standard library that require them have one.
+            # These members need no comment, because protocols of the standard library require and document these members.
             required = symbol["pathComponents"][-1] in (
                 "init(from:)", "encode(to:)", "==(_:_:)", "<(_:_:)", "hash(into:)", "description",
                 "rawValue", "init(rawValue:)")

@@ -1,4 +1,4 @@
-"""Checks that every link inside the documentation site in a directory leads to a page of it."""
+"""Checks that every link inside the documentation site in a directory leads to a page of the site."""
 
 import json
 import pathlib

@@ -23,10 +23,10 @@ PALETTE = {30: "#45475a", 31: "#f38ba8", 32: "#a6e3a1", 33: "#f9e2af", 34: "#89b
 
 
 def start(program, words, columns, rows):
-    """Starts the program at a pseudo-terminal. Returns its process, and functions that write and that read until it waits."""
+    """Starts the program at a pseudo-terminal. Returns the process, a function to write, and a function to read all output."""
     child, terminal = pty.fork()
     if child == 0:
-        # Waits until the parent has set the size of the window.
+        # Gives the parent time to set the size of the window.
         select.select([], [], [], 0.3)
         environment = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8", TZ="UTC", PAGER="cat", LARDER_HISTORY="off")
         os.execve(program, [program] + words, environment)
@@ -45,7 +45,7 @@ def start(program, words, columns, rows):
 
 
 def browsed(program, store, keys, columns=80, rows=16):
-    """The rows of the full-screen view after `keys`. The view moves the cursor before it writes."""
+    """The rows of the full-screen view after `keys`. The view moves the cursor to the place of each text."""
     child, write, read = start(program, [store, "browse", "@*"], columns, rows)
     output = read()
     for key in keys:
