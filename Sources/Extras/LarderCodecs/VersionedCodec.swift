@@ -16,8 +16,8 @@ import LarderSystem
 ///
 /// Each value is 7 bytes longer than without a version. A value without a version has version 0. Raw bytes that begin with 0xFF
 /// 0x01 look like a value with a version, so a cache of such bytes must use a versioned codec from the start. A program cannot
-/// decode a value of a higher version than its own. Reads miss this value, which stays stored until its key is written again.
-/// `Docs/Internals/FileFormat.md` has the bytes.
+/// decode a value of a higher version than its own. A read of such a value is a miss, and the value stays stored until its key
+/// is written again. `Docs/Internals/FileFormat.md` has the bytes.
 public struct VersionedCodec<Base: Codec>: Codec {
   /// The values of the base codec.
   public typealias Value = Base.Value

@@ -18,13 +18,13 @@
   ///     let store = try Store(at: path, options: options)
   ///
   /// Each value has a random nonce of its own. The store, the namespace, the key and the version of the entry are
-  /// authenticated. If the bytes of an entry were changed, or come from another entry, the entry counts as damaged, and reads
-  /// miss the entry. Nothing detects that a whole entry was replaced by an earlier state of the entry.
+  /// authenticated. If the bytes of an entry were changed, or come from another entry, the entry counts as damaged, and a read
+  /// is a miss. Nothing detects that a whole entry was replaced by an earlier state of the entry.
   ///
   /// Keys (see ``KeyedHash``), names of namespaces, tags, owners, times and sizes are not encrypted. Put this transform after
   /// compression: encrypted bytes cannot be compressed.
   public struct AESEncryption: ValueTransform {
-    /// Whether reads miss entries that are not encrypted.
+    /// Whether a read of an entry that is not encrypted is a miss.
     public let isRequired: Bool
     private let currentKey: String
     private let key: @Sendable (String) throws -> SymmetricKey?
@@ -34,8 +34,8 @@
     /// - Parameters:
     ///   - currentKey: the name of the key that encrypts; 1 to 100 bytes. To rotate keys, name a new key, and let `key` return
     ///     the earlier key while entries may need it. Encrypt at most 2^32 values with one key.
-    ///   - isRequired: whether reads miss entries that are not encrypted, so that an attacker cannot add plain entries. Pass
-    ///     false while a store still has entries that are not encrypted.
+    ///   - isRequired: whether a read of an entry that is not encrypted is a miss, so that an attacker cannot add plain
+    ///     entries. Pass false while a store still has entries that are not encrypted.
     ///   - key: returns the key with a name, of 128, 192 or 256 bits; nil for a retired key, whose entries then count as
     ///     damaged. Each write, and each read that memory does not answer, calls `key` and throws the errors of `key`.
     public init(

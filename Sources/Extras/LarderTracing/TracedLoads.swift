@@ -8,7 +8,7 @@
     ///
     /// A span has the context of the caller that began the load, even if other callers share the load. The closure of the load
     /// runs in the context of the span. The attributes are `larder.namespace`, `larder.load.keys` if one call loads several
-    /// keys, and `error.type`. No attribute has a key or a value.
+    /// keys, and `error.type`. No attribute has a key or a value of the store.
     ///
     /// - Parameter tracer: makes the spans. If the value is nil, each load uses the tracer that the program has at that time.
     public func traceLoads(with tracer: (any Tracer)? = nil) {

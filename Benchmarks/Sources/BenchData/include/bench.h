@@ -47,7 +47,7 @@ static inline uint64_t bench_get64(const uint8_t *from) {
   return __builtin_bswap64(number);
 }
 
-// Milliseconds since 1970, which the stores compare with deadlines; from the coarse clock of systems that have one.
+// Milliseconds since 1970, which the stores compare with deadlines; from the system's coarse clock if there is one.
 uint64_t bench_now(void);
 
 // The checksum of Larder's entries, written in C.

@@ -1,7 +1,7 @@
 #pragma once
 #include <bench.h>
 
-// libmdbx and tkrzw's hash store, loaded when the program runs: the program builds and runs without both libraries.
+// libmdbx and tkrzw's hash store, loaded when the program runs: the program also builds and runs without these libraries.
 //
 // Functions that can fail return 0, or 1 and leave the reason in `found_message`. `..._missing` returns NULL, or the reason why
 // the library cannot be used.

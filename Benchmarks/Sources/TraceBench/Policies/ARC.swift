@@ -1,4 +1,4 @@
-/// Two LRU lists: keys requested once, and keys requested again. A request for an evicted key makes the list of this key larger.
+/// Two LRU lists: keys requested once (T1), and keys requested again (T2). A request for an evicted key makes its list larger.
 ///
 /// Megiddo, Modha: ARC, a Self-Tuning, Low Overhead Replacement Cache (FAST 2003). B1 and B2 have evicted keys of T1 and T2.
 struct ARC: Policy {

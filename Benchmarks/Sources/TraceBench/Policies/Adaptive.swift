@@ -1,5 +1,5 @@
 /// The policy of the store: a queue, a boundary between window and main part, and a clock hand. A hit changes only statistics.
-/// Entries never move.
+/// Entries never move. A ghost is the record of an evicted entry.
 ///
 /// This code does not use the code of the store, so that the two can be compared. `Docs/Internals/Eviction.md` has the rules.
 struct Adaptive<Table: AccessTable>: Policy {

@@ -79,7 +79,7 @@ import Testing
       #expect(try notes.value(for: "a") == "secret" && notes.value(for: "b") == nil)
     }
     #expect(throws: LarderError.self) { _ = try AESEncryption(currentKey: "") { _ in nil } }
-    // Tests of transforms cover that reads miss entries without a required transform, so this test checks only the property.
+    // Tests of transforms cover the reads of entries without a required transform, so this test checks only the property.
     #expect(encryption.isRequired)
     let none = try AESEncryption(currentKey: "none") { _ in nil }
     try withTemporaryStore(options: options(none)) { store, _ in
