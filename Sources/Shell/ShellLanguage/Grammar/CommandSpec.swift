@@ -21,7 +21,7 @@ package struct CommandSpec: Sendable {
     package static let required = NamespaceUse(count: 1...1, allowsAll: true)
   }
 
-  /// What a command without a selection means: every entry (`optional`) or an error (`required`).
+  /// Without a selection, a command with `optional` applies to every entry; a command with `required` is an error.
   package enum SelectionUse: Sendable, Hashable { case optional, required }
 
   /// A condition on the arguments of a command. A rule names an argument as the usage line names the argument.
