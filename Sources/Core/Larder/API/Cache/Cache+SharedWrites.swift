@@ -2,8 +2,8 @@
 struct Stored: Sendable {
   var id: NamespaceID
   var header: EntryHeader
-  /// The state of the store at the lookup. For a written value, this is the state before the write, because another write may
-  /// have replaced the value in the state after the commit.
+  /// The state of the store at the lookup. For a written value, the state before the write is recorded, because the state after
+  /// the commit may contain a newer value of another write.
   var moment: UInt64
 }
 

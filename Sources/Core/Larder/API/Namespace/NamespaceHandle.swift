@@ -71,7 +71,7 @@ final class NamespaceHandle: Sendable {
     return id
   }
 
-  /// The commit with which the statistics of a namespace began; 0 if its counters are damaged.
+  /// The commit with which the statistics of a namespace began; 0 if its counters are damaged or missing.
   private func epoch(
     of id: NamespaceID, _ seal: RecordSeal, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> UInt64 {

@@ -102,8 +102,8 @@ extension Store {
     return ends
   }
 
-  /// The index is in the order of the ends of stale windows, so a later record may have an earlier expiry. The search reads
-  /// about 10,000 entries, and more if none of them is fresh. Without stale windows, the search ends at the first fresh entry.
+  /// Searches the expiry index. Its order is the ends of stale windows, so a later record may have an earlier expiry. Reads
+  /// about 10,000 entries, and more if none of these is fresh. Without stale windows, the search ends at the first fresh entry.
   private func nextExpiry(
     of id: NamespaceID, in transaction: borrowing ReadTransaction
   ) throws(LMDBError) -> Int64? {

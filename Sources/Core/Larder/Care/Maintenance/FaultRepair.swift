@@ -142,8 +142,7 @@ struct FaultRepair {
     }
   }
 
-  /// Finishes all invalidations: a damaged record of an invalidated tag hides every entry with tags. Returns false after a
-  /// stop.
+  /// Finishes all invalidations, because a damaged tag record hides every entry with tags. Returns false after a stop.
   private func finishInvalidations() throws(LarderError) -> Bool {
     var areLeft = true
     while areLeft {

@@ -1,6 +1,6 @@
 import LMDB
 
-/// Removes the entries of cleared namespaces in small steps. The clear itself only gave each namespace another id.
+/// Removes the entries of cleared namespaces in small steps. A clear itself only gives the namespace another id.
 enum GarbageCollector {
   /// The number of entries that a write removes in addition to its own work.
   static let perWrite = 32

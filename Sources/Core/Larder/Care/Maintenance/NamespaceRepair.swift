@@ -47,8 +47,7 @@ struct NamespaceRepair {
     }
   }
 
-  /// Reads at most `most` records. Returns the keys that lead to no entry. `reached`: the position for the next call, nil at
-  /// the end.
+  /// Reads at most `most` records. Returns the keys that lead to no entry; `reached` is where the next call begins, or nil.
   func dangling(
     _ part: Part, after position: [UInt8]? = nil, atMost most: Int = .max, _ chunks: ChunkOwners,
     in view: borrowing some DatabaseView & ~Copyable

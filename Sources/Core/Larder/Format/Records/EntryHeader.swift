@@ -16,7 +16,7 @@ struct EntryHeader: Equatable {
     static let pinned = Flags(rawValue: 4)
     /// The entry has a field with the time to idle, so an access postpones the expiry of the entry.
     static let idle = Flags(rawValue: 16)
-    /// Transforms changed the value. Records do not store this flag: a read finds in the fields whether the flag is set.
+    /// Transforms changed the value. Records do not store this flag: a read sets the flag if the fields name transforms.
     static let transformed = Flags(rawValue: 8)
     /// The entry has tags, so reads must check whether a tag was invalidated.
     static let tagged = Flags(rawValue: 32)

@@ -46,7 +46,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
       running.start(priority: priority) {
         do {
           let loaded = try await LoadDependencies.$running.withValue(running) {
-            // Only a refresh in the background has a priority of its own, so a priority tells that this load is a refresh.
+            // Only a refresh in the background has a priority of its own, so a load with a priority is a refresh.
             try await run(running, waits: !isNested, isRefresh: priority != nil, load)
           }
           complete(running, .success(loaded))

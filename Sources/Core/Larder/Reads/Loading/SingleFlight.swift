@@ -59,7 +59,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     return load
   }
 
-  /// The load `name` if the load runs or its value waits for the commit.
+  /// The load `name`, if the load runs or its value waits for the commit; otherwise nil.
   func load<Outcome: Sendable>(named name: Name) -> InFlightLoad<Outcome>? {
     loads.withLock { $0[name] as? InFlightLoad<Outcome> }
   }

@@ -117,7 +117,7 @@ public final class CacheMemory: Sendable {
   static func stripe(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash &>> 60) }
 
   /// The item under `key`, if the item is known to be current and fresh without a lookup in the store. Reads `newest` first, so
-  /// the comparison includes every write that ended before this call. The lock of the key's shard also makes the counts exact.
+  /// the comparison includes every write that ended before this call. The lock of the key's shard also protects the counts.
   @usableFromInline
   func current(_ key: Span<UInt8>) -> MemoryItem? {
     let newest = reader.moment

@@ -13,8 +13,7 @@ final class MemoryRegistry: Sendable {
     var type: ObjectIdentifier
     var codec: any Sendable
     var memory: CacheMemory
-    /// The limits that caches have asked for. Limits take effect once, so two caches do not replace each other's limits for
-    /// ever.
+    /// The limits that caches have asked for. Each is applied only once, so two caches do not replace each other's limits.
     var asked: [MemoryLimits]
   }
 

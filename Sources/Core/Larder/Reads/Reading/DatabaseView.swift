@@ -63,7 +63,7 @@ struct ChunkedPayload: Equatable {
   var checksum: UInt64
 
   static let size = 16
-  /// The seed of ``checksum``. Checksums of other kinds have other seeds.
+  /// The seed of ``checksum``. Checksums of other kinds have other seeds, so no record passes for another kind.
   static let seed: UInt64 = 3
 
   init(of value: Span<UInt8>) {

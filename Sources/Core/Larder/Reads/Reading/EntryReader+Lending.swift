@@ -13,10 +13,9 @@ extension EntryReader {
     }
   }
 
-  /// A read of the application: finds the entry under `key`, and passes its value to `body` if the value is fresh. If
-  /// `recordsAccess` is true, records the access in the access table, and queues an expired entry for removal. If `isKnown`
-  /// returns true, the caller has the value already: the read counts as a hit, and as an access only if the entry has a time to
-  /// idle.
+  /// A read of the application: finds the entry under `key`, and passes a fresh value to `body`. If `recordsAccess` is true,
+  /// records the access in the access table, and queues an expired entry for removal. If `isKnown` returns true, the caller has
+  /// the value already: the read is a hit, and an access only if the entry has a time to idle.
   @inline(__always)
   func lend(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,

@@ -47,7 +47,7 @@ struct Lookup: ~Escapable {
     get { record.extracting(header.payloadStart..<record.count) }
   }
 
-  /// Nil if the fields are damaged.
+  /// The fields of the entry; nil if the fields are damaged.
   var fields: EntryFields? { EntryFields(record.extracting(header.fieldsRange)) }
 
   /// The time to idle; nil if accesses do not postpone the expiry of the entry.

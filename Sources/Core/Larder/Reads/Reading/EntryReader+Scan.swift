@@ -2,8 +2,7 @@ import LMDB
 import LarderSystem
 
 extension EntryReader {
-  /// The limits of a scan in one snapshot: a number of records, and a number of bytes that is checked after each run of
-  /// records.
+  /// The limits of a scan in one snapshot: a number of records, and a number of bytes, checked after each run of records.
   private static let recordsPerSnapshot = 500
   private static let bytesPerSnapshot = 4 << 20
 

@@ -33,7 +33,7 @@ public struct Snapshot: ~Copyable {
     try engine.typed { try withValue(for: key, in: namespace) { bytes in bytes.copied } }
   }
 
-  /// The decoded fresh value under `key`, or nil. A value that the codec cannot decode is a miss, and counted as undecodable.
+  /// The decoded fresh value under `key`, or nil. If the codec cannot decode the value, counts a miss and returns nil.
   ///
   /// Counts as a read and as an access. Does not use the memory tier, which may have a newer value than the snapshot.
   public func value<Value>(
