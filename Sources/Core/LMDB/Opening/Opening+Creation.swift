@@ -25,7 +25,8 @@ extension Opening {
     }
   }
 
-  /// The stamp of a failed creation, from `recovery`. A power failure may restore that data file, so the store's number stays.
+  /// The stamp of a failed creation, from `recovery`. A power failure may restore that data file, so the store keeps its
+  /// number.
   private var leftStamp: DataStamp? {
     guard FileStatus.of(files.recovery)?.isRegularFile == true else { return nil }
     // If the record cannot be read, the result is nil, so the new file gets a completely new stamp.

@@ -70,7 +70,7 @@ public import Synchronization
   package static let forked: UInt32 = 3
   /// After an error LMDB cannot continue. The store works only after it is closed and opened again.
   package static let broken: UInt32 = 4
-  /// Like ``broken``, because a sync failed: pages that were already written may be lost.
+  /// Like ``broken``, after a failed sync: pages that were already written may be lost.
   package static let unsynced: UInt32 = 5
 
   @usableFromInline package let phase = Atomic<UInt32>(ForkState.closed)

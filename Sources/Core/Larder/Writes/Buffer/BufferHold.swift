@@ -106,8 +106,8 @@ struct BufferHold {
     KillPoint.pass(8)
   }
 
-  /// Ends the hold after the transaction, before another transaction begins. If `keepsFrozen` is set, no process can append
-  /// until the next transaction has ended.
+  /// Called after the transaction, before another transaction begins. If `keepsFrozen` is set, no process can append until the
+  /// next transaction has ended.
   func end(newest: UInt64, in environment: Environment, keepsFrozen: Bool) {
     guard let buffer else { return }
     let count = stored.reduce(0) { $0 + lost.count(in: buffer, $1) }

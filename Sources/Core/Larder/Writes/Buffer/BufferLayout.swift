@@ -26,7 +26,7 @@ struct BufferLayout {
     /// Four words: the boot of the machine and the data file for which this file was made.
     static let origin = 12
     static let olderEnd = 16
-    /// Two words: the ``BufferCharge`` of the active log to the store.
+    /// Two words: the ``BufferCharge`` of the active log's records for the store.
     static let charge = 17
     /// The number of pages that the records of the active log may take.
     static let chargedPages = 19

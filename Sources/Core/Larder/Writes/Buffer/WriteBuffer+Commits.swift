@@ -105,7 +105,7 @@ extension WriteBuffer {
     if state.isFrozen {
       begin(keepsFrozen ? state.next.frozen : state.next, on: newest, terms, view)
     } else {
-      // If the lock cannot be taken, the next transaction does the same.
+      // If the lock cannot be taken, the next transaction marks the log as committed.
       _ = lock?.withLock(view, waitingAtMost: environment.lockTimeout) { view in
         index(view)
         let state = BufferState(word: view.acquire(BufferLayout.Place.state))

@@ -66,7 +66,7 @@ struct ChangeRing {
 
   func open() -> Bool { words.open(making: Self.count(wantedSlots)) }
 
-  /// Replaces the file inside a write transaction, so that no other batch writes records. If that fails, returns false and
+  /// Replaces the file inside a write transaction, so that no other batch writes records. After an error, returns false and
   /// keeps the file. A lease that another process takes at the same moment may be lost; `ChangeFeed.hold` notices the loss.
   func grow(to slots: Int) -> Bool {
     words.replace(count: Self.count(slots)) { old, new in

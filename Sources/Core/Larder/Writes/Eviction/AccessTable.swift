@@ -53,7 +53,7 @@ extension SharedTable.View {
     return bucket
   }
 
-  /// Records a use in a minute since 1970. If the slot stays the same, writes no word to memory.
+  /// Records a use in a minute since 1970. If the slot does not change, writes nothing.
   @inline(__always)
   func touch(_ hash: UInt64, bucket: Int, in minute: Int64, isRecent: Bool) {
     let minute = self.minute(minute)

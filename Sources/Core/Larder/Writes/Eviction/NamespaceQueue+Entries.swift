@@ -27,7 +27,7 @@ extension NamespaceQueue {
   }
 
   /// Removes an entry that the policy has chosen. If owners of the entry are stored, removes the owners, and so also the entry.
-  /// False if an owner must stay, or if another namespace would have less than its guaranteed bytes.
+  /// False if an owner must stay, or if another namespace would keep less than its guaranteed bytes.
   mutating func evict(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) -> Bool {
     if entry.header.state(at: session.now.milliseconds) == .expired {
       try session.remove(entry, reason: .expired)

@@ -90,7 +90,7 @@ struct PolicyState: Equatable {
 /// If the cache is too small for a loop over its keys, most insertions are ghost hits. Without the test ``isLooping``, each
 /// inserted key would replace another key of the loop, and every lookup would miss.
 struct ReturnRates: Equatable {
-  /// The share of insertions of a key that was evicted at most n/2 evictions ago in a cache of n entries.
+  /// The share of insertions whose key was evicted at most n/2 evictions ago, in a cache of n entries.
   private(set) var ghostHits = 0.0
   private(set) var all = 0.0
   /// Becomes true when ``ghostHits`` rises above ``mostGhostHits``, and false when the share falls below ``fewGhostHits``.
@@ -160,7 +160,7 @@ struct WindowTarget: Equatable {
 
   private static var longestRun: UInt64 { UInt64(mostYoungBoost * doubling) }
 
-  /// A key that takes `share` of the capacity returned soon after its eviction from `part`. `youth` is 1 for a new cache.
+  /// Notes that a key with `share` of the capacity returned soon after its eviction from `part`. `youth` is 1 for a new cache.
   mutating func ghostHit(_ part: QueuePart, share size: Double, youth: Double) {
     run = part == runPart ? min(run + 1, Self.longestRun) : 1
     runPart = part
@@ -172,8 +172,8 @@ struct WindowTarget: Equatable {
     share = min(max(share + (part == .window ? step : -step), Self.lowest), Self.highest)
   }
 
-  /// In a loop over keys, a ghost hit does not show which part is too small. A window above its first share shrinks, so that
-  /// main has room for the loop.
+  /// In a loop over keys, a ghost hit does not show which part is too small. So a window above its first share shrinks, and
+  /// main gets room for the loop.
   mutating func relax(share size: Double) {
     if share > Self.first { share = max(share - 0.5 * size, Self.first) }
   }

@@ -59,7 +59,7 @@ package struct RemovalTable {
   func isNewest(_ moment: Mark, of hashes: [UInt64]) -> Bool {
     openForReading()
     let view = table.view
-    // Without a file no removal was recorded. But if the load began with a file, that file may have had removals: not newest.
+    // No file means no removals. But if the load began with a file, that file may have had removals, so the result is false.
     guard view.count > 0 else { return !moment.isKnown }
     return view.wide(Place.era) == moment.era
       && hashes.allSatisfy { view.acquire(Self.place(of: $0)) <= moment.number }

@@ -1,5 +1,4 @@
-/// The attributes of an entry besides key and value. An overwrite replaces all attributes, but a nil ``isPinned`` keeps the
-/// pin.
+/// An entry's attributes besides key and value. An overwrite replaces all attributes, but a nil ``isPinned`` keeps the pin.
 public struct EntryAttributes: Sendable {
   /// The format of the value's bytes, for programs that display the value. A cache sets the number of its codec.
   public var codec: CodecID
