@@ -168,7 +168,7 @@ int mdbx_write(mdbx_store *store, const bench_data *data, const uint32_t *order,
   for (size_t i = 0; i < count && !code; i++) {
     value_t key = {(void *)bench_key(data, order[i]), data->key_size};
     value_t value = {NULL, data->value_size};
-    // Like the other stores, libmdbx must write an equal value again. It does so only with put_reserve.
+    // Like the other stores, libmdbx must write an equal value again. Libmdbx does so only with put_reserve.
     code = mdbx.put(txn, store->entries, &key, &value, put_reserve);
     if (!code) memcpy(value.iov_base, bench_value(data, order[i]), data->value_size);
   }

@@ -56,8 +56,8 @@ extension ArticleReader {
     return result
   }
 
-  /// The articles to store. If the list is complete, removes stored articles that the list does not contain. Exceptions are
-  /// articles that were fetched after the request, and articles with a change that the service may not have yet.
+  /// The articles to store. If the list is complete, removes stored articles that the list does not contain. But keeps articles
+  /// that were fetched after the request, and articles with a change that is possibly not in the service yet.
   private func list(
     since requested: Timestamp, _ result: inout SyncResult
   ) async throws -> [Bookmark] {

@@ -15,8 +15,8 @@ public struct Pillar: Codable, Sendable, Hashable {
   public var title: String?
 }
 
-/// A page of the catalog by the service's contract. It must have `pillars`, which may be null; an answer without `pagination`
-/// has the whole catalog.
+/// A page of the catalog by the service's contract. The page must have `pillars`, which may be null; an answer without
+/// `pagination` has the whole catalog.
 public struct CatalogPage: Decodable, Sendable {
   struct Group: Decodable {
     var pillar: Pillar

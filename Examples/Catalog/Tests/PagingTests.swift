@@ -4,8 +4,8 @@ import ExampleTesting
 
 /// Reads a catalog page by page, and checks the requests and the results: pages of different versions are never served side by
 /// side. Tests of the program cover limits below 1. Tests of `LarderHTTP` cover a repeated cursor, validation by tag or date, a
-/// 304 that renews the freshness, and a 304 for a body that is gone. They also show that stored pages stay after a login page
-/// or a failure of the service.
+/// 304 that renews the freshness, and a 304 for a body that is gone. These tests also show that stored pages stay after a login
+/// page or a failure of the service.
 @Suite(.fixture(Fixture.self)) struct PagingTests {
   private let fixture = Fixture.current
 

@@ -35,7 +35,7 @@
       lines = Self.lines(of: request.headerFields)
     }
 
-    /// The lines of the request's fields. A line with only a name prevents that curl adds the field with this name by itself.
+    /// The lines of the request's fields. A line with only a name stops curl from adding a field with this name.
     private static func lines(of fields: HTTPFields) -> [[UInt8]] {
       var lines = ["Expect:"]
       if !fields.contains(.accept) { lines.append("Accept:") }

@@ -9,10 +9,10 @@
 
   /// Sends requests with `URLSession`, without its cache, its cookies and its redirections.
   ///
-  /// `URLSession` decodes bodies, joins and reorders fields, and reports no interim responses. It reads a body as fast as the
-  /// origin sends it, even if nobody takes the bytes: a body with over 64 MB unread ends with `HTTPCacheError.bodyUnread`.
-  /// For large bodies use `CurlTransport` of the module `LarderCurl`, or `AsyncHTTPClientTransport`. The body of a request is
-  /// read into memory first, at most 64 MB.
+  /// `URLSession` decodes bodies, joins and reorders fields, and reports no interim responses. `URLSession` reads a body as
+  /// fast as the origin sends it, even if nobody takes the bytes: a body with over 64 MB unread ends with
+  /// `HTTPCacheError.bodyUnread`. For large bodies use `CurlTransport` of the module `LarderCurl`, or
+  /// `AsyncHTTPClientTransport`. The body of a request is read into memory first, at most 64 MB.
   ///
   /// On Linux a response with cut-off header fields ends the process, because of a fault of `URLSession` that nothing can
   /// catch. If that must not happen, use `CurlTransport` of the module `LarderCurl`.

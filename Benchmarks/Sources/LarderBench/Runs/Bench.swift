@@ -18,7 +18,7 @@ struct Settings: Sendable {
   }
 }
 
-/// The stores of several peers with the same entries. A workload measures all of them.
+/// The stores of several peers with the same entries. A workload measures all of these stores.
 final class Bench {
   let scenario: Scenario
   let data: Dataset

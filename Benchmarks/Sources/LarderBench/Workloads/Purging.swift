@@ -6,7 +6,7 @@ extension Bench {
     data.spare.lowerBound..<data.spare.lowerBound + UInt32(max(1, data.count / 2))
   }
 
-  /// Removes expired entries. There are half as many as entries that have not expired.
+  /// Removes expired entries, which are half as many as the entries that have not expired.
   func purging() throws {
     try measure("purge, per expired entry", rounds: settings.longRounds) { contender, _ in
       defer { contender.settle() }

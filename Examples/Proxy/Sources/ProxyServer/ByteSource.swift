@@ -133,7 +133,7 @@ final class ByteSource: ChannelInboundHandler {
     if case .failure(let error) = end, error as? MessageError == .timedOut { end = nil }
   }
 
-  /// Begins a silence: bytes or the end of the other side close the connection. Returns false if either has come already.
+  /// Begins a silence: if the other side sends bytes or ends, the connection is closed. Returns false if either has happened.
   func beginSilence() -> Bool {
     guard let context, context.channel.isActive, end == nil, arrived.isEmpty else { return false }
     count(0)

@@ -30,7 +30,7 @@ struct AttackTests {
     try await bench.stop()
   }
 
-  /// The rule of RFC 9112, section 6.3.
+  /// RFC 9112 has this rule in section 6.3.
   @Test(arguments: ["3", "300"])
   func `a length beside chunks is not passed on`(length: String) async throws {
     let bench = try await Bench(
@@ -105,7 +105,7 @@ struct AttackTests {
     try await bench.stop()
   }
 
-  /// The rule of RFC 9110, section 15.6.6.
+  /// RFC 9110 has this rule in section 15.6.6.
   @Test(arguments: [
     "GET /a HTTP/2.0\r\nHost: x\r\nConnection: close\r\n\r\n", "GET /a HTTP/3.0\r\n\r\n",
     "GET /a HTTP/0.9\r\nHost: x\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
@@ -118,7 +118,7 @@ struct AttackTests {
     try await bench.stop()
   }
 
-  /// The rule of RFC 9112, section 6.1.
+  /// RFC 9112 has this rule in section 6.1.
   @Test(arguments: ["gzip, chunked", "x\r\nTransfer-Encoding: Chunked"])
   func `a request in an unknown coding is a 501`(codings: String) async throws {
     let bench = try await Bench(RawOrigin("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))

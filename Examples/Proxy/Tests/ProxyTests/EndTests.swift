@@ -112,7 +112,7 @@ import Testing
     interruptions.cancel()
   }
 
-  /// The rule of RFC 9112, section 9.6.
+  /// RFC 9112 has this rule in section 9.6.
   @Test(arguments: [
     ("HTTP/1.1\r\nHost: x\r\nConnection: close", true), ("HTTP/1.0", true),
     ("HTTP/1.1\r\nHost: x\r\nConnection: keep-alive", false),

@@ -50,7 +50,7 @@ struct TargetTests {
     try await bench.stop()
   }
 
-  /// The rule of RFC 9112, section 3.
+  /// RFC 9112 has this rule in section 3.
   @Test func `a target that is too long is a 414`() async throws {
     let bench = try await Bench(Self.echo)
     let target = "/" + String(repeating: "a", count: MessageParser.longestHead)

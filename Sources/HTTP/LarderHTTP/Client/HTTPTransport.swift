@@ -6,9 +6,9 @@
   public protocol HTTPTransport: Sendable {
     /// Sends a request and returns the head of its final answer, with a body that has not been read yet.
     ///
-    /// A transport does not follow redirections, cache or repeat requests. A transport throws if the origin cannot be reached,
-    /// and supports cancellation. The errors are ``TransportFailure``s. If a body is cut off, the read after the last piece
-    /// throws.
+    /// A transport follows no redirections, and neither caches nor repeats requests. A transport throws if the origin cannot be
+    /// reached, and supports cancellation. The errors are ``TransportFailure``s. If a body is cut off, the read after the last
+    /// piece throws.
     ///
     /// - Parameters:
     ///   - body: the body of the request; read it once, and only as fast as it is sent.

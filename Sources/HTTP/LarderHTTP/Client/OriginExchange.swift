@@ -42,7 +42,7 @@
       case .failed(let error, let fields, let retry):
         // The fields of the failed request may be the reason for the failure. So all clients with other fields send one further
         // request together. An origin that is down gets two requests, whatever the number of clients. After a timeout no
-        // further request is sent, because the origin would probably not answer it in time either.
+        // further request is sent, because the origin would probably be too slow again.
         let isTimeout = if case HTTPCacheError.timedOut = error { true } else { false }
         guard fields != forward.original.headerFields, !isTimeout, waiting.retry == nil else {
           waiting.hasWaited = true

@@ -4,7 +4,7 @@ import LarderSystem
 ///
 /// The version of a value is the position of its record. A loaded value has no record, so its version is the newest position.
 public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// The first part of the ID: milliseconds of the server's clock. It is never smaller than in the ID of the previous record.
+  /// The first part of the ID: milliseconds of the server's clock, never fewer than in the ID of the previous record.
   public var milliseconds: UInt64
   /// The second part of the ID: counts within the millisecond.
   public var sequence: UInt64
