@@ -6,8 +6,8 @@ import Testing
 
 @testable import LMDB
 
-/// Tests that simulate a power cut. They open a copy of the files with the boot identity of a later start of the machine. The
-/// copy has all written data, even if no sync was made. The tests in `PowerCut` simulate the loss of written data.
+/// Tests that simulate a power cut. The tests open a copy of the files with the boot identity of a later start of the machine.
+/// The copy has all written data, even without a sync. The tests in `PowerCut` simulate the loss of written data.
 @Suite struct `Durability levels` {
   let directory = TemporaryDirectory()
 

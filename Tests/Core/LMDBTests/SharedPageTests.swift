@@ -222,7 +222,7 @@ extension `Writing over damage` {
     }
   }
 
-  /// The key of the first record at or after `start`. Without `start`, the next key of the scan. Nil at its end and at damage.
+  /// The key of the first record at or after `start`. Without `start`, the next key of the scan. Nil at the end and at damage.
   private func scanned(
     _ cursor: inout Cursor, from start: Int?, forward: Bool
   ) -> [UInt8]? {

@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  /// Overwrites random words of the table, and in half of the calls also one word of the table's header.
+  /// Overwrites random words of the table, and in half of the calls also a word of the table's header.
   private func scribble(_ store: Store, _ count: Int, _ random: inout SeededRNG) {
     let words = store.engine.access.words
     for _ in 0..<count {

@@ -135,7 +135,7 @@ import Testing
     for key in 0..<64 { #expect(await watch.next()?.key == Key(key)) }
     for key in 0..<65 { try await notes.set("v", for: key) }
     #expect(await watch.next()?.kind == .missed(65))
-    // One batch has more changes than the ring has room for, so the watch must report all of them as missed.
+    // One batch has more changes than the ring has room for, so the watch must report all changes of the batch as missed.
     try notes.fill(0..<1000)
     #expect(await watch.next()?.kind == .missed(1000))
     try await notes.remove(7)

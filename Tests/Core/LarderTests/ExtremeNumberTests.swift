@@ -91,7 +91,7 @@ import Testing
         lockTimeout: max(duration, .seconds(5)), durability: .checkpointed,
         checkpointInterval: duration))
     let notes = store.namespace("notes")
-    // The threads write at the same time, so some of them wait for the writer lock with this timeout.
+    // The threads write at the same time, so some threads wait for the writer lock with the lock timeout of the test.
     try inThreads(8) { thread in
       for number in 0..<20 {
         try store.write { batch in try batch.set("v", for: "\(thread) \(number)", in: notes) }

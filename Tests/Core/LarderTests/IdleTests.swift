@@ -197,7 +197,7 @@ import Testing
     #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .seconds(10)))
     try notes.touch("k")
     entry = try #require(try notes.entry(for: "k"))
-    // The expiry index still has the former, earlier end. So the entry stores the difference of the two ends in 4 more bytes.
+    // The expiry index still has the former, earlier end. So 4 more bytes of the entry store the difference of the two ends.
     #expect(entry.timeToIdle == .seconds(1600) && entry.storedSize == stored + 4)
     #expect(entry.expires?.advanced(by: .seconds(5)) == entry.staleUntil)
     clock.advance(by: .seconds(500))

@@ -163,7 +163,7 @@ import Testing
   }
 }
 
-/// Runs tasks on threads of a queue of its own, so the tasks run while every thread of the shared pool is blocked.
+/// Runs tasks on threads of a separate queue, so the tasks run while every thread of the shared pool is blocked.
 private final class QueueExecutor: TaskExecutor {
   private let queue = DispatchQueue(label: "tests", attributes: .concurrent)
 

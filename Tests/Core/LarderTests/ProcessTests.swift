@@ -23,7 +23,7 @@ import Testing
       let removals = try notes.removals
       #expect(
         removals[.replaced] == UInt64(100 * count) && removals[.removed] == UInt64(10 * count))
-      // Each other process has read its 100 keys, and has merged the counts at closing. This process has read all keys, too.
+      // Every other process has read its 100 keys, and has merged the counts at closing. This process has read all keys, too.
       let reads = try notes.reads
       #expect(reads.hits == UInt64(180 * count) && reads.absent == UInt64(20 * count))
     }

@@ -174,7 +174,7 @@ import Testing
     #expect(
       try expiration("{\"daily\":\"04:00\",\"zone\":\"Europe/Zurich\",\"weekday\":1}")
         == .daily(at: TimeOfDay(4), in: zone))
-    // If the decoder read one of these texts as `never`, entries would stay too long.
+    // The decoder must refuse each of these texts. If the decoder read a text as `never`, entries would stay too long.
     for text in [
       "{\"weekly\":\"monday\"}", "{\"daily\":\"4 o'clock\",\"zone\":\"UTC\"}",
       "{\"daily\":\"04:00\"}", "{\"daily\":\"24:00\",\"zone\":\"UTC\"}",

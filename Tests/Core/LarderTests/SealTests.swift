@@ -39,7 +39,7 @@ import Testing
     #expect(opened(seal.seal([], for: [7]), [7]) == [])
   }
 
-  /// Damages the bytes of one record, one after the other. Reads go on, and the next write repairs the record.
+  /// Damages the bytes of one record, one after the other. Reads must still succeed, and the next write must repair the record.
   @Test(arguments: [false, true])
   func `a damaged state is rebuilt by the next write, and so are counters, and versions go on`(
     isOfCounters: Bool

@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  /// Expects the right counts of reads since the last reset, at random times and at the end.
+  /// Makes random reads, merges and resets. Expects exact counts of reads since the last reset, meanwhile and at the end.
   private func mergeRandomly(_ path: String, seed: UInt64) throws {
     var random = SeededRNG(seed: seed)
     // Without a write buffer, each write makes a commit, which merges the counts.

@@ -220,7 +220,7 @@ struct PlainTransform: ValueTransform {
   ) throws -> [UInt8] { try reverted(bytes.copied, size) }
 }
 
-/// Encrypts bytes in a simple way, only for tests. The parameters are a checksum of the bytes and of the place of the entry.
+/// Simulates encryption, only for tests. The parameters are a checksum of the bytes and of the place of the entry.
 struct Veil: ValueTransform {
   var id = TransformID(rawValue: 200)
   var number: UInt8 = 7

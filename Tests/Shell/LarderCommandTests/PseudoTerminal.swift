@@ -94,7 +94,7 @@
     return exitStatus!
   }
 
-  /// Whether the terminal itself assembles lines. A shell expects this state after the end of a program.
+  /// Whether the terminal itself collects typed keys into lines. A shell expects this state after the end of a program.
   var isCanonical: Bool {
     var state = termios()
     return unsafe tcgetattr(controller, &state) == 0 && state.c_lflag & tcflag_t(ICANON) != 0

@@ -14,7 +14,7 @@ struct Screen {
   private(set) var isCursorHidden = false
   /// The content of the usual screen while the alternate screen is shown. Nil while the usual screen is shown.
   private var usual: (cells: [[Cell]], row: Int, column: Int)?
-  /// Sequences that this type does not know. If there are any, the content of the screen may be wrong.
+  /// Sequences that this type does not know. After such a sequence the content of the screen may be wrong.
   private(set) var unknown: [String] = []
 
   /// Whether rows are wrapped again when the width changes, as in many terminals.
@@ -232,7 +232,7 @@ struct Screen {
     let width = Self.width(of: scalar)
     var base = isWrapPending ? column : max(0, column - 1)
     if cells[row][base].text.isEmpty, base > 0 { base -= 1 }
-    // A character after U+200D becomes part of the previous character and takes no cell of its own.
+    // A character after U+200D becomes part of the previous character and takes no additional cell.
     guard width > 0, cells[row][base].text.unicodeScalars.last != "\u{200D}" else {
       cells[row][base].text.unicodeScalars.append(scalar)
       return

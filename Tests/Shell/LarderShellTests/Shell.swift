@@ -24,9 +24,9 @@ final class Shell {
   var whileAsked: () throws -> Void = {}
   /// The unread bytes of standard input.
   var input: [UInt8] = []
-  /// The number of looks for ^C after which ^C comes.
+  /// The number of checks for ^C after which ^C comes.
   var stepsUntilInterrupted = Int.max
-  /// This closure runs each time a command looks for ^C.
+  /// This closure runs each time a command checks for ^C.
   var whenLooking: () -> Void = {}
   /// The number of waits of a command after which ^C comes.
   var pauses = 0

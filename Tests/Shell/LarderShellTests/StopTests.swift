@@ -6,10 +6,10 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// A command on many entries must often look for ^C, and must stop at the first look after ^C has come.
+/// A command on many entries must often check for ^C, and must stop at the first check after ^C has come.
 @Suite struct StopTests {
   private static let count = 1200
-  /// The largest number of entries that a command may read between two looks for ^C. These reads take less than a millisecond.
+  /// The largest number of entries that a command may read between two checks for ^C. The reads take less than a millisecond.
   private static let between = 600
 
   private func shell() throws -> Shell {
@@ -54,7 +54,7 @@ import Testing
     "keys @a --stdin -0", "salvage \(file).larder",
   ]
 
-  /// Commands that look for ^C once in each step of their work.
+  /// Commands that check for ^C once in each step of their work.
   private static let steps = [
     "compact", "compact --to \(file).copy", "purge", "invalidate all --yes",
     "limits @a --entries 10 --yes", "undo",
@@ -82,7 +82,7 @@ import Testing
     return shell
   }
 
-  /// Each line with the smallest number of looks for ^C that the command must make.
+  /// Each line with the smallest number of checks for ^C that the command must make.
   @Test(arguments: lines.map { ($0, count / between) } + steps.map { ($0, 1) })
   func `each look for an interruption ends a command`(line: String, least: Int) throws {
     let shell = try shell(for: line)
@@ -91,7 +91,7 @@ import Testing
     try shell(line)
     shell.whenLooking = {}
     #expect(looks >= least, "\(line): \(looks) looks")
-    // `diff` sorts the elements of a Set, so the number of comparisons, and thus of looks for ^C, differs from run to run.
+    // `diff` sorts the elements of a Set, so the numbers of comparisons and of checks for ^C differ from run to run.
     let last = looks - 1 - (line.hasPrefix("diff") ? looks / 20 : 0)
     for step in Set([0, 1, looks / 2, last]) where step < looks {
       for made in [".larder", ".copy"].map({ Self.file + $0 }) where line.hasSuffix(made) {

@@ -117,7 +117,7 @@ import Testing
     #expect(message.contains("it is nested too deep") && !message.contains("not JSON"))
   }
 
-  /// A store with the sound entry `l` and three damaged entries. The damage of `long` is found only when its value is read.
+  /// A store with the undamaged entry `l` and three damaged entries. The damage of `long` is found only when its value is read.
   private func damagedStore(at place: String) throws {
     let options = with(Store.Options()) { $0.hooks.chunksAbove = 9000 }
     let store = try Store(at: place, options: options)

@@ -134,7 +134,7 @@ import Testing
     try store.set("v", for: "k")
     shell.pauses = 10_000
     var number = 0
-    // Makes 500 changes in each wait, which are more than another process can commit between two looks of the command.
+    // Makes 500 changes in each wait, which are more than another process can commit between two reads of the changes.
     shell.meanwhile = {
       for _ in 0..<500 where number < 3000 {
         try store.set("v", for: "\(number)")

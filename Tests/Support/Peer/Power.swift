@@ -85,7 +85,7 @@ package enum PowerWork {
 
   package static let namespaces = ["a", "b"]
 
-  /// The changes of a batch: small values, values that fill most of a page, values with own pages, removals, clears.
+  /// The changes of a batch: small values, values that fill most of a page, values in separate pages, removals, clears.
   package static func changes(_ number: Int) -> [Change] {
     var random = SeededRNG(seed: UInt64(number))
     if number % 41 == 0 { return [.clear("b")] }

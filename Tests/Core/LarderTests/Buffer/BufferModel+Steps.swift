@@ -228,7 +228,7 @@ extension BufferModel {
       model.transaction.stored = last(before: Int(olderEnd), of: state.olderGeneration)
       model.lock = nil
     }
-    // The active log may have no records, or only records of other keys. So the transaction may go on or freeze the buffer.
+    // The active log may have no records, or only records of other keys. So the transaction may continue or freeze the buffer.
     return [model, freezing]
   }
 }

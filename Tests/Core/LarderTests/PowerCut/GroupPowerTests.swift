@@ -31,7 +31,7 @@ import TestSupport
       }
     }
 
-    /// The number of writes of a task that the store must have at least.
+    /// The smallest number of writes of a task that the store must have.
     func least(_ task: Int, _ level: Durability) -> Int {
       let (told, synced) = (acknowledged[task] ?? 0, synced[task] ?? 0)
       return switch level {

@@ -39,7 +39,7 @@ struct PowerTrace {
   init(_ path: String) throws {
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     var events: [Event] = []
-    // A file system may give the inode of a removed file to a new file. So each created file gets a number of its own here.
+    // A file system may give the inode of a removed file to a new file. So each created file gets a separate number here.
     var (names, numbers): ([String: UInt64], [UInt64: UInt64]) = ([:], [:])
     var position = 0
     while position < bytes.count {

@@ -86,7 +86,7 @@ struct EndingTests {
       "https://www.example.com", "https://example.org",
     ]
     _ = try await stored(fixture, ["/a"], at: origins)
-    // The texts of two groups look like groups of other origins. But they must not invalidate responses of those origins.
+    // The texts of two groups look like groups of other origins. But these texts must not affect responses of those origins.
     for group in ["one", "https://example.org one", "http://example.com one"] {
       try await end("\"\(group)\"", of: fixture)
     }
