@@ -109,7 +109,7 @@ package struct DataCodec: Codec {
 public struct JSONCodec<Value: Codable & Sendable>: Codec, Equatable {
   /// Whether decoding returns exactly the encoded value; see ``init(isLossless:)``.
   public let isLossless: Bool
-  // Keeps the encoder and the decoder, because making them takes as long as using them once.
+  // The encoder and the decoder are kept, because making a new pair takes as long as one use of the pair.
   private let encoder: JSONEncoder
   private let decoder = JSONDecoder()
 

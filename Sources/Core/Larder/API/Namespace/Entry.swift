@@ -5,7 +5,7 @@ extension Store {
     public enum State: String, Sendable, Codable {
       /// Reads find the entry.
       case fresh
-      /// The lifetime has ended, and the stale window has not. Only reads that can load find the entry.
+      /// The lifetime has ended, but the stale window has not ended. Only reads that can load find the entry.
       case stale
       /// The lifetime and the stale window have ended. The entry stays in the store until a purge or a write removes the entry.
       case expired
@@ -40,7 +40,7 @@ extension Store {
     public var isPinned: Bool
     /// Whether the entry is negative: such an entry records that its key has no value. See ``Loaded/absent``.
     public var isNegative: Bool
-    /// The owners of the entry. The removal of the last owner removes the entry.
+    /// The owners of the entry. If the last owner is removed, the entry is removed, too.
     public var owners: [Owner]
     /// The tags of the entry; see ``Store/invalidate(tag:)``.
     public var tags: [String]

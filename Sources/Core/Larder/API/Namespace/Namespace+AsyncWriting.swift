@@ -20,7 +20,7 @@ extension Store.Namespace {
     return try await engine.commit(putting(value, for: key, attributes, if: .unlessFresh))
   }
 
-  /// Stores `value` only if the entry has this version; nil expects no entry. Returns false if the version differs.
+  /// Stores `value` only if the entry has the version `version`; nil expects no entry. Returns false if the version differs.
   public func replace(
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey,
     _ attributes: EntryAttributes = EntryAttributes()

@@ -34,8 +34,8 @@ extension Store.Namespace {
     try write(putting(value, for: key, EntryAttributes(expires: expires), if: .unlessFresh))
   }
 
-  /// Stores `value` only if the entry has this version (``Store/Entry/version``). Nil expects no entry, or an expired entry. If
-  /// the entry has another version, changes nothing and returns false.
+  /// Stores `value` only if the entry has the version `version`; see ``Store/Entry/version``. Nil expects no entry, or an
+  /// expired entry. If the entry has another version, changes nothing and returns false.
   public func replace(
     _ version: UInt64?, with value: [UInt8], for key: some StoreKey,
     _ attributes: EntryAttributes = EntryAttributes()

@@ -10,9 +10,9 @@ import Synchronization
 
 /// The sizes of a data file before and after it was compacted.
 public struct Compaction: Sendable, Hashable {
-  /// Bytes of the file before the compaction.
+  /// The size in bytes of the file before the compaction.
   public var before: Int
-  /// Bytes of the new file.
+  /// The size in bytes of the new file.
   public var after: Int
 }
 

@@ -7,9 +7,9 @@ public struct NamespaceInfo: Sendable, Hashable {
   public var name: String
   /// The number of stored entries, including expired entries.
   public var entries: Int
-  /// Bytes of the entries' values.
+  /// The total size in bytes of the entries' values.
   public var bytes: Int
-  /// Bytes of the entries' headers, metadata and values.
+  /// The total size in bytes of the entries' headers, metadata and values.
   public var storedSize: Int
   /// When the namespace was made. Clearing and renaming do not change this time.
   public var created: Timestamp

@@ -46,14 +46,14 @@ public struct Store: Sendable {
     /// The longest time from a write to its commit. At ``Durability/checkpointed``, this is also the longest time from a commit
     /// to its checkpoint, so a checkpoint follows a write after at most twice this interval.
     public var checkpointInterval = Duration.milliseconds(200)
-    /// Transforms that change values in this order before a value is stored, such as compression and then encryption. Reads
-    /// undo the changes. If no transform is required, values that were stored without transforms can be read. All openings of
-    /// one store in a process need equal transforms.
+    /// Transforms that change a value, in the order of the array, before the value is stored, such as compression and
+    /// encryption. Reads undo the changes. If no transform is required, values that were stored without transforms can be read.
+    /// All openings of one store in a process need equal transforms.
     public var transforms: [any ValueTransform] = []
     /// Whether the memory tier drops decoded values if the system is short of memory: half at a warning, nine tenths if memory
     /// is critical. Larder asks the system at most once a second. The first opening of a store in a process decides.
     public var trimsMemory = true
-    /// Bytes of the write buffer that all processes of the store share, 256 KB to 64 MB; 0 for no buffer.
+    /// The size in bytes of the write buffer that all processes of the store share, 256 KB to 64 MB; 0 for no buffer.
     ///
     /// The process that opens the store while no other process has the store open decides the size. The size is rounded down to
     /// a power of two. The file is larger than the buffer: 9.4 MB for 8 MB. At ``Durability/durable`` a store has no buffer. A

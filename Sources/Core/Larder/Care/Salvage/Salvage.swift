@@ -5,7 +5,7 @@ import LarderSystem
 public struct Salvage: Sendable, Hashable {
   /// The number of entries in the new store.
   public var entries = 0
-  /// Bytes of the entries' values.
+  /// The total size in bytes of the saved values.
   public var bytes = 0
   /// The number of namespaces in the new store.
   public var namespaces = 0

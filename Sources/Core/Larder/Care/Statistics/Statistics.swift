@@ -23,7 +23,7 @@ public struct Statistics: Sendable {
     public struct Usage: Sendable, Hashable {
       /// The number of entries, including expired entries that are not removed yet.
       public var entries: Tier
-      /// Bytes of values.
+      /// The total size of the values in bytes.
       public var bytes: Tier
     }
   }
@@ -43,19 +43,19 @@ public struct Statistics: Sendable {
   public struct Usage: Sendable, Hashable {
     /// The number of entries, including expired entries that are not removed yet.
     public var entries: Tier
-    /// Bytes of values.
+    /// The total size of the values in bytes.
     public var bytes: Tier
-    /// Bytes of the data file.
+    /// The size of the data file in bytes.
     public var disk: Tier
-    /// Cost of the decoded values in the memory of this process.
+    /// The cost of the decoded values in the memory of this process.
     public var memory: Tier
   }
 
   /// The data file.
   public struct File: Sendable, Hashable {
-    /// Bytes of the data file.
+    /// The size of the data file in bytes.
     public var size: Int
-    /// Bytes of a page.
+    /// The size of a page in bytes.
     public var pageSize: Int
     /// The number of pages that the file has ever used.
     public var pages: Int
@@ -67,7 +67,7 @@ public struct Statistics: Sendable {
 
   /// The write buffer.
   public struct WriteBuffer: Sendable, Hashable {
-    /// Bytes of the entries that were in the buffer before this call, including older versions of the same keys.
+    /// The size in bytes of the entries that were in the buffer before this call, including older versions of the same keys.
     public var size: Tier
     /// How often this process has committed entries from the buffer.
     public var commits: Int
@@ -96,9 +96,9 @@ public struct Statistics: Sendable {
   public var namespaces: [Namespace]
   /// Entries of all namespaces, including expired entries that are not removed yet.
   public var entries: Int
-  /// Bytes of the entries' values.
+  /// The total size in bytes of the entries' values.
   public var bytes: Int
-  /// Bytes of the entries' headers, metadata and values.
+  /// The total size in bytes of the entries' headers, metadata and values.
   public var storedSize: Int
   /// The use of the store's limits.
   public var usage: Usage

@@ -56,7 +56,7 @@ public struct Verification: Sendable {
 
   /// The number of entries in all namespaces, including expired entries.
   public var entries = 0
-  /// Bytes of the entries' values.
+  /// The total size in bytes of the entries' values.
   public var bytes = 0
   /// The number of checked namespaces.
   public var namespaces = 0

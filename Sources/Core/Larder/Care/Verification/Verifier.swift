@@ -58,7 +58,7 @@ struct Verifier {
 
   var isDamaged: Bool { result.faults.contains { $0.kind == .pages } }
 
-  /// Runs a part of the check. The part ends at a damaged page, because an earlier check has reported the damaged pages.
+  /// Runs a part of the check. A damaged page ends the part without a report, because damaged pages were reported before.
   private mutating func checkReachable(
     _ part: Part, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {

@@ -5,9 +5,9 @@ import LarderSystem
 struct NamespaceCounters: Equatable {
   /// The number of stored entries, including expired entries.
   var entries: UInt64 = 0
-  /// Bytes of the entries' values.
+  /// The total size in bytes of the entries' values.
   var bytes: UInt64 = 0
-  /// Bytes of the entries' headers, fields and values.
+  /// The total size in bytes of the entries' headers, fields and values.
   var stored: UInt64 = 0
   /// The next number for the position and the version of a new value.
   var next: UInt64 = 1
@@ -129,12 +129,12 @@ public struct RemovalCounters: Sendable, Equatable {
   /// The number of entries removed for `reason`.
   public subscript(reason: RemovalReason) -> UInt64 { counts[reason.rawValue] }
 
-  /// Bytes of the values removed for `reason`. A damaged entry of unknown size counts as 0 bytes.
+  /// The total size in bytes of the values removed for `reason`. A damaged entry of unknown size counts as 0 bytes.
   public func bytes(_ reason: RemovalReason) -> UInt64 { sizes[reason.rawValue] }
 
   /// The number of entries evicted to keep limits.
   public var evicted: UInt64 { Self.evictions.reduce(0) { $0 &+ self[$1] } }
-  /// Bytes of the values evicted to keep limits.
+  /// The total size in bytes of the values evicted to keep limits.
   public var evictedBytes: UInt64 { Self.evictions.reduce(0) { $0 &+ bytes($1) } }
 
   private static let evictions = RemovalReason.allCases.filter(\.isEviction)

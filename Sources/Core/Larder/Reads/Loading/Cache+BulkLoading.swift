@@ -11,8 +11,8 @@ extension Cache {
     try await results(for: keys, options: options, load: load).map { try $0.get()?.value }
   }
 
-  /// Like `values`, but with the source and age of each value. A key has an error if neither a load nor a stored value answers,
-  /// such as ``LarderError/Code/notStored`` with ``RequestPolicy/cacheOnly``.
+  /// Like `values`, but with the source and age of each value. A key has an error, such as ``LarderError/Code/notStored`` with
+  /// ``RequestPolicy/cacheOnly``, if neither a load nor a stored value answers.
   ///
   /// Each key is loaded by the rules for a single key, and all options apply. A commit has at most 1,000 values and 8 MB.
   ///

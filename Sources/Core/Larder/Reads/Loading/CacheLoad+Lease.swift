@@ -1,4 +1,4 @@
-/// Lets the processes of a machine run one load of a key at a time.
+/// Lets the processes of a machine run only one load of a key at a time.
 extension CacheLoad {
   struct Turn {
     var lookup: CacheLookup<Value>

@@ -22,7 +22,7 @@ public enum RequestPolicy: String, Sendable, Codable, CaseIterable {
   case cacheElseLoad
   /// Returns a stored value, fresh or stale. Loads nothing.
   case cacheOnly
-  /// Runs a load, which gets the stored value, or joins a load of the key that already runs.
+  /// Joins a load of the key that already runs, or else runs a load, which gets the stored value.
   case revalidate
   /// Runs a new load, which gets no stored value. The outcome replaces every stored version.
   case reload

@@ -4,7 +4,7 @@ import Synchronization
 
 /// The write of a loaded value. Writes are committed in the order of queueing, before every later write of this process.
 final class LoadWrite: QueuedWrite {
-  /// Writes the value, and returns a closure for the time after the commit. Returns nil if the value may not be stored.
+  /// Writes the value, and returns a closure to call after the commit. Returns nil if the value may not be stored.
   typealias Body = @Sendable (inout WriteBatch) throws -> (@Sendable () -> Void)?
 
   private struct State {

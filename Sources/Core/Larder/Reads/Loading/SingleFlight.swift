@@ -13,7 +13,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
     loads.withLock { loads in loads.values.reduce(0) { $0 + $1.callers } }
   }
 
-  /// Throws ``LoadCycle`` if the load `name` waits for the caller's load. Without this check, a cycle would never end.
+  /// Throws ``LoadCycle`` if the load `name` waits for the caller's load. Otherwise both loads would wait for ever.
   func checkCycle(_ name: Name) throws {
     guard let caller = LoadDependencies.running, let running = loads.withLock({ $0[name] }) else {
       return

@@ -16,7 +16,7 @@ struct MemoryQueue {
   /// The oldest item of the window; ``end`` if the window is empty.
   private(set) var firstInWindow = end
   private(set) var window = MemoryUsage()
-  /// The usage of the window and of main.
+  /// The usage of all items: the window and main together.
   private(set) var usage = MemoryUsage()
 
   var oldest: Int { nodes[Self.end].newer }

@@ -92,7 +92,7 @@ extension EntryReader {
       Lookup.Outcome(state), id: id, keyHash: keyHash, header: header, record: record)
   }
 
-  /// Finds the entry of a key, in the namespace that the handle has in the snapshot, and at the present time.
+  /// Finds the entry of a key at the present time, under the namespace id that the handle has in the snapshot.
   @inline(__always)
   @_lifetime(borrow transaction)
   func lookUp(
