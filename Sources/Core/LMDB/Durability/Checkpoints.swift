@@ -28,7 +28,7 @@ final class Checkpoints: Sendable {
     var pin: Pin?
     /// The time of this process's first commit after the last checkpoint.
     var unsavedSince: Int64?
-    /// The number of pages at the last checkpoint; `freedPageCount` is ``WriteGuard/freedPageCount`` at the same time.
+    /// The number of pages at the last checkpoint; `freedPageCount` is ``WriteGuard/freedPageCount`` at that checkpoint.
     var pages = 0
     var freedPageCount = 0
     /// Whether a checkpoint must be made immediately, because writes have freed many pages or the file has grown a lot.

@@ -104,7 +104,7 @@ package import Synchronization
     let environment = Mutex(WeakAttachment())
   }
 
-  /// Called at the requested times or earlier.
+  /// Called at the requested times or earlier, so each part checks whether its time has come.
   private func runTimer() {
     checkpoints?.makeIfDue()
     readerTable.sweepIfDue()

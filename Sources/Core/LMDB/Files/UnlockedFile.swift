@@ -64,7 +64,7 @@ import LarderSystem
   }
 
   /// Raises the commit numbers of a closed file to at least `number`, so that each number identifies only one state of the
-  /// store. Commits with even numbers stay in page 0 and those with odd numbers in page 1.
+  /// store. Even commit numbers stay in page 0, and odd commit numbers stay in page 1.
   static func renumber(_ path: String, to number: UInt64) throws(LMDBError) {
     let newest = try MetaImage.newest(of: path)
     let file = try FileDescriptor(opening: path, O_RDWR | O_NOFOLLOW)

@@ -9,7 +9,7 @@ extension Opening {
     do throws(LMDBError) {
       let former = isReplacing ? try DataStamp(of: files.data) : leftStamp
       try build(fill, former?.renewed ?? .new, level)
-      // An environment that is being emptied keeps its record until the new, empty data file is in place.
+      // An environment that is being emptied keeps its record in `recovery` until the new, empty data file is in place.
       if !isReplacing { try prepareRecoveryFile(level) }
       try checkErrno { unsafe rename(files.newData, files.data) }
       if level == .temporary { return }
@@ -25,8 +25,7 @@ extension Opening {
     }
   }
 
-  /// The stamp of a failed creation, from `recovery`. A power failure may restore that data file, so the store keeps its
-  /// number.
+  /// The stamp of a failed creation, from `recovery`. A power failure may restore that data file, so the store number stays.
   private var leftStamp: DataStamp? {
     guard FileStatus.of(files.recovery)?.isRegularFile == true else { return nil }
     // If the record cannot be read, the result is nil, so the new file gets a completely new stamp.

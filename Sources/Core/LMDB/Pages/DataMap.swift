@@ -109,7 +109,7 @@ import Synchronization
     return unsafe loadPages(slot, of: id)
   }
 
-  /// Succeeds only for the newest commit. Its meta page is complete, because a new commit overwrites the other meta page.
+  /// Succeeds only for the newest commit, whose meta page is complete: a new commit overwrites the other meta page.
   @inline(never)
   private func loadPages(_ slot: UnsafeMutablePointer<ReaderSlot>, of id: UInt64) -> Bool {
     // Ignores an error here, because the slow path repeats the call and throws the error.

@@ -1,7 +1,7 @@
 import CLarderSystem
 import LarderSystem
 
-/// One snapshot as its meta page describes it: the pages that the snapshot may use, and the roots of its own trees.
+/// One snapshot, read from its meta page: the pages that the snapshot may use, and the roots of main tree and free list.
 @safe struct SnapshotPages {
   let id: UInt64
   let table: PageTable

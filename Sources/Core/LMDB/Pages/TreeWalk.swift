@@ -111,7 +111,7 @@ extension ReadTransaction {
       if let page = free.free.first(in: walk.visited) {
         throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
       }
-      // A writer also compares the numbers of used and free pages, and refuses to write if their sum is wrong.
+      // A writer refuses to write if the numbers of used and free pages have a wrong sum, so this check compares them, too.
       if walk.damage.isEmpty { try free.compare(used: used) }
     } catch {
       walk.damage.append(error)

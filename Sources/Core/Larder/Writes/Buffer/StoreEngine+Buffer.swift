@@ -65,8 +65,8 @@ extension StoreEngine {
       try settle(.background(lockTimeout: min(checkpointInterval, environment.lockTimeout)))
       try sync()
     } catch {
-      // The records stay in the buffer, where every process sees them. If the cause is not a slow commit of another writer, the
-      // next write is a transaction and reports the error.
+      // The records stay in the buffer, where every process sees them. After an error other than `busy`, the next write is a
+      // transaction and reports the error.
       if error.code != .busy { buffer.suspend() }
       if environment.isOpen, buffer.hasRecords { _ = scheduleSettling() }
     }

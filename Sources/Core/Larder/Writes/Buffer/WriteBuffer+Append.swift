@@ -156,8 +156,8 @@ extension WriteBuffer {
     }
   }
 
-  /// The numbers to save before the record exists, which count only the room that the record takes; and the numbers to save
-  /// after that, if the record also gives room. Nil if there is too little room.
+  /// `before` has the numbers to save before the record exists: they count only the room that the record takes. `after` has the
+  /// final numbers if the record also gives room. Nil if there is too little room.
   @inline(__always)
   private func costs(
     of record: BufferRecord, _ charge: BufferCharge, _ namespace: BufferedNamespace,

@@ -88,7 +88,7 @@ extension EntryReader {
     return commit &+ buffer.state.stamp
   }
 
-  /// Begins a snapshot for the lookup of one key. If the write buffer has a record of the key, that record is found first.
+  /// Begins a snapshot for the lookup of one key. If the write buffer has a record of the key, the lookup finds this record.
   @inline(__always)
   func beginLookup(
     _ key: Span<UInt8>, of handle: NamespaceHandle

@@ -19,7 +19,7 @@ final class KnownNamespace: Sendable {
   /// Bytes that a write to another namespace cannot evict.
   var guaranteed: UInt64 { UInt64(clamping: rules.limits.guaranteed ?? 0) }
 
-  /// The position of a written entry. An overwritten entry keeps its position; with `fifo`, and after a pin, the position is new.
+  /// The position of a written entry. An overwrite keeps the position, except with `fifo` and after a pin.
   func queuePosition(of previous: EntryHeader?, version: UInt64) -> UInt64 {
     guard let previous, previous.sequence != 0, rules.eviction != .fifo else { return version }
     return previous.sequence

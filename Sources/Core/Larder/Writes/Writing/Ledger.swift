@@ -46,7 +46,7 @@ struct Ledger {
 
   func isLoaded(_ id: NamespaceID) -> Bool { namespaces.contains(id) }
 
-  /// Takes over the counters of a namespace. `isCounted` means that the counters are a new count after damage of their record.
+  /// Takes over the counters of a namespace. `isCounted` means that their record is damaged and the entries were counted.
   mutating func add(_ counters: NamespaceCounters, of id: NamespaceID, isCounted: Bool) {
     namespaces[id] = Account(counters: counters, isNew: false, isChanged: isCounted)
   }

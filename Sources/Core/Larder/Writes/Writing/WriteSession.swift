@@ -163,8 +163,8 @@ struct WriteSession: ~Copyable {
       ledger.recordTime(now)
       return true
     }
-    // The stored time is larger by one, because 0 means that the clock is trusted. A restart of the machine resets the
-    // monotonic clock; then the minute begins again.
+    // The stored value is the time plus one, because 0 means that the clock is trusted. A restart of the machine resets the
+    // monotonic clock, so the minute then begins again.
     if since < 0 || monotonic < since {
       let stored = UInt64(clamping: monotonic) &+ 1
       ledger.updateStore { $0.suspectSince = stored }
