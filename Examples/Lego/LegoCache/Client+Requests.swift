@@ -5,7 +5,7 @@ import LarderHTTP
 import Service
 
 /// Requests. Concurrent calls for a missing entity share one request. If the service is unreachable, answers 5xx or limits
-/// requests, an expired entity is returned as stale, with the error, provided that the rules of its kind allow this.
+/// requests, an expired entity is returned as stale, with the error. The rules of its kind must allow this.
 extension LegoClient {
   /// The entity with this key; nil if the service does not have the entity.
   public func entity<Entity: LegoEntity>(

@@ -1,8 +1,8 @@
 extension String {
   /// The text for a line of a log, made harmless, because clients and origins choose parts of the line.
   ///
-  /// Omits queries of addresses, which may hold secrets. Control and format characters become escapes: a person who reads the
-  /// log sees the escapes, and a terminal does not obey them.
+  /// Omits queries of addresses, because a query may hold a secret. Control and format characters become escapes: a person who
+  /// reads the log sees the escapes, and a terminal does not obey them.
   var logged: String { withoutQueries.printable }
 
   /// The text without each part from a `?` to the next space or quote.
@@ -31,7 +31,7 @@ extension String {
     return String(text)
   }
 
-  /// The first line of an unreadable request, without a query, which may contain spaces, and without the user before a
+  /// The first line of an unreadable request, without a query (even if the query contains spaces) and without the user before a
   /// host.
   var withoutSecrets: String {
     let line = String(unicodeScalars.prefix { $0 != "?" })

@@ -53,7 +53,7 @@ struct OriginExchange: Sendable {
   /// Whether another response may follow over the connection (RFC 9112, section 9.3).
   private static func canGoOn(_ head: MessageHead, _ framing: Framing) -> Bool {
     head.start.hasPrefix("HTTP/1.1 ") && framing != .untilClose
-      // After a HEAD, a 204 or a 304 some origins still send the body, which would count as the answer to the next request.
+      // After a HEAD, a 204 or a 304 some origins still send a body. This body would count as the answer to the next request.
       && !(framing == .length(0) && Framing.announcesBody(head.fields))
       && !head.fields[values: .connection].contains { $0.lowercased().contains("close") }
   }

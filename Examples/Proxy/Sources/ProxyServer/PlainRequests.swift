@@ -1,7 +1,7 @@
 import HTTPTypes
 
-/// Recognizes plain requests: a GET in HTTP/1.1 with a target in origin form, one `Host`, no body, and no field that decides
-/// about an answer from the store or about the end of the connection.
+/// Recognizes plain requests: a GET in HTTP/1.1 with a target in origin form, one `Host` and no body. No field decides about an
+/// answer from the store or about the end of the connection.
 ///
 /// This type is stricter than ``MessageParser``, which reads all other requests.
 struct PlainRequests: Sendable {

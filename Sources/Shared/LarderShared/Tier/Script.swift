@@ -11,7 +11,7 @@ struct Script: Sendable {
     source = Self.common + body
   }
 
-  /// `announce` writes a record with only one field into the log, and returns the record's ID and the new head: the ID, and a
+  /// `announce` writes a record with only one field into the log. The result is the record's ID and the new head: the ID, and a
   /// digest of the record and all earlier records. If no sequence is left for the word of a position, the log continues in the
   /// next millisecond. If the server's clock was set back, the log continues in the millisecond of its newest record. `stamp`
   /// packs a version and a time like `ValueStamp`, and notes the time in `KEYS[5]`. `isOlder` compares IDs.
