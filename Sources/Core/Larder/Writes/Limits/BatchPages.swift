@@ -26,7 +26,7 @@ struct BatchPages {
   var reserve: Int { pages - usable }
 
   /// An upper estimate of the number of pages that the batch has taken; `pages` is the number of used pages that the batch has
-  /// changed. A split leaves pages that are only half full, and a changed page may be merged with its neighbours.
+  /// changed. So small entries count twice, for splits that leave pages half full. `pages / 4` is for merges with neighbours.
   func spent(changing pages: Int) -> Int {
     let new = valuePages + smallBytes * 2 / pageSize
     if new + smallBytes + pages == 0 { return 0 }

@@ -106,7 +106,7 @@ final class WriteQueue: Sendable {
         // ``withdraw(_:)`` could not find this write, which was not in the queue yet. So its cancellation is handled here.
         if write.isCancelled { cancelled.append(write) } else { state.waiting.append(write) }
       }
-      // Asks the writer thread to take the waiting writes. Inside the lock, so that a later close waits for that thread.
+      // Asks the writer thread to take the waiting writes, still inside the lock. So a later close waits for that thread.
       if cancelled.count < writes.count, !isScheduled.exchange(true, ordering: .relaxed) {
         thread.async { self.drain(engine) }
       }
