@@ -87,7 +87,7 @@ extension Store {
   ///     keeps the limits of the caches with which this cache shares its values. If no such cache exists, nil means
   ///     ``MemoryLimits/default``. If caches that share values set different limits, the newest limits hold. But limits that
   ///     one of these caches has already set have no effect.
-  ///   - cost: the cost of a value in memory; nil counts the bytes of its encoded form.
+  ///   - cost: the cost of a value in memory; nil means the number of bytes of the encoded value.
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,
     cost: (@Sendable (Value) -> Int)? = nil

@@ -124,7 +124,7 @@ extension Store.Namespace {
     try store.purge(only: self) { _ in true }
   }
 
-  /// Removes every entry whose key begins with `prefix`, in transactions of at most 500 entries. Returns their number.
+  /// Removes every entry whose key begins with `prefix`, in transactions of at most 500 entries. Returns the number of entries.
   ///
   /// Entries that are written during the call may stay. For an empty prefix use ``clear()``. O(entries with the prefix).
   @discardableResult

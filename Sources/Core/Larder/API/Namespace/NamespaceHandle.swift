@@ -20,7 +20,7 @@ final class NamespaceHandle: Sendable {
   private let atTransaction = Atomic<UInt64>(0)
   private let atGeneration = Atomic<UInt64>(0)
 
-  /// The rules that this opening has declared. Rules are declared only once, so as not to undo the rules of another program.
+  /// The rules that this opening has declared and does not declare again, so that another program's later rules remain.
   private let declared = Mutex<[Rules]>([])
 
   init(name: String, listedIn counted: CountedHandles) {

@@ -4,7 +4,7 @@ import LarderSystem
 /// Removes expired entries in the order of the expiry index. If an entry now expires at a later time than in the index, the
 /// sweep adds the entry to the index with the later time.
 struct ExpirySweep {
-  /// The most index records that a write checks to make room, before the write evicts entries that have not expired.
+  /// The largest number of index records that a write checks to make room, before it evicts entries that have not expired.
   static let perWrite = 256
 
   /// An entry in a record of the expiry index.

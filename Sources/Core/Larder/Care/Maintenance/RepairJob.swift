@@ -9,7 +9,7 @@ struct RepairJob {
 
   let engine: StoreEngine
 
-  /// Repairs every marked namespace. Returns their number. If `shouldContinue` stops a repair, that namespace stays marked.
+  /// Repairs every marked namespace. Returns the number of repairs. If `shouldContinue` stops a repair, the mark stays.
   func run(while shouldContinue: () -> Bool = { true }) throws(LarderError) -> Int {
     var repaired = 0
     for id in try marked() {

@@ -147,7 +147,7 @@ struct SalvagedRecords {
   private let base: UInt64
   private let logs: [(generation: UInt64, contents: BufferContents)]
 
-  /// Reads the records without changing the store, which stays open if this process uses the store. Nil if no records exist.
+  /// Reads the records through a read-only handle, which changes nothing in the store. Nil if no records exist.
   init?(at path: String, _ own: Store.Options) throws(LarderError) {
     guard FileStatus.of(path + "/" + MappedFile.buffer.rawValue) != nil else { return nil }
     var options = Store.Options(create: false, readOnly: true, lockTimeout: own.lockTimeout)

@@ -64,7 +64,7 @@ struct ReadHistory: Equatable {
 }
 
 extension Store {
-  /// Samples of all reads, oldest first, at most one in each hour. A count below the previous sample means a reset.
+  /// Samples of all reads, oldest first, at most one in each hour. A count lower than the previous count means a reset.
   package func readHistory() throws(LarderError) -> [ReadSample] {
     try engine.metadata.readHistory(in: engine.beginRead()).samples
   }

@@ -9,8 +9,8 @@ public struct Statistics: Sendable {
     public var info: NamespaceInfo
     /// The time at which the namespace's counts began: its creation, or the last reset of its statistics.
     public var since: Timestamp
-    /// Reads by all processes. Reads of another process are included after its next commit, after it closes or releases the
-    /// store, and after a run of ``Maintenance`` in that process.
+    /// Reads by all processes. Reads of another process are included after its next commit, its close or release of the store,
+    /// or its next run of ``Maintenance``.
     public var reads: ReadCounters
     /// Removals by reason.
     public var removals: RemovalCounters
@@ -94,7 +94,7 @@ public struct Statistics: Sendable {
   public var durability: Durability
   /// Every namespace, by name.
   public var namespaces: [Namespace]
-  /// Entries of all namespaces, including expired entries that are not removed yet.
+  /// The number of entries in all namespaces, including expired entries that are not removed yet.
   public var entries: Int
   /// The total size in bytes of the entries' values.
   public var bytes: Int

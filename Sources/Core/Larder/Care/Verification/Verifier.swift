@@ -9,7 +9,7 @@ struct Verifier {
   var names: [NamespaceID: String] = [:]
   var recounted: [NamespaceID: NamespaceCounters] = [:]
   var garbage: Set<NamespaceID> = []
-  /// For each id that has no namespace and is not cleared, the number of its entries.
+  /// The number of entries for each id that has no namespace and is not cleared.
   var orphans: [NamespaceID: Int] = [:]
   var dependents: UInt64 = 0
   /// The lengths of the values in chunks, by namespace and version.

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// A 64-bit checksum of the wyhash family, equal on every machine, that detects damage but not deliberate changes.
+/// A 64-bit checksum of the wyhash family, equal on every machine. Detects damage, but no deliberate changes.
 package enum Checksum {
   private static let first: UInt64 = 0xA076_1D64_78BD_642F
   private static let second: UInt64 = 0xE703_7ED1_A0B4_28DB
@@ -61,7 +61,7 @@ package enum Checksum {
       return offset
     }
 
-    /// The checksum of `count` bytes: the added blocks, and the bytes of `rest` at and after `start`, fewer than 48.
+    /// The checksum of `count` bytes: the added blocks, and the last bytes, which are in `rest` at and after `start`.
     @inline(__always)
     func checksum(count: Int, rest: Span<UInt8>, from start: Int) -> UInt64 {
       var state = count >= 48 ? state ^ middle ^ last : state

@@ -68,7 +68,7 @@ struct ExpiryBlock: Hashable, Comparable {
 
   let id: NamespaceID
   let deadline: Int64
-  /// The positions divided by 32, which is equal for all positions of a block.
+  /// Each position of the block divided by 32, which gives one number for all of the positions.
   let number: UInt64
 }
 
@@ -80,7 +80,7 @@ extension ExpiryBlock {
 
   fileprivate var firstPosition: UInt64 { number &<< Self.shift }
 
-  /// Compares the times, then the namespaces, then the positions. In the index the blocks of one namespace have the same order.
+  /// Compares the times, then the namespaces, then the positions. In the index, the blocks of one namespace are in this order.
   static func < (left: ExpiryBlock, right: ExpiryBlock) -> Bool {
     (left.deadline, left.id, left.number) < (right.deadline, right.id, right.number)
   }

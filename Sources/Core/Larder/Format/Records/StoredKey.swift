@@ -13,7 +13,7 @@ struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   /// The first bytes of every key of the namespace, in the database of entries and in all indexes except the tag index.
   var prefix: [UInt8] { [UInt8](count: 4) { $0.append(bigEndian: rawValue) } }
 
-  /// The next id, even for an id that is too large; nil after the largest 32-bit number.
+  /// The next id; nil after the largest 32-bit number. May be above ``limit``, because a damaged key may have any id.
   var next: NamespaceID? { rawValue == .max ? nil : NamespaceID(rawValue: rawValue + 1) }
 
   static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

@@ -59,7 +59,7 @@ public final class CacheMemory: Sendable {
 
   var usage: MemoryUsage { state.withLock { $0.policy.usage } }
 
-  /// The usage, the limits, and the counts of reads and evictions from the creation of this memory on.
+  /// The usage, the limits, and the counts of reads and evictions since the creation of this memory.
   public var statistics: MemoryStatistics {
     let (usage, limits) = state.withLock { ($0.policy.usage, $0.limits) }
     return MemoryStatistics(usage: usage, capacity: limits.capacity, counts: counters.totals)

@@ -18,7 +18,7 @@ class MemoryItem: @unchecked Sendable {
   let end: Int64
 
   private let stamp: Atomic<UInt64>
-  /// From this time on the value must not be returned without a lookup of the entry.
+  /// At this time and later, the value must not be returned without a lookup of the entry.
   private let expires: Atomic<Int64>
   /// The time of the entry's write, or of the last confirmation of its value.
   private let writtenAt: Atomic<Int64>

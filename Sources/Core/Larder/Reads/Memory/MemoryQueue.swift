@@ -86,9 +86,9 @@ struct MemoryQueue {
   }
 }
 
-/// The ghosts, which remember evicted values. A ghost is kept for four times as many evictions as the largest number of entries
-/// so far. A ghost is a word of 64 bits: 32 bits of the key's hash, 27 bits of the eviction's time, the part and the frequency.
-/// A bucket has four words. The table may forget a ghost or, very rarely, confuse two keys, which does little harm.
+/// The ghosts, which remember evicted values. A ghost is kept for a number of evictions: four times the largest number of
+/// entries so far. A ghost is a word of 64 bits: 32 bits of the key's hash, 27 bits of the eviction's time, the part and the
+/// frequency. A bucket has four words. The table may forget a ghost or, very rarely, confuse two keys, which does little harm.
 struct MemoryGhosts {
   private static let clockMask: UInt64 = (1 << 27) - 1
   private static let bucket = 4

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// The memory that decoded values use in this process, and the results of reads from the creation of that memory on.
+/// The memory that decoded values use in this process, and the results of reads since the creation of that memory.
 public struct MemoryStatistics: Hashable, Sendable {
   /// The cost and the number of the values that are kept now.
   public var usage: MemoryUsage

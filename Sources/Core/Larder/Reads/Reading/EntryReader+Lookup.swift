@@ -103,7 +103,7 @@ extension EntryReader {
     return try lookUp(key, in: id, keyHash: keyHash, at: clock.coarseNow, transaction)
   }
 
-  /// Looks up an entry with a flag other than `pinned`, a damaged record, or any entry if the store requires a transform.
+  /// The lookup for all other cases: a flag other than `pinned`, a damaged record, or a store that requires a transform.
   @inline(never)
   @_lifetime(borrow transaction)
   private func lookUpUncommon(
