@@ -67,7 +67,7 @@ public struct CacheEntries<Value: Sendable>: AsyncSequence, Sendable {
   /// Makes the iterator of `for try await (key, value) in cache.entries() { ... }`.
   public func makeAsyncIterator() -> Iterator { Iterator(entries: self) }
 
-  /// Reads entries in batches, each from one snapshot. A batch ends after 256 entries, or when its entries have 1 MB or more.
+  /// Reads entries in batches, each from one snapshot. A batch ends after 256 entries, or when its entries have 1 MiB or more.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let entries: CacheEntries<Value>
     /// The keys and values of a batch, both as bytes: an array of decoded values would be slow in unspecialized code.
