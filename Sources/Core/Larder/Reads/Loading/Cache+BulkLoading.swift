@@ -14,8 +14,7 @@ extension Cache {
   /// Like `values`, but with the source and age of each value. A key has an error, such as ``LarderError/Code/notStored`` with
   /// ``RequestPolicy/cacheOnly``, if neither a load nor a stored value answers.
   ///
-  /// Each key is loaded by the rules for a single key and all options. A commit has at most 1,000 values and 8 MiB, or one
-  /// larger value.
+  /// Each key is loaded like a single key, with all options. A commit has at most 1,000 values and 8 MiB, or one larger value.
   ///
   /// - Parameter load: gets the keys that are missing or too old, except keys that another caller is loading. The keys come with
   ///   their stored values, in the order of `keys` and without duplicates. Later calls get only keys that another process was
