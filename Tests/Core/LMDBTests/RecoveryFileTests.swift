@@ -26,7 +26,7 @@ import Testing
   func `of a repeated creation belongs to the data file of the failed one, too`(
     level: DurabilityLevel
   ) throws {
-    // Copies simulate: a failed creation removes `data.mdb`, and a power cut after a second creation restores this file.
+    // Simulates with copies that a failed creation removes `data.mdb`, and that a power cut after a later creation restores it.
     try write(1, level)
     try directory.copy(["data.mdb"], to: "first")
     try directory.copy(["recovery"], to: "second")

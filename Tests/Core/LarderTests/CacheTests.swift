@@ -15,7 +15,7 @@ struct Color: Codable, Equatable, Sendable {
 @Suite struct CacheTests: StoreSuite {
   let fixture = StoreFixture()
 
-  /// Codes numbers as decimal text. The codec cannot encode an odd number, and cannot decode a text that is no number.
+  /// Encodes numbers as decimal text. The codec cannot encode an odd number, and cannot decode a text that is no number.
   struct EvenCodec: Codec {
     struct Odd: Error {}
     struct NoNumber: Error {}

@@ -134,7 +134,7 @@ import Testing
     let stamp = { try store.state.maintained }
     var stamps: [UInt64] = [0]
     for _ in 1...5 {
-      // Each step of the clock is shorter than the jitter, so the other objects see each run before their own runs.
+      // The jitter makes the time of a run unknown, so the loop moves the clock in short steps until an object makes a run.
       while try stamp() == stamps.last {
         clock.advance(by: .seconds(5))
         for _ in 0..<20 { await Task.yield() }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct RepairTests {
   private static let entries = 2_000
 
-  /// A store with 2,000 entries, half with tags. Six entries were damaged, and three of the six were replaced or removed.
+  /// A store with 2,000 entries, of which half have tags. Six entries were damaged. Three of the six were replaced or removed.
   private func withDamagedStore(_ body: (Store, Store.Namespace) throws -> Void) throws {
     try withNotes { store, notes, _ in
       try store.write { batch in

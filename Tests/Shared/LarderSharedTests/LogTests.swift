@@ -192,8 +192,8 @@ import Testing
     #expect(try store.verify().faults == [])
   }
 
-  /// The value and the change have positions with one word, which has only 20 bits of the sequence number. Such positions occur
-  /// after a server's clock was set back. So a change with an equal word must count as a later change.
+  /// The positions of the value and the change have the same word, because a word has only 20 bits of the sequence number. Such
+  /// positions occur after a server's clock was set back. So a change with an equal word must count as later.
   @Test func aValueIsNotStoredAfterAChangeWhoseWordIsItsOwn() async throws {
     let tier = MemoryTier()
     let machine = try Machine(tier)

@@ -213,7 +213,7 @@ package enum GroupWork {
     let notes = store.namespace(namespace)
     try await inTasks(tasks) { task in
       for write in 0..<writes {
-        // In one of five rounds, adds a write that must be refused to the group.
+        // In one of five rounds, adds to the group a write that must be refused.
         if write % 5 == task % 5 { try await writeTooMuch(to: notes, key(task, write)) }
         try await notes.set(value(task, write), for: key(task, write))
         Peer.say("ack \(task) \(write)")

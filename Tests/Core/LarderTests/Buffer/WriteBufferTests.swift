@@ -152,7 +152,7 @@ import Testing
     try notes.set("one", for: "a")
     #expect(isBuffered(store))
     try notes.update("b", EntryAttributes(), count)
-    // The next update is in a group with a write of another kind, a pop.
+    // Puts the next update into one group with a pop, which is a write of another kind.
     try notes.set("two", for: "c")
     #expect(isBuffered(store))
     let group: [any QueuedWrite] = [
