@@ -63,7 +63,7 @@ private let wordCount = 12
       insertions += 1
     }
     #expect((300...1000).contains(insertions) && !rates.areRare)
-    // If one key in ten is new, the rates still show a loop. The next 3000 keys are all new, as in a scan, so the loop is over.
+    // If one key in ten is new, the rates still show a loop over the keys. The next 3000 keys are all new, so the loop is over.
     for number in 0..<5000 {
       rates.inserted(isReturn: number % 10 > 0, isGhostHit: number % 10 > 0, entries: 1000)
     }

@@ -124,7 +124,7 @@ import Testing
     func send(_ command: Command) async throws(LarderError) -> Reply { reply }
   }
 
-  /// Another program has stored a key with the name of a lease, which never expires. Callers must wait before they ask again.
+  /// A key of another program has the name of a lease, but never expires. Callers must wait before they ask the server again.
   @Test func aLeaseWithoutAnEndIsHeldForLong() async throws {
     let sender = OneReply(reply: .list([.number(3), .number(-1)]))
     let answer = try await StreamTier(sender, application: "test").acquire(

@@ -98,7 +98,7 @@ import Testing
     #expect(fixture.cache.readyAnswer(to: request()) == nil)
   }
 
-  /// A server keeps many answers outside the memory limit of the cache. So an answer must hold only the response that it has.
+  /// A server keeps many answers outside the memory limit of the cache. So an answer must not hold other responses in memory.
   @Test func `it holds no other response of its URI`() async throws {
     let fixture = try await warm(Self.fresh + [("Vary", "Accept-Language")])
     let german = request([("Accept-Language", "de")])
