@@ -207,6 +207,13 @@ extension Frame {
     let kept = try #require(try shell.store.namespace("thumbs").entry(for: [0, 0xFF]))
     #expect(kept.size == 3 && kept.expires == nil)
   }
+
+  @Test func `undo takes back a change of the view`() throws {
+    let shell = try browse(["d", "y"]) { _ in }
+    #expect(try shell.store.namespace("thumbs").count() == 0)
+    #expect(try shell("undo") == "took back evict of 1 entry\n")
+    #expect(try shell.store.namespace("thumbs").entry(for: [0, 0xFF])?.size == 12)
+  }
 }
 
 @Suite struct BrowseKeyTests {

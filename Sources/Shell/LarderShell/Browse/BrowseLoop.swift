@@ -52,6 +52,8 @@ final class BrowseLoop {
     var settings = parent.settings
     (settings.mode, settings.isTerminal, settings.hasColor) = (.table, false, false)
     session = Session(store: parent.store, options: parent.options, settings: settings, host: host)
+    // After the view, `undo` takes back the last change of the view.
+    session.undo = parent.undo
   }
 
   func run() throws {
@@ -111,10 +113,8 @@ final class BrowseLoop {
       state.message = BrowseState.Message(text: "read again")
     case .copy(let entry):
       state.message = try answer {
-        [
-          try CommandReader.command(
-            "get", in: entry.namespace, options: ["--copy"], data: [entry.key.bytes])
-        ]
+        try CommandReader.command(
+          "get", in: [entry.namespace], options: ["--copy"], data: [entry.key.bytes])
       }
     case .ask(let change):
       do throws(ShellError) {
@@ -141,16 +141,16 @@ final class BrowseLoop {
     }
     let stale = BrowseState.Message(
       text: "the entries have changed; choose them again", isError: true)
-    state.message = try isSame ? answer { try change.commands() } : stale
+    state.message = try isSame ? answer(change.command) : stale
     state.marks = [:]
     state.refresh()
     try reload()
   }
 
-  private func answer(_ commands: () throws -> [CommandLine]) throws -> BrowseState.Message {
+  private func answer(_ command: () throws -> CommandLine) throws -> BrowseState.Message {
     said = []
     do {
-      for command in try commands() { _ = try session.run(command) }
+      _ = try session.run(command())
     } catch let error as ShellError {
       return .init(error)
     }

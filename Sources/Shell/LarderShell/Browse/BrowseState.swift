@@ -240,14 +240,13 @@ struct BrowseChange: Equatable {
     return Confirmation.question(summary)
   }
 
-  /// The commands of the change, one for each namespace. Each command has `--yes`, because the person has already confirmed.
-  func commands() throws -> [CommandLine] {
-    let groups = Dictionary(grouping: entries, by: \.namespace).sorted { $0.key < $1.key }
+  /// The command of the change, for all namespaces of the entries, with `--yes`, because the person has already confirmed.
+  /// In several namespaces, `Session.chosen` excludes the other entries with these keys.
+  func command() throws -> CommandLine {
+    let namespaces = Set(entries.map { ExactString($0.namespace) }).map(\.string).sorted()
     let time = time.map { [Array($0.utf8)] } ?? []
-    return try groups.map { namespace, entries in
-      try CommandReader.command(
-        verb.rawValue, in: namespace, options: ["--yes"], data: entries.map(\.key.bytes) + time)
-    }
+    return try CommandReader.command(
+      verb.rawValue, in: namespaces, options: ["--yes"], data: entries.map(\.key.bytes) + time)
   }
 
   func check(_ clock: WallClock) throws(ShellError) {

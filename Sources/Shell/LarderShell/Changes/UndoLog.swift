@@ -21,6 +21,7 @@ final class UndoLog {
 
   /// Whether the running command is one that `undo` can revert.
   private(set) var isRecording = false
+  /// The command to which `items` belong. Without items: the command that cleared the log, or an empty text.
   private(set) var command = ""
   private(set) var items: [Item] = []
   /// The number of entries whose former values could not be read, so that `undo` cannot restore these entries.
@@ -32,12 +33,18 @@ final class UndoLog {
   private var pending: [Item] = []
   private var values: [EntryID: (version: UInt64, value: [UInt8])] = [:]
 
-  /// Begins a command. The items of the previous command stay until this command changes an entry.
-  func begin(_ command: String) { (isRecording, running) = (true, command) }
+  /// Begins a command. The items of the previous command stay until this command changes the store.
+  func begin(_ command: String, isRecorded: Bool = true) {
+    (isRecording, running) = (isRecorded, command)
+  }
 
-  func end() {
-    isRecording = false
-    values = [:]
+  /// Ends a command. If the command changed the store without an item, `undo` must not revert an older command instead.
+  func end(hasChanged: Bool) {
+    if hasChanged, !running.isEmpty {
+      forget()
+      command = running
+    }
+    (isRecording, running, values) = (false, "", [:])
   }
 
   func forget() { (items, command, lost, size, isTooLarge) = ([], "", 0, 0, false) }

@@ -4,7 +4,7 @@ import ShellLanguage
 
 extension Command {
   static let limits = CommandSpec(
-    "limits", .store, .reads, "Shows or changes the limits of the store or a namespace.",
+    "limits", .store, .mayChange, "Shows or changes the limits of the store or a namespace.",
     namespaces: .oneOrAll,
     options: [
       .value("--entries", .countOrNone, "most entries"),

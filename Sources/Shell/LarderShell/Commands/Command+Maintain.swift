@@ -47,7 +47,7 @@ extension Command {
   }
 
   static let verify = CommandSpec(
-    "verify", aliases: ["check"], .store, .reads,
+    "verify", aliases: ["check"], .store, .mayChange,
     "Checks the store; exit code 1 if it finds a fault.",
     options: [
       .flag("--deep", "also decode every value by its codec"),

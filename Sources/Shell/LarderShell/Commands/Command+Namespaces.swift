@@ -84,7 +84,6 @@ extension Command {
     }
     try session.store.rename(old.text, to: new)
     if session.current == old.text { session.current = new }
-    session.undo.forget()
     try session.output.acknowledge(
       ["old": .text(old.text), "new": .text(new)],
       plain: ["verb": .text("rename"), "old": .text(old.text), "new": .text(new)],

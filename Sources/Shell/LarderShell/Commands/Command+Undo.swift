@@ -19,8 +19,10 @@ extension Command {
         hint: "`--save FILE` on the command writes an export first")
     }
     guard !log.items.isEmpty else {
+      let reason: SafeText =
+        log.command.isEmpty ? "" : ": undo does not hold what \(log.command) changed"
       throw ShellError(
-        .usage, "there is no change to take back",
+        .usage, "there is no change to take back\(reason)",
         hint:
           "undo works at the prompt, for the last command that changed entries; scripts pass `--save FILE`"
       )

@@ -14,7 +14,7 @@ package final class Session {
     set { output.settings = newValue }
   }
   package internal(set) var current: String?
-  let undo = UndoLog()
+  var undo = UndoLog()
   let additions: Additions
   /// The values that replace `:name` in the commands of a file.
   package var variables = Variables()
@@ -90,7 +90,7 @@ package final class Session {
   package func run(_ line: CommandLine) throws -> Outcome {
     do {
       let call = try CommandTable.standard.invocation(of: line, clock: wallClock)
-      guard call.command.access == .reads || !isReadOnly || call.isPreview else {
+      guard call.command.access != .changes || !isReadOnly || call.isPreview else {
         throw ShellError.readOnly(call.command.name)
       }
       // For the commands in a file, the person who named the file can answer questions, so `canAsk` does not change.
@@ -98,10 +98,11 @@ package final class Session {
       let outer = (self.line, output.form)
       (self.line, output.form) = (line, call.choice("-o").flatMap(OutputMode.init) ?? output.form)
       defer { (self.line, output.form) = outer }
-      if call.command.access == .changes, line.source == .prompt, call.command.name != "undo" {
-        undo.begin(call.command.name)
+      if call.command.access != .reads, call.command.name != "undo" {
+        undo.begin(call.command.name, isRecorded: line.source == .prompt || chosen != nil)
       }
-      defer { undo.end() }
+      let commit = store.lastCommit
+      defer { undo.end(hasChanged: store.lastCommit != commit) }
       queries = newQueries
       defer { queries = newQueries }
       let outcome =

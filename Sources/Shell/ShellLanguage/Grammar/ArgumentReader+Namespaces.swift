@@ -1,7 +1,7 @@
 extension ArgumentReader {
   /// Lets a command that only reads take the name of a namespace also without the at sign, as in `stats lego`.
   mutating func takeWordAsNamespace() {
-    guard command.selection == nil, command.access == .reads, command.namespaces != .none,
+    guard command.selection == nil, command.access != .changes, command.namespaces != .none,
       namespaces.isEmpty, words.count > command.parameters.count,
       // With an option, `limits` changes the store, so the namespace needs its at sign.
       values.isEmpty || command.option(named: "--yes") == nil,

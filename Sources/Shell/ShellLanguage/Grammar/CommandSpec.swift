@@ -1,6 +1,7 @@
 /// The syntax of a command, for parsing, help, completion and hints.
 package struct CommandSpec: Sendable {
-  package enum Access: Sendable { case reads, changes }
+  /// A command with `mayChange` changes the store only with some of its options.
+  package enum Access: Sendable { case reads, mayChange, changes }
 
   package enum Group: String, Sendable, CaseIterable {
     case looking = "Look"

@@ -133,12 +133,13 @@ package struct CommandReader: Sendable {
     return line
   }
 
-  /// A command that this program makes, about one namespace. The namespace and the words of `data` are read like quoted words.
+  /// A command that this program makes. The namespaces and the words of `data` are read like quoted words.
   package static func command(
-    _ verb: String, in namespace: String, options: [String] = [], data: [[UInt8]]
+    _ verb: String, in namespaces: [String], options: [String] = [], data: [[UInt8]]
   ) throws(ShellError) -> CommandLine {
     func word(_ text: String) -> Word { Word(Array(text.utf8), isBare: true, at: 0..<0) }
-    var arguments = [Argument.word(word(verb)), .namespace(try NamespaceName(namespace))]
+    var arguments = [Argument.word(word(verb))]
+    for name in namespaces { arguments.append(.namespace(try NamespaceName(name))) }
     for option in options { arguments.append(try Argument(word(option))) }
     arguments += data.map { .word(Word($0, isBare: false, at: 0..<0)) }
     return CommandLine(source: .command, firstLine: 1, text: [], arguments: arguments)
