@@ -34,10 +34,13 @@ struct EntryChange {
   }
 
   /// With `--dry-run`, answers and returns true; else returns false. `fields` runs after `wouldChange` has seen all entries.
+  /// Throws if a listed key does not exist, because such a key may be a misspelt word of the time. `evict` has no time, and
+  /// removes the other keys.
   func isPreview(
     where wouldChange: (Store.Entry) throws -> Bool = { _ in true },
     fields: () -> [ChangeSummary.Field] = { [] }
   ) throws -> Bool {
+    guard missing.isEmpty || summary.verb == "evict" else { throw try notFound() }
     guard call.has("--dry-run") else { return false }
     let found = try counted(where: wouldChange)
     try session.output.answer(found.preview(found.counts + fields()))
@@ -129,7 +132,7 @@ struct EntryChange {
       || (present.version, present.expires) == (chosen.version, chosen.expires)
   }
 
-  /// Writes the answer, and then throws if a listed key does not exist. If no listed key exists, throws without an answer.
+  /// Writes the answer. After an `evict`, throws if a listed key does not exist; if no listed key exists, without an answer.
   ///
   /// - Parameter unmatched: Whether to answer that no entries matched. If nil, the answer says this if no entry changed.
   func answer(
