@@ -5,6 +5,8 @@ import ShellLanguage
 /// The counts of a change, and the answer to the change in each output mode.
 struct ChangeSummary {
   let verb: String
+  /// The verb of questions and previews, such as `expire at 09:00:`.
+  let phrase: String
   /// The counts by namespace, in the order in which the namespaces were added.
   private(set) var tallies: [(namespace: String, tally: Tally)] = []
   private(set) var samples: [[UInt8]] = []
@@ -15,9 +17,14 @@ struct ChangeSummary {
 
   private static let mostSamples = 3
 
-  /// - Parameter namespaces: Namespaces that the answer lists even if nothing changes in these namespaces.
-  init(_ verb: String, in namespaces: [String] = [], listsKeys: Bool = false) {
+  /// - Parameters:
+  ///   - phrase: The verb of questions and previews; if nil, `verb`.
+  ///   - namespaces: Namespaces that the answer lists even if nothing changes in these namespaces.
+  init(
+    _ verb: String, phrase: String? = nil, in namespaces: [String] = [], listsKeys: Bool = false
+  ) {
     self.verb = verb
+    self.phrase = phrase ?? verb
     keys = listsKeys ? [] : nil
     for name in namespaces { add(Tally(), in: name) }
   }
@@ -57,7 +64,7 @@ struct ChangeSummary {
     let list: SafeText = samples.isEmpty ? "" : ": \(keys)\(more)"
     return reply(
       only: [("dry_run", .bool(true))] + (fields ?? counts),
-      sentence ?? "would \(verb) \(total.inBrackets)\(list)", verb: "would \(verb)")
+      sentence ?? "would \(phrase) \(total.inBrackets)\(list)", verb: "would \(verb)")
   }
 
   /// The answer whose JSON has `fields` instead of the counts.

@@ -54,7 +54,7 @@ struct Confirmation {
 
   /// A question such as `Evict 40 entries (31 kB) in departures, such as "a", "b", "c"?`
   static func question(_ summary: ChangeSummary) -> SafeText {
-    let verb = summary.verb.prefix(1).uppercased() + summary.verb.dropFirst()
+    let verb = summary.phrase.prefix(1).uppercased() + summary.phrase.dropFirst()
     let changed = summary.tallies.filter { $0.tally.entries > 0 }
     let places: SafeText =
       changed.count == 1

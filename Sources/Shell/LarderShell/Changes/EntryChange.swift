@@ -22,13 +22,15 @@ struct EntryChange {
   /// The moment at which the count for the question or the export began. Values that were written later must not change.
   private var horizon: WriteHorizon?
 
-  init(_ verb: String, past: String, _ call: Invocation, in session: Session) throws {
+  init(
+    _ verb: String, phrase: String? = nil, past: String, _ call: Invocation, in session: Session
+  ) throws {
     self.call = call
     self.session = session
     self.past = past
     scope = try Scope(of: call, in: session)
     let named = scope.selection.input == .namedRecords ? [] : scope.namespaces.map(\.name)
-    summary = ChangeSummary(verb, in: named, listsKeys: call.has("--verbose"))
+    summary = ChangeSummary(verb, phrase: phrase, in: named, listsKeys: call.has("--verbose"))
     listed = scope.selection.patterns.count { !$0.isGlob }
     missing = try scope.missingKeys()
   }

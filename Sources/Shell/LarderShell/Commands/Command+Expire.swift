@@ -19,12 +19,15 @@ extension Command {
     let change = call.expiryChange("TIME|+D")!
     let clock = session.wallClock
     var note: SafeText = ""
-    if case .to(.at(let time)) = change, time <= clock.now {
-      note = "The time is \(clock.distance(to: time)). "
+    let phrase: String
+    switch change {
+    case .to(.at(let time)):
+      phrase = "expire at \(clock.clock(time)):"
+      if time <= clock.now { note = "The time is \(clock.distance(to: time)). " }
+    case .to: phrase = "never expire:"
+    case .later(let duration): phrase = "expire \(Wording.span(duration.milliseconds)) later:"
     }
-    return try setExpiries(
-      "expire", past: "changed", call, session, isOver: !note.description.isEmpty, note: note
-    ) { before in
+    return try setExpiries("expire", phrase, past: "changed", call, session, note) { before in
       let after: Deadline
       switch change {
       case .to(let deadline): after = deadline
@@ -87,13 +90,14 @@ extension Command {
   }
 
   /// - Parameters:
-  ///   - isOver: Whether the new expiry has passed. If so, entries are lost, so even listed keys need confirmation.
+  ///   - note: A sentence if the new expiry has passed. If so, entries are lost, so even listed keys need confirmation.
   ///   - target: Makes the new expiry from the present expiry. If nil, an entry that never expires does not change.
   private static func setExpiries(
-    _ verb: String, past: String, _ call: Invocation, _ session: Session, isOver: Bool = false,
-    note: SafeText = "", target: (Deadline) throws -> Deadline?
+    _ verb: String, _ phrase: String? = nil, past: String, _ call: Invocation, _ session: Session,
+    _ note: SafeText = "", target: (Deadline) throws -> Deadline?
   ) throws {
-    var change = try EntryChange(verb, past: past, call, in: session)
+    let isOver = !note.description.isEmpty
+    var change = try EntryChange(verb, phrase: phrase, past: past, call, in: session)
     if verb == "expire" {
       try checkLastKey(change) {
         ("the time is one word, and there is no entry \($1)", "quote it: `expire KEY '1h 30m'`")
