@@ -107,7 +107,7 @@ struct ArgumentReader {
       do throws(ShellError) {
         try fill(parameter, from: &last, behind: name)
       } catch {
-        throw timeIsMisplaced(parameter, rest) ?? error
+        throw explained(error, of: parameter, behind: rest)
       }
     }
     if command.selection == nil, let surplus = rest.first { throw unexpected(surplus) }
@@ -173,11 +173,18 @@ struct ArgumentReader {
     }
   }
 
-  /// The error for `expire 2h @ns K`, where the time is not the last word.
-  private func timeIsMisplaced(_ parameter: Parameter, _ rest: ArraySlice<Word>) -> ShellError? {
+  /// A better error for `expire K`, where the time is missing, and for `expire 2h @ns K`, where the time is not the last word.
+  private func explained(
+    _ error: ShellError, of parameter: Parameter, behind rest: ArraySlice<Word>
+  ) -> ShellError {
+    if rest.isEmpty, error.code == .badTime {
+      return misuse(
+        "\(command.name) requires \(parameter.name): \(error.message)", at: error.range,
+        hint: namespaces.isEmpty ? nil : error.hint)
+    }
     guard parameter.kind == .expiry,
       let word = rest.first(where: { (try? $0.expiryChange(clock)) != nil })
-    else { return nil }
+    else { return error }
     let others = line.arguments.map(\.range).filter { $0 != word.range } + [word.range]
     let text = others.map { String(decoding: line.text[$0], as: UTF8.self) }
     return misuse("the time goes last", at: word.range, hint: "`\(text.joined(separator: " "))`")
