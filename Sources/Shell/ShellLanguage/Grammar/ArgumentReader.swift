@@ -117,10 +117,12 @@ struct ArgumentReader {
       let read = try Selection(
         namespaces: choice, words: rest, values: values, given: Set(places.keys))
       guard use == .optional || !read.isBare else {
+        let last = command.trailing.filter(\.isRequired).map { " " + $0.usage }.joined()
         throw misuse(
           "\(command.name) requires a key, pattern or filter", at: name,
-          hint: command.name == "evict"
-            ? "`evict @*` removes everything" : "`\(command.name) @*` selects everything")
+          hint:
+            "add a key or a pattern: `\(command.name) KEY\(last)`; `\(command.name) @*\(last)` means every entry"
+        )
       }
       selection = read
     }
