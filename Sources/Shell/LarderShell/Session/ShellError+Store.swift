@@ -113,9 +113,10 @@ extension Session {
 extension Store.Entry {
   var hasValue: Bool { state != .expired && !isNegative }
 
-  /// Words such as `expires in 15 min (21:55)` or `never expires`.
+  /// Words such as `expires in 15 min (21:55)`, `expired already` or `never expires`.
   func end(_ clock: WallClock) -> String {
-    expires == nil ? "never expires" : "expires \(clock.expiryAndClock(expires?.unix))"
+    guard let time = expires?.unix else { return "never expires" }
+    return time <= clock.now ? "expired already" : "expires \(clock.expiryAndClock(time))"
   }
 
   /// Throws if a read of the entry finds no value. Without this check, the stored bytes of such an entry would look like a value.
