@@ -5,7 +5,7 @@ extension Command {
   static let count = CommandSpec(
     "count", .looking, .reads, "Counts the entries of a selection and their bytes.",
     selection: .optional, options: [.value("--by", .operand, "count the entries for each value")],
-    plain: ["": "entries bytes expired", "--by OPERAND": "value entries bytes"],
+    rules: groupRules, plain: ["": "entries bytes expired", "--by OPERAND": "value entries bytes"],
     examples: [
       "count @departures": "a namespace",
       "count @* --older 30d": "entries written a month ago or earlier",
@@ -33,12 +33,18 @@ extension Command {
   static let maximum = aggregate(.max, "Shows the largest value.", "max size @*")
   static let average = aggregate(.avg, "Shows the average of numbers.", "avg .track @departures")
 
+  /// Groups have a fixed order, and the order of the entries does not change a group.
+  private static let groupRules: [CommandSpec.Rule] = [
+    .atMostOne(["--by", "--sort"]), .atMostOne(["--by", "--reverse"]),
+  ]
+
   private static func aggregate(
     _ kind: Aggregate.Kind, _ summary: String, _ example: String
   ) -> Command {
     CommandSpec(
       kind.rawValue, .looking, .reads, summary, parameters: [.one("OPERAND", .operand)],
       selection: .optional, options: [.value("--by", .operand, "one result for each value")],
+      rules: groupRules,
       plain: ["": "result values skipped", "--by OPERAND": "group result values skipped"],
       examples: [
         example: "over a selection",
