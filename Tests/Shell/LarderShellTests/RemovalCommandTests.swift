@@ -182,6 +182,12 @@ import Testing
       ])
     }
     #expect(log.isTooLarge && log.items.isEmpty)
+    log.end(hasChanged: true)
+    log.begin("evict")
+    try log.read([(namespace, entry.key)])
+    log.keep(entry, under: entry.key, in: namespace)
+    log.commit()
+    #expect(log.items.count == 1 && log.lost == 0)
   }
 
   @Test(arguments: [

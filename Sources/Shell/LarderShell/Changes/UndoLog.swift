@@ -27,6 +27,7 @@ final class UndoLog {
   /// The number of entries whose former values could not be read, so that `undo` cannot restore these entries.
   private(set) var lost = 0
   private(set) var isTooLarge = false
+  /// The running command, until the command has an item.
   private var running = ""
   private var size = 0
   /// The items of the batch that runs now. `commit` adds the items to `items`.
@@ -51,7 +52,7 @@ final class UndoLog {
 
   /// Reads the values that the next batch replaces.
   func read(_ keys: some Sequence<(Store.Namespace, Key)>) throws {
-    guard isRecording, !isTooLarge else { return }
+    guard isRecording, !isTooLarge || !running.isEmpty else { return }
     values = [:]
     for (namespace, key) in keys {
       do {
