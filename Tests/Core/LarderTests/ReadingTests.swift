@@ -172,8 +172,9 @@ import Testing
     try store.read { snapshot in
       let version = try #require(try snapshot.entry(for: "k", in: notes)).version
       try notes.set([1, 2, 3], for: "k")
-      let found = try snapshot.withEntry(for: "k", in: notes) { ($0.version, $1.copied) }
-      #expect(found?.0 == version && found?.1 == [1, 2])
+      let entry = try snapshot.entry(for: "k", in: notes)
+      let value = try snapshot.value(for: "k", in: notes)
+      #expect(entry?.version == version && value == [1, 2])
     }
     try notes.tamper("k") { $0[$0.count - 1] ^= 1 }
     #expect(try read(notes, "k") == nil)

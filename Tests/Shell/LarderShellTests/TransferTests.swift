@@ -167,6 +167,24 @@ import Testing
         + (isPiped ? ["note: 1 key not found"] : []))
     #expect(others == [3])
   }
+
+  @Test func `a damaged entry is an error under its key, and a note below a list`() throws {
+    let place = TemporaryDirectory.unusedPath
+    defer { try? FileManager.default.removeItem(atPath: place) }
+    try damagedStore(at: place)
+    let shell = try Shell(.plain, at: place)
+    for line in ["get @a k", "get @a l long", "info @a j", "ttl @a k", "evict @a k"] {
+      let error = try shell.error(line)
+      #expect(
+        error.code == .unreadable && "\(error.message)".hasSuffix("in a is damaged"), "\(line)")
+    }
+    for (line, count) in [
+      ("keys @a", 2), ("count @a --larger 1", 2), ("get @a *", 3), ("search sound @a", 3),
+    ] {
+      let note = "note: \(count) damaged entries were left out; `verify` lists the damage"
+      #expect(try !shell(line).isEmpty && shell.takeAside() == [note], "\(line)")
+    }
+  }
 }
 
 /// Imports with many or long lines. The sessions `import` and `refusals` test the lines that an import takes or refuses.

@@ -105,6 +105,6 @@ extension LogRecord {
     _ namespace: Store.Namespace, in snapshot: borrowing Snapshot
   ) throws -> Bool {
     guard case .key(let key) = subject else { return true }
-    return try snapshot.hasEntry(key.bytes, in: namespace)
+    return try snapshot.entry(for: key.bytes, in: namespace) != nil
   }
 }

@@ -146,7 +146,7 @@ extension BrowseState.ValueText {
     self.isWhole = isWhole
     let clock = presentation.clock
     do {
-      let found = try namespace.lookUp(entry.key.bytes) { entry, value in
+      let found = try namespace.withEntry(for: entry.key) { entry, value in
         StoredValue(entry: entry, bytes: value.extracting(first: Self.mostBytes).bytes)
       }?.reading(most: Self.mostBytes, in: session)
       guard let found else { return nil }

@@ -56,7 +56,7 @@ final class UndoLog {
     values = [:]
     for (namespace, key) in keys {
       do {
-        _ = try namespace.lookUp(key.bytes) { entry, value in
+        _ = try namespace.withEntry(for: key) { entry, value in
           values[EntryID(entry)] = (entry.version, value.bytes)
         }
       } catch let error as LarderError where error.code == .unreadable {

@@ -69,7 +69,7 @@ extension Command {
       call, in: session, namesNamespaces: call.namespaces == .all || scope.namesNamespaces)
     try writer.begin()
     let unreadable = session.skipUnreadable()
-    var (missing, keys) = ([[UInt8]](), PipedKeys())
+    var (missing, walked) = ([[UInt8]](), Walked())
     if scope.selection.listsKeys, !scope.selection.isArranged {
       // A walk is in the order of keys, but the answer has the order of the words. So each key gets a walk of its own.
       var part = scope
@@ -80,16 +80,17 @@ extension Command {
         if writer.count + unreadable.count == before { missing.append(key) }
       }
     } else {
-      keys = try values(of: scope) { try writer.write($0) }
+      walked = try values(of: scope) { try writer.write($0) }
       if scope.selection.listsKeys { missing = try scope.missingKeys { $0.hasValue } }
     }
     try writer.end(saysNothing: !missing.isEmpty || !unreadable.isEmpty)
+    try walked.noteDamage(session.host)
     guard missing.isEmpty else {
       throw try session.noSuchKeys(
         missing, of: scope.selection.patterns.count, in: scope.namespaces, verb: "get")
     }
     try unreadable.check(others: writer.count)
-    try keys.check()
+    try walked.piped.check()
   }
 
   private static func answer(_ value: StoredValue, _ call: Invocation, in session: Session) throws {
@@ -119,7 +120,7 @@ extension Command {
     let namesNamespaces = call.namespaces == .all || scope.namesNamespaces
     var (values, without) = (0, 0)
     let unreadable = session.skipUnreadable()
-    let keys = try session.output.rows([
+    let walked = try session.output.rows([
       Column("namespace", in: namesNamespaces ? .everywhere : .data),
       Column("key", holdsBytes: true), Column("value", title: path.text),
     ]) { write in
@@ -131,9 +132,10 @@ extension Command {
         try write(found.map { [.text(entry.namespace), .bytes(entry.key.bytes), $0.cell] })
       }
     }
+    try walked.noteDamage(session.host)
     try unreadable.check(others: values)
     try scope.checkKeys(verb: call.command.name)
-    try keys.check()
+    try walked.piped.check()
     guard without == 0 else {
       throw ShellError(
         .noSuchField,
@@ -147,16 +149,16 @@ extension Command {
     return (JSONLookup.ranges(of: path.parts, in: bytes.span) ?? []).map { FieldText(bytes, $0) }
   }
 
-  /// Visits the values of a selection, a few megabytes at a time. Returns the counts of the keys from standard input.
+  /// Visits the values of a selection, a few megabytes at a time.
   private static func values(
     of scope: Scope, _ body: (StoredValue) throws -> Void
-  ) throws -> PipedKeys {
+  ) throws -> Walked {
     try scope.walk(readingValues: true) { entry, value -> StoredValue? in
       entry.hasValue || scope.selection.wantsExpired
         ? StoredValue(entry: entry, bytes: value.bytes) : nil
     } _: {
       for value in $0 { try body(value) }
-    }.piped
+    }
   }
 
   private static func noSuchField(_ path: QueryPath, in value: StoredValue) -> ShellError {

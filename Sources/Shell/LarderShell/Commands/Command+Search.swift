@@ -55,7 +55,7 @@ extension Command {
         }
       } while: {
         left > 0
-      }.piped.noteAbsent(session.host)
+      }.note(session.host)
     }
     if !isFound, session.output.isForPerson { try session.output.writeLines(["no matches"]) }
   }

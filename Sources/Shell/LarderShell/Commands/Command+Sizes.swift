@@ -116,7 +116,7 @@ extension Command {
     var range: ClosedRange<Int64>?
     try scope.visitEntries(showing: "looking") { entry in
       if let value = measure.value(of: entry, now: now) { range.widen(to: value) }
-    }.piped.noteAbsent(session.host)
+    }.note(session.host)
     var histogram = Histogram(measure, over: range, bins: bins, isLogarithmic: call.has("--log"))
     try scope.visitEntries(showing: "drawing") { histogram.add($0, now: now) }
     guard !histogram.isEmpty else {

@@ -78,10 +78,10 @@ struct HTTPCounts {
   static func read(from store: Store) throws -> [HTTPCounts] {
     let saved = store.namespace("http-statistics")
     return try saved.page(limit: most).items.compactMap { entry in
-      // Uses `lookUp`, because a counted read would change the statistics of the store.
+      // Uses `withEntry`, because a counted read would change the statistics of the store.
       guard let name = entry.key.string, entry.size < 1 << 16,
-        let text = try saved.lookUp(
-          entry.key.bytes, { String(validating: $1.bytes, as: UTF8.self) }) ?? nil
+        let text = try saved.withEntry(
+          for: entry.key, { String(validating: $1.bytes, as: UTF8.self) }) ?? nil
       else { return nil }
       let counts = text.split(separator: "\n").prefix(most).compactMap { line in
         line.lastIndex(of: " ").flatMap { space in

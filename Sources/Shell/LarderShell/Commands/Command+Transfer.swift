@@ -36,15 +36,12 @@ extension Command {
     var run = Export(scope: scope, format: format, shown: shown, writer: writer)
     try run.run(
       unfinished: isPipe ? "the output ends with a whole line" : "the file was not created")
-    if run.damaged > 0 {
-      let entries = Wording.count(run.damaged, "damaged entry was", "damaged entries were")
-      try session.host.notify("note: \(entries) left out; `verify` lists the damage")
-    }
+    try run.walked.noteDamage(session.host)
     if run.negative > 0 {
       let entries = Wording.count(run.negative, "negative entry was", "negative entries were")
       try session.host.notify("note: \(entries) left out: there is no value")
     }
-    try run.piped.noteAbsent(session.host)
+    try run.walked.piped.noteAbsent(session.host)
     let done = run.done
     if isPipe {
       // The next program of the pipe would read the summary as an entry, so the summary goes to standard error.

@@ -50,7 +50,7 @@ struct ChangeEvent {
     guard kind == .set || kind == .updated, !change.isKeyCut, let key = change.key,
       let name = change.namespace
     else { return nil }
-    return try store.namespace(name).lookUp(key.bytes, body)
+    return try store.namespace(name).withEntry(for: key, body)
   }
 }
 

@@ -60,7 +60,7 @@ struct SizeReport {
     let isInOrder = EntryOrder(scope.selection) == nil && scope.selection.input == nil
     do {
       try scope.visitEntries(showing: "adding up") { try add($0, isInOrder: isInOrder) }
-        .piped.noteAbsent(scope.session.host)
+        .note(scope.session.host)
     } catch is Interruption {
       throw ShellError.interrupted(
         "added up \(total.words)", hint: "name a namespace or a prefix to add up less")

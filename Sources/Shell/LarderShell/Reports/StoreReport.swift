@@ -47,7 +47,7 @@ struct StoreReport {
     try Scope(all: all, in: session).visitEntries(showing: "looking") { entry in
       for index in histograms.indices { histograms[index].histogram.add(entry, now: now) }
       try largest.add(entry)
-    }
+    }.noteDamage(session.host)
     self.largest = try largest.sorted()
     for index in histograms.indices { histograms[index].histogram.trim() }
     self.histograms = histograms

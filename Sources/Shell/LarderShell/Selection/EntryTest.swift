@@ -30,10 +30,6 @@ struct EntryTest {
 
   var readsValues: Bool { values != nil }
 
-  func passesFilters(_ entry: Store.Entry, _ value: Span<UInt8>) throws -> Bool {
-    try passesFacts(entry) && passesValue(entry, value)
-  }
-
   func passesKey(_ key: [UInt8]) -> Bool {
     patterns.isEmpty || patterns.contains { $0.matches(key) }
   }

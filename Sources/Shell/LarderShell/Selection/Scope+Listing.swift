@@ -41,7 +41,8 @@ extension Scope {
     }
     // If the keys were read before the walk, another walk has already noted the absent keys, so this walk writes no note.
     if input == nil { try walked.piped.noteAbsent(session.host) }
-    if walked.found == 0, output.isForPerson { try suggestOtherMatches() }
+    try walked.noteDamage(session.host)
+    if walked.found + walked.damaged == 0, output.isForPerson { try suggestOtherMatches() }
   }
 
   /// The line below a cut list, such as `... 1,203 more: --after "k0050", or --limit all`
@@ -65,6 +66,7 @@ extension Scope {
         if keys.count < Self.batch { break }
       }
     }
+    try Walked(damaged: walk.damaged).noteDamage(session.host)
   }
 
   /// Suggests keys that resemble a missing key. For a pattern, suggests matches in another case, or values that contain its text.

@@ -6,6 +6,18 @@ struct Walked {
   var damaged = 0
   /// The number of entries that the walk has seen. If the walk had to sort the entries, entries beyond the limit count, too.
   var found = 0
+
+  /// Writes notes about absent keys of standard input and about damaged entries that the walk has skipped.
+  func note(_ host: Host) throws {
+    try piped.noteAbsent(host)
+    try noteDamage(host)
+  }
+
+  func noteDamage(_ host: Host) throws {
+    guard damaged > 0 else { return }
+    let entries = Wording.count(damaged, "damaged entry was", "damaged entries were")
+    try host.notify("note: \(entries) left out; `verify` lists the damage")
+  }
 }
 
 extension Scope {
@@ -65,7 +77,7 @@ extension Scope {
         let namespace = session.store.namespace(entry.namespace)
         let wantsMore =
           try readingValues
-          ? namespace.lookUp(entry.key.bytes, damaged: noteDamage, take) : take(entry, Span())
+          ? namespace.withEntry(for: entry.key, damaged: noteDamage, take) : take(entry, Span())
         if wantsMore == false { return }
       }
     }
@@ -112,7 +124,7 @@ extension Scope {
       (entry.withoutExtras, session.queries.allValues(operands, for: .column, entry, value))
     } _: { items in
       for (entry, values) in items { try body(entry, values) }
-    }.piped.noteAbsent(session.host)
+    }.note(session.host)
   }
 
   /// The entries of the selection with their bytes, and separately the expired entries. Uses the store's counters if possible.
@@ -121,7 +133,7 @@ extension Scope {
       var (fresh, expired) = (Tally(), Tally())
       try visitEntries(showing: "counting", includingExpired: selection.limit == nil) {
         if $0.state == .expired { expired.add($0) } else { fresh.add($0) }
-      }.piped.noteAbsent(session.host)
+      }.note(session.host)
       return (fresh, expired)
     }
     let expired = try expired()

@@ -60,11 +60,14 @@ struct SelectionWalk {
   /// At most `most` further keys of a selection that needs no facts. This function is much faster than ``next(_:)``.
   mutating func nextKeys(_ most: Int) throws -> [[UInt8]] {
     var found: [[UInt8]] = []
+    var damaged = 0
+    func noteDamage() { damaged += 1 }
+    defer { self.damaged += damaged }
     while found.count < most, let (range, namespace) = try nextRange() {
       guard case .prefix(let prefix) = range else { preconditionFailure("a key has facts") }
       let (test, checkInterruption) = (test, checkInterruption)
       let start = try (last ?? selection.after).map { try namespace.cursor(after: $0) }
-      try namespace.scanKeys(prefix: prefix, after: start) {
+      try namespace.scanKeys(prefix: prefix, after: start, damaged: noteDamage) {
         try checkInterruption()
         let key: [UInt8] = $0.bytes
         if test.passesKey(key) { found.append(key) }
@@ -207,26 +210,17 @@ struct SelectionWalk {
     _ key: [UInt8], of namespace: Store.Namespace, _ take: Take
   ) throws -> Bool? {
     try checkInterruption()
-    guard readsValues else {
-      guard let entry = try namespace.entry(for: key), entry.state != .expired || seesExpired,
-        try test.passesFacts(entry)
-      else { return nil }
-      return try take(entry, Span())
-    }
-    if test.unreadable != nil, let entry = try namespace.entry(for: key),
-      entry.state != .expired || seesExpired, try !test.passesFacts(entry)
-    {
-      return nil
-    }
     let (test, seesExpired) = (test, seesExpired)
+    func isWanted(_ entry: Store.Entry) throws -> Bool {
+      try (entry.state != .expired || seesExpired) && test.passesFacts(entry)
+    }
     var damaged = 0
     func noteDamage() { damaged += 1 }
     defer { self.damaged += damaged }
-    return try namespace.lookUp(key, damaged: noteDamage) { entry, value in
-      guard entry.state != .expired || seesExpired, try test.passesFilters(entry, value) else {
-        return nil
-      }
-      return try take(entry, value)
+    return try namespace.withEntry(
+      for: key, readsValue: readsValues, damaged: noteDamage, where: isWanted
+    ) { entry, value -> Bool? in
+      try test.passesValue(entry, value) ? take(entry, value) : nil
     } ?? nil
   }
 
@@ -240,7 +234,6 @@ struct SelectionWalk {
       if selection.patterns.contains(where: { $0.matches(item.key) }), isBehindStart(item.key) {
         continue
       }
-      // A lookup of an absent key would count a damaged value under a longer key, so namespaces without the key are omitted.
       let holders = try namespaces.filter {
         try item.namespace.map($0.name.isExactly) ?? true && $0.holds(item.key, seesExpired)
       }

@@ -64,6 +64,7 @@ extension Session {
   func noSuchKey(
     _ key: [UInt8], in namespaces: [Store.Namespace], verb: String = "keys"
   ) throws -> ShellError {
+    if let error = try damage(of: [key], in: namespaces) { return error }
     guard namespaces.count == 1 else {
       return ShellError(
         .noSuchKey, "no entry \(key) in \(namespaces.count) namespaces",
@@ -72,6 +73,20 @@ extension Session {
     return ShellError(
       .noSuchKey, "no entry \(key) in \(namespaces[0].name)",
       hint: try hint(for: key, in: namespaces[0], verb))
+  }
+
+  /// The error for the first of the keys whose entry is damaged; nil if there is none.
+  private func damage(
+    of keys: [[UInt8]], in namespaces: [Store.Namespace]
+  ) throws -> ShellError? {
+    for key in keys {
+      for namespace in namespaces where try namespace.isDamaged(key) {
+        return ShellError(
+          .unreadable, "the entry \(key) in \(namespace.name) is damaged",
+          hint: "`verify` lists the damage; `verify --repair` removes damaged entries")
+      }
+    }
+    return nil
   }
 
   private func hint(
@@ -98,6 +113,7 @@ extension Session {
   func noSuchKeys(
     _ missing: [[UInt8]], of all: Int, in namespaces: [Store.Namespace], verb: String
   ) throws -> ShellError {
+    if let error = try damage(of: missing, in: namespaces) { return error }
     if all == 1 || missing.count == 1, namespaces.count == 1 {
       return try noSuchKey(missing[0], in: namespaces, verb: verb)
     }

@@ -91,8 +91,7 @@ struct Export {
   let writer: Host.Sink
   private(set) var last: Store.Entry?
   private(set) var done = Tally()
-  private(set) var piped = PipedKeys()
-  private(set) var damaged = 0
+  private(set) var walked = Walked()
   private(set) var negative = 0
 
   /// - Parameter unfinished: Words that say in which state an interruption leaves the output.
@@ -100,7 +99,7 @@ struct Export {
     do {
       let namespaces = try scope.namespaces.map { try scope.session.info(of: $0.name) }
       try writer.write(format.head(namespaces, shown))
-      let walked = try scope.walk(showing: "exporting", readingValues: true) { entry, value in
+      walked = try scope.walk(showing: "exporting", readingValues: true) { entry, value in
         (entry: entry.withoutExtras, line: line(of: entry, value))
       } _: { items in
         for item in items {
@@ -113,7 +112,6 @@ struct Export {
           last = item.entry
         }
       }
-      (piped, damaged) = (walked.piped, walked.damaged)
       _ = try writer.finish(true)
     } catch is Interruption {
       let place: SafeText = last.map { ", the last \($0.namespace) \($0.key.bytes)" } ?? ""

@@ -26,7 +26,7 @@ struct StoreContent {
       )
     } _: {
       for item in $0 { facts[item.id] = item.fact }
-    }
+    }.noteDamage(session.host)
   }
 
   init(file path: String, for session: Session) throws {

@@ -71,7 +71,7 @@ struct ResponseBody {
     for (index, start) in stride(from: 0, to: end, by: partSize).enumerated() {
       try session.host.checkInterruption()
       let size = min(partSize, length - start)
-      let part = try namespace.lookUp(key(index)) { _, value in
+      let part = try namespace.withEntry(for: key(index)) { _, value in
         value.count == size ? value.extracting(first: end - start).bytes : nil
       }
       // No other body has this id in the names of its parts, so a part always belongs to this response.

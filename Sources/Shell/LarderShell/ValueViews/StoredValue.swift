@@ -31,7 +31,7 @@ struct StoredValue {
   /// The entry under a key, even if it has expired. Nil if there is no entry.
   static func find(_ key: [UInt8], in namespace: Store.Namespace) throws -> StoredValue? {
     do {
-      return try namespace.lookUp(key) { entry, value in
+      return try namespace.withEntry(for: key) { entry, value in
         StoredValue(entry: entry, bytes: value.bytes)
       }
     } catch let error as LarderError where error.code == .unreadable {

@@ -62,10 +62,13 @@ extension Store.Namespace {
 
   /// Visits the keys of entries that have not expired, in key order, until `visit` returns false; faster than `scan`.
   package func scanKeys(
-    prefix: [UInt8] = [], after cursor: PageCursor? = nil, _ visit: (Span<UInt8>) throws -> Bool
+    prefix: [UInt8] = [], after cursor: PageCursor? = nil, damaged: () -> Void = {},
+    _ visit: (Span<UInt8>) throws -> Bool
   ) throws {
     try walk(after: cursor) { id, position, transaction, isWanted in
-      try engine.reader.scanKeys(id, prefix: prefix, behind: position, in: transaction) {
+      try engine.reader.scanKeys(
+        id, prefix: prefix, behind: position, in: transaction, damaged: damaged
+      ) {
         isWanted = try visit($0)
         return isWanted
       }

@@ -54,7 +54,8 @@ extension EntryReader {
   /// Visits the keys of the entries that have not expired, without assembling chunks or undoing transforms.
   func scanKeys(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
-    in transaction: borrowing ReadTransaction, _ visit: (_ key: Span<UInt8>) throws -> Bool
+    in transaction: borrowing ReadTransaction, damaged: () -> Void,
+    _ visit: (_ key: Span<UInt8>) throws -> Bool
   ) throws -> [UInt8]? {
     try scanRecords(id, prefix: prefix, behind: position, verifiesPlain: true, in: transaction) {
       found in
@@ -62,7 +63,8 @@ extension EntryReader {
         return try prefix.isEmpty || found.key.starts(with: prefix.span) ? visit(found.key) : true
       }
       return try visitOther(
-        found, id, prefix, in: transaction, where: { state, _ in state != .expired }
+        found, id, prefix, in: transaction, damaged: damaged,
+        where: { state, _ in state != .expired }
       ) { key, _, _ in try visit(key) }
     }
   }
@@ -90,7 +92,7 @@ extension EntryReader {
   @inline(never)
   private func visitOther(
     _ found: ScannedRecord, _ id: NamespaceID, _ prefix: [UInt8],
-    in transaction: borrowing ReadTransaction,
+    in transaction: borrowing ReadTransaction, damaged: () -> Void = {},
     where isWanted: (_ state: Store.Entry.State, _ isNegative: Bool) -> Bool,
     _ visit: (_ key: Span<UInt8>, _ payload: Span<UInt8>, StoredEntry?) throws -> Bool
   ) throws -> Bool {
@@ -100,12 +102,15 @@ extension EntryReader {
       let header = EntryHeader(record), header.flags.isSubset(of: .pinned)
     {
       guard isWanted(clock.state(of: header, at: found.now), false),
-        prefix.isEmpty || found.key.starts(with: prefix.span),
-        isIntact(header, record: record, keyHash: Checksum.keyHash(of: found.key, in: id))
+        prefix.isEmpty || found.key.starts(with: prefix.span)
       else { return true }
-      return try visit(found.key, record.extracting(header.payloadStart..<record.count), nil)
+      if isIntact(header, record: record, keyHash: Checksum.keyHash(of: found.key, in: id)) {
+        return try visit(found.key, record.extracting(header.payloadStart..<record.count), nil)
+      }
     }
-    guard let (entry, key) = try intactEntry(found.entryKey, record, id, prefix, in: transaction)
+    guard
+      let (entry, key) = try intactEntry(
+        found.entryKey, record, id, prefix, in: transaction, damaged: damaged)
     else { return true }
     let facts = facts(of: entry, key: Key(key), namespace: "", owners: [])
     guard isWanted(facts.state, facts.isNegative) else { return true }

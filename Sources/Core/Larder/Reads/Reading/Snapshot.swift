@@ -53,12 +53,6 @@ public struct Snapshot: ~Copyable {
     }
   }
 
-  /// Whether an entry is under `key`, even an expired entry. Counts neither as a read nor as an access.
-  package func hasEntry(_ key: [UInt8], in namespace: Store.Namespace) throws(LarderError) -> Bool {
-    let found = try engine.reader.lookUp(key.span, of: namespace.handle, in: transaction)
-    return found.outcome != .absent && found.outcome != .damaged
-  }
-
   /// Whether a fresh value is under `key`. Counts neither as a read nor as an access.
   public func contains(_ key: some StoreKey, in namespace: Store.Namespace) throws(LarderError)
     -> Bool
@@ -66,31 +60,6 @@ public struct Snapshot: ~Copyable {
     try key.withKeyBytes { key throws(LarderError) in
       try engine.reader.lookUp(key, of: namespace.handle, in: transaction).outcome == .fresh
     }
-  }
-
-  /// Passes the entry under `key` and its value to `body`, like ``Store/Namespace/withEntry(for:_:)``.
-  package func withEntry<Result>(
-    for key: some StoreKey, in namespace: Store.Namespace,
-    _ body: (Store.Entry, Span<UInt8>) throws -> Result
-  ) throws -> Result? {
-    try key.withKeyBytes { key in
-      try engine.reader.withEntry(for: key, of: namespace.handle, in: transaction, body)
-    }
-  }
-}
-
-extension EntryReader {
-  fileprivate func withEntry<Result>(
-    for key: Span<UInt8>, of handle: NamespaceHandle, in transaction: borrowing ReadTransaction,
-    _ body: (Store.Entry, Span<UInt8>) throws -> Result
-  ) throws -> Result? {
-    let found = try lookUp(key, of: handle, in: transaction)
-    guard let entry = try entry(found, key: key, of: handle, in: transaction) else { return nil }
-    var result: Result?
-    _ = try withValue(of: found, key: key, in: transaction) { value in
-      result = try body(entry, value)
-    }
-    return result
   }
 }
 
@@ -112,9 +81,31 @@ extension Store.Namespace {
   public func withEntry<Result>(
     for key: some StoreKey, _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
+    try withEntry(for: key, damaged: {}, body)
+  }
+
+  /// Like ``withEntry(for:_:)``, but only for an entry that passes `isWanted`. If `readsValue` is false, reads no value, and
+  /// `body` gets no bytes. Calls `damaged` if the entry or its value is damaged.
+  package func withEntry<Result>(
+    for key: some StoreKey, readsValue: Bool = true, damaged: () -> Void,
+    where isWanted: (Store.Entry) throws -> Bool = { _ in true },
+    _ body: (Store.Entry, Span<UInt8>) throws -> Result
+  ) throws -> Result? {
     try key.withKeyBytes { key -> Result? in
-      let transaction = try engine.reader.beginLookup(key, of: handle)
-      return try engine.reader.withEntry(for: key, of: handle, in: transaction, body)
+      let reader = engine.reader
+      let transaction = try reader.beginLookup(key, of: handle)
+      let found = try reader.lookUp(key, of: handle, in: transaction)
+      if let entry = try reader.entry(found, key: key, of: handle, in: transaction) {
+        guard try isWanted(entry) else { return nil }
+        guard readsValue else { return try body(entry, Span()) }
+        var result: Result?
+        let isWhole = try reader.withValue(of: found, key: key, in: transaction) { value in
+          result = try body(entry, value)
+        }
+        if isWhole { return result }
+      }
+      if found.outcome != .absent { damaged() }
+      return nil
     }
   }
 }
