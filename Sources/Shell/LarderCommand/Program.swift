@@ -88,8 +88,10 @@ enum Program {
     } catch {
       guard error.code != .noSuchStore, let target = salvageTarget(options) else { throw error }
       let salvage = try Salvage.run(path, target, storeOptions) { _ in !Interrupts.isPending }
-      guard !options.has("--quiet") else { return 0 }
-      try Terminal.write(presentation(options, environment).bytes(of: salvage.reply).span)
+      if !options.has("--quiet") {
+        try Terminal.write(presentation(options, environment).bytes(of: salvage.reply).span)
+      }
+      try salvage.checkSaved()
       return 0
     }
     let runner = try ShellRunner(options, environment, store: store, storeOptions)

@@ -69,12 +69,44 @@ import Testing
     try damage()
     try shell("verify")
     #expect(shell.outcome == .exitCode(1))
+    let remedy = "note: `verify --repair` mends the faults, and removes damaged entries"
+    #expect(shell.takeAside() == [remedy])
     #expect(try shell("output table", "verify --repair").contains("\nmended "))
     #expect(shell.outcome == .done)
     #expect(try shell("output json", "verify --repair").contains("\"staying\":0}"))
     try damage()
     shell.stepsUntilInterrupted = 0
     #expect(try shell.error("verify --repair").code == .interrupted)
+  }
+
+  @Test func `verify says which checks a damaged page prevents, and what helps`() throws {
+    let place = TemporaryDirectory.unusedPath
+    defer { try? FileManager.default.removeItem(atPath: place) }
+    let store = try Store(at: place)
+    try store.write { batch in
+      for number in 0..<3000 {
+        try batch.set("a value", for: "key \(number)", in: store.namespace("a"))
+      }
+    }
+    try store.close()
+    let file = URL(fileURLWithPath: place + "/data.mdb")
+    var data = try Data(contentsOf: file)
+    // Erases the flags, which give the kind of the page. A page without flags is damaged.
+    for found in data.ranges(of: Data("key 1500".utf8)) {
+      data[found.lowerBound / 4096 * 4096 + 10] = 0
+    }
+    try data.write(to: file)
+    let shell = try Shell(at: place)
+    let text = try shell("verify --deep")
+    #expect(shell.outcome == .exitCode(1))
+    #expect(text.contains("? large values are whole: not checked, because pages are damaged\n"))
+    #expect(text.contains(" could be read: "))
+    let notes = shell.takeAside()
+    #expect(notes.count == 2 && notes[0].hasPrefix("note: not every value was decoded: "))
+    #expect(notes[1] == "note: `salvage DIRECTORY` saves what is whole")
+    var salvage = Salvage()
+    salvage.damagedEntries = 1
+    #expect(throws: ShellError.self) { try salvage.checkSaved() }
   }
 
   @Test func `every example in the help is right`() throws {

@@ -85,8 +85,18 @@ extension Command {
       }
       staying = left.count
     }
-    if call.has("--deep") { faults += try Inconsistency.undecodable(in: session) }
-    try session.output.answer(FaultReport(found: found, faults: faults, staying: staying).reply)
+    var notes: [SafeText] = []
+    if call.has("--deep") {
+      do {
+        try Inconsistency.findUndecodable(in: session) { faults += $0 }
+      } catch let error as LarderError where error.code == .damaged && !found.isSound {
+        notes.append("not every value was decoded: \(error.message)")
+      }
+    }
+    let report = FaultReport(found: found, faults: faults, staying: staying)
+    try session.output.answer(report.reply)
+    if let remedy = report.remedy { notes.append(remedy) }
+    for note in notes { try session.host.notify("note: \(note)") }
     let left = faults.count - found.faults.count + (staying ?? found.faults.count)
     return left == 0 ? .done : .exitCode(1)
   }
@@ -109,6 +119,7 @@ extension Command {
     try session.output.acknowledge(salvage.reply)
   }
 }
+    try salvage.checkSaved()
 
 extension Salvage {
   package static func run(
@@ -126,6 +137,14 @@ extension Salvage {
 
   package var reply: Reply {
     let lost: SafeText =
+  /// Throws if the old store is damaged, and none of its entries was saved.
+  package func checkSaved() throws(ShellError) {
+    guard entries == 0, !isComplete else { return }
+    throw ShellError(
+      .damaged, "no entry could be saved",
+      hint: "the new store is empty: remove it, and `import` an export")
+  }
+
       isComplete
       ? "nothing is damaged"
       : "damaged: \(Wording.entries(damagedEntries)), \(Wording.count(damage.count, "page", "pages"))"

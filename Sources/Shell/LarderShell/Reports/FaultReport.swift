@@ -3,16 +3,19 @@ import ShellLanguage
 
 struct FaultReport {
   private static let shown = 20
-  private static let checks: [(kind: String, words: String)] = [
-    ("damagedEntry", "entries are readable and their checksums fit"),
-    ("damagedChunks", "large values are whole"),
-    ("deadlines", "the index of deadlines agrees with the entries"),
-    ("queue", "the queue agrees with the entries"),
-    ("tags", "the index of tags agrees with the entries"),
-    ("chunks", "every chunk belongs to an entry"),
-    ("counters", "the counts are what is there"),
-    ("metadata", "the records of namespaces and counters fit together"),
-    ("pages", "the pages of the file are whole"),
+  private static let checks: [(kind: String, parts: Set<Verification.Part>, words: String)] = [
+    ("damagedEntry", [.entries], "entries are readable and their checksums fit"),
+    ("damagedChunks", [.entries], "large values are whole"),
+    ("deadlines", [.entries, .deadlines], "the index of deadlines agrees with the entries"),
+    ("queue", [.entries, .queue], "the queue agrees with the entries"),
+    ("tags", [.entries, .tags], "the index of tags agrees with the entries"),
+    ("chunks", [.entries, .chunks], "every chunk belongs to an entry"),
+    ("counters", [.entries, .counts], "the counts are what is there"),
+    (
+      "metadata", [.garbage, .counterRecords],
+      "the records of namespaces and counters fit together"
+    ),
+    ("pages", [], "the pages of the file are whole"),
   ]
 
   let found: Verification
@@ -33,6 +36,8 @@ struct FaultReport {
       ("namespaces", .number(found.namespaces)), ("cleared", .number(found.garbage)),
       ("faults", list(faults.map(cells))), ("warnings", list(warnings)),
     ]
+    let unchecked = Self.checks.filter { isUnfinished($0.parts) }.map { Cell.text($0.kind) }
+    if !unchecked.isEmpty { fields.append(("unchecked", .list(unchecked))) }
     if let staying { fields.append(("staying", .number(staying))) }
     return Reply(
       .object(fields.map { Column($0.name, in: .data) }, fields.map(\.cell)),
@@ -50,13 +55,27 @@ struct FaultReport {
     ]
   }
 
+  /// The command that helps against the faults that are left; nil if no fault is left, or none of these commands helps.
+  var remedy: SafeText? {
+    if found.isSound || staying == 0 { return nil }
+    return staying == nil && !found.faults.contains { $0.kind == .pages }
+      ? "`verify --repair` mends the faults, and removes damaged entries"
+      : "`salvage DIRECTORY` saves what is whole"
+  }
+
+  private func isUnfinished(_ parts: Set<Verification.Part>) -> Bool {
+    !parts.isDisjoint(with: found.unfinished)
+  }
+
   private var sentences: [SafeText] {
     let (good, bad) = ("\u{2713}", "\u{2717}")
     var lines = Self.checks.map { check -> SafeText in
       let count = faults.count { $0.kind == check.kind }
-      return count == 0
-        ? "\(good) \(check.words)"
-        : "\(bad) \(check.words): \(Wording.count(count, "fault", "faults"))"
+      guard count == 0 else {
+        return "\(bad) \(check.words): \(Wording.count(count, "fault", "faults"))"
+      }
+      return isUnfinished(check.parts)
+        ? "? \(check.words): not checked, because pages are damaged" : "\(good) \(check.words)"
     }
     lines += faults.prefix(Self.shown).map { fault in
       let place = [fault.namespace.map { "\($0)" }, fault.key.map { SafeText(quoting: $0) }]
@@ -70,13 +89,11 @@ struct FaultReport {
     let entries = Wording.entries(found.entries)
     let namespaces = Wording.count(found.namespaces, "namespace", "namespaces")
     let verdict = faults.isEmpty ? "sound" : Wording.count(faults.count, "fault", "faults")
-    lines.append("\(entries) in \(namespaces), \(Wording.size(found.bytes)): \(verdict)")
+    let read = found.unfinished.isEmpty ? "" : " could be read"
+    lines.append("\(entries) in \(namespaces), \(Wording.size(found.bytes))\(read): \(verdict)")
     if let staying, !found.isSound {
       let mended = Wording.count(found.faults.count - staying, "fault", "faults")
-      lines.append(
-        staying == 0
-          ? "mended \(mended)"
-          : "mended \(mended); \(staying) stay: `salvage DIRECTORY` saves what is whole")
+      lines.append(staying == 0 ? "mended \(mended)" : "mended \(mended); \(staying) stay")
     }
     return lines
   }
@@ -89,10 +106,11 @@ struct Inconsistency {
   let key: [UInt8]?
   let detail: String
 
-  /// Decodes every value that has not expired. Returns an inconsistency for each value that its codec cannot decode.
-  static func undecodable(in session: Session) throws -> [Inconsistency] {
+  /// Decodes every value that has not expired. Gives `report` an inconsistency for each value that its codec cannot decode.
+  static func findUndecodable(
+    in session: Session, _ report: ([Inconsistency]) throws -> Void
+  ) throws {
     let namespaces = try session.namespaces(.all)
-    var faults: [Inconsistency] = []
     try Scope(all: namespaces, in: session).walk(showing: "decoding", readingValues: true) {
       entry, value in
       DecodedValue.problem(of: value, codec: entry.codec).map {
@@ -100,8 +118,7 @@ struct Inconsistency {
           kind: "undecodable", namespace: entry.namespace, key: entry.key.bytes, detail: $0)
       }
     } _: {
-      faults += $0
+      try report($0)
     }
-    return faults
   }
 }

@@ -54,6 +54,11 @@ public struct Verification: Sendable {
     public var description: String { "\(namespace): \(detail)" }
   }
 
+  /// The parts of the check, in their order. `counts` is the last part, because `counts` needs the results of the other parts.
+  package enum Part: CaseIterable, Sendable {
+    case sizes, garbage, counterRecords, entries, deadlines, queue, tags, chunks, counts
+  }
+
   /// The number of entries in all namespaces, including expired entries.
   public var entries = 0
   /// The total size in bytes of the entries' values.
@@ -66,6 +71,8 @@ public struct Verification: Sendable {
   public var faults: [Inconsistency] = []
   /// Rules that endanger data of the user, in the order of namespaces. A warning is no fault, so ``isSound`` ignores warnings.
   public var warnings: [Warning] = []
+  /// The parts that a damaged page has ended early, so these parts may overlook faults.
+  package var unfinished: Set<Part> = []
 
   /// For each namespace, the version that the next value would have got during the check.
   var nextVersions: [NamespaceID: UInt64] = [:]
@@ -89,8 +96,7 @@ extension Store {
     while shouldContinue: @escaping (_ done: Int, _ all: Int) -> Bool
   ) throws(LarderError) -> Verification? {
     var verifier = Verifier(engine: engine, while: shouldContinue)
-    do throws(LarderError) { try engine.settle() } catch {
-      guard error.code == .damaged else { throw error }
+    do throws(LarderError) { try engine.settle() } catch  where error.code == .damaged {
       verifier.report(.uncommittedRecords(error.message))
     }
     let transaction = try engine.reader.beginRead()

@@ -40,9 +40,7 @@ extension Verifier {
       return report(.unreadableEntry, of: entryKey)
     }
     count(entry)
-    guard entry.isIntact(record) else {
-      return report(.wrongChecksum, of: entryKey)
-    }
+    guard entry.isIntact(record) else { return report(.wrongChecksum, of: entryKey) }
     if entry.header.flags.contains(.tagged) == entry.fields.tags.isEmpty {
       report(.contradictedTags, of: entryKey)
     }

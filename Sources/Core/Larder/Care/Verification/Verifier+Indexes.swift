@@ -27,9 +27,7 @@ extension Verifier {
     if header.map(indexed.leads) != true {
       report(.dangling(.deadlines, at: key.copied), of: entryKey)
     }
-    if indexed.deadline < next {
-      report(.earlyDeadline, of: entryKey)
-    }
+    if indexed.deadline < next { report(.earlyDeadline, of: entryKey) }
   }
 
   mutating func checkQueue(_ transaction: borrowing ReadTransaction) throws(LMDBError) {

@@ -31,11 +31,6 @@ struct Verifier {
     self.shouldContinue = shouldContinue
   }
 
-  /// The parts of the check, in their order. `counts` is the last part, because `counts` needs the results of the other parts.
-  private enum Part: CaseIterable {
-    case sizes, garbage, counterRecords, entries, deadlines, queue, tags, chunks, counts
-  }
-
   /// Runs all checks. Returns false if `shouldContinue` stopped the checks.
   mutating func run(in transaction: borrowing ReadTransaction) throws(LarderError) -> Bool {
     let damaged = try engine.typed { try transaction.damagedPages(databases: engine.indexes.all) }
@@ -45,9 +40,10 @@ struct Verifier {
       try checkNamespaces(transaction)
     } catch {
       if !isDamaged { throw error }
+      result.unfinished = Set(Verification.Part.allCases)
     }
     do throws(LMDBError) {
-      for part in Part.allCases { try checkReachable(part, transaction) }
+      for part in Verification.Part.allCases { try checkReachable(part, transaction) }
       return true
     } catch .stopped {
       return false
@@ -60,7 +56,7 @@ struct Verifier {
 
   /// Runs a part of the check. A damaged page ends the part without a report, because damaged pages were reported before.
   private mutating func checkReachable(
-    _ part: Part, _ transaction: borrowing ReadTransaction
+    _ part: Verification.Part, _ transaction: borrowing ReadTransaction
   ) throws(LMDBError) {
     do throws(LMDBError) {
       switch part {
@@ -78,7 +74,7 @@ struct Verifier {
       case .counts: try checkCounts(transaction)
       }
     } catch .damagedPage where isDamaged {
-      // Ignores the error, because the next parts check the other pages.
+      result.unfinished.insert(part)
     }
   }
 
