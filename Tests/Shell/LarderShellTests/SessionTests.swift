@@ -203,6 +203,13 @@ struct SessionPartTests {
     #expect(shell.outcome == .done)
   }
 
+  @Test func `a compact store has no entries of cleared namespaces`() throws {
+    let shell = try Shell()
+    try shell.fill("a", 0..<3000)
+    try shell("clear @a --yes", "compact")
+    #expect(try shell("verify -o json").contains("\"cleared\":0,"))
+  }
+
   @Test func `the first error stays when the store cannot be opened again`() throws {
     struct Failure: Error {}
     for isKnown in [true, false] {

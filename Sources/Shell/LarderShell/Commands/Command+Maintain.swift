@@ -17,6 +17,8 @@ extension Command {
     guard copy != nil || !session.isReadOnly else { throw ShellError.readOnly("compact") }
     let compaction = try ProgressLine.showSteps("compacting", in: session) { shouldContinue in
       if let copy { return try session.store.copyCompacted(to: copy, shouldContinue) }
+      // Without this purge, the new file would contain the entries of cleared namespaces.
+      _ = try session.store.purge(only: nil, removesExpired: false) { _ in shouldContinue(0, nil) }
       return try session.whileClosed { path, options in
         try Store.compact(at: path, options: options, shouldContinue)
       }
