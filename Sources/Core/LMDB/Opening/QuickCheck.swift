@@ -51,7 +51,8 @@ struct QuickCheck: PageOpener {
   private static func open(_ path: String) throws(OpenError) -> (map: DataMap, size: Int) {
     let (head, size) = try OpenError.wrapping(path: path) { () throws(LMDBError) in
       let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-      return (try file.contents(at: 0, count: MetaPage.size), file.size)
+      guard let status = file.status else { throw .inputOutput }
+      return (try file.contents(at: 0, count: MetaPage.size), Int(status.st_size))
     }
     if MetaPage.isOfLMDB1(head) { throw OpenError(.otherLMDB, path: path) }
     guard head.count == MetaPage.size, head.u32(MetaPage.Offset.mark) == MetaPage.magic else {
