@@ -22,6 +22,8 @@ final class StoreEngine: Sendable {
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   /// The longest time from a write in the write buffer to its commit, and again from that commit to its checkpoint.
   let checkpointInterval: Duration
+  /// ``checkpointInterval`` in milliseconds, because a comparison of durations takes 300 instructions of each write.
+  let checkpointMilliseconds: Int64
   /// The machine's time at which the next commit of the write buffer was scheduled; 0 if no commit is scheduled.
   let settlingSince = Atomic<Int64>(0)
   /// Whether the writer thread was asked to commit the records of the write buffer.
@@ -43,6 +45,7 @@ final class StoreEngine: Sendable {
     chunksAbove = options.hooks.chunksAbove
     timer = options.hooks.timer
     checkpointInterval = options.checkpointInterval.bounded
+    checkpointMilliseconds = checkpointInterval.truncatedMilliseconds
     memory = MemoryRegistry(pressure: options.trimsMemory ? options.hooks.memoryPressure : nil)
     pageSize = environment.info.pageSize
     opened = (options.clock.now, options.clock.monotonic)

@@ -36,7 +36,7 @@ extension StoreEngine {
       timer(checkpointInterval) { [weak self] in self?.settleInTime() }
       return false
     }
-    return .milliseconds(now - since) > checkpointInterval * 2
+    return (now - since) / 2 > checkpointMilliseconds
       && settlingSince.compareExchange(expected: since, desired: now, ordering: .relaxed).exchanged
   }
 
