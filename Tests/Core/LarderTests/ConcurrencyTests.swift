@@ -97,6 +97,7 @@ import Testing
     try inThreads(2) { thread in
       if thread == 0 {
         defer { isPurged.store(true, ordering: .sequentiallyConsistent) }
+        while writes.value == 0 { usleep(1_000) }
         let removed = try store.purge().entries
         precondition(removed == count)
         return

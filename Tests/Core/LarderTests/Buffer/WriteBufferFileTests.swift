@@ -167,6 +167,8 @@ import Testing
     let commit = store.engine.environment.lastTransaction
     try notes.set("fourth", for: "k")
     #expect(store.engine.environment.lastTransaction == commit)
+    // The count of owners has risen. So a waiter that saw the killed owner does not take the lock of the next process 2.
+    #expect(table.view.wide(BufferLayout.Place.lock) == 2 << 16)
     let peer = try PeerProcess("commands", path, saying: "open")
     table.view.store(1 << 16 | 2, wide: BufferLayout.Place.lock)
     #expect(failure { try notes.set("fifth", for: "k") } == .busy)

@@ -1,5 +1,6 @@
 import LarderPeer
 import LarderSystem
+import Synchronization
 import TestSupport
 import Testing
 
@@ -25,6 +26,17 @@ import Testing
     #expect(try notes.entry(for: "key 3")?.size == 2)
     #expect(try notes.contains("key 4"))
     #expect(isBuffered(store))
+  }
+
+  @Test func `if no thread commits within twice the interval, a set makes the commit`() throws {
+    try BufferedStore.with { store, notes in
+      let buffer = try #require(store.engine.reader.buffer)
+      try notes.set("v", for: "k")
+      #expect(buffer.hasRecords)
+      let (_, since) = store.engine.settlingSince.subtract(7_200_001, ordering: .relaxed)
+      try notes.set("w", for: "k")
+      #expect(!buffer.hasRecords && store.engine.settlingSince.load(ordering: .relaxed) != since)
+    }
   }
 
   @Test func `counts, scans, snapshots and batches have the entries`() throws {

@@ -96,13 +96,15 @@ import Testing
     let task = try await waiting()
     // The time of the peer never changes, so the peer does not renew its lease. The test renews the lease instead.
     var word = LeaseTable.word(hash, until: machine.value + LeaseTable.length)
-    while machine.value < 1_000_000 + LoadLeases.longest {
-      #expect(origin.loads == 0)
+    // The caller may begin to count the minute after the first steps.
+    while origin.loads == 0 {
       let next = LeaseTable.word(hash, until: machine.value + 1_000 + LeaseTable.length)
       #expect(table.replace(word, by: next, at: LeaseTable.place(of: hash)))
       word = next
       machine.withLock { $0 += 1_000 }
+      await Task.yield()
     }
+    #expect(machine.value >= 1_000_000 + LoadLeases.longest)
     #expect(try await task.value.value == "load 1")
     #expect(peer.isRunning)
   }

@@ -41,7 +41,7 @@ import Testing
   @Test func `who gives up leaves the others their load`() async throws {
     origin.close()
     let tasks = (0..<3).map { _ in origin.startAsking(boards) }
-    try await origin.waitForLoads(1)
+    try await waitUntil { boards.namespace.engine.loads.running.callers() == 3 }
     tasks[0].cancel()
     tasks[2].cancel()
     await #expect(throws: CancellationError.self) { try await tasks[0].value }
@@ -56,7 +56,7 @@ import Testing
   {
     origin.close()
     let tasks = (0..<3).map { _ in origin.startAsking(boards) }
-    try await origin.waitForLoads(1)
+    try await waitUntil { boards.namespace.engine.loads.running.callers() == 3 }
     for task in tasks { task.cancel() }
     for task in tasks {
       await #expect(throws: CancellationError.self) { try await task.value }
