@@ -31,7 +31,9 @@ final class ShellRunner {
 
   func run() throws -> Int32 {
     if !options.words.isEmpty {
-      return try reporting { try run(CommandReader.command(of: options.words)) } ?? failure ?? 0
+      return try reporting {
+        try run(CommandReader.command(of: options.words, variables: options.variables))
+      } ?? failure ?? 0
     }
     var number = 0
     for step in options.steps {
@@ -111,7 +113,11 @@ final class ShellRunner {
   func run(_ command: ShellLanguage.CommandLine) throws -> Int32? {
     guard !Interrupts.isPending else { return ShellError.Code.interrupted.exitCode }
     let start = ContinuousClock.now
-    let outcome = try session.run(command)
+    let outcome: Outcome
+    do { outcome = try session.run(command) } catch TerminalError.closed {
+      // The reader of the output has ended. The next commands may change the store, so they still run.
+      return nil
+    }
     if session.settings.showsTiming {
       messages.write("time: \((ContinuousClock.now - start).words)\n")
     }

@@ -62,6 +62,8 @@ import Testing
       ([bytes("year")], false)
     }
     #expect(completion.range == 25..<28 && completion.candidates.first?.isWhole == false)
+    // After a closed quote, a completion would replace the quote.
+    #expect(texts("keys --where '.a'", ["abc"]) == [])
   }
 
   @Test func `the fields of objects within objects are known`() {

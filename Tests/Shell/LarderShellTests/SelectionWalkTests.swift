@@ -13,7 +13,7 @@ import Testing
     let test = EntryTest(selection, QueryRun(now: stockholm.now) {})
     return try entries.filter { entry, value in
       try (entry.state != .expired || selection.wantsExpired) && test.passesKey(entry.key.bytes)
-        && test.passesFilters(entry, value.span)
+        && test.passesFacts(entry) && test.passesValue(entry, value.span)
     }.map(\.0.key.bytes)
   }
 

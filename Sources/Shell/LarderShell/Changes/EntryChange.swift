@@ -29,6 +29,11 @@ struct EntryChange {
     self.session = session
     self.past = past
     scope = try Scope(of: call, in: session)
+    if [.lines, .nulSeparated].contains(scope.selection.input), scope.namespaces.count > 1 {
+      throw ShellError(
+        .usage, "the keys of standard input do not name their namespaces",
+        hint: "name one namespace, or pipe `keys -o jsonl` into `\(verb) --stdin --json`")
+    }
     let named = scope.selection.input == .namedRecords ? [] : scope.namespaces.map(\.name)
     summary = ChangeSummary(verb, phrase: phrase, in: named, listsKeys: call.has("--verbose"))
     listed = scope.selection.patterns.count { !$0.isGlob }

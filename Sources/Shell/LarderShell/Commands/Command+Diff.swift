@@ -5,7 +5,7 @@ import ShellLanguage
 extension Command {
   static let diff = CommandSpec(
     "diff", .looking, .reads,
-    "Compares the store with an export, or one value with another; exit code 1 if they differ.",
+    "Compares keys and values with an export, or one value with another; exit code 1 if they differ.",
     namespaces: .one, parameters: [.many("FILE|KEY KEY", .file)],
     plain: [
       "FILE": "change namespace key size_before size", "KEY KEY": "change place before after",
@@ -22,9 +22,17 @@ extension Command {
         .usage, "diff compares two keys, or the store with one file",
         hint: "usage: `\(call.command.usage)`")
     }
-    let before = try StoreContent(file: LocalFile.path(words[0]), for: session)
+    let before = try StoreContent(file: words[0], for: session)
     // An export may have only some namespaces of the store, so only these namespaces are compared.
     let after = try StoreContent(session, only: before.names)
+    let others = try session.store.namespaces().filter {
+      !before.names.contains(ExactString($0.name))
+    }
+    if let other = others.first {
+      try session.host.notify(
+        "note: \(Wording.count(others.count, "namespace", "namespaces")) of the store, such as \(other.name), are not in the file and not compared"
+      )
+    }
     let changes = try before.changes(
       to: after, now: session.clock.now, pause: session.host.checkInterruption)
     try session.output.answer(reply(changes, session.output.presentation.arrow))

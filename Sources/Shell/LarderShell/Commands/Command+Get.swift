@@ -13,7 +13,7 @@ extension Command {
 
   static let get = CommandSpec(
     "get", aliases: ["show"], .looking, .reads,
-    "Shows values; one key into a pipe gives its bytes and nothing else.", selection: .required,
+    "Shows values; as the only command, one key into a pipe gives its bytes.", selection: .required,
     trailing: [.optional(".PATH", .path)], options: options,
     rules: [.atMostOne(["--head", "--full"]), .atMostOne(["--out", "--copy"])],
     plain: [

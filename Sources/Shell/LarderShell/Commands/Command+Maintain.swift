@@ -119,9 +119,9 @@ extension Command {
       }
     }
     try session.output.acknowledge(salvage.reply)
+    try salvage.checkSaved()
   }
 }
-    try salvage.checkSaved()
 
 extension Salvage {
   package static func run(
@@ -137,8 +137,6 @@ extension Salvage {
     return salvage
   }
 
-  package var reply: Reply {
-    let lost: SafeText =
   /// Throws if the old store is damaged, and none of its entries was saved.
   package func checkSaved() throws(ShellError) {
     guard entries == 0, !isComplete else { return }
@@ -147,6 +145,8 @@ extension Salvage {
       hint: "the new store is empty: remove it, and `import` an export")
   }
 
+  package var reply: Reply {
+    let lost: SafeText =
       isComplete
       ? "nothing is damaged"
       : "damaged: \(Wording.entries(damagedEntries)), \(Wording.count(damage.count, "page", "pages"))"

@@ -116,9 +116,7 @@ extension Session {
 
   /// The input from the file with this name; `-` is standard input.
   func input(from name: [UInt8]) throws -> Host.Input {
-    guard name == Array("-".utf8) else { return try host.read(LocalFile.path(name)) }
-    guard let input = host.input else { throw ShellError.inputIsTaken }
-    return input
+    try name == Array("-".utf8) ? host.takeInput() : host.read(LocalFile.path(name))
   }
 
   package func contents(of name: [UInt8]) throws -> [UInt8] {

@@ -84,8 +84,7 @@ extension Command {
     let path = call.bytes("FILE")!
     let conflict = call.choice("--on-conflict").flatMap(Import.Conflict.init) ?? .newer
     let isDry = call.has("--dry-run")
-    let source = path == Array("-".utf8) ? "stdin" : String(decoding: path, as: UTF8.self)
-    let lines = LineSource(input: try session.input(from: path), name: SafeText(source))
+    let lines = try LineSource(path, in: session)
     if conflict == .replace, !isDry {
       try Confirmation(call: call, session: session, isSweeping: true)
         .require("replace existing entries") { "Replace existing entries, also newer ones?" }

@@ -56,8 +56,7 @@ struct IncomingKeys {
   private var waiting: ArraySlice<Item> = []
 
   init(_ kind: Selection.KeyInput, from host: Host) throws(ShellError) {
-    guard let input = host.input else { throw .inputIsTaken }
-    self.input = input
+    input = try host.takeInput()
     self.kind = kind
   }
 
@@ -140,10 +139,4 @@ struct SeenKeys {
     }
     return digests.insert(SIMD2(hash(0), hash(1))).inserted
   }
-}
-
-extension ShellError {
-  static let inputIsTaken = ShellError(
-    .usage, "standard input is where the commands come from",
-    hint: "give the commands with --eval or in a file: -f FILE")
 }

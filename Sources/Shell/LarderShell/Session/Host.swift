@@ -22,6 +22,8 @@ package struct Host {
     let item: (_ end: UInt8, _ most: Int) throws -> [UInt8]?
     /// All bytes up to the end, or at least the first `most` + 1 bytes.
     package let rest: (_ most: Int) throws -> [UInt8]
+    /// Whether a command has read all bytes.
+    let isUsed: () -> Bool
   }
 
   /// Receives the output of one redirected command, or the content of a file. The file appears only when it is complete.
@@ -118,6 +120,21 @@ package struct Host {
     }
   }
 
+  /// Standard input for a command.
+  func takeInput() throws(ShellError) -> Input {
+    guard let input else {
+      throw ShellError(
+        .usage, "standard input is where the commands come from",
+        hint: "give the commands with --eval or in a file: -f FILE")
+    }
+    guard !input.isUsed() else {
+      throw ShellError(
+        .usage, "an earlier command has read standard input to its end",
+        hint: "write the bytes to a file, and name the file in both commands")
+    }
+    return input
+  }
+
   /// Takes the whole screen. Nil if there is no terminal, or if the terminal cannot move its cursor.
   package var openScreen: (() throws -> Screen)?
 
@@ -146,7 +163,8 @@ extension Host.Input {
     var pieces = Pieces(next: next)
     self.init(
       size: size, item: { try pieces.item(endedBy: $0, atMost: $1) },
-      rest: { try pieces.rest(atMost: $0) })
+      rest: { try pieces.rest(atMost: $0) },
+      isUsed: { pieces.isAtEnd && pieces.start == pieces.buffer.count })
   }
 }
 

@@ -11,16 +11,17 @@ struct CSVTable {
   private let namespace: String?
 
   init?(header line: [UInt8], namespace: String?) {
-    let names = Self.fields(of: line).map { String(decoding: $0 ?? [], as: UTF8.self) }
-    guard ["key", "key_base64"].contains(where: names.contains),
+    guard
+      let names = try? Self.fields(of: line).map({ String(decoding: $0 ?? [], as: UTF8.self) }),
+      ["key", "key_base64"].contains(where: names.contains),
       ["value", "value_base64"].contains(where: names.contains)
     else { return nil }
     self.names = names
     self.namespace = namespace
   }
 
-  func line(of record: [UInt8]) throws(ImportLine.ParseError) -> [UInt8] {
-    let fields = Self.fields(of: record)
+  func line(of record: [UInt8]) throws(ImportLine.ParseError) -> ImportLine {
+    let fields = try Self.fields(of: record)
     guard fields.count == names.count else {
       throw ImportLine.ParseError(
         "it has \(Wording.count(fields.count, "field", "fields")), and the header \(names.count)")
@@ -32,42 +33,55 @@ struct CSVTable {
       }
       line.append(.init("namespace", .string(namespace)))
     }
-    for case (let name, let field?) in zip(names, fields) {
+    // The columns of `export --show` come after all others, and show parts of the value.
+    let isExport = names.starts(with: LineFields.names)
+    for case (let name, let field?) in zip(
+      names.prefix(isExport ? LineFields.names.count : .max), fields)
+    {
       guard let text = String(validating: field, as: UTF8.self) else {
         throw ImportLine.ParseError("\(name) is not UTF-8; bytes go into \(name)_base64")
       }
-      // If RFC 3339 cannot express a time, `export` writes the time as a number. So a number is valid, too.
+      // `export` writes the times that RFC 3339 cannot express as numbers.
       let isNumber = Self.ofTime.contains(name) && Int64(text) != nil
       line.append(
         .init(name, isNumber || Self.ofJSON.contains(name) ? .verbatim(text) : .string(text)))
     }
-    return Array(JSON.object(line).text.utf8)
+    do {
+      return try ImportLine(Array(JSON.object(line).text.utf8))
+    } catch {
+      // The offset of this error is a place in the JSON text, not in the record.
+      throw ImportLine.ParseError(error.reason)
+    }
   }
 
-  /// The fields of a record (RFC 4180). A field is nil if it is empty and has no quotes.
-  private static func fields(of record: [UInt8]) -> [[UInt8]?] {
+  /// The fields of a record (RFC 4180). A field is nil if it is empty and has no quotes. A quote in the middle of a field is an
+  /// error, because programs read such a quote in different ways.
+  private static func fields(of record: [UInt8]) throws(ImportLine.ParseError) -> [[UInt8]?] {
     var fields: [[UInt8]?] = []
-    var (field, isQuoted, hasQuotes) = ([UInt8](), false, false)
-    func end() {
-      fields.append(field.isEmpty && !hasQuotes ? nil : field)
-      (field, hasQuotes) = ([], false)
-    }
-    var index = 0
-    while index < record.count {
-      let byte = record[index]
-      index += 1
-      switch byte {
-      case .doubleQuote where isQuoted && index < record.count && record[index] == .doubleQuote:
-        field.append(byte)
-        index += 1
-      case .doubleQuote:
-        isQuoted.toggle()
-        hasQuotes = true
-      case UInt8(ascii: ",") where !isQuoted: end()
-      default: field.append(byte)
+    var rest = record[...]
+    repeat {
+      // The pieces of a field in quotes are separated by doubled quotes.
+      var pieces: [ArraySlice<UInt8>] = []
+      while rest.first == .doubleQuote {
+        guard let end = rest.dropFirst().firstIndex(of: .doubleQuote) else {
+          throw ImportLine.ParseError("a quote is not closed", at: rest.startIndex)
+        }
+        pieces.append(rest[..<end].dropFirst())
+        rest = rest[(end + 1)...]
       }
-    }
-    end()
+      let isQuoted = !pieces.isEmpty
+      if !isQuoted {
+        pieces = [rest.prefix { $0 != .doubleQuote && $0 != UInt8(ascii: ",") }]
+        rest = rest.dropFirst(pieces[0].count)
+      }
+      guard [nil, UInt8(ascii: ",")].contains(rest.first) else {
+        throw ImportLine.ParseError(
+          "a field that contains a quote must be in quotes, with that quote doubled",
+          at: rest.startIndex)
+      }
+      let field = Array(pieces.joined(separator: [.doubleQuote]))
+      fields.append(field.isEmpty && !isQuoted ? nil : field)
+    } while rest.popFirst() != nil
     return fields
   }
 }

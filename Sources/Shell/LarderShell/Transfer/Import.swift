@@ -84,9 +84,10 @@ struct Import {
         hasHead = true
         return
       }
-      parsed = try ImportLine(table?.line(of: line) ?? line)
+      parsed = if let table { try table.line(of: line) } else { try ImportLine(line) }
     } catch {
-      throw wrong(error.reason, line: lines.count, column: error.offset + 1)
+      let (number, column) = lines.place(of: error.offset, in: line)
+      throw wrong(error.reason, line: number, column: column)
     }
     switch parsed {
     case .head: throw wrong("a second export begins here", line: lines.count, column: 1)

@@ -151,10 +151,18 @@ struct LineSource {
   private(set) var count = 0
   private(set) var bytes = 0
 
+  init(_ path: [UInt8], in session: Session) throws {
+    input = try session.input(from: path)
+    name = SafeText(path == Array("-".utf8) ? "stdin" : String(decoding: path, as: UTF8.self))
+  }
+
   /// The next line without its newline. A CSV record can have newlines in quotes, so such a record is several lines.
   mutating func line(ofCSV isCSV: Bool = false) throws -> [UInt8]? {
     guard var line = try wholeLine() else { return nil }
-    while isCSV, line.count(where: { $0 == .doubleQuote }) % 2 == 1, let more = try wholeLine() {
+    func hasOpenQuote(_ text: [UInt8]) -> Bool { text.count { $0 == .doubleQuote } % 2 == 1 }
+    var isOpen = isCSV && hasOpenQuote(line)
+    while isOpen, let more = try wholeLine() {
+      isOpen = !hasOpenQuote(more)
       line += [.newline] + more
       guard line.count <= Self.longest else { throw tooLong(Self.longest) }
     }
@@ -171,6 +179,12 @@ struct LineSource {
     if count == 0, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
     count += 1
     return line
+  }
+
+  /// The place of a byte of the line, or of a CSV record of several lines, that was read last.
+  func place(of offset: Int, in line: [UInt8]) -> (line: Int, column: Int) {
+    let start = line[..<offset].lastIndex(of: .newline).map { $0 + 1 } ?? 0
+    return (count - line[offset...].count { $0 == .newline }, offset - start + 1)
   }
 
   private func tooLong(_ most: Int) -> ShellError {

@@ -12,7 +12,7 @@ struct LineFields {
   typealias ParseError = ImportLine.ParseError
 
   private static let decoder = JSONDecoder()
-  private static let names = CSV.header(ExportFormat.columns).compactMap(\.self)
+  static let names = CSV.header(ExportFormat.columns).compactMap(\.self)
   private static let shape = JSONFields.Shape(
     ["larder_export", "namespace", "rules", "overrides"] + names.dropFirst(),
     [
@@ -114,8 +114,11 @@ struct LineFields {
       switch $0 {
       case .string(let text):
         UnixTime(rfc3339: String(decoding: text, as: UTF8.self)).map { Timestamp($0) }
-      // If RFC 3339 cannot express a time, an export writes the time as a number. So a number is valid, too.
-      case .integer(let number): Int64(exactly: number).map { Timestamp(milliseconds: $0) }
+      // An export writes only the times that RFC 3339 cannot express as numbers. Another number may be in seconds.
+      case .integer(let number):
+        Int64(exactly: number).flatMap {
+          (0...UnixTime.last.milliseconds).contains($0) ? nil : Timestamp(milliseconds: $0)
+        }
       default: nil
       }
     }

@@ -29,24 +29,27 @@ struct StoreContent {
     }.noteDamage(session.host)
   }
 
-  init(file path: String, for session: Session) throws {
-    var lines = LineSource(input: try session.host.read(path), name: SafeText(path))
-    var hasHead = false
+  init(file path: [UInt8], for session: Session) throws {
+    var lines = try LineSource(path, in: session)
+    let name = lines.name
+    var (hasHead, table) = (false, CSVTable?.none)
     func wrong(_ reason: SafeText, line: Int, column: Int) -> ShellError {
       ShellError(
-        .usage, "\(path):\(line):\(column): \(reason)",
+        .usage, "\(name):\(line):\(column): \(reason)",
         hint: "diff takes a file that export has written")
     }
-    while let line = try lines.line() {
+    while let line = try lines.line(ofCSV: table != nil) {
       try session.host.checkInterruption()
       guard !line.isEmpty else { continue }
       do throws(ImportLine.ParseError) {
         guard hasHead else {
-          try ImportLine.head(line)
+          table = CSVTable(header: line, namespace: nil)
+          if table == nil { try ImportLine.head(line) }
           hasHead = true
           continue
         }
-        switch try ImportLine(line) {
+        let parsed = if let table { try table.line(of: line) } else { try ImportLine(line) }
+        switch parsed {
         case .head: break
         case .namespace(let name, _, _): names.insert(ExactString(name))
         case .entry(let entry):
@@ -57,7 +60,8 @@ struct StoreContent {
             size: entry.value.count, expires: expires, hash: entry.value.hashValue)
         }
       } catch {
-        throw wrong(error.reason, line: lines.count, column: error.offset + 1)
+        let (number, column) = lines.place(of: error.offset, in: line)
+        throw wrong(error.reason, line: number, column: column)
       }
     }
     guard hasHead else { throw wrong(ImportLine.noHead, line: 1, column: 1) }

@@ -121,8 +121,8 @@ package struct Completer: Sendable {
     let tail = word.bytes.dropFirst(before.map { $0 + 1 } ?? 0)
     let end = word.range.upperBound
     let isOpen = !word.isBare
-    // The range below counts the bytes of the word in the line. So an unquoted word needs the same number of bytes in the line.
-    guard isOpen || word.bytes.count == word.range.count else {
+    // The range below counts the bytes of the word in the line. So the line must have these bytes, after an open quote or not.
+    guard word.range.count == word.bytes.count + (isOpen ? 1 : 0) else {
       return Completion(range: end..<end)
     }
     let range = end - tail.count..<end

@@ -111,8 +111,11 @@ package struct CommandReader: Sendable {
     return commands
   }
 
-  /// The command from the arguments of a process. Words before `--` count as unquoted, words after `--` as quoted.
-  package static func command(of words: [[UInt8]]) throws(ShellError) -> CommandLine {
+  /// The command from the arguments of a process. Words before `--` count as unquoted, words after `--` as quoted. Without
+  /// variables, a word such as `:name` is not replaced.
+  package static func command(
+    of words: [[UInt8]], variables: Variables = Variables()
+  ) throws(ShellError) -> CommandLine {
     var text: [UInt8] = []
     var arguments: [Argument] = []
     var failure: ShellError?
@@ -123,12 +126,15 @@ package struct CommandReader: Sendable {
       text += bytes
       guard index != end else { continue }
       do throws(ShellError) {
-        arguments.append(try Argument(Word(bytes, isBare: index < end, at: range)))
+        let word = Word(bytes, isBare: index < end, at: range)
+        arguments.append(
+          try Argument(variables.values.isEmpty ? word : variables.replacing(word)))
       } catch {
         failure = failure ?? error
       }
     }
-    let line = CommandLine(source: .command, firstLine: 1, text: text, arguments: arguments)
+    let line = CommandLine(
+      source: .command, firstLine: 1, text: text, arguments: arguments, variables: variables)
     if let failure { throw line.locate(failure) }
     return line
   }

@@ -70,6 +70,7 @@ extension Word {
   }
 
   var quoted: Word { Word(bytes, isBare: false, at: range) }
+  var unquoted: Word { Word(bytes, isBare: true, at: range) }
 
   fileprivate func replacing(from start: Int, with value: [UInt8]) -> Word {
     var result = Word(Array(bytes[..<start]), isBare: true, at: range)

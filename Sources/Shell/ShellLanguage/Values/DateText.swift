@@ -39,27 +39,26 @@ struct DateText {
       time = time[..<sign]
     }
     let parts = time.split(separator: ".", omittingEmptySubsequences: false)
-    guard
-      let clock = Self.numbers(parts[0], ":", [2...2, 2...2, 2...2])
-        ?? Self.numbers(parts[0], ":", [2...2, 2...2]),
-      zip(clock, [24, 60, 60]).allSatisfy({ $0 < $1 })
-    else { return false }
-    secondOfDay = zip(clock, [3600, 60, 1]).reduce(0) { $0 + $1.0 * $1.1 }
+    guard parts[0].dropFirst(2).first == ":", let clock = Self.clockTime(parts[0]) else {
+      return false
+    }
+    secondOfDay = clock
     guard parts.count > 1 else { return true }
     // Digits after the milliseconds are ignored.
-    guard parts.count == 2, clock.count == 3, !parts[1].isEmpty,
+    guard parts.count == 2, parts[0].count == 8, !parts[1].isEmpty,
       parts[1].utf8.allSatisfy(\.isDigit), let fraction = Int("\(parts[1])00".prefix(3))
     else { return false }
     millisecond = fraction
     return true
   }
 
-  /// A time such as `06:30` in seconds; nil for text of another form.
+  /// A time such as `06:30` or `06:30:15` in seconds; nil for text of another form.
   static func clockTime(_ text: Substring) -> Int? {
-    guard let clock = numbers(text, ":", [1...2, 2...2]), clock[0] < 24, clock[1] < 60 else {
-      return nil
-    }
-    return clock[0] * 3600 + clock[1] * 60
+    guard
+      let clock = numbers(text, ":", [1...2, 2...2]) ?? numbers(text, ":", [1...2, 2...2, 2...2]),
+      zip(clock, [24, 60, 60]).allSatisfy({ $0 < $1 })
+    else { return nil }
+    return zip(clock, [3600, 60, 1]).reduce(0) { $0 + $1.0 * $1.1 }
   }
 
   /// The numbers between separators. Nil if the number of the parts, or of the digits in a part, differs from `widths`.
