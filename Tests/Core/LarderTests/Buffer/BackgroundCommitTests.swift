@@ -178,6 +178,16 @@ import Testing
     }
   }
 
+  @Test func `an expired entry that a read finds beside the commit is not counted`() throws {
+    try with(records: ["a"]) { _, notes in
+      try notes.set("gone", for: "b", expires: .after(.zero))
+      #expect(try notes.text("b") == nil)
+    } then: { _, notes in
+      let count = try notes.count()
+      #expect(count == 3)
+    }
+  }
+
   @Test func `a batch stores both logs before its own changes`() throws {
     try with(records: ["a", "b"]) { _, notes in
       try notes.set("later", for: "a")

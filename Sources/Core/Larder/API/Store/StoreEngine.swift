@@ -22,7 +22,6 @@ final class StoreEngine: Sendable {
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
   /// The longest time from a write in the write buffer to its commit, and again from that commit to its checkpoint.
   let checkpointInterval: Duration
-  /// ``checkpointInterval`` in milliseconds, because a comparison of durations takes 300 instructions of each write.
   let checkpointMilliseconds: Int64
   /// The machine's time at which the next commit of the write buffer was scheduled; 0 if no commit is scheduled.
   let settlingSince = Atomic<Int64>(0)

@@ -129,7 +129,7 @@ extension EntryReader {
     case .stale: kind = .stale
     case .expired:
       kind = .expired
-      if recordsAccess { leftovers.expirations.enqueue(key, in: found.id) }
+      if recordsAccess { leftovers.expirations.enqueue(key, in: found.id, found.header.version) }
     case .fresh: return
     }
     handle.count(kind, stripe: transaction.stripe)

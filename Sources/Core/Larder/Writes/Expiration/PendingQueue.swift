@@ -67,27 +67,26 @@ final class PendingQueue<Item: Sendable>: Sendable {
   }
 }
 
-/// Expired entries, found by reads, that the next commits of this process remove. Counting, statistics and the closing of the
-/// store first remove these entries. If the queue is full, a further entry waits for the next purge.
+/// Expired entries with their versions, found by reads. The next commits of this process remove these entries. Counting, statistics
+/// and the closing of the store do so first. If the queue is full, a further entry waits for the next purge.
 final class PendingExpirations: Sendable {
   static let capacity = 4096
 
-  let queue = PendingQueue<Void>(capacity: capacity)
-  /// Hashes of the waiting keys; the last bits of a hash choose the place. If a reader finds an expired entry again, the reader
-  /// sees the hash here, and so neither copies the key nor takes the lock.
+  let queue = PendingQueue<UInt64>(capacity: capacity)
+  /// Hashes of the waiting entries. A reader that finds such an entry again neither copies the key nor takes the lock.
   private let places = AtomicWords(count: 1024)
 
-  func enqueue(_ key: Span<UInt8>, in id: NamespaceID) {
+  func enqueue(_ key: Span<UInt8>, in id: NamespaceID, _ version: UInt64) {
     if queue.isFull { return }
-    let place = Checksum.keyHash(of: key, in: id)
+    let place = Checksum.keyHash(of: key, in: id) &+ version
     let index = Int(truncatingIfNeeded: place & 1023)
     if places[index] == place { return }
     // The place is set first. A place that is set after a batch has taken the key would stay set and hide the key later.
     places[index] = place
-    _ = queue.add((), for: StoredKey.entry(key, in: id))
+    _ = queue.add(version, for: StoredKey.entry(key, in: id))
   }
 
-  func take(_ limit: Int) -> [(key: [UInt8], item: Void)] {
+  func take(_ limit: Int) -> [(key: [UInt8], item: UInt64)] {
     let taken = queue.take(limit)
     if taken.isEmpty { return [] }
     for index in 0..<places.count where places[index] != 0 { places[index] = 0 }

@@ -6,7 +6,7 @@ struct BatchEffects {
   static let expirationsPerWrite = 64
 
   var reads: [(handle: NamespaceHandle, counts: ReadCounters)] = []
-  var expirations: [(key: [UInt8], item: Void)] = []
+  var expirations: [(key: [UInt8], item: UInt64)] = []
   var accesses: [(key: [UInt8], item: PendingAccesses.Use)] = []
   var declared: [(handle: NamespaceHandle, rules: Rules)] = []
   /// The number that ``RemovalTable`` gave to the removals of the batch; nil if the batch removed nothing.
@@ -41,11 +41,16 @@ extension WriteSession {
     let taken = engine.leftovers.expirations.take(limit)
     effects.expirations += taken
     guard isClockPlausible else { return }
-    for (entryKey, _) in taken {
-      guard case .entry(let entry) = try contents(of: entryKey),
+    for (entryKey, version) in taken where try isLive(entryKey.span.namespaceID) {
+      let next = try counters(of: entryKey.span.namespaceID).next
+      // An entry with a version from `next` on is only in the write buffer, so a later commit removes the entry.
+      if next > 1, version >= next {
+        engine.leftovers.expirations.queue.requeue([(entryKey, version)])
+      } else if case .entry(let entry) = try contents(of: entryKey),
         entry.header.state(at: now.milliseconds) == .expired
-      else { continue }
-      if try isLive(entry.id) { try remove(entry, reason: .expired) }
+      {
+        try remove(entry, reason: .expired)
+      }
     }
   }
 
