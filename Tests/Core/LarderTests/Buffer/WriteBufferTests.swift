@@ -33,7 +33,7 @@ import Testing
       let buffer = try #require(store.engine.reader.buffer)
       try notes.set("v", for: "k")
       #expect(buffer.hasRecords)
-      let (_, since) = store.engine.settlingSince.subtract(7_200_001, ordering: .relaxed)
+      let (_, since) = store.engine.settlingSince.subtract(7_200_002, ordering: .relaxed)
       try notes.set("w", for: "k")
       #expect(!buffer.hasRecords && store.engine.settlingSince.load(ordering: .relaxed) != since)
     }
