@@ -16,9 +16,8 @@ extension Command {
     let copy = try call.bytes("--to").map { try session.host.directory(LocalFile.path($0)) }
     guard copy != nil || !session.isReadOnly else { throw ShellError.readOnly("compact") }
     let compaction = try ProgressLine.showSteps("compacting", in: session) { shouldContinue in
+      if !session.isReadOnly { try session.store.reclaim { shouldContinue(0, nil) } }
       if let copy { return try session.store.copyCompacted(to: copy, shouldContinue) }
-      // Without this purge, the new file would contain the entries of cleared namespaces.
-      _ = try session.store.purge(only: nil, removesExpired: false) { _ in shouldContinue(0, nil) }
       return try session.whileClosed { path, options in
         try Store.compact(at: path, options: options, shouldContinue)
       }

@@ -13,22 +13,22 @@ extension Store {
   @discardableResult
   public func purge() throws(LarderError) -> RemovalResult { try purge(only: nil) { _ in true } }
 
-  /// Purges one namespace, or all. If `removesExpired` is false, only reclaims space and repairs. Between transactions, calls
-  /// `shouldContinue` with the result so far; false stops the purge.
+  /// Purges one namespace, or all. Between transactions, calls `shouldContinue` with the result so far; false stops the purge.
   package func purge(
-    only namespace: Store.Namespace?, removesExpired: Bool = true,
-    while shouldContinue: (RemovalResult) -> Bool
+    only namespace: Store.Namespace?, while shouldContinue: (RemovalResult) -> Bool
   ) throws(LarderError) -> RemovalResult {
     try checkWritable()
     let purge = Purge(engine: engine)
-    var total = RemovalResult()
-    if removesExpired {
-      total = try purge.removeExpired(only: namespace?.name, while: shouldContinue)
-    }
+    let total = try purge.removeExpired(only: namespace?.name, while: shouldContinue)
     guard shouldContinue(total) else { return total }
     _ = try purge.reclaim { shouldContinue(total) }
     if namespace == nil { _ = try RepairJob(engine: engine).run { shouldContinue(total) } }
     return total
+  }
+
+  /// Removes the entries of cleared namespaces, which a compaction would copy.
+  package func reclaim(while shouldContinue: () -> Bool) throws(LarderError) {
+    _ = try Purge(engine: engine).reclaim(while: shouldContinue)
   }
 }
 
