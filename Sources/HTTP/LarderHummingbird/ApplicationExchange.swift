@@ -49,7 +49,7 @@
 
     func send(_ head: HTTPRequest, _ body: HTTPBody) async throws -> (HTTPResponse, HTTPBody) {
       var forwarded = Request(head: head, body: request.body)
-      // A body that no field announces is not part of the key, so the application gets an empty body instead.
+      // If no field announces a body, the cache key is that of a request without a body. So the application gets an empty body.
       forwarded.body =
         received == nil
         ? RequestBody(buffer: ByteBuffer())

@@ -70,7 +70,7 @@ import CEditline
   }
 
   /// Moves the cursor of the terminal to the end of the line, so that output after a newline is below the line. libedit does not
-  /// know of the move. So after the move, the line must be over, or the caller must call `redraw`.
+  /// know of the move. So afterwards the input of the line must have ended, or the caller must call `redraw`.
   func leaveLine() throws(TerminalError) {
     let line = line
     let here = place(of: line.beforeCursor)

@@ -85,7 +85,7 @@ import Testing
   func `a compacted store, and a compact copy, keep their durability and outlast a power cut`(
     durability: Durability
   ) throws {
-    // The last checkpoint is for the old file. The new file has other pages, so the store must open without this checkpoint.
+    // The last checkpoint has pages of the file before its compaction. So the store must open without this checkpoint.
     var store = try Store(at: path + "/s", options: options(durability))
     try fill(store)
     try store.sync()

@@ -32,7 +32,7 @@ struct Ghost: Equatable {
   var frequency: Int
 }
 
-/// The number of ghosts for each cached entry. A ghost is valid for this number of evictions times the number of entries.
+/// The number of ghosts for each cached entry. Among `n` entries a ghost is valid for `ghostsPerEntry * n` evictions.
 let ghostsPerEntry = 4
 
 /// The statistics that `adaptive` has for cached and evicted entries. A table may lose the record of a key. Such a key has

@@ -194,7 +194,7 @@ struct Choice {
 
   init(_ seed: UInt64) { state = seed &+ 0x9E37_79B9_7F4A_7C15 }
 
-  /// A number from 0 to below the limit.
+  /// The next pseudo-random number: at least 0, less than `limit`.
   mutating func next(_ limit: Int) -> Int {
     state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
     return Int((state >> 33) % UInt64(max(limit, 1)))

@@ -13,7 +13,7 @@ public enum ServerCost {
   private static let time = Duration.seconds(10)
   private static let options = SharedOptions(readTimeout: .seconds(30), writeTimeout: .seconds(30))
 
-  /// Prints the processor time of the server for each change and machine, and the ratio.
+  /// Prints the server's processor time for each change and machine, with the log and with tracking, and the ratio of the two.
   public static func run(machines: Int, changes: Int) async throws {
     let log = try await cost("log", machines, changes, looks: true) { LogHandler($0, after: $1) }
     let tracking = try await cost("tracking", machines, changes, looks: false) { machine, _ in

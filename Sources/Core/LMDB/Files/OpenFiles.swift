@@ -9,7 +9,7 @@ package final class OpenFiles: Sendable {
   private let locks: StoreLocks
   let identity: FileIdentity
   let lockIdentity: FileIdentity
-  /// The open directory. Nil if the process may not write the files, or if it could open no more descriptors.
+  /// The directory of the store, whose times are compared. Nil if the process may not write the files, or had no descriptor left.
   private let directory: FileDescriptor?
   private let stamp = DirectoryStamp()
 

@@ -30,7 +30,7 @@ struct RecentPaths {
     return index
   }
 
-  /// The number of the older path in a tree. The path then counts as the newer path, and the caller fills it.
+  /// Makes the older path of a tree the newer path, and returns its index. The caller fills the path.
   mutating func reuseOlder(in database: Database, _ tree: Tree) -> Int {
     while paths.count < 2 * Int(database.handle) + 2 { paths.append(TreePath(.empty)) }
     isSecondNewer ^= 1 << UInt64(database.handle)

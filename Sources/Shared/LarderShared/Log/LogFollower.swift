@@ -94,7 +94,7 @@ struct LogFollower {
     guard
       let removed = try await reader.copies.apply(records, next, keepsProgress: isDue)
     else {
-      // Another process has begun with another history, so this process continues with that history.
+      // Nil: another process of the store has begun a new history, so this process continues with that history.
       progress = try await reader.start()
       (goal, looked) = (nil, nil)
       return

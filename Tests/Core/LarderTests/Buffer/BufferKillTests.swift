@@ -71,7 +71,7 @@ import Testing
       var options = Store.Options()
       options.writeBuffer = 256 << 10
       let store = try Store(at: path + "/s", options: options)
-      // Makes the namespaces known, so the first write after a kill uses the buffer in the state that the killed process left.
+      // A process's first writes to a namespace use no buffer. So the write after a kill meets the buffer as the kill left it.
       for index in ends.indices {
         try store.declare(Rules(limits: Limits(entries: 1000)), for: "numbers-\(index)")
         for _ in 0..<2 { try store.namespace("numbers-\(index)").set([1], for: "last") }

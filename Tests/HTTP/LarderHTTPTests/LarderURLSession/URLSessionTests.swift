@@ -15,7 +15,7 @@
 
   /// Server faults that `URLSession` hides.
   @Suite struct URLSessionTests {
-    /// A transport with a short time limit, because `URLSession` on Linux may wait for the limit.
+    /// A transport with a time limit, because `URLSession` on Linux may notice a fault only at the limit.
     private static func transport(
       _ change: (URLSessionConfiguration) -> Void = { _ in }
     ) -> URLSessionTransport {

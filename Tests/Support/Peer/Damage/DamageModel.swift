@@ -59,7 +59,7 @@ struct DamageModel {
   }
 
   /// Makes a store with random changes: sets with tags or expiries, overwrites and removals. Calls `halfway` after half of the
-  /// changes. At that time, the pages of the file are older versions of the final pages.
+  /// changes. At that time the caller can copy the file, to get older versions of the final pages.
   static func build(
     at path: String, durability: Durability, halfway: () throws -> Void
   ) throws -> (DamageModel, Store) {

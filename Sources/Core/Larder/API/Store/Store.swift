@@ -47,8 +47,8 @@ public struct Store: Sendable {
     /// to its checkpoint, so a checkpoint follows a write after at most twice this interval.
     public var checkpointInterval = Duration.milliseconds(200)
     /// Transforms that change a value, in the order of the array, before the value is stored, such as compression and
-    /// encryption. Reads undo the changes. If no transform is required, values that were stored without transforms can be read.
-    /// All openings of one store in a process need equal transforms.
+    /// encryption. Reads undo the changes. Values that were stored without transforms stay readable, except if a transform
+    /// has ``ValueTransform/isRequired``. All openings of one store in a process need equal transforms.
     public var transforms: [any ValueTransform] = []
     /// Whether the memory tier drops decoded values if the system is short of memory: half at a warning, nine tenths if memory
     /// is critical. Larder asks the system at most once a second. The first opening of a store in a process decides.

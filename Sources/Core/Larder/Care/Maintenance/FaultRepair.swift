@@ -142,7 +142,7 @@ struct FaultRepair {
     }
   }
 
-  /// Finishes all invalidations, because a damaged tag record hides every entry with tags. Returns false after a stop.
+  /// Finishes all invalidations, which removes their records: a damaged record hides all entries with tags. False after a stop.
   private func finishInvalidations() throws(LarderError) -> Bool {
     var areLeft = true
     while areLeft {

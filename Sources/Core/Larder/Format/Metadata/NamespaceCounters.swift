@@ -75,7 +75,7 @@ struct NamespaceCounters: Equatable {
 }
 
 /// Why an entry was removed.
-// The record of the counters has the cases in this order, and `isEviction` a range of cases, so the order must not change.
+// The order must not change: the record of the counters stores the cases in this order, and `isEviction` tests a range.
 public enum RemovalReason: Int, CaseIterable, Sendable {
   /// The entry had expired.
   case expired

@@ -44,7 +44,7 @@ extension Cache {
   func lookUp(_ key: Span<UInt8>, for purpose: LookupPurpose) throws -> CacheLookup<Value> {
     var value: Value?
     let transaction = try namespace.engine.reader.beginLookup(key, of: namespace.handle)
-    // A lookup for a load counts no hit. So for an undecodable value, the count of hits must not decrease.
+    // A lookup for a load counts no hit. So it must not use `decodeCounting`, which turns a counted hit into a miss.
     let found = try lookUp(key, &value, in: transaction, for: purpose) {
       purpose == .load ? decoded($0) : decodeCounting($0)
     }

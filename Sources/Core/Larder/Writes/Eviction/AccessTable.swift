@@ -44,7 +44,7 @@ struct AccessTable: Sendable {
 }
 
 extension SharedTable.View {
-  /// The index of an entry's bucket. The processor loads the bucket in advance. Nil if uses cannot be recorded.
+  /// The index of an entry's bucket. Lets the processor begin to load the bucket. Nil if uses cannot be recorded.
   @inline(__always)
   func fetchedBucket(of hash: UInt64) -> Int? {
     guard isWritable, count > 0 else { return nil }

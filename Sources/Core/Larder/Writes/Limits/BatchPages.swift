@@ -5,7 +5,7 @@
 struct BatchPages {
   let limit: Int
   let pageSize: Int
-  /// The number of pages that were free, or were not used yet at the end of the file, when the batch began.
+  /// The number of pages that the batch could take when it began: reusable free pages, and pages after the last page of the file.
   let available: Int
   /// The number of pages in use when the batch began. The batch copies each of these pages at most once.
   let used: Int
