@@ -15,6 +15,8 @@ final class PagedOutput {
   }
 
   private var state = State.straight
+  /// Whether the reader of standard output has ended. Later commands still run, and their output is dropped.
+  private var isClosed = false
   /// Whether a note has already written a newline after the ^C that the terminal shows.
   private(set) var hasLeftInterrupt = false
   /// Whether the command waited for a person or for a time. If so, the prompt shows the duration only with `--timing`.
@@ -34,6 +36,8 @@ final class PagedOutput {
   /// Shows the gathered output, because the command will now wait for a person or for a time.
   func wait() throws {
     hasWaited = true
+    // Without a reader, a command such as `watch` would wait for ever.
+    if isClosed { throw TerminalError.closed }
     try release()
   }
 
@@ -47,7 +51,11 @@ final class PagedOutput {
   func write(_ bytes: [UInt8]) throws {
     switch state {
     case .straight:
-      try Terminal.write(bytes.span)
+      if isClosed { return }
+      do throws(TerminalError) { try Terminal.write(bytes.span) } catch {
+        isClosed = error == .closed
+        throw error
+      }
     case .gathering(let gathered):
       let all = gathered + bytes
       state = .gathering(all)

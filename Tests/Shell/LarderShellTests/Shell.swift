@@ -107,7 +107,7 @@ final class Shell {
         rest: { [unowned self] _ in
           defer { input = [] }
           return input
-        }, isUsed: { false })
+        }, take: { true })
     }
     return host
   }

@@ -129,6 +129,10 @@ struct EntryChange {
         expected.map { "\(Wording.count(done)) of \(Wording.entries($0))" }
         ?? "\(Wording.entries(done))"
       throw ShellError.interrupted("\(past) \(count); the rest is unchanged")
+    } catch let error as ShellError where summary.total.entries > 0 {
+      throw ShellError(
+        error.code, error.message,
+        hint: "before it: \(past) \(Wording.entries(summary.total.entries))")
     }
   }
 

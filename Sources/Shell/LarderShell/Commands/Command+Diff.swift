@@ -30,7 +30,7 @@ extension Command {
     }
     if let other = others.first {
       try session.host.notify(
-        "note: \(Wording.count(others.count, "namespace", "namespaces")) of the store, such as \(other.name), are not in the file and not compared"
+        "note: the file has nothing of \(Wording.count(others.count, "namespace", "namespaces")) of the store, such as \(other.name)"
       )
     }
     let changes = try before.changes(

@@ -70,8 +70,13 @@ extension Command {
       try batch.remove(key, from: namespace)
       return true
     }
-    guard let present, present.version == before.version, present.state != .expired else {
-      guard let value else { return false }
+    let isKept = present?.version == before.version && present?.state != .expired
+    guard let present, isKept,
+      (present.timeToIdle, present.staleUntil) == (before.timeToIdle, before.staleUntil)
+    else {
+      guard let value = try isKept ? batch.value(for: key, in: namespace) : value else {
+        return false
+      }
       var attributes = EntryAttributes(keeping: before, expires: nil)
       attributes.written = before.written
       attributes.isPinned = before.isPinned

@@ -22,8 +22,8 @@ package struct Host {
     let item: (_ end: UInt8, _ most: Int) throws -> [UInt8]?
     /// All bytes up to the end, or at least the first `most` + 1 bytes.
     package let rest: (_ most: Int) throws -> [UInt8]
-    /// Whether a command has read all bytes.
-    let isUsed: () -> Bool
+    /// Takes the input for a command. Returns false if a command has taken the input before.
+    let take: () -> Bool
   }
 
   /// Receives the output of one redirected command, or the content of a file. The file appears only when it is complete.
@@ -127,9 +127,9 @@ package struct Host {
         .usage, "standard input is where the commands come from",
         hint: "give the commands with --eval or in a file: -f FILE")
     }
-    guard !input.isUsed() else {
+    guard input.take() else {
       throw ShellError(
-        .usage, "an earlier command has read standard input to its end",
+        .usage, "an earlier command has read standard input",
         hint: "write the bytes to a file, and name the file in both commands")
     }
     return input
@@ -161,10 +161,14 @@ extension Host.Input {
   /// - Parameter next: Reads the next bytes. Returns no bytes at the end.
   package init(size: Int? = nil, next: @escaping () throws -> [UInt8]) {
     var pieces = Pieces(next: next)
+    var isTaken = false
     self.init(
       size: size, item: { try pieces.item(endedBy: $0, atMost: $1) },
       rest: { try pieces.rest(atMost: $0) },
-      isUsed: { pieces.isAtEnd && pieces.start == pieces.buffer.count })
+      take: {
+        defer { isTaken = true }
+        return !isTaken
+      })
   }
 }
 

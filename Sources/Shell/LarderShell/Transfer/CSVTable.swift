@@ -27,7 +27,7 @@ struct CSVTable {
         "it has \(Wording.count(fields.count, "field", "fields")), and the header \(names.count)")
     }
     var line: [JSON.Field] = []
-    if !names.contains("namespace") {
+    if !zip(names, fields).contains(where: { $0 == "namespace" && $1 != nil }) {
       guard let namespace else {
         throw ImportLine.ParseError("it names no namespace, as `import FILE @NS` does")
       }
@@ -40,6 +40,9 @@ struct CSVTable {
     {
       guard let text = String(validating: field, as: UTF8.self) else {
         throw ImportLine.ParseError("\(name) is not UTF-8; bytes go into \(name)_base64")
+      }
+      if Self.ofJSON.contains(name), (try? JSONText(field)) == nil {
+        throw ImportLine.ParseError("\(name) is not JSON")
       }
       // `export` writes the times that RFC 3339 cannot express as numbers.
       let isNumber = Self.ofTime.contains(name) && Int64(text) != nil

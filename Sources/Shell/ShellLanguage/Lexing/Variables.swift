@@ -49,7 +49,8 @@ package struct Variables: Sendable, Hashable {
     guard let value = values[name] else {
       throw ShellError(
         .undefinedArgument, "no value for :\(name)", at: word.range,
-        hint: "pass `--arg \(name)=VALUE`, or quote \":\(name)\" if it is a key")
+        hint: "pass `--arg \(name)=VALUE`, or quote \":\(name)\" if it is a key",
+        hintForArguments: "pass `--arg \(name)=VALUE` before the store; a key goes behind --")
     }
     return word.replacing(from: start, with: value.bytes)
   }

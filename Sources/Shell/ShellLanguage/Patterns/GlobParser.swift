@@ -13,7 +13,7 @@ struct GlobParser {
   init(_ word: Word, ignoresCase: Bool) {
     self.ignoresCase = ignoresCase
     var index = 0
-    while index < word.bytes.count {
+    while index < word.bytes.count, units.count <= Self.longest {
       let (character, end) = word.bytes.character(at: index)
       let start = index
       let isBare = word.pieces.contains { $0.isBare && $0.range.contains(start) }
