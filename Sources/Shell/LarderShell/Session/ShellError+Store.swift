@@ -75,7 +75,7 @@ extension Session {
       hint: try hint(for: key, in: namespaces[0], verb))
   }
 
-  /// The error for the first of the keys whose entry is damaged; nil if there is none.
+  /// The error for the first key whose entry is damaged; nil if no entry is damaged.
   private func damage(
     of keys: [[UInt8]], in namespaces: [Store.Namespace]
   ) throws -> ShellError? {
