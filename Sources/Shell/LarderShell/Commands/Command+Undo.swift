@@ -20,7 +20,7 @@ extension Command {
     }
     guard !log.items.isEmpty else {
       let reason: SafeText =
-        log.command.isEmpty ? "" : ": undo does not hold what \(log.command) changed"
+        log.command.isEmpty ? "" : ": undo cannot take back \(log.command)"
       throw ShellError(
         .usage, "there is no change to take back\(reason)",
         hint:
