@@ -15,6 +15,8 @@ struct EntryChange {
   private(set) var summary: ChangeSummary
   /// The verb in the past, such as `evicted`, for the message after an interruption.
   private let past: String
+  /// Whether the other entries change if a listed key does not exist.
+  private let skipsMissing: Bool
   private let missing: [[UInt8]]
   private let listed: Int
   /// The number of entries in the question; nil if no question was asked.
@@ -23,11 +25,13 @@ struct EntryChange {
   private var horizon: WriteHorizon?
 
   init(
-    _ verb: String, phrase: String? = nil, past: String, _ call: Invocation, in session: Session
+    _ verb: String, phrase: String? = nil, past: String, skipsMissing: Bool = false,
+    _ call: Invocation, in session: Session
   ) throws {
     self.call = call
     self.session = session
     self.past = past
+    self.skipsMissing = skipsMissing
     scope = try Scope(of: call, in: session)
     if [.lines, .nulSeparated].contains(scope.selection.input), scope.namespaces.count > 1 {
       throw ShellError(
@@ -41,17 +45,16 @@ struct EntryChange {
   }
 
   /// With `--dry-run`, answers and returns true; else returns false. `fields` runs after `wouldChange` has seen all entries.
-  /// Throws if a listed key does not exist, because such a key may be a misspelt word of the time. `evict` has no time, and
-  /// removes the other keys.
+  /// Throws if a listed key does not exist, because such a key may be a misspelt word of the time. With `skipsMissing`, throws
+  /// after the answer, as the change does.
   func isPreview(
     where wouldChange: (Store.Entry) throws -> Bool = { _ in true },
     fields: () -> [ChangeSummary.Field] = { [] }
   ) throws -> Bool {
-    guard missing.isEmpty || summary.verb == "evict" else { throw try notFound() }
-    guard call.has("--dry-run") else { return false }
+    guard missing.isEmpty || skipsMissing else { throw try notFound() }
+    guard call.isPreview else { return false }
     let found = try counted(where: wouldChange)
-    try session.output.answer(found.preview(found.counts + fields()))
-    try noteAbsent(found)
+    try answer(found.preview(found.counts + fields()), absent: found.absent)
     return true
   }
 
@@ -143,24 +146,24 @@ struct EntryChange {
       || (present.version, present.expires) == (chosen.version, chosen.expires)
   }
 
-  /// Writes the answer. After an `evict`, throws if a listed key does not exist; if no listed key exists, without an answer.
-  ///
   /// - Parameter unmatched: Whether to answer that no entries matched. If nil, the answer says this if no entry changed.
   func answer(
     _ sentence: SafeText, _ fields: [ChangeSummary.Field] = [], unmatched: Bool? = nil
   ) throws {
-    if !missing.isEmpty, missing.count == listed, scope.selection.isOfKeys { throw try notFound() }
     let isUnmatched = unmatched ?? (summary.total.entries == 0)
-    try session.output.acknowledge(
-      summary.reply(isUnmatched ? "no entries matched" : sentence, fields))
-    try noteAbsent(summary)
-    if !missing.isEmpty { throw try notFound() }
+    try answer(
+      summary.reply(isUnmatched ? "no entries matched" : sentence, fields), absent: summary.absent)
   }
 
-  /// In plain output, writes a note about absent keys from standard input. In other modes, the answer has their number.
-  private func noteAbsent(_ summary: ChangeSummary) throws {
-    guard session.output.presentation.mode == .plain else { return }
-    try PipedKeys(absent: summary.absent ?? 0).noteAbsent(session.host)
+  /// Writes the answer, and then throws if a listed key does not exist. If no listed key exists, throws without an answer.
+  private func answer(_ reply: Reply, absent: Int?) throws {
+    if !missing.isEmpty, missing.count == listed, scope.selection.isOfKeys { throw try notFound() }
+    if call.isPreview || !session.settings.isQuiet { try session.output.answer(reply) }
+    // In plain output, a note tells the number of absent keys from standard input. In other modes, the answer has this number.
+    if session.output.presentation.mode == .plain {
+      try PipedKeys(absent: absent ?? 0).noteAbsent(session.host)
+    }
+    if !missing.isEmpty { throw try notFound() }
   }
 
   private func notFound() throws -> ShellError {

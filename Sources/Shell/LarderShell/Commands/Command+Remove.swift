@@ -106,7 +106,7 @@ extension Command {
       "evict @articles --stdin -0 --yes": "keys that another command wrote",
     ]
   ).running { call, session in
-    var change = try EntryChange("evict", past: "evicted", call, in: session)
+    var change = try EntryChange("evict", past: "evicted", skipsMissing: true, call, in: session)
     guard try !change.isPreview() else { return }
     try change.confirm()
     // A load (a call to the origin) that runs now must not store its value after the removal. A pattern or filter may also mean
