@@ -123,7 +123,6 @@ extension Command {
       throw ShellError(
         .noSuchKey, "nothing to draw: no entries matched", hint: "`count` takes the same words")
     }
-    histogram.trim()
     try session.output.answer(histogram.reply)
   }
 }

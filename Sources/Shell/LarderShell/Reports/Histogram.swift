@@ -28,40 +28,39 @@ struct Histogram {
     }
   }
 
+  private struct Bin {
+    /// The bounds in bytes or milliseconds; nil for the entries that never expire. `to` belongs to the next bin.
+    var bounds: (from: Int64, to: Int64)?
+    var tally = Tally()
+  }
+
   private let measure: Measure
-  /// The lower bounds of the bins, and then the upper bound of the last bin.
-  private var bounds: [Int64]
-  private var tallies: [Tally]
-  /// The entries that never expire, and so belong to no bin.
-  private var never = Tally()
+  private var bins: [Bin]
+  private var never = Bin()
 
   init(_ measure: Measure, over range: ClosedRange<Int64>?, bins: Int, isLogarithmic: Bool) {
     self.measure = measure
-    bounds =
+    let bounds =
       range.map { range in
         isLogarithmic
           ? Self.growing(range, bins, measure.isSize) : Self.even(range, bins, measure.isSize)
       } ?? [0, 1]
-    tallies = Array(repeating: Tally(), count: bounds.count - 1)
+    self.bins = zip(bounds, bounds.dropFirst()).map { Bin(bounds: (from: $0, to: $1)) }
   }
 
-  var isEmpty: Bool { never.entries == 0 && tallies.allSatisfy { $0.entries == 0 } }
+  var isEmpty: Bool { shown.isEmpty }
 
   /// Counts an entry. An entry that was written after the choice of the bounds may be outside. If so, the nearest bin counts it.
   mutating func add(_ entry: Store.Entry, now: UnixTime) {
-    guard let value = measure.value(of: entry, now: now) else { return never.add(entry) }
-    tallies[bounds.dropLast().lastIndex { $0 <= value } ?? 0].add(entry)
+    guard let value = measure.value(of: entry, now: now) else { return never.tally.add(entry) }
+    bins[bins.lastIndex { $0.bounds!.from <= value } ?? 0].tally.add(entry)
   }
 
-  /// Removes the empty bins at both ends. Round bounds can cause such bins.
-  mutating func trim() {
-    guard let first = tallies.firstIndex(where: { $0.entries > 0 }),
-      let last = tallies.lastIndex(where: { $0.entries > 0 })
-    else {
-      (bounds, tallies) = ([0], [])
-      return
-    }
-    (bounds, tallies) = (Array(bounds[first...last + 1]), Array(tallies[first...last]))
+  /// The bins of an answer. Round bounds can cause empty bins at both ends, so these bins are omitted.
+  private var shown: [Bin] {
+    let used = bins.indices.filter { bins[$0].tally.entries > 0 }
+    let middle = used.isEmpty ? [] : bins[used[0]...used[used.count - 1]]
+    return middle + (never.tally.entries > 0 ? [never] : [])
   }
 
   private static func even(_ range: ClosedRange<Int64>, _ bins: Int, _ isSize: Bool) -> [Int64] {
@@ -105,23 +104,18 @@ struct Histogram {
   }
 
   var rows: [(label: String, count: Int)] {
-    var rows = tallies.indices.map { index in
-      let (from, to) = (measure.words(bounds[index]), measure.words(bounds[index + 1]))
-      return (label: "\(from) \u{2013} \(to)", count: tallies[index].entries)
+    shown.map { bin in
+      let label = bin.bounds.map { "\(measure.words($0.from)) \u{2013} \(measure.words($0.to))" }
+      return (label: label ?? "never", count: bin.tally.entries)
     }
-    if never.entries > 0 { rows.append(("never", never.entries)) }
-    return rows
   }
 
   var reply: Reply {
-    var cells = tallies.indices.map { index -> [Cell] in
+    let cells = shown.map { bin -> [Cell] in
       [
-        cell(bounds[index]), cell(bounds[index + 1]), .number(tallies[index].entries),
-        .size(tallies[index].bytes),
+        .optional(bin.bounds?.from, cell), .optional(bin.bounds?.to, cell),
+        .number(bin.tally.entries), .size(bin.tally.bytes),
       ]
-    }
-    if never.entries > 0 {
-      cells.append([.null, .null, .number(never.entries), .size(never.bytes)])
     }
     return Reply(.rows(["from", "to", "entries", "bytes"], cells), in: [.table: .chart(rows)])
   }

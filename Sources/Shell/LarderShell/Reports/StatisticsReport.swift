@@ -12,7 +12,6 @@ struct StatisticsReport {
   private var statistics: Statistics
   private let namespaces: [Statistics.Namespace]
   private let limitInfo: StoreLimitInfo
-  private var limits: StoreLimits { limitInfo.effective }
   private let isWhole: Bool
   private let added: [Additions.Fact]
   private let http: [HTTPCounts]
@@ -77,13 +76,14 @@ struct StatisticsReport {
   private static let oldAge: UInt64 = 1000
 
   private func row(_ reader: Statistics.Reader) -> [Cell] {
-    let isOld = reader.age.map { $0 >= Self.oldAge } ?? false
-    let remark =
-      reader.age == nil ? "idle" : isOld ? "old: blocks the reuse of freed pages" : "reading"
-    return [
-      .text("process \(reader.process)"), reader.age.map { .number(Int(clamping: $0)) } ?? .null,
-      .prose(remark),
-    ]
+    let state = reader.age.map {
+      $0 >= Self.oldAge ? "old: blocks the reuse of freed pages" : "reading"
+    }
+    return [.text("process \(reader.process)"), age(reader), .prose(state ?? "idle")]
+  }
+
+  private func age(_ reader: Statistics.Reader) -> Cell {
+    .optional(reader.age.map { Int(clamping: $0) }, Cell.number)
   }
 
   private var object: Reply.Body {
@@ -91,10 +91,7 @@ struct StatisticsReport {
       JSON.object(Self.data(facts(namespace)).map { $0.cell.jsonField($0.column.name) })
     }
     let readers = statistics.readers.map { reader in
-      JSON.object([
-        .init("process", .number(reader.process)),
-        .init("age", reader.age.map { .number(Int(clamping: $0)) } ?? .null),
-      ])
+      JSON.object([.init("process", .number(reader.process)), age(reader).jsonField("age")])
     }
     let counts = http.map { http in
       JSON.Field(http.namespace, .object(http.counts.map { .init($0.name, .number($0.count)) }))
@@ -109,13 +106,11 @@ struct StatisticsReport {
 
   /// Rows with a namespace, the name of a fact, and its value. The name `@*` means the whole store.
   private var lines: Reply.Body {
-    var rows: [[Cell]] = []
-    func add(_ name: String, _ facts: some Sequence<Fact>) {
-      rows += facts.map { fact -> [Cell] in [.text(name), .text(fact.column.name), fact.cell] }
-    }
-    if isWhole { add("@*", Self.data(storeFacts)) }
-    for namespace in namespaces {
-      add(namespace.info.name, Self.data(facts(namespace)).dropFirst())
+    var named = isWhole ? [(name: "@*", facts: storeFacts)] : []
+    // The first fact of a namespace is its name.
+    named += namespaces.map { (name: $0.info.name, facts: Array(facts($0).dropFirst())) }
+    let rows = named.flatMap { name, facts in
+      Self.data(facts).map { fact -> [Cell] in [.text(name), .text(fact.column.name), fact.cell] }
     }
     return .rows(["namespace", "fact", "value"], rows + httpRows { "http " + $0 })
   }
@@ -148,17 +143,17 @@ struct StatisticsReport {
       (Column("free space", in: .table), .size(file.freePages * file.pageSize)),
       (Column("transaction", in: .data), .number(Int(clamping: file.transaction))),
     ]
+    let limits = limitInfo.effective
     facts += Self.limits([
       ("entries", limits.entries), ("bytes", limits.bytes), ("disk", limits.disk),
       ("memory", limits.memory),
     ])
     facts += Self.counts(statistics.reads, stale: "stale hits", rate: "hit rate")
-    var further = added
+    var further: [Additions.Fact] = []
     if let size = statistics.writeBuffer?.size {
-      further =
-        [("write_buffer", .size(size.used)), ("buffer_limit", .size(size.limit ?? 0))] + added
+      further = [("write_buffer", .size(size.used)), ("buffer_limit", .size(size.limit ?? 0))]
     }
-    for (name, cell) in further {
+    for (name, cell) in further + added {
       facts.append((Column(name, title: name.replacing("_", with: " ")), cell))
     }
     return facts
