@@ -1,3 +1,4 @@
+import LarderShell
 import LarderTerminal
 import ShellLanguage
 
@@ -37,14 +38,14 @@ final class PagedOutput {
   func wait() throws {
     hasWaited = true
     // Without a reader, a command such as `watch` would wait for ever.
-    if isClosed { throw TerminalError.closed }
+    if isClosed { throw Host.Sink.Closed() }
     try release()
   }
 
-  /// Writes a note to standard error, after the output so far.
+  /// Writes a note to standard error, after the output so far. Nobody needs the note if the reader of standard error has ended.
   func tell(_ text: SafeText) throws {
     try release()
-    try Terminal.writeWrapped("\(text)\n", to: .error)
+    do throws(TerminalError) { try Terminal.writeWrapped("\(text)\n", to: .error) } catch .closed {}
     hasLeftInterrupt = Interrupts.isPending
   }
 
@@ -52,9 +53,9 @@ final class PagedOutput {
     switch state {
     case .straight:
       if isClosed { return }
-      do throws(TerminalError) { try Terminal.write(bytes.span) } catch {
-        isClosed = error == .closed
-        throw error
+      do throws(TerminalError) { try Terminal.write(bytes.span) } catch .closed {
+        isClosed = true
+        throw Host.Sink.Closed()
       }
     case .gathering(let gathered):
       let all = gathered + bytes
@@ -70,7 +71,7 @@ final class PagedOutput {
     case .paging(let pager):
       try pass(bytes, to: pager)
     case .left:
-      throw TerminalError.closed
+      throw Host.Sink.Closed()
     }
   }
 
@@ -93,10 +94,10 @@ final class PagedOutput {
   private func pass(_ bytes: [UInt8], to pager: ChildProgram) throws {
     do throws(TerminalError) {
       try pager.write(bytes.span)
-    } catch {
+    } catch .closed {
       _ = pager.finish()
-      if error == .closed { state = .left }
-      throw error
+      state = .left
+      throw Host.Sink.Closed()
     }
   }
 

@@ -51,7 +51,7 @@ enum Program {
       return try run(options, environment)
     } catch let error as ShellError {
       return messages.tell(error)
-    } catch TerminalError.closed {
+    } catch TerminalError.closed, is Host.Sink.Closed {
       return 0
     } catch let error as TerminalError {
       return messages.tell(ShellError(error))

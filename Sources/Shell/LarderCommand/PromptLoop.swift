@@ -128,7 +128,7 @@ struct PromptLoop {
             }
           }
         case .program(let program): try run(program: program)
-        case .blank, .open: break
+        case .open: break
         }
       }
     } catch let error as ShellError {
@@ -176,7 +176,7 @@ struct PromptLoop {
       if !runner.output.hasLeftInterrupt { runner.messages.write("\n") }
       Interrupts.acknowledge()
     }
-    if wasLeft, case .failure(TerminalError.closed) = result { return .done }
+    if wasLeft, case .failure(is Host.Sink.Closed) = result { return .done }
     if session.historyWasCleared {
       session.historyWasCleared = false
       editor?.history.forget()

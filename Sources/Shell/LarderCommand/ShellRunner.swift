@@ -114,8 +114,8 @@ final class ShellRunner {
     guard !Interrupts.isPending else { return ShellError.Code.interrupted.exitCode }
     let start = ContinuousClock.now
     let outcome: Outcome
-    do { outcome = try session.run(command) } catch TerminalError.closed {
-      // The reader of the output has ended. The next commands may change the store, so they still run.
+    do { outcome = try session.run(command) } catch is Host.Sink.Closed {
+      // The next commands may change the store, so they still run.
       return nil
     }
     if session.settings.showsTiming {

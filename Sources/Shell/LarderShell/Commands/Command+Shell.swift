@@ -125,8 +125,12 @@ extension Command {
       in: session.host.read(path).rest(.max), from: .file(path), variables: session.variables)
     for line in lines {
       try session.host.checkInterruption()
-      let outcome = try session.run(line)
-      guard outcome == .done else { return outcome }
+      do {
+        let outcome = try session.run(line)
+        guard outcome == .done else { return outcome }
+      } catch is Host.Sink.Closed {
+        // The next commands may change the store, so they still run.
+      }
     }
     return .done
   }

@@ -28,7 +28,7 @@ package struct Host {
 
   /// Receives the output of one redirected command, or the content of a file. The file appears only when it is complete.
   package struct Sink {
-    /// The program that received the output reads no further bytes.
+    /// The reader of the output has ended: the program of a redirection, the pager, or the reader of standard output.
     package struct Closed: Error { package init() {} }
 
     let write: ([UInt8]) throws -> Void
