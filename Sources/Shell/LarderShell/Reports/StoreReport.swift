@@ -30,15 +30,15 @@ struct StoreReport {
     isWhole = only == nil
     namespaces = statistics.namespaces.filter { only == nil || $0.info.name.isExactly(only) }
     if let only, namespaces.isEmpty { throw ShellError.removedMeanwhile(only) }
-    // Bounds double up to ten years (times) or the largest possible value (sizes). `trim` removes the empty bins at the ends.
-    let decade: Int64 = 315_360_000_000
-    let measures: [(title: String, measure: Histogram.Measure, most: Int64)] = [
-      ("Expiry distribution", .expiry, decade), ("Entry age", .age, decade),
-      ("Sizes", .sizes, Int64(Rules.largestPossibleValue)),
-    ]
-    var histograms = measures.map { title, measure, most in
-      (title: title, histogram: Histogram(measure, over: 0...most, bins: 40, isLogarithmic: true))
+    func histogram(_ measure: Histogram.Measure, upTo most: Int64) -> Histogram {
+      Histogram(measure, over: 0...most, bins: 40, isLogarithmic: true)
     }
+    let decade: Int64 = 315_360_000_000
+    var histograms = [
+      (title: "Expiry distribution", histogram: histogram(.expiry, upTo: decade)),
+      (title: "Entry age", histogram: histogram(.age, upTo: decade)),
+      (title: "Sizes", histogram: histogram(.sizes, upTo: Int64(Rules.largestPossibleValue))),
+    ]
     let now = session.clock.now.unix
     var largest = FirstOf<Store.Entry>(
       most: Self.largestShown, pause: session.host.checkInterruption
@@ -49,7 +49,6 @@ struct StoreReport {
       try largest.add(entry)
     }.noteDamage(session.host)
     self.largest = try largest.sorted()
-    for index in histograms.indices { histograms[index].histogram.trim() }
     self.histograms = histograms
   }
 
@@ -112,46 +111,41 @@ struct StoreReport {
         clock.fullDate($0.written.unix), $0.expires.map { clock.fullDate($0.unix) } ?? "never",
       ]
     }
-    let rest: [Section] = [
-      try hits(),
+    let space = namespaces.map(\.info).sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }.map {
       (
-        "The largest entries",
-        [.table(["namespace", "key", "size", "written", "expires"], entries)]
-      ),
-      ("Limits", [.table(limits.titles, limits.rows)]),
-    ]
-    return [space] + histograms.map { histogram($0.title, $0.histogram) } + rest
-  }
-
-  private var space: Section {
-    let most = max(namespaces.map(\.info.bytes).max() ?? 0, 1)
-    let rows = namespaces.map(\.info).sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }.map {
-      (
-        label: $0.name, share: Double($0.bytes) / Double(most),
+        label: $0.name, amount: $0.bytes,
         words: "\(Wording.size($0.bytes)), \(Wording.entries($0.entries))"
       )
     }
-    return ("Space by namespace", [.bars(rows)])
+    var sections: [Section] = [("Space by namespace", [bars(space)])]
+    for (title, histogram) in histograms {
+      let rows = histogram.rows.map {
+        (label: $0.label, amount: $0.count, words: Wording.count($0.count))
+      }
+      sections.append((title, [rows.isEmpty ? .text("No entries.") : bars(rows)]))
+    }
+    sections.append(try hits())
+    let titles = ["namespace", "key", "size", "written", "expires"]
+    sections.append(("The largest entries", [.table(titles, entries)]))
+    sections.append(("Limits", [.table(limits.titles, limits.rows)]))
+    return sections
   }
 
-  private func histogram(_ title: String, _ histogram: Histogram) -> Section {
-    guard !histogram.isEmpty else { return (title, [.text("No entries.")]) }
-    let most = max(histogram.rows.map(\.count).max() ?? 0, 1)
-    let rows = histogram.rows.map {
-      (label: $0.label, share: Double($0.count) / Double(most), words: Wording.count($0.count))
-    }
-    return (title, [.bars(rows)])
+  /// Bars that compare the amounts of their rows.
+  private func bars(_ rows: [(label: String, amount: Int, words: String)]) -> Part {
+    let most = max(rows.map(\.amount).max() ?? 0, 1)
+    return .bars(
+      rows.map { (label: $0.label, share: Double($0.amount) / Double(most), words: $0.words) })
   }
 
   private func hits() throws -> Section {
     let rows = namespaces.map { namespace in
       let reads = namespace.reads
-      let rate = reads.hitRate
-      let all = Wording.count(Int(clamping: reads.hits &+ reads.staleHits &+ reads.misses))
+      let all = reads.hits &+ reads.staleHits &+ reads.misses
       let stale =
         reads.staleHits > 0 ? ", \(Wording.count(Int(clamping: reads.staleHits))) stale" : ""
-      let words = rate.map { "\(Wording.percent($0)) of \(all)\(stale)" }
-      return (label: namespace.info.name, share: rate ?? 0, words: words ?? "no reads yet")
+      let words = reads.hitRate.map { Self.words($0, of: all) + stale }
+      return (label: namespace.info.name, share: reads.hitRate ?? 0, words: words ?? "no reads yet")
     }
     // The samples of the hit rate are for the whole store, so the report of a namespace has no chart.
     guard isWhole else { return ("Hit rate", [.bars(rows)]) }
@@ -164,13 +158,14 @@ struct StoreReport {
     }
     let clock = session.wallClock
     let bars = intervals.map { end, rate, reads in
-      (
-        label: clock.fullDate(end.unix), share: rate,
-        words: "\(Wording.percent(rate)) of \(Wording.count(Int(clamping: reads)))"
-      )
+      (label: clock.fullDate(end.unix), share: rate, words: Self.words(rate, of: reads))
     }
     let words = "Hit rate over time, \(Wording.percent(lowest)) to \(Wording.percent(highest))"
     return ("Hit rate", [.bars(rows), .text(words), .bars(bars)])
+  }
+
+  private static func words(_ rate: Double, of reads: UInt64) -> String {
+    "\(Wording.percent(rate)) of \(Wording.count(Int(clamping: reads)))"
   }
 
   /// The hit rate between each two successive samples. Stale hits count as hits. Omits intervals without reads or with a reset.
