@@ -21,7 +21,7 @@ enum SecretCommand {
         case .commands(let commands):
           for command in commands where try matches(command) { return true }
         case .program(let program): if names(program) { return true }
-        case .blank, .open: continue
+        case .open: continue
         }
       }
       return false

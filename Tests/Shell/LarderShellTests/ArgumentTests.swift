@@ -11,11 +11,11 @@ import Testing
 
   @Test func `what is bare acts`() throws {
     let long = try #require(argument("--limit=5").option)
-    #expect(long.name == "limit" && long.value?.bytes == bytes("5"))
+    #expect(long.spelling == "--limit" && long.value?.bytes == bytes("5"))
     let quoted = try #require(argument("--tag='a b'").option)
-    #expect(quoted.name == "tag" && quoted.value?.bytes == bytes("a b"))
+    #expect(quoted.spelling == "--tag" && quoted.value?.bytes == bytes("a b"))
     let short = try #require(argument("-0").option)
-    #expect(short.isShort && short.name == "0")
+    #expect(short.spelling == "-0")
     #expect(try argument("@departures").namespace == "departures")
   }
 

@@ -96,6 +96,10 @@ import Testing
     #expect(try arguments("evict @:ns")[1].namespace == "a")
     #expect(try arguments("keys --match=:k")[1].option?.value?.bytes == bytes("a b;'\"*"))
     #expect(try arguments("get \":k\"")[1].word?.bytes == bytes(":k"))
+    let line = try CommandReader.commands(
+      in: bytes("keys > :ns"), from: .eval(1), variables: variables)
+    guard case .file(let file, _) = line[0].output else { throw ShellError(.usage, "", hint: nil) }
+    #expect(file.bytes == bytes("a"))
   }
 
   @Test func `the words of a process are not parsed again`() throws {

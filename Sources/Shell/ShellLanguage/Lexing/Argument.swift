@@ -41,35 +41,28 @@ package enum Argument: Sendable, Hashable {
 
 /// `--name`, `--name=word` or `-x`.
 package struct OptionWord: Sendable, Hashable {
-  package let name: String
-  package let isShort: Bool
+  /// The name with its dashes.
+  package let spelling: String
   /// The word after `=`. Without `=`, the command table decides whether the next word is the value.
   package let value: Word?
   package let range: Range<Int>
 
-  package var spelling: String { (isShort ? "-" : "--") + name }
-
   /// Reads an option; nil if the word is not an option. A name with quoted parts is plain text, not an option.
   package init?(_ word: Word) {
+    let bytes = word.bytes
+    var end = bytes.count
     if word.leads(with: "--") {
-      let equals = word.bytes.firstIndex(of: UInt8(ascii: "="))
-      let end = equals.map { $0 < word.bareCount ? $0 : word.bytes.count } ?? word.bytes.count
-      guard end < word.bytes.count || word.isBare,
-        let name = String(validating: word.bytes[2..<end], as: UTF8.self)
-      else { return nil }
-      self.name = name
-      isShort = false
-      value = end < word.bytes.count ? word.dropping(end + 1) : nil
+      end = bytes[..<word.bareCount].firstIndex(of: UInt8(ascii: "=")) ?? end
     } else {
       // `-` alone is the name of a file and `-5` is a number, so only `-0` and letters make an option.
-      guard word.isBare, word.leads(with: "-"), word.bytes.count > 1,
-        word.bytes[1].isLetter || word.bytes == Array("-0".utf8),
-        let name = String(validating: word.bytes[1...], as: UTF8.self)
+      guard word.leads(with: "-"), end > 1, bytes[1].isLetter || bytes.elementsEqual("-0".utf8)
       else { return nil }
-      self.name = name
-      isShort = true
-      value = nil
     }
+    guard end < bytes.count || word.isBare,
+      let spelling = String(validating: bytes[..<end], as: UTF8.self)
+    else { return nil }
+    self.spelling = spelling
+    value = end < bytes.count ? word.dropping(end + 1) : nil
     range = word.range
   }
 }

@@ -5,10 +5,10 @@ package struct CommandLine: Sendable, Hashable {
   package let firstLine: Int
   /// The lines of the input, joined by newlines. All ranges count the bytes of this text.
   package let text: [UInt8]
-  package let arguments: [Argument]
+  package internal(set) var arguments: [Argument] = []
   /// The file or program that gets the output; nil for the shell's own output.
-  package var output: Redirection?
-  package var variables = Variables()
+  package internal(set) var output: Redirection?
+  var variables = Variables()
 
   /// The place of a range of `text`. The place ends at the end of the line in which the range begins.
   package func place(of range: Range<Int>) -> Place {

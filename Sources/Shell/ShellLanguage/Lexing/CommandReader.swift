@@ -4,7 +4,6 @@ package struct CommandReader: Sendable {
     case commands([CommandLine])
     /// `! TEXT`: a program that `/bin/sh` runs.
     case program([UInt8])
-    case blank
     /// A quote is open, so the next line belongs to the same command.
     case open
   }
@@ -29,26 +28,25 @@ package struct CommandReader: Sendable {
       if lexer.open == nil, let program = try program(in: line) { return .program(program) }
       try lexer.add(line: line)
       isOpen = lexer.open != nil
-      if isOpen { return .open }
-      let commands = try self.commands()
-      return commands.isEmpty ? .blank : .commands(commands)
+      return isOpen ? .open : .commands(try commands())
     } catch {
-      throw unsorted.locate(error)
+      throw unread.locate(error)
     }
   }
 
   /// Ends the source; if a quote is open, throws an error with the place of the quote.
   package mutating func end() throws(ShellError) {
     guard let open = lexer.open else { return }
-    let place = unsorted.place(of: open.offset..<open.offset + 1)
+    let isQuote = [.quote, .doubleQuote].contains(lexer.text[open])
+    let place = unread.place(of: open..<open + 1)
     startOver()
-    throw open.quote == .json
+    throw isQuote
       ? ShellError(
-        .badJSON, "the JSON value that begins in line \(place.line) is not closed", place: place,
-        hint: "close it, or quote the word if it is not JSON")
-      : ShellError(
         .usage, "the quote opened in line \(place.line) is not closed", place: place,
         hint: "close it, or escape it with a backslash if it belongs to the word")
+      : ShellError(
+        .badJSON, "the JSON value that begins in line \(place.line) is not closed", place: place,
+        hint: "close it, or quote the word if it is not JSON")
   }
 
   package mutating func startOver() {
@@ -56,8 +54,9 @@ package struct CommandReader: Sendable {
     firstLine = lines + 1
   }
 
-  private var unsorted: CommandLine {
-    CommandLine(source: source, firstLine: firstLine, text: lexer.text, arguments: [])
+  /// The text of the lines so far, as a command without arguments.
+  private var unread: CommandLine {
+    CommandLine(source: source, firstLine: firstLine, text: lexer.text, variables: variables)
   }
 
   private mutating func program(in line: some Collection<UInt8>) throws(ShellError) -> [UInt8]? {
@@ -79,22 +78,22 @@ package struct CommandReader: Sendable {
   private func commands() throws(ShellError) -> [CommandLine] {
     var commands: [CommandLine] = []
     for segment in lexer.segments where !segment.isEmpty {
-      if source != .prompt, case .program(_, let range) = segment.output {
-        throw .promptOnly("|", at: range)
+      var command = unread
+      switch segment.output {
+      case .program(_, let range) where source != .prompt: throw .promptOnly("|", at: range)
+      case .file(let word, let appends):
+        command.output = .file(try variables.replacing(word), appends: appends)
+      case let output: command.output = output
       }
       let end = segment.words.firstIndex { $0.bareText == "--" } ?? segment.words.count
-      var arguments: [Argument] = []
       for word in segment.words[..<end] {
-        arguments.append(try Argument(variables.replacing(word)))
+        command.arguments.append(try Argument(variables.replacing(word)))
       }
-      arguments += segment.words.dropFirst(end + 1).map { Argument.word($0.quoted) }
-      guard !arguments.isEmpty else {
+      command.arguments += segment.words.dropFirst(end + 1).map { .word($0.quoted) }
+      guard !command.arguments.isEmpty else {
         throw ShellError(.usage, "expected a command", hint: "help lists the commands")
       }
-      commands.append(
-        CommandLine(
-          source: source, firstLine: firstLine, text: lexer.text, arguments: arguments,
-          output: segment.output, variables: variables))
+      commands.append(command)
     }
     return commands
   }
@@ -116,26 +115,22 @@ package struct CommandReader: Sendable {
   package static func command(
     of words: [[UInt8]], variables: Variables = Variables()
   ) throws(ShellError) -> CommandLine {
-    var text: [UInt8] = []
-    var arguments: [Argument] = []
-    var failure: ShellError?
+    var line = CommandLine(
+      source: .command, firstLine: 1, text: Array(words.joined(separator: [.space])),
+      variables: variables)
     let end = words.firstIndex(of: Array("--".utf8)) ?? words.count
+    var start = 0
     for (index, bytes) in words.enumerated() {
-      if !text.isEmpty { text.append(.space) }
-      let range = text.count..<text.count + bytes.count
-      text += bytes
+      let word = Word(bytes, isBare: index < end, at: start..<start + bytes.count)
+      start += bytes.count + 1
       guard index != end else { continue }
       do throws(ShellError) {
-        let word = Word(bytes, isBare: index < end, at: range)
-        arguments.append(
+        line.arguments.append(
           try Argument(variables.values.isEmpty ? word : variables.replacing(word)))
       } catch {
-        failure = failure ?? error
+        throw line.locate(error)
       }
     }
-    let line = CommandLine(
-      source: .command, firstLine: 1, text: text, arguments: arguments, variables: variables)
-    if let failure { throw line.locate(failure) }
     return line
   }
 

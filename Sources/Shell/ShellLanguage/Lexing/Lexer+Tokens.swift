@@ -117,7 +117,7 @@ extension Lexer {
       return text.count
     }
     append(text[index..<end], isBare: false, at: index)
-    let start = open?.offset ?? index
+    let start = open ?? index
     open = nil
     do throws(JSONText.ParseError) {
       _ = try JSONText(Array(text[start..<end]))

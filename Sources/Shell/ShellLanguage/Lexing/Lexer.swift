@@ -1,7 +1,5 @@
 /// Splits lines into commands and words. An open quote or JSON value continues on the next line.
 package struct Lexer {
-  package enum Quote: Sendable { case single, double, json }
-
   package struct Segment: Sendable {
     package internal(set) var words: [Word] = []
     package internal(set) var output: Redirection?
@@ -15,8 +13,8 @@ package struct Lexer {
   /// The commands so far, at least one; the last command may be unfinished.
   package internal(set) var segments = [Segment()]
   package internal(set) var current: Word?
-  /// The quote or JSON value that is open, and the offset of its opening byte.
-  package internal(set) var open: (quote: Quote, offset: Int)?
+  /// The offset of the quote or bracket that opened a quoted part or a JSON value; nil if all are closed.
+  package internal(set) var open: Int?
   var json = JSONBalance()
 
   package var words: [Word] { segments[segments.count - 1].words }
@@ -39,19 +37,18 @@ package struct Lexer {
     var index = text.count
     text.append(contentsOf: part)
     while index < text.count {
-      switch open?.quote {
+      switch open.map({ text[$0] }) {
       case nil: index = try scanBare(at: index)
-      case .json: index = try scanJSON(at: index)
-      case .single, .double: index = try scanQuoted(at: index)
+      case let quote? where quote == .quote || quote == .doubleQuote:
+        index = try scanQuoted(in: quote, at: index)
+      default: index = try scanJSON(at: index)
       }
     }
     current?.end(at: text.count)
   }
 
-  private static let endsBareRun: Set<UInt8> = [
-    .space, .tab, .carriageReturn, .quote, .doubleQuote, .backslash, UInt8(ascii: ";"),
-    UInt8(ascii: "|"), UInt8(ascii: ">"), UInt8(ascii: "<"), UInt8(ascii: "&"),
-  ]
+  private static let operators = Set(";|><&".utf8)
+  private static let endsBareRun = operators.union(" \t\r'\"\\".utf8)
 
   private mutating func scanBare(at index: Int) throws(ShellError) -> Int {
     let byte = text[index]
@@ -63,7 +60,7 @@ package struct Lexer {
       return text.count
     case .quote, .doubleQuote:
       try checkQuoteOpens(at: index)
-      open = (byte == .quote ? .single : .double, index)
+      open = index
       // The empty piece marks the word as quoted, so that `""` is a word.
       begin(isBare: false, at: index)
     case .backslash:
@@ -71,12 +68,11 @@ package struct Lexer {
       begin(isBare: false, at: index)
       append(bytes[...], isBare: false, at: index)
       return next
-    case UInt8(ascii: ";"), UInt8(ascii: "|"), UInt8(ascii: ">"), UInt8(ascii: "<"),
-      UInt8(ascii: "&"):
+    case _ where Self.operators.contains(byte):
       return try scanOperator(at: index)
     case UInt8(ascii: "{") where current == nil && beginsJSON(at: index),
       UInt8(ascii: "[") where current == nil && beginsJSON(at: index):
-      open = (.json, index)
+      open = index
       json = JSONBalance()
       begin(isBare: false, at: index)
       return index
@@ -105,8 +101,7 @@ package struct Lexer {
         ? "quote the whole word" : "write '\(String(decoding: whole, as: UTF8.self))'")
   }
 
-  private mutating func scanQuoted(at index: Int) throws(ShellError) -> Int {
-    let quote: UInt8 = open?.quote == .single ? .quote : .doubleQuote
+  private mutating func scanQuoted(in quote: UInt8, at index: Int) throws(ShellError) -> Int {
     switch text[index] {
     case quote:
       open = nil

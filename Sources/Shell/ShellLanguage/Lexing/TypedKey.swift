@@ -8,16 +8,13 @@ package enum TypedKey {
   package static func text(of bytes: [UInt8]) -> String? {
     switch bytes.count {
     case 9, 17:
+      guard (0xF5...0xF8).contains(bytes[0]) else { return nil }
       let number = bytes.dropFirst().reduce(0 as UInt128) { $0 << 8 | UInt128($1) }
-      let text: String
-      switch bytes[0] {
-      case 0xF7, 0xF8: text = String(number)
-      case 0xF6: text = String(Int64(truncatingIfNeeded: number))
-      case 0xF5: text = String(Int128(truncatingIfNeeded: number))
-      default: return nil
-      }
+      let signed =
+        bytes.count == 9
+        ? Int128(Int64(truncatingIfNeeded: number)) : Int128(truncatingIfNeeded: number)
       // A program writes an integer only in its shortest form, so longer forms are not the key of an integer.
-      return integer(text) == bytes ? "int:" + text : nil
+      return [String(number), String(signed)].first { integer($0) == bytes }.map { "int:" + $0 }
     case 16:
       let isVersioned = (1...8).contains(bytes[6] >> 4) && bytes[8] >> 6 == 2
       guard isVersioned, String(validating: bytes, as: UTF8.self) == nil else { return nil }

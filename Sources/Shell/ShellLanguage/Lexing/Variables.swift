@@ -52,7 +52,12 @@ package struct Variables: Sendable, Hashable {
         hint: "pass `--arg \(name)=VALUE`, or quote \":\(name)\" if it is a key",
         hintForArguments: "pass `--arg \(name)=VALUE` before the store; a key goes behind --")
     }
-    return word.replacing(from: start, with: value.bytes)
+    var result = Word(Array(lead), isBare: true, at: word.range)
+    result.pieces.append(
+      .init(
+        range: start..<start + value.bytes.count, isBare: false, offset: word.range.lowerBound))
+    result.bytes += value.bytes
+    return result
   }
 
   /// Whether the bytes are a valid name: `[A-Za-z_][A-Za-z0-9_]*`.
@@ -72,13 +77,4 @@ extension Word {
 
   var quoted: Word { Word(bytes, isBare: false, at: range) }
   var unquoted: Word { Word(bytes, isBare: true, at: range) }
-
-  fileprivate func replacing(from start: Int, with value: [UInt8]) -> Word {
-    var result = Word(Array(bytes[..<start]), isBare: true, at: range)
-    if start == 0 { result.pieces = [] }
-    result.pieces.append(
-      Piece(range: start..<start + value.count, isBare: false, offset: range.lowerBound))
-    result.bytes += value
-    return result
-  }
 }
