@@ -68,10 +68,10 @@ import Testing
 
   @Test func `the fields of objects within objects are known`() {
     #expect(
-      JSONFields.names(of: bytes(#"{"a":1,"b":{"c":2,"d":[{"e":3}]},"odd name":{"f":4}}"#))
+      JSONText.paths(of: bytes(#"{"a":1,"b":{"c":2,"d":[{"e":3}]},"odd name":{"f":4}}"#))
         == ["a", "b", "b.c", "b.d"])
-    #expect(JSONFields.names(of: bytes("[{\"a\":1}]")) == [])
-    #expect(JSONFields.names(of: bytes("{")) == [])
+    #expect(JSONText.paths(of: bytes("[{\"a\":1}]")) == [])
+    #expect(JSONText.paths(of: bytes("{")) == [])
   }
 
   private func texts(

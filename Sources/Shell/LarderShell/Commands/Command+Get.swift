@@ -175,7 +175,7 @@ extension Command {
     var similar: SafeText?
     if case .field(let name)? = path.parts.first {
       similar = Suggestions.question(
-        String(decoding: name, as: UTF8.self), among: JSONFields.all(of: value.readable),
+        String(decoding: name, as: UTF8.self), among: JSONText.names(of: value.readable),
         form: { QueryPath(root: .value, parts: [.field(Array($0.utf8))]).text })
     }
     return ShellError(.noSuchField, "no field \(path.text) in \(key)", hint: similar)

@@ -71,7 +71,7 @@ package final class CompletionSource {
         try namespace.scanReadable { _, value in
           if value.count <= Self.largestValue {
             values += 1
-            own.formUnion(JSONFields.names(of: value.bytes))
+            own.formUnion(JSONText.paths(of: value.bytes))
           }
           return values < Self.mostValues && ContinuousClock.now < end
         }

@@ -52,7 +52,7 @@ enum ImportLine {
     "it does not begin like an export, whose first line is {\"larder_export\":1}"
 
   static func head(_ bytes: [UInt8]) throws(ParseError) {
-    let names = JSONFields.all(of: bytes)
+    let names = JSONText.names(of: bytes)
     guard names.contains("larder_export") || names.isEmpty && bytes.first == UInt8(ascii: "{")
     else {
       let isTable = names.isEmpty && bytes.contains(UInt8(ascii: ","))

@@ -13,7 +13,7 @@ struct LineFields {
 
   private static let decoder = JSONDecoder()
   static let names = CSV.header(ExportFormat.columns).compactMap(\.self)
-  private static let shape = JSONFields.Shape(
+  private static let shape = JSONText.Shape(
     ["larder_export", "namespace", "rules", "overrides"] + names.dropFirst(),
     [
       "rules": rules(Rules.CodingKeys.allCases.map(\.rawValue)),
@@ -21,8 +21,8 @@ struct LineFields {
       "owners": .init(["namespace", "key", "key_base64"]),
     ])
 
-  private static func rules(_ names: [String]) -> JSONFields.Shape {
-    JSONFields.Shape(
+  private static func rules(_ names: [String]) -> JSONText.Shape {
+    JSONText.Shape(
       names,
       [
         Rules.CodingKeys.expires.rawValue: .init(Expiration.CodingKeys.allCases.map(\.rawValue)),
@@ -30,36 +30,40 @@ struct LineFields {
       ])
   }
 
+  private let json: JSONText
   private let text: [UInt8]
   /// For messages: the place of an object within a line, such as `owners[0].`.
   private let place: String
-  private let values: [String: Range<Int>]
+  /// The index of the token of each value.
+  private let values: [String: Int]
   let count: Int
 
   init(_ text: [UInt8]) throws(ParseError) {
-    // If two fields had the same name, one field would be lost without notice. So such a line is an error.
-    if let (name, range) = JSONFields.repeated(in: text) {
-      throw ParseError("\(name) is there twice", at: range.lowerBound)
-    }
-    try self.init(text, in: "")
-  }
-
-  private init(_ text: [UInt8], in place: String) throws(ParseError) {
-    let fields: [JSONFields.Field]?
+    let json: JSONText
     do throws(JSONText.ParseError) {
-      fields = try JSONFields.fields(of: text)
+      json = try JSONText(text)
     } catch {
       throw ParseError("it is \(error.predicate)", at: error.offset)
     }
-    guard let fields else { throw ParseError("it is no line of an export") }
-    (self.text, self.place, count) = (text, place, fields.count)
-    let present = fields.filter { text[$0.value.lowerBound] != UInt8(ascii: "n") }
+    // If two fields had the same name, one field would be lost without notice. So such a line is an error.
+    if let (name, range) = json.repeatedName {
+      throw ParseError("\(name) is there twice", at: range.lowerBound)
+    }
+    try self.init(json, 0, in: "")
+  }
+
+  private init(_ json: JSONText, _ object: Int, in place: String) throws(ParseError) {
+    guard let fields = json.fields(of: object) else {
+      throw ParseError("it is no line of an export")
+    }
+    (self.json, text, self.place, count) = (json, json.bytes, place, fields.count)
+    let present = fields.filter { json.firstByte(of: $0.value) != UInt8(ascii: "n") }
     values = Dictionary(present.map { (String(decoding: $0.name, as: UTF8.self), $0.value) }) { $1 }
   }
 
   /// Throws if the line has a field that exports do not have.
   func checkNames() throws(ParseError) {
-    guard let field = JSONFields.unknown(in: text, of: Self.shape) else { return }
+    guard let field = json.unknown(of: Self.shape) else { return }
     let place = field.object.isEmpty ? "" : " in \(field.object)"
     let near = Suggestions.near(String(decoding: field.name, as: UTF8.self), among: field.known)
     let question = near.map { "; did you mean \"\($0)\"?" } ?? ""
@@ -71,7 +75,7 @@ struct LineFields {
   var nameOfEntry: String? { Self.names.first { $0 != "namespace" && values[$0] != nil } }
 
   private func value(_ name: String) -> QueryValue? {
-    values[name].map { JSONLookup.value(text.span, $0) }
+    values[name].map { JSONLookup.value(text.span, json.range(of: $0)) }
   }
 
   private func wrong(_ name: String, _ expected: SafeText) -> ParseError {
@@ -79,7 +83,7 @@ struct LineFields {
   }
 
   func string(_ name: String, _ expected: SafeText = "a string") throws(ParseError) -> [UInt8]? {
-    guard let range = values[name] else { return nil }
+    guard let range = values[name].map(json.range) else { return nil }
     guard case .string(let string) = JSONLookup.value(text.span, range),
       !text[range].contains(.backslash) || JSONLookup.isWhole(text.span, range)
     else { throw wrong(name, expected) }
@@ -124,16 +128,16 @@ struct LineFields {
     }
   }
 
-  private func elements(_ name: String, _ expected: SafeText) throws(ParseError) -> [Range<Int>] {
-    guard let range = values[name] else { return [] }
-    guard text[range.lowerBound] == UInt8(ascii: "[") else { throw wrong(name, expected) }
-    return JSONLookup.ranges(of: [.field(Array(name.utf8)), .each], in: text.span) ?? []
+  private func elements(_ name: String, _ expected: SafeText) throws(ParseError) -> [Int] {
+    guard let index = values[name] else { return [] }
+    guard json.firstByte(of: index) == UInt8(ascii: "[") else { throw wrong(name, expected) }
+    return json.children(of: index).map(\.value)
   }
 
   func strings(_ name: String) throws(ParseError) -> [String] {
     var strings: [String] = []
-    for (index, range) in try elements(name, "a list of strings").enumerated() {
-      guard case .string(let string) = JSONLookup.value(text.span, range) else {
+    for (index, value) in try elements(name, "a list of strings").enumerated() {
+      guard case .string(let string) = JSONLookup.value(text.span, json.range(of: value)) else {
         throw wrong("\(name)[\(index)]", "a string")
       }
       strings.append(String(decoding: string, as: UTF8.self))
@@ -144,11 +148,11 @@ struct LineFields {
   func owners() throws(ParseError) -> [Owner] {
     var owners: [Owner] = []
     let places = try elements("owners", "a list of objects with namespace and key")
-    for (index, range) in places.enumerated() {
-      guard text[range.lowerBound] == UInt8(ascii: "{") else {
+    for (index, object) in places.enumerated() {
+      guard json.fields(of: object) != nil else {
         throw wrong("owners[\(index)]", "an object with namespace and key")
       }
-      let owner = try LineFields(Array(text[range]), in: "owners[\(index)].")
+      let owner = try LineFields(json, object, in: "owners[\(index)].")
       guard let namespace = try owner.string("namespace") else {
         throw ParseError("owners[\(index)] has no namespace")
       }
@@ -159,7 +163,7 @@ struct LineFields {
   }
 
   func rules<Value: Decodable>(_ name: String) throws(ParseError) -> Value? {
-    guard let range = values[name] else { return nil }
+    guard let range = values[name].map(json.range) else { return nil }
     do {
       return try Self.decoder.decode(Value.self, from: Data(text[range]))
     } catch {

@@ -9,15 +9,15 @@ enum JSONGrammar {
   static func failure(
     of bytes: Span<UInt8>,
     _ read: (_ bytes: Span<UInt8>, _ index: inout Int) throws(JSONError) -> Void
-  ) -> (error: JSONError, offset: Int)? {
+  ) -> JSONText.ParseError? {
     var index = 0
     do throws(JSONError) {
       skipSpace(bytes, &index)
       try read(bytes, &index)
       skipSpace(bytes, &index)
-      return index == bytes.count ? nil : (.surplus, index)
+      return index == bytes.count ? nil : JSONText.ParseError(error: .surplus, offset: index)
     } catch {
-      return (error, index)
+      return JSONText.ParseError(error: error, offset: index)
     }
   }
 
@@ -177,6 +177,8 @@ enum JSONGrammar {
 }
 
 enum JSONError: String, Error {
+  case encoding = "not UTF-8"
+  case structure = "no object"
   case end = "unexpected end"
   case surplus = "unexpected text after the value"
   case depth = "nested too deep, by more than 200 arrays and objects"

@@ -6,23 +6,14 @@ package struct JSONText {
   package typealias Token = (kind: Kind, range: Range<Int>, end: Int)
 
   package struct ParseError: Error {
-    package let reason: SafeText
+    let error: JSONError
     package let offset: Int
+
+    package static let noObject = ParseError(error: .structure, offset: 0)
+
+    package var reason: SafeText { SafeText(error.rawValue) }
     /// Whether the only fault is that the text is nested too deep. If so, the text may be JSON.
-    package let isDepth: Bool
-
-    package init(reason: SafeText, offset: Int, isDepth: Bool = false) {
-      self.reason = reason
-      self.offset = offset
-      self.isDepth = isDepth
-    }
-
-    init(_ failure: (error: JSONError, offset: Int)) {
-      self.init(
-        reason: SafeText(failure.error.rawValue), offset: failure.offset,
-        isDepth: failure.error == .depth)
-    }
-
+    package var isDepth: Bool { error == .depth }
     /// The end of a sentence about the text, such as `not JSON: expected a value`.
     package var predicate: SafeText { isDepth ? reason : "not JSON: \(reason)" }
   }
@@ -35,13 +26,13 @@ package struct JSONText {
   /// Checks the text by RFC 8259; at most 200 levels may be nested.
   package init(_ bytes: [UInt8]) throws(ParseError) {
     guard String(validating: bytes, as: UTF8.self) != nil else {
-      throw ParseError(reason: "not UTF-8", offset: 0)
+      throw ParseError(error: .encoding, offset: 0)
     }
     self.bytes = bytes
     let failure = JSONGrammar.failure(of: bytes.span) { bytes, index throws(JSONError) in
       try read(bytes, &index, depth: 0)
     }
-    if let failure { throw ParseError(failure) }
+    if let failure { throw failure }
   }
 
   private mutating func read(
@@ -67,7 +58,7 @@ package struct JSONText {
   }
 
   /// The fields of an object or the elements of an array in order, as indexes of tokens. Empty for any other token.
-  func children(of index: Int) -> [(name: Int?, value: Int)] {
+  package func children(of index: Int) -> [(name: Int?, value: Int)] {
     var children: [(name: Int?, value: Int)] = []
     var next = index + 1
     while next < tokens[index].end {
@@ -79,9 +70,12 @@ package struct JSONText {
     return children
   }
 
-  func range(of index: Int) -> Range<Int> {
+  package func range(of index: Int) -> Range<Int> {
     tokens[index].range.lowerBound..<tokens[tokens[index].end].range.upperBound
   }
+
+  /// The byte that shows the type of a value.
+  package func firstByte(of index: Int) -> UInt8 { bytes[tokens[index].range.lowerBound] }
 
   /// The content of the string in a token, with escapes decoded.
   func string(_ index: Int) -> [UInt8] { JSONLookup.string(bytes.span, tokens[index].range) }
