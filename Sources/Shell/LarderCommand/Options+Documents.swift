@@ -2,16 +2,10 @@ import LarderShell
 import LarderTerminal
 import ShellLanguage
 
-extension Options.Document {
-  var text: String {
-    switch self {
-    case .help:
-      let columns = Terminal.size()?.columns ?? 80
-      return DisplayWidth.wrapColumns(Self.introduction + ProgramOptions.list, columns: columns)
-    case .manual: return ManualPage(.standard, version: LarderCommand.version).text
-    case .version: return "larder \(LarderCommand.version)\n"
-    case .completions(let shell): return CompletionScript.text(for: shell)
-    }
+extension Options {
+  static var help: String {
+    DisplayWidth.wrapColumns(
+      introduction + ProgramOptions.list, columns: Terminal.size()?.columns ?? 80)
   }
 
   private static let introduction = """

@@ -11,32 +11,23 @@ struct Options {
     case file(String)
   }
 
-  /// A text that the program prints instead of running commands.
-  enum Document {
-    case help, manual, version
-    case completions(String)
-  }
-
   private(set) var steps: [Step] = []
   private(set) var mode = OutputMode.auto
   private(set) var namespace: String?
-  private(set) var document: Document?
+  /// A text that the program prints instead of running commands.
+  private(set) var document: String?
   private(set) var variables = Variables()
   private var flags: Set<String> = []
   private(set) var store: String?
   private(set) var words: [[UInt8]] = []
+  /// The first error of the arguments. The other properties describe the arguments that have no error.
+  private(set) var error: ShellError?
+  /// The unread arguments. Their first index is the number of the arguments that were read.
+  private var rest: ArraySlice<[UInt8]>
 
-  init(_ arguments: [[UInt8]]) throws(ShellError) {
-    var mode = OutputMode.auto
-    try self.init(arguments, mode: &mode)
-  }
-
-  /// - Parameter mode: Becomes the output mode that the arguments select, even if the arguments have an error.
-  init(_ arguments: [[UInt8]], mode: inout OutputMode) throws(ShellError) {
-    defer { mode = self.mode }
-    var rest = arguments[...]
+  init(_ arguments: [[UInt8]]) {
+    rest = arguments[...]
     var optionsEnded = false
-    var wrong: ShellError?
     while let word = rest.popFirst() {
       let isOption = !optionsEnded && word.first == UInt8(ascii: "-") && word.count > 1
       if !isOption, store != nil {
@@ -44,47 +35,49 @@ struct Options {
         break
       }
       do throws(ShellError) {
-        let text = try Self.text(word, at: arguments.count - rest.count, isStore: !isOption)
+        let text = try self.text(of: word, isStore: !isOption)
         if !isOption {
           store = text
         } else if text == "--" {
           optionsEnded = true
         } else {
-          try take(text, from: &rest, of: arguments.count)
+          try take(text)
         }
       } catch {
-        wrong = wrong ?? error
+        self.error = self.error ?? error
       }
     }
-    if let wrong { throw wrong }
+    error = error ?? contradiction
+  }
+
+  private var contradiction: ShellError? {
     if has("--create"), has("--read-only") {
-      throw ShellError(
+      return ShellError(
         .usage, "--create and --read-only exclude each other", hint: "remove one of them")
     }
-    if has("--null"), ![.auto, .plain, .raw].contains(self.mode) {
-      throw ShellError(
-        .usage, "-0 and -o \(self.mode.rawValue) exclude each other",
+    if has("--null"), ![.auto, .plain, .raw].contains(mode) {
+      return ShellError(
+        .usage, "-0 and -o \(mode.rawValue) exclude each other",
         hint: "-0 is for plain output; that of --stdin goes behind the command")
     }
     if !words.isEmpty, !steps.isEmpty || has("--interactive") {
-      throw ShellError(
+      return ShellError(
         .usage, "a command and \(has("--interactive") ? "-i" : "-e or -f") exclude each other",
         hint: "use -e for each command")
     }
+    return nil
   }
 
   func has(_ flag: String) -> Bool { flags.contains(flag) }
 
   /// Reads `--name`, `--name=value`, or short options such as `-kq`, `-o json` and `-ojson`.
-  private mutating func take(
-    _ word: String, from rest: inout ArraySlice<[UInt8]>, of count: Int
-  ) throws(ShellError) {
+  private mutating func take(_ word: String) throws(ShellError) {
     if word.hasPrefix("--") {
       let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard let option = ProgramOptions.option(named: parts[0]) else {
         throw Self.unknown(String(parts[0]))
       }
-      try take(option, written: parts[0], parts.dropFirst().first, from: &rest, of: count)
+      try take(option, written: parts[0], parts.dropFirst().first)
       return
     }
     var letters = word.dropFirst()
@@ -97,22 +90,21 @@ struct Options {
         joined = letters.first == "=" ? letters.dropFirst() : letters
         letters = ""
       }
-      try take(option, written: "-\(letter)", joined, from: &rest, of: count)
+      try take(option, written: "-\(letter)", joined)
     }
   }
 
   private mutating func take(
-    _ option: OptionSpec, written name: Substring, _ joined: Substring?,
-    from rest: inout ArraySlice<[UInt8]>, of count: Int
+    _ option: OptionSpec, written name: Substring, _ joined: Substring?
   ) throws(ShellError) {
     guard let placeholder = option.placeholder else {
       guard joined == nil else {
         throw ShellError(.usage, "\(String(name)) takes no value", hint: "write `\(String(name))`")
       }
       switch option.name {
-      case "--help": document = .help
-      case "--man": document = .manual
-      case "--version": document = .version
+      case "--help": document = Self.help
+      case "--man": document = ManualPage(.standard, version: LarderCommand.version).text
+      case "--version": document = "larder \(LarderCommand.version)\n"
       default: flags.insert(option.name)
       }
       return
@@ -125,13 +117,13 @@ struct Options {
     if ["--arg", "--argjson"].contains(option.name) {
       return try variables.define(value, isJSON: option.name == "--argjson")
     }
-    let text = try Self.text(value, at: count - rest.count)
+    let text = try text(of: value)
     let word = Word(value, isBare: true, at: 0..<0)
     switch (option.name, try option.kind?.value(of: word, Self.clock)) {
     case ("--eval", _): steps.append(.command(text))
     case ("--file", _): steps.append(.file(text))
     case ("--output", let name as String): mode = OutputMode(rawValue: name)!
-    case ("--completions", let name as String): document = .completions(name)
+    case ("--completions", let name as String): document = CompletionScript.text(for: name)
     default: namespace = text
     }
   }
@@ -139,12 +131,10 @@ struct Options {
   /// A clock for parsing options. No option of the program is a time, so the time of this clock does not matter.
   static let clock = WallClock(now: UnixTime(milliseconds: 0), zone: .utc)
 
-  private static func text(
-    _ word: [UInt8], at position: Int, isStore: Bool = false
-  ) throws(ShellError) -> String {
+  private func text(of word: [UInt8], isStore: Bool = false) throws(ShellError) -> String {
     if let text = String(validating: word, as: UTF8.self) { return text }
     throw ShellError(
-      .usage, "argument \(position) is not UTF-8",
+      .usage, "argument \(rest.startIndex) is not UTF-8",
       hint: isStore
         ? "rename the directory so that its whole path is valid UTF-8"
         : "pass such a key behind the command: larder STORE get @ns -- KEY")

@@ -38,12 +38,11 @@ import ShellLanguage
 
 enum Program {
   static func run(_ words: [[UInt8]], environment: [String: String]) -> Int32 {
-    var mode = OutputMode.auto
-    let parsed = Result { () throws(ShellError) in try Options(words, mode: &mode) }
-    let messages = Messages(isJSON: [.json, .jsonl].contains(mode))
+    let options = Options(words)
+    let messages = Messages(isJSON: [.json, .jsonl].contains(options.mode))
     do {
       if let path = try demoDirectory(words) { return try runDemo(at: path, environment) }
-      let options = try parsed.get()
+      if let error = options.error { throw error }
       if words.isEmpty, environment["LARDER_STORE", default: ""].isEmpty {
         messages.write(introduction)
         return ShellError.Code.usage.exitCode
@@ -62,7 +61,7 @@ enum Program {
 
   static func run(_ options: Options, _ environment: [String: String]) throws -> Int32 {
     if let document = options.document {
-      try Terminal.write(document.text)
+      try Terminal.write(document)
       return 0
     }
     if options.store == "help", options.steps.isEmpty { return try runHelp(options, environment) }
@@ -81,10 +80,9 @@ enum Program {
       storeOptions.transforms = [ZstdCompression(smallestValue: largest, largestValue: largest)]
     #endif
     storeOptions.allowsForeignOwner = options.has("--allow-foreign-owner")
-    let opening = StoreOpening(path: path, options: storeOptions, command: options.words)
     let store: Store
     do {
-      store = try opening.store()
+      store = try openStore(at: path, storeOptions, for: options.words)
     } catch {
       guard error.code != .noSuchStore, let target = salvageTarget(options) else { throw error }
       let salvage = try Salvage.run(path, target, storeOptions) { _ in !Interrupts.isPending }
@@ -96,7 +94,7 @@ enum Program {
     }
     let runner = try ShellRunner(options, environment, store: store, storeOptions)
     let code = try runner.run()
-    try runner.close()
+    try ShellError.translating { try runner.session.store.close() }
     return code
   }
 
@@ -182,13 +180,10 @@ enum Program {
 
 extension ShellError {
   init(_ error: TerminalError) {
-    self =
-      if case .failed(let operation, _) = error, ["read", "write"].contains(operation) {
-        operation == "read"
-          ? ShellError(error, .reading, "cannot read standard input")
-          : ShellError(error, .writing, "cannot write standard output")
-      } else {
-        ShellError(.io, "\(error.description)", hint: nil)
-      }
+    switch error {
+    case .failed("read", _): self.init(error, .reading, "cannot read standard input")
+    case .failed("write", _): self.init(error, .writing, "cannot write standard output")
+    default: self.init(.io, "\(error.description)", hint: nil)
+    }
   }
 }

@@ -76,11 +76,8 @@ struct PromptLoop {
 
   /// Runs the commands in the file of settings, such as `output` and `use`. The prompt starts even if the file has an error.
   private func runSettings() throws {
-    let environment = runner.environment
-    let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.config" }
-    let configuration = [environment["XDG_CONFIG_HOME"], home].compactMap(\.self)
-      .first { $0.hasPrefix("/") }
-    guard !runner.options.has("--no-rc"), let path = configuration.map({ $0 + "/larder/rc" }),
+    guard !runner.options.has("--no-rc"),
+      let path = UserFile.path("rc", in: "XDG_CONFIG_HOME", or: ".config", runner.environment),
       LocalFile.exists(path)
     else { return }
     _ = try runner.runFile(path)

@@ -9,8 +9,8 @@ final class ShellRunner {
   let environment: [String: String]
   let session: Session
   let output: PagedOutput
-  private var failure: Int32?
-  private var failures = 0
+  /// The exit codes of the failures. The program ends with the first of these codes.
+  private var failures: [Int32] = []
 
   init(
     _ options: Options, _ environment: [String: String], store: Store, _ storeOptions: Store.Options
@@ -33,7 +33,7 @@ final class ShellRunner {
     if !options.words.isEmpty {
       return try reporting {
         try run(CommandReader.command(of: options.words, variables: options.variables))
-      } ?? failure ?? 0
+      } ?? failures.first ?? 0
     }
     var number = 0
     for step in options.steps {
@@ -56,10 +56,8 @@ final class ShellRunner {
       }
       if let code = try runInput() { return code }
     }
-    return failure ?? 0
+    return failures.first ?? 0
   }
-
-  func close() throws { try ShellError.translating { try session.store.close() } }
 
   private func runInput() throws -> Int32? {
     var lines = PlainLines()
@@ -91,9 +89,9 @@ final class ShellRunner {
           guard case .commands(let commands) = try reader.read(line) else { return nil }
           // If a command fails, the remaining commands of the line do not run, even with --keep-going.
           for command in commands {
-            let before = failures
+            let before = failures.count
             if let code = try run(command) { return code }
-            if failures > before { break }
+            if failures.count > before { break }
           }
           return nil
         }
@@ -124,7 +122,7 @@ final class ShellRunner {
     switch outcome {
     case .done: return nil
     case .exitCode(let code): return recordFailure(code)
-    case .quit(let code): return code == 0 ? failure ?? 0 : code
+    case .quit(let code): return code == 0 ? failures.first ?? 0 : code
     }
   }
 
@@ -137,8 +135,7 @@ final class ShellRunner {
 
   /// Records a failure. Returns nil if the script continues, which needs --keep-going. ^C always ends the script.
   private func recordFailure(_ code: Int32) -> Int32? {
-    failure = failure ?? code
-    failures += 1
+    failures.append(code)
     return options.has("--keep-going") && code != ShellError.Code.interrupted.exitCode ? nil : code
   }
 

@@ -18,12 +18,9 @@ extension LineEditor {
 
     package var exists: Bool { unsafe access(path, F_OK) == 0 }
 
-    /// `$XDG_STATE_HOME/larder/history`, or else `~/.local/state/larder/history`. Nil if neither variable is an absolute path.
     package static func standard(environment: [String: String]) -> HistoryFile? {
-      let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 + "/.local/state" }
-      let state = [environment["XDG_STATE_HOME"], home].lazy.compactMap { $0 }
-        .first { $0.hasPrefix("/") }
-      return state.map { HistoryFile(at: $0 + "/larder/history") }
+      UserFile.path("history", in: "XDG_STATE_HOME", or: ".local/state", environment)
+        .map { HistoryFile(at: $0) }
     }
 
     /// The newest entries. Of equal entries, the list has only the newest entry.
@@ -132,5 +129,17 @@ extension LineEditor.HistoryFile {
       writing: path, replaces: true, permissions: 0o600, owner: (status.st_uid, status.st_gid))
     try file.write(contents.span)
     try file.finish()
+  }
+}
+
+package enum UserFile {
+  /// A file of this program for the user: in the directory that `variable` names, or else in `folder` of the home directory.
+  /// Nil if neither directory has an absolute path.
+  package static func path(
+    _ name: String, in variable: String, or folder: String, _ environment: [String: String]
+  ) -> String? {
+    let home = environment["HOME"].flatMap { $0.isEmpty ? nil : "\($0)/\(folder)" }
+    return [environment[variable], home].compactMap(\.self).first { $0.hasPrefix("/") }
+      .map { "\($0)/larder/\(name)" }
   }
 }

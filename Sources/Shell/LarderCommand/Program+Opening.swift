@@ -4,17 +4,16 @@ import LarderSystem
 import LarderTerminal
 import ShellLanguage
 
-struct StoreOpening {
-  let path: String
-  let options: Store.Options
-  let command: [[UInt8]]
-
-  func store() throws(ShellError) -> Store {
-    if options.create, let reason = reasonNotToCreate { throw reason }
+extension Program {
+  /// - Parameter command: The words of the command, for the hint if the store does not exist.
+  static func openStore(
+    at path: String, _ options: Store.Options, for command: [[UInt8]]
+  ) throws(ShellError) -> Store {
+    if options.create { try checkCreation(at: path) }
     do throws(LarderError) {
       return try Store(at: path, options: options)
     } catch {
-      if error.code == .notFound { throw absent }
+      if error.code == .notFound { throw absence(of: path, command) }
       if !options.allowsForeignOwner, let owner = ByteFile.otherOwner(of: path) {
         throw ShellError(
           .foreignOwner, "\(Array(path.utf8)) belongs to user \(Int(owner))",
@@ -24,7 +23,7 @@ struct StoreOpening {
     }
   }
 
-  private var absent: ShellError {
+  private static func absence(of path: String, _ command: [[UInt8]]) -> ShellError {
     func error(_ reason: SafeText = "", hint: SafeText) -> ShellError {
       ShellError(.noSuchStore, "no store at \(Array(path.utf8))\(reason)", hint: hint)
     }
@@ -56,21 +55,21 @@ struct StoreOpening {
     )
   }
 
-  private var reasonNotToCreate: ShellError? {
+  private static func checkCreation(at path: String) throws(ShellError) {
+    guard !LocalFile.exists(path) else { return }
     let name = Array(path.utf8)
-    guard !LocalFile.exists(path) else { return nil }
     if let link = FileStatus.danglingLink(on: path) {
-      return ShellError(
+      throw ShellError(
         .cannotOpen, "cannot create \(name): \(link.words(for: path))", hint: DanglingLink.hint)
     }
     let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
-    guard let slash = trimmed.lastIndex(of: "/"), slash > trimmed.startIndex else { return nil }
+    guard let slash = trimmed.lastIndex(of: "/"), slash > trimmed.startIndex else { return }
     let parent = String(trimmed[..<slash])
-    guard !LocalFile.exists(parent) else { return nil }
-    return ShellError(
-      .cannotOpen,
-      "cannot create \(name): the directory \(Array(parent.utf8)) does not exist",
-      hint: "create it first")
+    guard LocalFile.exists(parent) else {
+      throw ShellError(
+        .cannotOpen, "cannot create \(name): the directory \(Array(parent.utf8)) does not exist",
+        hint: "create it first")
+    }
   }
 }
 
