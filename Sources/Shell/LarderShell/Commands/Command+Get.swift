@@ -146,7 +146,7 @@ extension Command {
 
   private static func fields(_ path: QueryPath, of value: StoredValue) -> [FieldText] {
     let bytes = value.readable
-    return (JSONLookup.ranges(of: path.parts, in: bytes.span) ?? []).map { FieldText(bytes, $0) }
+    return JSONLookup.ranges(of: path.parts, in: bytes.span).map { FieldText(bytes, $0) }
   }
 
   /// Visits the values of a selection, a few megabytes at a time.

@@ -201,9 +201,7 @@ struct Watch {
 extension Expression {
   /// Whether each operand is a constant or one of the facts `names`.
   fileprivate func needsOnly(_ names: Set<QueryName>) -> Bool {
-    var isOnly = true
-    forEachOperand { isOnly = isOnly && $0.needsOnly(names) }
-    return isOnly
+    operands.allSatisfy { $0.needsOnly(names) }
   }
 }
 

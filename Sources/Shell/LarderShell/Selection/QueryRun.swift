@@ -136,9 +136,5 @@ extension QueryOperand {
 }
 
 extension Expression {
-  var readsResponse: Bool {
-    var reads = false
-    forEachOperand { reads = reads || $0.readsResponse }
-    return reads
-  }
+  var readsResponse: Bool { operands.contains(where: \.readsResponse) }
 }

@@ -11,7 +11,6 @@ package indirect enum Expression: Sendable, Equatable {
   case isOneOf(QueryOperand, [QueryOperand])
   /// `in` before an operand: the first operand is an element of the second operand, such as an array.
   case isElement(QueryOperand, QueryOperand)
-  case isType(QueryOperand, QueryType)
   case keyMatches(Glob)
   case keyFinds(RegularExpression)
   case valueContains([UInt8], ignoringCase: Bool)
@@ -21,20 +20,16 @@ package indirect enum Expression: Sendable, Equatable {
     case equal, less, lessOrEqual, greater, greaterOrEqual
   }
 
-  package func forEachOperand(_ body: (QueryOperand) -> Void) {
+  package var operands: [QueryOperand] {
     switch self {
-    case .all(let parts), .any(let parts): for part in parts { part.forEachOperand(body) }
-    case .not(let part): part.forEachOperand(body)
-    case .exists(let path): body(.path(path))
-    case .holds(let operand), .matches(let operand, _), .isType(let operand, _): body(operand)
-    case .compare(let a, _, let b), .isElement(let a, let b):
-      body(a)
-      body(b)
-    case .isOneOf(let operand, let list):
-      body(operand)
-      for operand in list { body(operand) }
-    case .keyMatches, .keyFinds: body(.name(.key))
-    case .valueContains: body(.name(.value))
+    case .all(let parts), .any(let parts): parts.flatMap(\.operands)
+    case .not(let part): part.operands
+    case .exists(let path): [.path(path)]
+    case .holds(let operand), .matches(let operand, _): [operand]
+    case .compare(let a, _, let b), .isElement(let a, let b): [a, b]
+    case .isOneOf(let operand, let list): [operand] + list
+    case .keyMatches, .keyFinds: [.name(.key)]
+    case .valueContains: [.name(.value)]
     }
   }
 
@@ -43,11 +38,7 @@ package indirect enum Expression: Sendable, Equatable {
     if case .all(let parts) = self { parts.flatMap(\.conjuncts) } else { [self] }
   }
 
-  package var readsValue: Bool {
-    var reads = false
-    forEachOperand { reads = reads || $0.readsValue }
-    return reads
-  }
+  package var readsValue: Bool { operands.contains(where: \.readsValue) }
 }
 
 package indirect enum QueryOperand: Sendable, Hashable {

@@ -52,7 +52,8 @@ struct ExpressionParser {
   private mutating func test() throws(ShellError) -> Expression {
     if take(.word("exists")) {
       guard case .path(let path) = try operand() else {
-        throw failure("expected a path after \"exists\"", "exists .name", at: index - 1)
+        throw failure(
+          "expected a path after \"exists\"", "exists .name", range: tokens[index - 1].range)
       }
       return .exists(path)
     }
@@ -60,7 +61,8 @@ struct ExpressionParser {
     let left = try operand()
     if take(.word("is")) {
       let isNegated = take(.word("not"))
-      let test = Expression.isType(left, try type())
+      let name = QueryValue.string(Array(try type().rawValue.utf8))
+      let test = Expression.compare(.call(.type, left), .equal, .constant(name))
       return isNegated ? .not(test) : test
     }
     if take(.word("in")) { return try membership(of: left) }
@@ -106,7 +108,7 @@ struct ExpressionParser {
     _ operand: QueryOperand, beside other: QueryOperand, at position: Int
   ) throws(ShellError) -> QueryOperand {
     guard case .name(let name) = other, let isFuture = name.isFuture else { return operand }
-    let range = tokens[min(position, tokens.count - 1)].range
+    let range = tokens[position].range
     guard case .constant(.string(let bytes)) = operand else {
       guard let kind = operand.kindBesideTime else { return operand }
       throw failure(
@@ -205,9 +207,9 @@ struct ExpressionParser {
   }
 
   func failure(
-    _ message: SafeText, _ hint: SafeText?, at position: Int? = nil, range: Range<Int>? = nil
+    _ message: SafeText, _ hint: SafeText?, range: Range<Int>? = nil
   ) -> ShellError {
-    let token = tokens[min(position ?? index, tokens.count - 1)]
+    let token = tokens[index]
     // An error at the end points at the last token, because a person can hardly see the empty place after the last token.
     let place = range ?? (token.kind == .end && index > 0 ? tokens[index - 1].range : token.range)
     return ShellError(.badExpression, message, at: place, hint: hint)

@@ -5,25 +5,24 @@ package struct JSONLookup {
   private let parts: [QueryPath.Part]
   private var found: [Range<Int>] = []
 
-  /// The ranges of all values at the path; nil if the text is not JSON.
-  package static func ranges(of parts: [QueryPath.Part], in bytes: Span<UInt8>) -> [Range<Int>]? {
-    try? find(parts, in: bytes)
+  /// The ranges of all values at the path; empty if the text is not JSON.
+  package static func ranges(of parts: [QueryPath.Part], in bytes: Span<UInt8>) -> [Range<Int>] {
+    find(parts, in: bytes).ranges
   }
 
   /// All values at the path; empty if the text is not JSON.
   static func values(of parts: [QueryPath.Part], in bytes: [UInt8]) -> [QueryValue] {
-    (ranges(of: parts, in: bytes.span) ?? []).map { value(bytes.span, $0) }
+    ranges(of: parts, in: bytes.span).map { value(bytes.span, $0) }
   }
 
   static func find(
     _ parts: [QueryPath.Part], in bytes: Span<UInt8>
-  ) throws(JSONError) -> [Range<Int>] {
+  ) -> (ranges: [Range<Int>], error: JSONError?) {
     var lookup = JSONLookup(parts: parts)
     let failure = JSONGrammar.failure(of: bytes) { bytes, index throws(JSONError) in
       try lookup.visit(bytes, &index, part: 0, depth: 0)
     }
-    if let failure { throw failure.error }
-    return lookup.found
+    return (failure == nil ? lookup.found : [], failure?.error)
   }
 
   /// Reads a value at the path `parts[..<part]`, and looks for the rest of the path in this value.

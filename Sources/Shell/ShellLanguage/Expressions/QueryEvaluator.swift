@@ -61,8 +61,6 @@ package struct QueryEvaluator {
     case .isElement(let operand, let array):
       let elements = all(array, input, value).flatMap(Self.elements)
       return all(operand, input, value).contains { a in elements.contains { a.isEqual(to: $0) } }
-    case .isType(let operand, let type):
-      return all(operand, input, value).contains { $0.type == type }
     case .keyMatches(let glob): return glob.matches(input.key)
     case .keyFinds(let expression): return try matcher(expression).matches(input.key)
     case .valueContains(let text, let ignoresCase):
@@ -114,32 +112,25 @@ package struct QueryEvaluator {
   ) -> [QueryValue] {
     switch path.root {
     case .header(let name):
-      let fields = input.response?.fields.filter {
+      let fields = (input.response?.fields ?? []).filter {
         $0.name.lazy.map(\.lowercased).elementsEqual(name)
       }
-      let values = fields?.map(\.value) ?? []
+      let values = fields.map(\.value)
       return values.isEmpty ? [] : [.string(Array(values.joined(separator: Array(", ".utf8))))]
     case .metadata: return input.metadata.map { JSONLookup.values(of: path.parts, in: $0) } ?? []
     case .value:
-      var ranges: [Range<Int>]?
-      var isTooDeep = false
-      do throws(JSONError) {
-        ranges = try JSONLookup.find(path.parts, in: value)
-      } catch {
-        isTooDeep = error == .depth
-      }
+      let (ranges, error) = JSONLookup.find(path.parts, in: value)
       if !isCounted {
         isCounted = true
         values += 1
-        if isTooDeep { valuesTooDeep += 1 } else if ranges == nil { valuesNotJSON += 1 }
+        if error == .depth { valuesTooDeep += 1 } else if error != nil { valuesNotJSON += 1 }
       }
-      let isFound = ranges?.isEmpty == false
-      if paths[path] != true { paths[path] = isFound }
-      if !isFound, samples < Self.mostSamples, ranges != nil {
+      if paths[path] != true { paths[path] = !ranges.isEmpty }
+      if ranges.isEmpty, error == nil, samples < Self.mostSamples {
         samples += 1
-        sampledFields.formUnion(JSONFields.all(of: value.copied))
+        sampledFields.formUnion(JSONText.names(of: value.copied))
       }
-      return (ranges ?? []).map { JSONLookup.value(value, $0) }
+      return ranges.map { JSONLookup.value(value, $0) }
     }
   }
 
@@ -160,9 +151,8 @@ package struct QueryEvaluator {
     case .length:
       switch value {
       case .string(let bytes): return .integer(Int128(String(decoding: bytes, as: UTF8.self).count))
-      case .list(let values): return .integer(Int128(values.count))
-      case .array: return .integer(Int128(elements(value).count))
-      case .object(let bytes): return .integer(Int128(JSONFields.all(of: bytes).count))
+      case .list, .array: return .integer(Int128(elements(value).count))
+      case .object(let bytes): return .integer(Int128(JSONText.names(of: bytes).count))
       default: return .null
       }
     case .lower:

@@ -44,10 +44,7 @@ package enum QueryValue: Sendable, Hashable {
 
   /// Whether the operator `=` is true. Values of different types are not equal.
   package func isEqual(to other: QueryValue) -> Bool {
-    if case (.list(let a), .list(let b)) = (self, other) {
-      return a.elementsEqual(b) { $0.isEqual(to: $1) }
-    }
-    return numericOrder(to: other).map { $0 == 0 } ?? (self == other)
+    numericOrder(to: other).map { $0 == 0 } ?? (self == other)
   }
 
   /// The order for operators such as `<`: negative, zero or positive; nil if the values cannot be compared.
@@ -88,24 +85,14 @@ package enum QueryValue: Sendable, Hashable {
     a < b ? -1 : a == b ? 0 : 1
   }
 
-  /// The total order of `--sort`: null < false < true < numbers < times < strings < arrays < objects.
-  package func precedes(_ other: QueryValue) -> Bool {
-    let (a, b) = (rank, other.rank)
-    guard a == b else { return a < b }
-    if let order = compare(to: other) { return order < 0 }
-    return text.lexicographicallyPrecedes(other.text)
-  }
+  private static let types = QueryType.allCases
 
-  private var rank: Int {
-    switch self {
-    case .null: 0
-    case .bool(let value): value ? 2 : 1
-    case .integer, .number, .outsized, .duration: 3
-    case .time: 4
-    case .string: 5
-    case .list, .array: 6
-    case .object: 7
-    }
+  /// The total order of `--sort`: null < false < true < numbers < times and strings < arrays < objects.
+  package func precedes(_ other: QueryValue) -> Bool {
+    if let order = compare(to: other) { return order < 0 }
+    let (a, b) = (type, other.type)
+    guard a == b else { return Self.types.first { $0 == a || $0 == b } == a }
+    return text.lexicographicallyPrecedes(other.text)
   }
 
   /// A string without quotes; any other value as JSON.
@@ -131,21 +118,21 @@ package enum QueryValue: Sendable, Hashable {
   /// The value as a cell: null is empty in CSV, `null` in plain output and a dash in a table.
   package var cell: Cell {
     switch self {
-    case .null: .value(text: "null", json: .null, isNumber: false)
-    case .bool(let value): .bool(value)
-    case .number(let value) where !value.isFinite: QueryValue.null.cell
-    case .duration(let milliseconds): .span(milliseconds)
-    case .time(let time): .time(time)
+    case .bool(let value): return .bool(value)
+    case .duration(let milliseconds): return .span(milliseconds)
+    case .time(let time): return .time(time)
     case .string(let bytes):
-      .value(
-        text: String(decoding: bytes, as: UTF8.self),
-        json: .string(String(decoding: bytes, as: UTF8.self)), isNumber: false)
-    case .integer, .number, .outsized, .list, .array, .object:
-      .value(text: json, json: .verbatim(json), isNumber: type == .number)
+      let text = String(decoding: bytes, as: UTF8.self)
+      return .value(text: text, json: .string(text), isNumber: false)
+    case .null, .integer, .number, .outsized, .list, .array, .object:
+      let text = json
+      let value: JSON = text == "null" ? .null : .verbatim(text)
+      return .value(text: text, json: value, isNumber: type == .number)
     }
   }
 }
 
+/// The types in the order of `--sort`.
 package enum QueryType: String, Sendable, Hashable, CaseIterable {
   case null, bool, number, string, array, object
 }
