@@ -82,25 +82,18 @@ private struct ValueEdit {
     }
     try Command.checkSize(text, for: namespace)
     while true {
-      let (entry, present) = try write(text)
+      var present: UInt64?
+      let entry = try Command.store(text, under: Key(key), in: namespace, of: session) { found in
+        let living = found.flatMap { $0.hasValue ? $0 : nil }
+        present = living?.version
+        guard present == base else { return nil }
+        return living.map { EntryAttributes(keeping: $0, expires: nil) }
+          ?? EntryAttributes(codec: .text)
+      }
       if let entry { return entry }
       let verb = present == nil ? "removed" : "changed"
       try ask("\(key) was \(verb) by another process; overwrite?")
       base = present
-    }
-  }
-
-  /// Writes the text only if the entry has the version `base`. Returns the new entry (or nil) and the version before the write.
-  private func write(_ text: [UInt8]) throws -> (Store.Entry?, UInt64?) {
-    try session.undo.read([(namespace, Key(key))])
-    return try Command.explainingFull(namespace, in: session) { batch in
-      let found = try batch.entry(for: key, in: namespace)
-      let living = found.flatMap { $0.hasValue ? $0 : nil }
-      guard living?.version == base else { return (nil, living?.version) }
-      session.undo.keep(found, under: Key(key), in: namespace)
-      let attributes = living.map { EntryAttributes(keeping: $0, expires: nil) }
-      try batch.set(text, for: key, in: namespace, attributes ?? EntryAttributes(codec: .text))
-      return (try batch.entry(for: key, in: namespace), base)
     }
   }
 
@@ -111,8 +104,7 @@ private struct ValueEdit {
   /// The error if the text is not a JSON object or array; otherwise nil.
   private static func parseError(_ text: [UInt8]) -> JSONText.ParseError? {
     do throws(JSONText.ParseError) {
-      return try JSONText(text).isStructured
-        ? nil : JSONText.ParseError(reason: "no object", offset: 0)
+      return try JSONText(text).isStructured ? nil : JSONText.ParseError.noObject
     } catch {
       return error
     }

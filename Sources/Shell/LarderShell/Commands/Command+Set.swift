@@ -30,8 +30,11 @@ extension Command {
   ).running { call, session -> Outcome in
     let namespace = try session.namespaceToWrite(call.namespaces)
     let key = call.bytes("KEY")!
-    let value = try value(of: call, for: namespace, in: session)
-    try checkSize(value, for: namespace)
+    let file = file(of: call)
+    let value =
+      try file.map { try session.input(from: $0).rest(largestValue(of: namespace)) }
+      ?? call.bytes("VALUE")!
+    try checkSize(value, for: namespace, isCut: file != nil)
     let expires: Expiration? =
       call.duration("--ttl").map { .after($0) } ?? call.deadline("--until").map { Expiration($0) }
     let clock = session.wallClock
@@ -44,22 +47,16 @@ extension Command {
         "The time is \(clock.distance(to: end)). End \(name)?"
       }
     }
-    try session.undo.read([(namespace, Key(key))])
-    let entry = try explainingFull(namespace, in: session) { batch -> Store.Entry? in
-      let present = try batch.entry(for: key, in: namespace)
-      let isThere = present.map(\.hasValue) ?? false
+    let entry = try store(value, under: Key(key), in: namespace, of: session) { present in
+      let isThere = present?.hasValue ?? false
       if isThere, call.has("--if-absent") { return nil }
       if !isThere, call.has("--if-present") {
         throw ShellError(
           .noSuchKey, "no entry \(key) in \(namespace.name)",
           hint: "remove --if-present to create it")
       }
-      session.undo.keep(present, under: Key(key), in: namespace)
       let isText = String(validating: value, as: UTF8.self) != nil
-      try batch.set(
-        value, for: key, in: namespace,
-        EntryAttributes(codec: isText ? .text : .bytes, expires: expires))
-      return try batch.entry(for: key, in: namespace)!
+      return EntryAttributes(codec: isText ? .text : .bytes, expires: expires)
     }
     guard let entry else {
       // A script tests the exit code, so only the prompt gets a note.
@@ -74,26 +71,36 @@ extension Command {
     return .done
   }
 
-  /// Runs `body`, which writes. If the limits of the namespace forbid the write, the error names these limits.
-  static func explainingFull<Result>(
-    _ namespace: Store.Namespace, in session: Session, _ body: (inout WriteBatch) throws -> Result
-  ) throws -> Result {
+  /// Writes a value, and keeps the former entry for `undo`. If the limits of the namespace forbid the write, the error names
+  /// these limits.
+  ///
+  /// - Parameter attributes: Makes the attributes from the present entry; nil to write nothing.
+  /// - Returns: The new entry; nil if nothing was written.
+  static func store(
+    _ value: [UInt8], under key: Key, in namespace: Store.Namespace, of session: Session,
+    attributes: (_ present: Store.Entry?) throws -> EntryAttributes?
+  ) throws -> Store.Entry? {
+    try session.undo.read([(namespace, key)])
     do {
-      return try session.write(body)
-    } catch let error as LarderError {
-      guard error.code == .full, let info = try namespace.info(), info.rules.eviction == .refuse
-      else { throw error }
+      return try session.write { batch -> Store.Entry? in
+        let present = try batch.entry(for: key, in: namespace)
+        guard let new = try attributes(present) else { return nil }
+        session.undo.keep(present, under: key, in: namespace)
+        try batch.set(value, for: key, in: namespace, new)
+        return try batch.entry(for: key, in: namespace)!
+      }
+    } catch let error as LarderError where error.code == .full {
+      guard let info = try namespace.info(), info.rules.eviction == .refuse else { throw error }
       let limits = info.rules.limits
       let isEntries = limits.entries.map { info.entries >= $0 } ?? false
-      let usage: SafeText =
-        isEntries
-        ? "entry limit reached in \(info.name) (\(Wording.count(info.entries)) of \(Wording.count(limits.entries ?? 0)), policy refuse)"
-        : "byte limit reached in \(info.name) (\(Wording.size(info.bytes)) of \(limits.bytes.map(Wording.size) ?? "no limit"), policy refuse)"
+      let (kind, option) = isEntries ? ("entry", "--entries N") : ("byte", "--bytes SIZE")
+      let used = isEntries ? Wording.count(info.entries) : Wording.size(info.bytes)
+      let limit =
+        isEntries ? limits.entries.map { Wording.count($0) } : limits.bytes.map(Wording.size)
       throw ShellError(
-        .overLimit, usage,
-        hint:
-          "evict entries or raise it: `limits \(Quoting.namespace(info.name)) \(isEntries ? "--entries N" : "--bytes SIZE")`"
-      )
+        .overLimit,
+        "\(kind) limit reached in \(info.name) (\(used) of \(limit ?? "no limit"), policy refuse)",
+        hint: "evict entries or raise it: `limits \(Quoting.namespace(info.name)) \(option)`")
     }
   }
 
@@ -108,41 +115,28 @@ extension Command {
       ])
   }
 
-  private static func value(
-    of call: Invocation, for namespace: Store.Namespace, in session: Session
-  ) throws -> [UInt8] {
+  /// The file that has the value, or `-` for standard input; nil if the line has the value.
+  private static func file(of call: Invocation) -> [UInt8]? {
     // An unquoted dash means standard input. A quoted dash is a value.
     let isDash = call.line.arguments.contains {
       guard case .word(let word) = $0 else { return false }
       return word.range == call.range("VALUE") && word.bareText == "-"
     }
-    guard let source = call.bytes("--from") ?? (isDash ? [UInt8(ascii: "-")] : nil) else {
-      return call.bytes("VALUE")!
-    }
-    let largest = try largestValue(of: namespace)
-    let value = try session.input(from: source).rest(largest)
-    // More than `largest` bytes came. The remaining bytes are not read, so the error cannot tell the size of the value.
-    guard value.count <= largest else {
-      throw tooLarge("more than \(Wording.count(largest))", largest, namespace)
-    }
-    return value
+    return call.bytes("--from") ?? (isDash ? [UInt8(ascii: "-")] : nil)
   }
 
   private static func largestValue(of namespace: Store.Namespace) throws -> Int {
     try namespace.info()?.rules.largestValue ?? Rules.defaultLargestValue
   }
 
-  static func checkSize(_ value: [UInt8], for namespace: Store.Namespace) throws {
+  /// - Parameter isCut: Whether further bytes of a value that is too large were not read, so that its size is unknown.
+  static func checkSize(
+    _ value: [UInt8], for namespace: Store.Namespace, isCut: Bool = false
+  ) throws {
     let largest = try largestValue(of: namespace)
-    guard value.count <= largest else {
-      throw tooLarge("\(Wording.count(value.count))", largest, namespace)
-    }
-  }
-
-  private static func tooLarge(
-    _ size: SafeText, _ largest: Int, _ namespace: Store.Namespace
-  ) -> ShellError {
-    ShellError(
+    guard value.count > largest else { return }
+    let size = isCut ? "more than \(Wording.count(largest))" : Wording.count(value.count)
+    throw ShellError(
       .overLimit,
       "the value has \(size) bytes; \(namespace.name) takes at most \(Wording.count(largest))",
       hint: "raise it: `limits \(Quoting.namespace(namespace.name)) --entry-size SIZE`")
