@@ -155,20 +155,20 @@ package final class ByteFile {
 
   /// Moves the complete temporary file to the place of the file.
   package func finish() throws(TerminalError) {
-    guard let unfinished else { return close() }
+    guard let unfinished else { return closeDescriptor() }
     try unsafe check(fsync(descriptor) == 0 && rename(unfinished, path) == 0, "write")
     self.unfinished = nil
-    close()
+    closeDescriptor()
   }
 
-  private func close() {
+  private func closeDescriptor() {
     guard descriptor >= 0 else { return }
-    Terminal.close(descriptor)
+    close(descriptor)
     descriptor = -1
   }
 
   deinit {
     if let unfinished { _ = unsafe unlink(unfinished) }
-    close()
+    closeDescriptor()
   }
 }

@@ -23,12 +23,12 @@ package final class ChildProgram {
     var ends: [Int32] = [-1, -1]
     try unsafe check(pipe(&ends) == 0, "pipe")
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    defer { Terminal.close(ends[0]) }
+    defer { close(ends[0]) }
     do {
       process = try unsafe start(reading: ends[0])
       descriptor = ends[1]
     } catch {
-      Terminal.close(ends[1])
+      close(ends[1])
       throw error
     }
   }
@@ -43,7 +43,7 @@ package final class ChildProgram {
   /// Ends the input and waits for the program. Returns the same report as ``run()``.
   package func finish() -> String? {
     guard descriptor >= 0 else { return nil }
-    Terminal.close(descriptor)
+    close(descriptor)
     descriptor = -1
     return wait()
   }

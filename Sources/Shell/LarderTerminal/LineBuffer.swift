@@ -7,7 +7,6 @@ import CEditline
 
     var bytes: [UInt8] { Array(String(beforeCursor).utf8) + Array(String(afterCursor).utf8) }
     var cursor: Int { String(beforeCursor).utf8.count }
-    var isMultiline: Bool { beforeCursor.contains("\n") || afterCursor.contains("\n") }
   }
 
   private let editor: OpaquePointer

@@ -189,9 +189,13 @@ import CEditline
 
   /// Writes the hint after the line and moves the cursor back. libedit does not know of the hint.
   func showHint() throws(TerminalError) {
-    guard showsColors, !isHinting, let room = roomInRow() else { return }
     let line = line
-    guard line.afterCursor.isEmpty, let text = hint(line.bytes) else { return }
+    let end = place(of: line.beforeCursor)
+    let room = windowColumns - end.column - 1
+    // While libedit searches the history, the line has two rows.
+    guard showsColors, !isHinting, line.afterCursor.isEmpty, end.row == 0, room > 0,
+      let text = hint(line.bytes)
+    else { return }
     var width = 0
     let shown = text.unicodeScalars.prefix { scalar in
       guard let cells = Terminal.width(of: CollectionOfOne(scalar)), width + cells <= room else {
@@ -209,18 +213,5 @@ import CEditline
     guard isHinting else { return }
     try Terminal.write("\u{1B}[K")
     isHinting = false
-  }
-
-  /// The number of free cells after a line that fits into one row. Nil for a longer line, and while libedit searches the
-  /// history, because the line then needs two rows.
-  private func roomInRow() -> Int? {
-    let line = line
-    let columns = windowColumns
-    guard !line.isMultiline,
-      let used = Terminal.width(
-        of: Array(prompt.text.unicodeScalars) + line.beforeCursor + line.afterCursor),
-      used + 1 < columns
-    else { return nil }
-    return columns - used - 1
   }
 }

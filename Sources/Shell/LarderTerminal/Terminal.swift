@@ -96,7 +96,7 @@ package enum Terminal {
     for stream: Stream, atMost limit: Duration? = nil
   ) throws(TerminalError) -> WaitResult {
     var polled = [
-      pollfd(fd: TerminalSignals.selfPipe ?? -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: TerminalSignals.selfPipe, events: Int16(POLLIN), revents: 0),
       pollfd(fd: stream.descriptor, events: Int16(POLLIN), revents: 0),
     ]
     let milliseconds = limit.map { Int32(min($0 / .milliseconds(1), 1e9).rounded(.up)) } ?? -1
@@ -146,8 +146,6 @@ package enum Terminal {
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
   }
-
-  static func close(_ descriptor: Int32) { closeFile(descriptor) }
 
   /// Writes all bytes without a buffer. Waits if the other end is slow. Throws `.closed` if no process reads the other end,
   /// provided that `Interrupts.install()` was called.
@@ -228,9 +226,7 @@ package enum LocalTime {
   }
 }
 
-// Inside `Terminal`, the names `close`, `read` and `write` mean functions of `Terminal`. The functions below call C functions.
-
-private func closeFile(_ descriptor: Int32) { _ = close(descriptor) }
+// Inside `Terminal`, the names `read` and `write` mean functions of `Terminal`. The functions below call C functions.
 
 @unsafe private func readBytes(
   _ descriptor: Int32, _ start: UnsafeMutablePointer<UInt8>?, _ limit: Int

@@ -49,15 +49,11 @@ enum TerminalSignals {
     return try body()
   }
 
-  /// The descriptor that a wait must also watch, so that a signal ends the wait. Nil before `openSelfPipe()`.
-  static var selfPipe: Int32? {
-    let descriptor = selfPipeReader.load(ordering: .relaxed)
-    return descriptor < 0 ? nil : descriptor
-  }
+  /// The descriptor that a wait must also watch, so that a signal ends the wait. -1 before `openSelfPipe()`.
+  static var selfPipe: Int32 { selfPipeReader.load(ordering: .relaxed) }
 
   /// Reads the bytes that the handler has written, so that the next wait does not end immediately.
   static func drainSelfPipe() {
-    guard let selfPipe else { return }
     var bytes = [UInt8](repeating: 0, count: 64)
     while unsafe read(selfPipe, &bytes, bytes.count) == bytes.count {}
   }
@@ -118,7 +114,7 @@ enum TerminalSignals {
   }
 
   fileprivate static func openSelfPipe() {
-    guard selfPipe == nil else { return }
+    guard selfPipe < 0 else { return }
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { return }
     for end in ends {
