@@ -18,16 +18,6 @@ package struct CivilTime: Sendable, Hashable {
 }
 
 extension CivilTime {
-  /// Makes a time. Nil if the calendar has no such day, and for years outside 1970 to 9999.
-  package init?(year: Int, month: Int, day: Int, secondOfDay: Int) {
-    guard (1970...9999).contains(year), (1...12).contains(month), day >= 1,
-      (0..<86_400).contains(secondOfDay)
-    else { return nil }
-    let date = CalendarDate(year: Int64(year), month: Int64(month), day: Int64(day))
-    guard date.components.day == day else { return nil }
-    self.init(date: date, secondOfDay: secondOfDay)
-  }
-
   /// The time on clocks that are `offset` seconds ahead of UTC.
   package init(_ time: UnixTime, offset: Int = 0) {
     let milliseconds = time.milliseconds + Int64(offset) * 1000

@@ -2,9 +2,8 @@ import LarderSystem
 
 /// The parts of a date as ISO 8601 writes it: `2026-11-21`, `2026-11-21T06:30`, `2026-11-21T06:30:00.000+01:00`.
 struct DateText {
-  private let year: Int
-  private let month: Int
-  private let day: Int
+  /// Nil if the calendar has no such day, and for years outside 1970 to 9999.
+  private let date: CalendarDate?
   /// The time of day in seconds; nil if the text has no time of day.
   private(set) var secondOfDay: Int?
   private var millisecond = 0
@@ -13,17 +12,20 @@ struct DateText {
 
   init?(_ text: Substring) {
     let parts = text.split(separator: "T", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let date = Self.numbers(parts[0], "-", [4...4, 2...2, 2...2]) else { return nil }
-    (year, month, day) = (date[0], date[1], date[2])
+    guard let numbers = Self.numbers(parts[0], "-", [4...4, 2...2, 2...2]) else { return nil }
+    let (year, month, day) = (Int64(numbers[0]), Int64(numbers[1]), Int64(numbers[2]))
+    let isMonth = (1970...9999).contains(year) && (1...12).contains(month)
+    let date = isMonth ? CalendarDate(year: year, month: month, day: day) : nil
+    self.date = date?.components.day == day ? date : nil
     if parts.count == 2 { guard readTime(parts[1]) else { return nil } }
   }
 
   /// The date with its time of day, or with `secondOfDay` if the text has none. Nil if the calendar has no such day.
   func civil(at secondOfDay: Int) -> CivilTime? {
-    var civil = CivilTime(
-      year: year, month: month, day: day, secondOfDay: self.secondOfDay ?? secondOfDay)
-    civil?.millisecond = millisecond
-    return civil
+    date.map {
+      CivilTime(
+        date: $0, secondOfDay: self.secondOfDay ?? secondOfDay, millisecond: millisecond)
+    }
   }
 
   /// Reads `06:30[:00[.000]]`, and then `Z` or `+01:00`; false if the text has another form.
@@ -86,8 +88,7 @@ extension UnixTime {
     let parts = String(decoding: bytes, as: UTF8.self).split(separator: " ")
     guard parts.count == 6, parts[5] == "GMT", parts[1].count == 2,
       let month = Wording.months.firstIndex(of: String(parts[2])),
-      let time = UnixTime(
-        rfc3339: "\(parts[3])-\(month < 9 ? "0" : "")\(month + 1)-\(parts[1])T\(parts[4])Z")
+      let time = UnixTime(rfc3339: "\(parts[3])-\(padded(month + 1))-\(parts[1])T\(parts[4])Z")
     else { return nil }
     self = time
   }

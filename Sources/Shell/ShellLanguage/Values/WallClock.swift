@@ -30,20 +30,11 @@ package struct WallClock: Sendable {
     return [UnixTime(milliseconds: late)]
   }
 
-  /// The moments with this time of day on `days` (0 is today). If `weekday` is not nil, only the days with this weekday.
-  func moments(secondOfDay: Int, weekday: Int?, days: ClosedRange<Int64>) -> [UnixTime] {
-    let today = civil(now).date
-    return days.flatMap { day -> [UnixTime] in
-      let date = CalendarDate(number: today.number + day)
-      guard weekday.map({ $0 == Int(date.weekday) }) ?? true else { return [] }
-      return moments(of: CivilTime(date: date, secondOfDay: secondOfDay))
-    }
-  }
-
   /// A distance such as `in 4 h 12 min`, `3 min ago` or `now`. A brief distance has one unit: `in 4 h`.
   package func distance(to time: UnixTime, isBrief: Bool = false) -> String {
     let span = time.since(now)
-    let length = isBrief ? Wording.briefSpan(abs(span)) : Wording.span(abs(span))
+    var length = Wording.span(abs(span))
+    if isBrief { length = length.split(separator: " ").prefix(2).joined(separator: " ") }
     return span == 0 ? "now" : span > 0 ? "in \(length)" : "\(length) ago"
   }
 

@@ -98,8 +98,11 @@ extension Word {
   private func moment(
     _ secondOfDay: Int, _ weekday: Int?, _ isAhead: Bool, _ clock: WallClock
   ) throws(ShellError) -> UnixTime {
-    let moments = clock.moments(
-      secondOfDay: secondOfDay, weekday: weekday, days: isAhead ? -1...8 : -8...1)
+    let today = clock.civil(clock.now).date.number
+    let dates = (today - 8...today + 8).map { CalendarDate(number: $0) }
+    let moments = dates.filter { weekday == nil || Int($0.weekday) == weekday }.flatMap {
+      clock.moments(of: CivilTime(date: $0, secondOfDay: secondOfDay))
+    }
     let time = isAhead ? moments.first { $0 > clock.now } : moments.last { $0 <= clock.now }
     guard let time else { throw wrong("time", "no such time is near", "use a date: `2026-11-21`") }
     return time

@@ -56,11 +56,6 @@ package enum Wording {
     return "\(count(Int(rounded(milliseconds, to: 86_400_000)))) d"
   }
 
-  /// ``span(_:)`` with only its first unit: `1 min`, `4 h`, `2 d`.
-  package static func briefSpan(_ milliseconds: Int64) -> String {
-    span(milliseconds).split(separator: " ").prefix(2).joined(separator: " ")
-  }
-
   private static func rounded<Number: FixedWidthInteger>(
     _ amount: Number, to unit: Number
   ) -> Number {
