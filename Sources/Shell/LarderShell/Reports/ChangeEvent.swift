@@ -56,7 +56,7 @@ struct ChangeEvent {
 
 extension RemovalReason {
   /// The name of the reason in data, and words for a person. The words are nil if the event's name already says the reason.
-  private var texts: (name: String, words: String?) {
+  var texts: (name: String, words: String?) {
     switch self {
     case .expired: ("expired", nil)
     case .evictedForEntries: ("entry_limit", "entry limit")
@@ -72,7 +72,4 @@ extension RemovalReason {
     case .damaged: ("damaged", "damaged")
     }
   }
-
-  var name: String { texts.name }
-  var words: String? { texts.words }
 }

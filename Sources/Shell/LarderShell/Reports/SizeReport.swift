@@ -105,19 +105,28 @@ struct SizeReport {
 
   mutating func reply(limit: Int?) throws -> Reply {
     let sorted = try groups.sorted()
-    var running = 0
+    var running = Tally()
     let rows = sorted.map { group -> [Cell] in
-      running += group.tally.bytes
+      running += group.tally
       let share = share(group.tally.bytes)
       return [
         .text(group.name.namespace.string), grouping == .namespace ? .null : .bytes(group.name.key),
         .number(group.tally.entries), .size(group.tally.bytes), .share(share), .bar(share),
-        .size(running), .share(self.share(running)), .expiry(group.expires?.unix),
+        .size(running.bytes), .share(self.share(running.bytes)), .expiry(group.expires?.unix),
       ]
     }
     var table = rows
-    if groups.count > rows.count { table.append(rest(behind: sorted.map(\.tally), running)) }
-    table.append(sum(limit))
+    if groups.count > rows.count {
+      let rest = total - running
+      let share = share(rest.bytes)
+      let words = "\(Wording.count(groups.count - rows.count)) more"
+      table.append(row(words, rest, [.share(share), .bar(share), .blank, .share(1), .blank]))
+    }
+    let ofLimit = limit.map { limit -> Cell in
+      let share = limit == 0 ? 1 : Double(total.bytes) / Double(limit)
+      return .text("of \(Wording.size(limit)) (\(Wording.percent(share)))")
+    }
+    table.append(row("total", total, [.blank, ofLimit ?? .blank, .blank, .blank, .blank]))
     return Reply(
       .rows(columns, rows), in: [.table: .rows(columns, table)],
       notes: compression.map { [$0] } ?? [])
@@ -151,26 +160,9 @@ struct SizeReport {
     total.bytes == 0 ? 0 : Double(bytes) / Double(total.bytes)
   }
 
-  private func rest(behind shown: [Tally], _ running: Int) -> [Cell] {
-    let bytes = total.bytes - running
-    let entries = total.entries - shown.reduce(0) { $0 + $1.entries }
-    let share = share(bytes)
-    let words = "\(Wording.count(groups.count - shown.count)) more"
-    return [
-      showsNamespaces ? .text(words) : .blank, showsNamespaces ? .blank : .text(words),
-      .number(entries), .size(bytes), .share(share), .bar(share), .blank, .share(1), .blank,
-    ]
-  }
-
-  /// The row with the sums, such as `total  3,540  9.1 MB        of 64 MB (14 %)`.
-  private func sum(_ limit: Int?) -> [Cell] {
-    let words = limit.map {
-      "of \(Wording.size($0)) (\(Wording.percent($0 == 0 ? 1 : Double(total.bytes) / Double($0))))"
-    }
-    return [
-      showsNamespaces ? .text("total") : .blank, showsNamespaces ? .blank : .text("total"),
-      .number(total.entries),
-      .size(total.bytes), .blank, words.map { .text($0) } ?? .blank, .blank, .blank, .blank,
-    ]
+  /// A row below the groups, such as `total  3,540  9.1 MB        of 64 MB (14 %)`.
+  private func row(_ words: String, _ tally: Tally, _ shares: [Cell]) -> [Cell] {
+    let name: [Cell] = showsNamespaces ? [.text(words), .blank] : [.blank, .text(words)]
+    return name + [.number(tally.entries), .size(tally.bytes)] + shares
   }
 }

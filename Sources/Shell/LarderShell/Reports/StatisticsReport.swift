@@ -60,7 +60,7 @@ struct StatisticsReport {
     namespaces.flatMap { namespace in
       RemovalReason.allCases.compactMap { reason -> [Cell]? in
         let count = namespace.removals[reason]
-        guard reason.isEviction, count > 0, let words = reason.words else { return nil }
+        guard reason.isEviction, count > 0, let words = reason.texts.words else { return nil }
         return [.text(namespace.info.name), .text(words), .number(Int(clamping: count))]
       }
     }
@@ -176,7 +176,7 @@ struct StatisticsReport {
     ]
     for reason in RemovalReason.allCases {
       let count = Int(clamping: removals[reason])
-      facts.append((Column("removals_\(reason.name)", in: .data), .number(count)))
+      facts.append((Column("removals_\(reason.texts.name)", in: .data), .number(count)))
     }
     return facts
   }

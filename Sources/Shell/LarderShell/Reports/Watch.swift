@@ -138,7 +138,7 @@ struct Watch {
     var (name, missed): (String?, Int?)
     if case .renamed(let other) = change.kind { name = other }
     if case .missed(let count) = change.kind { missed = count }
-    let reason = event.kind == .evicted ? change.reason?.name : nil
+    let reason = event.kind == .evicted ? change.reason?.texts.name : nil
     let transaction = change.transaction.map { Int(clamping: $0) }
     let expires: Cell = event.expires.map { .expiry($0?.unix) } ?? .blank
     var cells: [Cell] = [
@@ -187,7 +187,7 @@ struct Watch {
     switch event.change.kind {
     case .set, .touched:
       event.expires.map { $0 == nil ? "never expires" : "expires \(clock.expiry($0?.unix))" }
-    case .removed(let reason): reason.words.map { "\($0)" }
+    case .removed(let reason): reason.texts.words.map { "\($0)" }
     case .cleared: "all entries"
     case .renamed(let name): "to \(name)"
     case .missed(let count):

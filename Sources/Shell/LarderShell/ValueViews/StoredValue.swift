@@ -4,9 +4,6 @@ import ShellLanguage
 
 enum ValueStyle: String, CaseIterable {
   case auto, json, text, hex, base64
-
-  /// Whether a pipe gets the unchanged bytes of a value in this style.
-  var isVerbatim: Bool { self == .auto || self == .text }
 }
 
 struct StoredValue {
@@ -46,7 +43,9 @@ struct StoredValue {
   func forEachPiece(
     as style: ValueStyle = .auto, most: Int?, in session: Session, _ take: ([UInt8]) throws -> Void
   ) throws {
-    guard style.isVerbatim else { return try take(encoded(as: style, most: most, in: session)) }
+    guard style == .auto || style == .text else {
+      return try take(encoded(as: style, most: most, in: session))
+    }
     guard let body else { return try take(Array(beginning(most))) }
     try body.forEachPart(of: entry, most: most ?? .max, in: session, take)
   }
