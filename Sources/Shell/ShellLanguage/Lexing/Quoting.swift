@@ -85,7 +85,11 @@ package enum Quoting {
     return "\\" + (escapes.first { $0.value == byte }.map { String($0.key) } ?? "x" + hex(byte))
   }
 
-  static func hex(_ byte: UInt8) -> String { (byte < 0x10 ? "0" : "") + String(byte, radix: 16) }
+  /// The number in hexadecimal, with all digits of its type.
+  static func hex<Number: UnsignedInteger & FixedWidthInteger>(_ number: Number) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: Number.bitWidth / 4 - digits.count) + digits
+  }
 
   /// The bytes of a field of `plain` output, with its escapes decoded.
   package static func unescaped(plain line: [UInt8]) throws(ShellError) -> [UInt8] {

@@ -82,9 +82,6 @@ package enum JSON: Sendable, Hashable {
   /// Appends a scalar. A control or hidden character becomes an escape such as `\u202e`, or two escapes if beyond U+FFFF.
   static func append(_ scalar: Unicode.Scalar, to result: inout String) {
     guard scalar.isControl || scalar.isHidden else { return result.unicodeScalars.append(scalar) }
-    for unit in String(scalar).utf16 {
-      let hex = String(unit, radix: 16)
-      result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
-    }
+    for unit in String(scalar).utf16 { result += "\\u" + Quoting.hex(unit) }
   }
 }

@@ -123,7 +123,7 @@ package struct ValueDifference {
   }
 
   private static func hex(_ bytes: [UInt8], _ offset: Int) -> String {
-    let shown = bytes.dropFirst(offset).prefix(8).map(Quoting.hex)
+    let shown = bytes.dropFirst(offset).prefix(8).map { Quoting.hex($0) }
     return shown.isEmpty ? "end" : shown.joined(separator: " ")
   }
 }
