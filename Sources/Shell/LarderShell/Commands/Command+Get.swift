@@ -3,18 +3,17 @@ import LarderSystem
 import ShellLanguage
 
 extension Command {
-  private static let options: [OptionSpec] = [
-    .value("--as", .choice(ValueStyle.allCases.map(\.rawValue)), "the form of the value"),
-    .value("--head", .size, "only the beginning"), .flag("--full", "all of it, however long"),
-    .value("--out", .file, "write the bytes to a file"),
-    .flag("--force", "with --out: replace a file; with output raw: also at a terminal"),
-    .flag("--copy", "put the value on the clipboard of the terminal"), showOption,
-  ]
-
   static let get = CommandSpec(
     "get", aliases: ["show"], .looking, .reads,
     "Shows values; as the only command, one key into a pipe gives its bytes.", selection: .required,
-    trailing: [.optional(".PATH", .path)], options: options,
+    trailing: [.optional(".PATH", .path)],
+    options: [
+      .value("--as", .choice(ValueStyle.allCases.map(\.rawValue)), "the form of the value"),
+      .value("--head", .size, "only the beginning"), .flag("--full", "all of it, however long"),
+      .value("--out", .file, "write the bytes to a file"),
+      .flag("--force", "with --out: replace a file; with output raw: also at a terminal"),
+      .flag("--copy", "put the value on the clipboard of the terminal"), showOption,
+    ],
     rules: [.atMostOne(["--head", "--full"]), .atMostOne(["--out", "--copy"])],
     plain: [
       "KEY KEY...": "[namespace] key value", "KEY KEY... .PATH": "[namespace] key value",
@@ -50,7 +49,6 @@ extension Command {
     if let columns = call.columns("--show") {
       return try Scope(of: call, in: session).list(as: .show(columns))
     }
-    if let path = call.path(".PATH") { return try answer(path, call, in: session) }
     if selection.isSingleKey, case .key(let key) = selection.patterns[0] {
       if let value = try session.singleValue(key, selection.namespaces) {
         return try answer(value, call, in: session)
@@ -60,6 +58,7 @@ extension Command {
         throw try session.noSuchKey(key, in: session.namespaces(selection.namespaces))
       }
     }
+    if let path = call.path(".PATH") { return try answerAll(path, call, in: session) }
     try answerAll(call, in: session)
   }
 
@@ -90,29 +89,23 @@ extension Command {
         missing, of: scope.selection.patterns.count, in: scope.namespaces, verb: "get")
     }
     try unreadable.check(others: writer.count)
-    try walked.piped.check()
+    try walked.checkKeys()
   }
 
   private static func answer(_ value: StoredValue, _ call: Invocation, in session: Session) throws {
+    if let path = call.path(".PATH") {
+      let whole = try value.reading(most: nil, in: session)
+      let found = fields(path, of: whole)
+      if found.isEmpty { throw noSuchField(path, in: whole) }
+      // A path with `[]` gives a list even if the list has one element, so that a script can rely on the form.
+      return try session.output.writeFields(found, isList: path.parts.contains(.each))
+    }
     if call.has("--copy") { return try copy(value, call, in: session) }
     if let path = call.bytes("--out") { return try save(value, to: path, call, in: session) }
     var writer = ValueWriter(call, in: session, isSingle: true)
     try writer.begin()
     try writer.write(value)
     try writer.end()
-  }
-
-  /// Writes the fields at `path`: a string as text, any other field as JSON.
-  private static func answer(_ path: QueryPath, _ call: Invocation, in session: Session) throws {
-    let selection = call.selection!
-    guard selection.isSingleKey, case .key(let key) = selection.patterns[0],
-      let value = try session.singleValue(key, selection.namespaces)
-    else { return try answerAll(path, call, in: session) }
-    let whole = try value.reading(most: nil, in: session)
-    let found = fields(path, of: whole)
-    if found.isEmpty { throw noSuchField(path, in: whole) }
-    // A path with `[]` gives a list even if the list has one element, so that a script can rely on the form.
-    try session.output.writeFields(found, isList: path.parts.contains(.each))
   }
 
   private static func answerAll(_ path: QueryPath, _ call: Invocation, in session: Session) throws {
@@ -135,7 +128,7 @@ extension Command {
     try walked.noteDamage(session.host)
     try unreadable.check(others: values)
     try scope.checkKeys(verb: call.command.name)
-    try walked.piped.check()
+    try walked.checkKeys()
     guard without == 0 else {
       throw ShellError(
         .noSuchField,

@@ -114,16 +114,14 @@ extension Command {
       return entry
     }
     let clock = session.wallClock
-    let bodies = entries.map { ResponseBody(of: $0) }
+    let bodies = entries.map { ResponseBody(of: $0)?.summary }
     let hasBodies = bodies.contains { $0 != nil }
-    let added = try session.additions.entryFacts(namespace).map { add in entries.map { add($0) } }
-    let columns =
-      factColumns + (added?.first ?? []).map { Column($0.name) }
-      + (hasBodies ? [Column("body")] : [])
-    let rows = entries.indices.map { index in
-      facts(entries[index], clock) + (added?[index] ?? []).map(\.cell)
-        + (hasBodies ? [bodies[index].map { .text($0.summary) } ?? .null] : [])
+    let additions = try session.additions.entryFacts(namespace) ?? { _ in [] }
+    let added = zip(entries, bodies).map { entry, body -> [Additions.Fact] in
+      additions(entry) + (hasBodies ? [(name: "body", cell: Cell.optional(body, Cell.text))] : [])
     }
+    let columns = factColumns + added[0].map { Column($0.name) }
+    let rows = zip(entries, added).map { facts($0, clock) + $1.map(\.cell) }
     // In plain output each line names a fact. If there are several entries, each line also names the key.
     let lines = zip(entries, rows).flatMap { entry, row in
       zip(columns, row).map { column, cell -> [Cell] in

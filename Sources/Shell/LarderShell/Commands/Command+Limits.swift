@@ -40,8 +40,11 @@ extension Command {
         at: call.range(wrong),
         hint: call.meansStore ? "`limits @NS \(wrong) ...`" : "`limits \(wrong) ...`")
     }
-    let name = call.meansStore ? nil : try name(call, in: session)
-    guard (ofBoth + ofNamespace + ofStore).contains(where: call.has) else {
+    let isChange = (ofBoth + ofNamespace + ofStore).contains(where: call.has)
+    // A change may name a namespace that does not exist yet.
+    let namespace = isChange ? session.namespaceToWrite : session.namespace
+    let name = call.meansStore ? nil : try namespace(call.namespaces).name
+    guard isChange else {
       return try session.output.answer(LimitReport(of: name, in: session).reply())
     }
     guard !session.isReadOnly || call.isPreview else { throw ShellError.readOnly("limits") }
@@ -71,13 +74,6 @@ extension Command {
   private static let ofNamespace = ["--entry-size", "--guaranteed", "--policy", "--priority"]
   private static let ofStore = ["--disk", "--memory"]
   private static let ofBoth = ["--entries", "--bytes", "--reset"]
-
-  /// The namespace that the command names. A command that sets limits may name a namespace that does not exist yet.
-  private static func name(_ call: Invocation, in session: Session) throws -> String {
-    guard case .named(let names) = call.namespaces, (ofBoth + ofNamespace).contains(where: call.has)
-    else { return try session.namespace(call.namespaces).name }
-    return names[0].text
-  }
 
   /// Changes the limits. The result, `before` minus the present entries and bytes, includes removals by other processes.
   private static func override(
