@@ -13,14 +13,14 @@ extension ArgumentReader {
   }
 
   /// The namespaces with an at sign. If namespaces are the parameters of the command, adds these namespaces to the words.
-  mutating func namespaceChoice(behind name: Range<Int>) throws(ShellError) -> NamespaceChoice {
+  mutating func namespaceChoice() throws(ShellError) -> NamespaceChoice {
+    let all = namespaces.first { if case .allNamespaces = $0 { true } else { false } }
+    let names = namespaces.compactMap { argument -> NamespaceName? in
+      if case .namespace(let name) = argument { name } else { nil }
+    }
     if command.parameters.contains(where: { $0.kind == .namespace }) {
-      for namespace in namespaces {
-        guard case .namespace(let name) = namespace else {
-          throw misuse("expected one namespace, not @*", at: namespace.range)
-        }
-        words.append(Word(Array(name.text.utf8), isBare: false, at: name.range))
-      }
+      if let all { throw misuse("expected one namespace, not @*", at: all.range) }
+      words += names.map { Word(Array($0.text.utf8), isBare: false, at: $0.range) }
       words.sort { $0.range.lowerBound < $1.range.lowerBound }
       return .unnamed
     }
@@ -34,16 +34,10 @@ extension ArgumentReader {
       throw misuse(
         "\(command.name) takes \(number) namespace", at: namespaces[use.count.upperBound].range)
     }
-    var names: [NamespaceName] = []
-    for namespace in namespaces {
-      guard case .namespace(let name) = namespace else {
-        guard use.allowsAll else {
-          throw misuse("\(command.name) takes one namespace, not all", at: namespace.range)
-        }
-        return .all
-      }
-      names.append(name)
+    guard let all else { return names.isEmpty ? .unnamed : .named(names) }
+    guard use.allowsAll else {
+      throw misuse("\(command.name) takes one namespace, not all", at: all.range)
     }
-    return names.isEmpty ? .unnamed : .named(names)
+    return .all
   }
 }

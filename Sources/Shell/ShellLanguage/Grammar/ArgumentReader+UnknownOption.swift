@@ -23,11 +23,11 @@ extension ArgumentReader {
     if option.spelling == "--output" { return "use `output \(value ?? "MODE")` before the command" }
     if option.spelling == "--json" { return "use `-o json` before the command, or `output json`" }
     let own = command.ownOptions.map(\.name)
-    if option.isShort {
+    if !option.spelling.hasPrefix("--") {
       // Other tools have short options such as `-l` for `--long` and `-f` for `--yes`, so the hint names the long option.
       let long =
-        own.first { $0.hasPrefix("--\(option.name)") }
-        ?? own.first { option.name == "f" && $0 == "--yes" }
+        own.first { $0.hasPrefix("-" + option.spelling) }
+        ?? own.first { option.spelling == "-f" && $0 == "--yes" }
       if let long { return "did you mean `\(long)`?" }
     } else if let near = Suggestions.question(option.spelling, among: command.options.map(\.name)) {
       return near
@@ -39,17 +39,12 @@ extension ArgumentReader {
       ? "`help \(command.name)`; \(key)" : "it has \(own.joined(separator: " ")); \(key)"
   }
 
-  /// The hint for program options that follow the command. `moved` has the ranges of these options and of their values.
+  /// The hint for program options that follow the command: `keys @a -o json` becomes `larder STORE -o json keys @a`.
+  ///
+  /// - Parameter moved: The ranges of these options and of their values.
   func programOptionsFirst(_ moved: [Range<Int>]) -> SafeText {
-    "put program options before the command: `\(reordered(moved))`"
-  }
-
-  /// The line with the words at `moved` before the command: `keys @a -o json` becomes `larder STORE -o json keys @a`.
-  private func reordered(_ moved: [Range<Int>]) -> String {
-    func text(_ ranges: [Range<Int>]) -> String {
-      ranges.map { String(decoding: line.text[$0], as: UTF8.self).shellWord }.joined(separator: " ")
-    }
     let rest = line.arguments.map(\.range).filter { !moved.contains($0) }
-    return "larder STORE \(text(moved)) \(text(rest))"
+    let words = (moved + rest).map { String(decoding: line.text[$0], as: UTF8.self).shellWord }
+    return "put program options before the command: `larder STORE \(words.joined(separator: " "))`"
   }
 }

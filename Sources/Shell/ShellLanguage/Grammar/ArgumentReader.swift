@@ -8,10 +8,10 @@ extension CommandTable {
           hint: "`help` lists the commands")
       }
       let arguments = line.arguments.dropFirst()
-      let command = try command(name, behind: arguments)
-      var reader = ArgumentReader(command: command, line: line, clock: clock)
+      let command = try command(name, argumentCount: arguments.count)
+      var reader = ArgumentReader(command: command, name: name.range, line: line, clock: clock)
       try reader.sort(arguments)
-      return try reader.invocation(behind: name.range)
+      return try reader.invocation()
     } catch {
       throw line.locate(error)
     }
@@ -21,6 +21,8 @@ extension CommandTable {
 /// Sorts the arguments of one command, and reads the arguments by the specification of the command.
 struct ArgumentReader {
   let command: CommandSpec
+  /// The range of the name of the command.
+  let name: Range<Int>
   let line: CommandLine
   let clock: WallClock
   var words: [Word] = []
@@ -95,17 +97,17 @@ struct ArgumentReader {
   }
 
   /// Assigns the first and the last words to the parameters, and the words between them to the selection.
-  mutating func invocation(behind name: Range<Int>) throws(ShellError) -> Invocation {
+  mutating func invocation() throws(ShellError) -> Invocation {
     takeWordAsNamespace()
-    let choice = try namespaceChoice(behind: name)
+    let choice = try namespaceChoice()
     var rest = words[...]
-    for parameter in command.parameters { try fill(parameter, from: &rest, behind: name) }
+    for parameter in command.parameters { try fill(parameter, from: &rest) }
     if command.trailing.first?.kind == .expiry { rest = try joiningTime(rest) }
     var last = rest.suffix(trailingCount(rest))
     rest.removeLast(last.count)
     for parameter in command.trailing {
       do throws(ShellError) {
-        try fill(parameter, from: &last, behind: name)
+        try fill(parameter, from: &last)
       } catch {
         throw explained(error, of: parameter, behind: rest)
       }
@@ -161,7 +163,7 @@ struct ArgumentReader {
   }
 
   private mutating func fill(
-    _ parameter: Parameter, from rest: inout ArraySlice<Word>, behind name: Range<Int>
+    _ parameter: Parameter, from rest: inout ArraySlice<Word>
   ) throws(ShellError) {
     let count = parameter.isRepeated ? rest.count : min(rest.count, 1)
     for word in rest.prefix(count) {

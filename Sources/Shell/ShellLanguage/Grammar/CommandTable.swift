@@ -13,15 +13,13 @@ package struct CommandTable: Sendable {
   package var names: [String] { commands.map(\.name) + commands.flatMap(\.aliases) }
 
   /// The command that a word names; for an unknown word, throws an error with a suggestion.
-  package func command(
-    _ word: Word, behind arguments: some Collection<Argument>
-  ) throws(ShellError) -> CommandSpec {
+  func command(_ word: Word, argumentCount: Int) throws(ShellError) -> CommandSpec {
     let name = word.bareText
     if let name, let command = command(named: name) { return command }
     let hint: SafeText =
       if let name {
-        CommandSynonyms.hint(name, behind: arguments) ?? Suggestions.question(name, among: names)
-          ?? "`help` lists the commands"
+        CommandSynonyms.hint(name, argumentCount: argumentCount)
+          ?? Suggestions.question(name, among: names) ?? "`help` lists the commands"
       } else {
         "commands are written without quotes"
       }
@@ -30,7 +28,7 @@ package struct CommandTable: Sendable {
 }
 
 /// Commands of other tools. These names only give hints and are no aliases, so that each command of the shell has one name.
-package enum CommandSynonyms {
+enum CommandSynonyms {
   private static let equivalents: [String: String] = [
     "scan": "keys", "select": "use", "dbsize": "count", "bigkeys": "sizes", "top": "sizes",
     "flushall": "clear @*", "flushdb": "clear", "drop": "clear", "truncate": "clear",
@@ -48,13 +46,10 @@ package enum CommandSynonyms {
     "tree": "sizes", "largest": "sizes --by key", "biggest": "sizes --by key",
   ]
 
-  package static func hint(
-    _ word: String, behind arguments: some Collection<Argument> = []
-  ) -> SafeText? {
+  static func hint(_ word: String, argumentCount: Int = 0) -> SafeText? {
     let word = word.lowercased()
-    guard var command = equivalents[word] else { return nil }
     // In SQL, `select * from t` asks for rows: the hint is `keys`. In Redis, `select 1` chooses a database: the hint is `use`.
-    if word == "select", arguments.count > 1 { command = "keys" }
-    return "the equivalent command is `\(command)`"
+    let command = word == "select" && argumentCount > 1 ? "keys" : equivalents[word]
+    return command.map { "the equivalent command is `\($0)`" }
   }
 }
