@@ -44,34 +44,35 @@ struct EntryChange {
     missing = try scope.missingKeys()
   }
 
-  /// With `--dry-run`, answers and returns true; else returns false. `fields` runs after `wouldChange` has seen all entries.
-  /// Throws if a listed key does not exist, because such a key may be a misspelt word of the time. With `skipsMissing`, throws
-  /// after the answer, as the change does.
-  func isPreview(
-    where wouldChange: (Store.Entry) throws -> Bool = { _ in true },
-    fields: () -> [ChangeSummary.Field] = { [] }
+  /// Answers `--dry-run` and returns false, or asks for confirmation and returns true. Throws if the person declines.
+  ///
+  /// Throws if a listed key does not exist, because such a key may be a misspelt word of the time. But with `skipsMissing`,
+  /// the answer comes before this error.
+  ///
+  /// - Parameters:
+  ///   - note: A sentence about the loss of entries. With a note, even a change of listed keys needs confirmation.
+  ///   - fields: Fields of the answer to `--dry-run` after the counts. Called after `wouldChange` has seen all entries.
+  mutating func prepare(
+    note: SafeText? = nil, fields: () -> [ChangeSummary.Field] = { [] },
+    where wouldChange: (Store.Entry) throws -> Bool = { _ in true }
   ) throws -> Bool {
     guard missing.isEmpty || skipsMissing else { throw try notFound() }
-    guard call.isPreview else { return false }
-    let found = try counted(where: wouldChange)
-    try answer(found.preview(found.counts + fields()), absent: found.absent)
-    return true
-  }
-
-  /// Asks for confirmation, and throws if the person declines. With `isBulk`, even a change of listed keys needs confirmation.
-  mutating func confirm(
-    isBulk: Bool = false, note: SafeText = "",
-    where wouldChange: (Store.Entry) throws -> Bool = { _ in true }
-  ) throws {
+    if call.isPreview {
+      let found = try counted(where: wouldChange)
+      try answer(found.preview(found.counts + fields()), absent: found.absent)
+      return false
+    }
     var confirmation = Confirmation(call: call, session: session)
-    if confirmation.isGiven { return }
+    if confirmation.isGiven { return true }
     if scope.selection.input != nil { try takeSingleKey() }
-    guard isBulk || !scope.selection.listsKeys && scope.input == nil, !isEmpty else { return }
+    let listsKeys = scope.selection.listsKeys || scope.input != nil
+    if isEmpty || listsKeys && note == nil { return true }
     confirmation.isSweeping = scope.selection.namespaces == .all
     horizon = try WriteHorizon(of: session.store)
     let found = try counted(where: wouldChange)
-    try confirmation.require(found, note: note)
+    try confirmation.require(found, note: note ?? "")
     expected = found.total.entries
+    return true
   }
 
   /// Exports the entries to the file of `--save` before their removal. Entries that are written after `horizon` are not removed.
@@ -125,7 +126,10 @@ struct EntryChange {
         for (entry, effect) in effects where record(effect) { summary.add(entry) }
         try session.host.checkInterruption()
       }
-      if scope.selection.input != nil { summary.absent = walked.piped.absent }
+      if scope.selection.input != nil {
+        summary.absent = walked.absent
+        try walked.noteDamage(session.host)
+      }
     } catch is Interruption {
       let done = summary.total.entries
       let count: SafeText =
@@ -160,8 +164,8 @@ struct EntryChange {
     if !missing.isEmpty, missing.count == listed, scope.selection.isOfKeys { throw try notFound() }
     if call.isPreview || !session.settings.isQuiet { try session.output.answer(reply) }
     // In plain output, a note tells the number of absent keys from standard input. In other modes, the answer has this number.
-    if session.output.presentation.mode == .plain {
-      try PipedKeys(absent: absent ?? 0).noteAbsent(session.host)
+    if session.output.presentation.mode == .plain, let absent, absent > 0 {
+      try session.host.notify("note: \(ChangeSummary.notFound(absent))")
     }
     if !missing.isEmpty { throw try notFound() }
   }
@@ -175,7 +179,10 @@ struct EntryChange {
     let walked = try scope.visitEntries {
       if try session.isChosen($0) && wouldChange($0) { found.add($0) }
     }
-    if scope.selection.input != nil { found.absent = walked.piped.absent }
+    if scope.selection.input != nil {
+      found.absent = walked.absent
+      try walked.noteDamage(session.host)
+    }
     return found
   }
 }

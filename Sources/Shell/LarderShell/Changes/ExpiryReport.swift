@@ -7,8 +7,6 @@ struct ExpiryReport {
     case unchanged
     /// The entry never expires, so a relative change (`+2h`) does not change its expiry.
     case permanent
-
-    var isChange: Bool { if case .changed = self { true } else { false } }
   }
 
   private(set) var changed = 0

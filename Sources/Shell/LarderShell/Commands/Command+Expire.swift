@@ -18,7 +18,7 @@ extension Command {
   ).running { call, session in
     let change = call.expiryChange("TIME|+D")!
     let clock = session.wallClock
-    var note: SafeText = ""
+    var note: SafeText?
     let phrase: String
     switch change {
     case .to(.at(let time)):
@@ -62,11 +62,9 @@ extension Command {
     }
     let lifetime = call.duration("--ttl")
     if lifetime == nil { try checkRules(of: change) }
-    guard try !change.isPreview(where: { $0.state != .expired }) else { return }
     let isOver = lifetime == .zero
-    try change.confirm(isBulk: isOver, note: isOver ? "The lifetime is over at once. " : "") {
-      $0.state != .expired
-    }
+    let note: SafeText? = isOver ? "The lifetime is over at once. " : nil
+    guard try change.prepare(note: note, where: { $0.state != .expired }) else { return }
     var report = ExpiryReport()
     try change.apply(losesValues: isOver) { batch, namespace, entry -> ExpiryReport.Effect? in
       guard try batch.touch(entry.key, in: namespace, expires: lifetime.map { .after($0) }),
@@ -90,13 +88,12 @@ extension Command {
   }
 
   /// - Parameters:
-  ///   - note: A sentence if the new expiry has passed. If so, entries are lost, so even listed keys need confirmation.
+  ///   - note: A sentence if the new expiry has passed, so that entries are lost.
   ///   - target: Makes the new expiry from the present expiry. If nil, an entry that never expires does not change.
   private static func setExpiries(
     _ verb: String, _ phrase: String? = nil, past: String, _ call: Invocation, _ session: Session,
-    _ note: SafeText = "", target: (Deadline) throws -> Deadline?
+    _ note: SafeText? = nil, target: (Deadline) throws -> Deadline?
   ) throws {
-    let isOver = !note.description.isEmpty
     var change = try EntryChange(verb, phrase: phrase, past: past, call, in: session)
     if verb == "expire" {
       try checkLastKey(change) {
@@ -112,11 +109,13 @@ extension Command {
     }
     var report = ExpiryReport()
     guard
-      try !change.isPreview(
-        where: { try effect(on: $0).map { report.add($0) } ?? false }, fields: { report.fields })
+      try change.prepare(
+        note: note, fields: { report.fields },
+        where: { try effect(on: $0).map { report.add($0) } ?? false })
     else { return }
-    try change.confirm(isBulk: isOver, note: note) { try effect(on: $0)?.isChange ?? false }
-    try change.apply(losesValues: isOver) { batch, namespace, entry -> ExpiryReport.Effect? in
+    // The count for the question is not part of the answer.
+    report = ExpiryReport()
+    try change.apply(losesValues: note != nil) { batch, namespace, entry -> ExpiryReport.Effect? in
       let effect = try effect(on: entry)
       if case .changed(_, let after) = effect {
         let expires = Expiration(Deadline(after))

@@ -27,8 +27,9 @@ extension Command {
         return isChange
       }
       func fields() -> [ChangeSummary.Field] { [("unchanged", .number(unchanged))] }
-      guard try !change.isPreview(where: { count(wouldChange($0)) }, fields: fields) else { return }
-      try change.confirm(where: wouldChange)
+      guard try change.prepare(fields: fields, where: { count(wouldChange($0)) }) else { return }
+      // The count for the question is not part of the answer.
+      unchanged = 0
       try change.apply { batch, namespace, entry -> Bool? in
         guard wouldChange(entry) else { return false }
         return isPinned

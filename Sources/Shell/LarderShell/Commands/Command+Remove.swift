@@ -107,8 +107,7 @@ extension Command {
     ]
   ).running { call, session in
     var change = try EntryChange("evict", past: "evicted", skipsMissing: true, call, in: session)
-    guard try !change.isPreview() else { return }
-    try change.confirm()
+    guard try change.prepare() else { return }
     // A load (a call to the origin) that runs now must not store its value after the removal. A pattern or filter may also mean
     // keys that are absent now, so loads of all keys are refused.
     let areListed = change.scope.selection.listsKeys || change.scope.input != nil
