@@ -144,9 +144,8 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: place) }
     try damagedStore(at: place)
     let shell = try Shell(.plain, at: place)
-    // A damaged entry counts as absent if its key comes from standard input. So this input must omit `j` and `k`.
     // The absent key `lon` does not count as damaged, although the key `long` begins with `lon`.
-    if selection.hasSuffix("--stdin") { shell.input = bytes("lon\nl\nlong\n") }
+    if selection.hasSuffix("--stdin") { shell.input = bytes("lon\nj\nk\nl\nlong\n") }
     var others: [Int] = []
     shell.whenLooking = {
       shell.whenLooking = {}
@@ -160,11 +159,9 @@ import Testing
       if case .success = scan { others.append(damaged) }
     }
     #expect(try shell("export \(shell.file) \(selection)").hasPrefix("1\t5\t"))
-    let isPiped = selection.hasSuffix("--stdin")
-    let lost = isPiped ? "1 damaged entry was" : "3 damaged entries were"
     #expect(
-      shell.takeAside() == ["note: \(lost) left out; `verify` lists the damage"]
-        + (isPiped ? ["note: 1 key not found"] : []))
+      shell.takeAside() == ["note: 3 damaged entries were left out; `verify` lists the damage"]
+        + (selection.hasSuffix("--stdin") ? ["note: 1 key not found"] : []))
     #expect(others == [3])
   }
 
@@ -173,17 +170,26 @@ import Testing
     defer { try? FileManager.default.removeItem(atPath: place) }
     try damagedStore(at: place)
     let shell = try Shell(.plain, at: place)
-    for line in ["get @a k", "get @a l long", "info @a j", "ttl @a k", "evict @a k"] {
+    let lines = [
+      "get @a k", "get @a l long", "info @a j", "ttl @a k", "evict @a k", "exists @a l k",
+    ]
+    for line in lines {
       let error = try shell.error(line)
       #expect(
         error.code == .unreadable && "\(error.message)".hasSuffix("in a is damaged"), "\(line)")
     }
     for (line, count) in [
       ("keys @a", 2), ("count @a --larger 1", 2), ("get @a *", 3), ("search sound @a", 3),
+      ("keys @a --stdin", 1), ("evict @a --stdin --yes --dry-run", 1),
+      ("evict @a --stdin --yes", 1),
     ] {
-      let note = "note: \(count) damaged entries were left out; `verify` lists the damage"
+      shell.input = bytes("k\nl\n")
+      let entries = count == 1 ? "1 damaged entry was" : "\(count) damaged entries were"
+      let note = "note: \(entries) left out; `verify` lists the damage"
       #expect(try !shell(line).isEmpty && shell.takeAside() == [note], "\(line)")
     }
+    shell.input = bytes("k\n")
+    #expect(try shell.error("get @a --stdin").code == .unreadable)
   }
 }
 

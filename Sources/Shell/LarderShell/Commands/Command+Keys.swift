@@ -73,6 +73,8 @@ extension Command {
       var input = try IncomingKeys(call.has("-0") ? .nulSeparated : .lines, from: session.host)
       while let item = try input.next() { answers.append(try answer(item.key)) }
     }
+    let missing = answers.filter { !$0.isThere }.map(\.key)
+    if let error = try session.damage(of: missing, in: [namespace]) { throw error }
     try session.output.answer(
       .rows(
         [
@@ -83,7 +85,6 @@ extension Command {
           Column("exists", title: ""),
         ],
         answers.map { [.text(namespace.name), .bytes($0.key), .bool($0.isThere)] }))
-    let missing = answers.filter { !$0.isThere }.map(\.key)
     guard !missing.isEmpty else { return .done }
     // At the prompt, the answer shows which keys are missing. A script may stop at this error, so the error shows the reason.
     if call.line.source == .prompt { return .exitCode(ShellError.Code.noSuchKey.exitCode) }

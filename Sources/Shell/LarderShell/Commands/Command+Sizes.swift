@@ -69,7 +69,7 @@ extension Command {
       try all.visitEntries { entry in
         guard let time = entry.expires?.unix.since(now) else { return }
         if let bin = bounds.firstIndex(where: { $0.contains(time) }) { counts[bin] += 1 }
-      }.piped.noteAbsent(session.host)
+      }.noteAbsent(session.host)
       guard counts.contains(where: { $0 > 0 }) else {
         try session.output.writeLines(["nothing expires before \(session.wallClock.date(end))"])
         return

@@ -41,7 +41,7 @@ extension Command {
       let entries = Wording.count(run.negative, "negative entry was", "negative entries were")
       try session.host.notify("note: \(entries) left out: there is no value")
     }
-    try run.walked.piped.noteAbsent(session.host)
+    try run.walked.noteAbsent(session.host)
     let done = run.done
     if isPipe {
       // The next program of the pipe would read the summary as an entry, so the summary goes to standard error.

@@ -6,9 +6,6 @@ struct EntryTest {
   /// Either the conditions that need the value of the entry, or the conditions that need no value.
   private typealias Part = (condition: Expression, readsResponse: Bool)
 
-  let seesExpired: Bool
-  /// Counts the entries whose values this program cannot read.
-  let unreadable: UnreadableValues?
   private let queries: QueryRun
   private let patterns: [Selection.Pattern]
   private let facts: Part?
@@ -16,9 +13,7 @@ struct EntryTest {
 
   init(_ selection: Selection, _ queries: QueryRun) {
     self.queries = queries
-    unreadable = queries.unreadable
     patterns = selection.patterns
-    seesExpired = selection.wantsExpired
     func part(_ conditions: [Expression]) -> Part? {
       let condition = Expression.all(conditions)
       return conditions.isEmpty
@@ -34,10 +29,10 @@ struct EntryTest {
     patterns.isEmpty || patterns.contains { $0.matches(key) }
   }
 
-  /// Whether an entry meets the conditions that need no value. Returns false for an entry that `unreadable` counts.
+  /// Whether an entry meets the conditions that need no value. Returns false if this program cannot read the value.
   func passesFacts(_ entry: Store.Entry) throws -> Bool {
     guard try passes(facts, entry, Span()) else { return false }
-    return try !(unreadable?.take(entry) ?? false)
+    return try !(queries.unreadable?.take(entry) ?? false)
   }
 
   func passesValue(_ entry: Store.Entry, _ value: Span<UInt8>) throws -> Bool {

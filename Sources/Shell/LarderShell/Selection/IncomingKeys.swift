@@ -6,23 +6,6 @@ import ShellLanguage
   import Foundation
 #endif
 
-/// The number of keys from standard input, and the number of these keys that are in no namespace.
-struct PipedKeys {
-  var count = 0
-  var absent = 0
-
-  func check() throws(ShellError) {
-    guard absent > 0 else { return }
-    throw ShellError(
-      .noSuchKey, "\(Wording.count(absent)) of \(Wording.count(count, "key", "keys")) not found",
-      hint: "the others are above")
-  }
-
-  func noteAbsent(_ host: Host) throws {
-    if absent > 0 { try host.notify("note: \(ChangeSummary.notFound(absent))") }
-  }
-}
-
 /// Reads keys from standard input one by one, in the forms in which this shell writes lists of keys.
 struct IncomingKeys {
   /// A key in one namespace. If the namespace is nil, the key in all namespaces of the command.
@@ -52,7 +35,8 @@ struct IncomingKeys {
   /// Standard input; nil if the keys were already read.
   private let input: Host.Input?
   private var number = 0
-  private var seen = SeenKeys()
+  /// The keys that have come before. Keys may be long, so only 128-bit digests with a secret of this process are kept.
+  private var seen: Set<SIMD2<Int>> = []
   private var waiting: ArraySlice<Item> = []
 
   init(_ kind: Selection.KeyInput, from host: Host) throws(ShellError) {
@@ -68,9 +52,7 @@ struct IncomingKeys {
   mutating func next() throws -> Item? {
     while true {
       if let item = waiting.popFirst() {
-        // The name of a namespace contains no NUL, so a NUL separates the name from the key.
-        let name: [UInt8] = item.namespace.map { Array($0.utf8) + [0] } ?? []
-        if !item.key.isEmpty, seen.insert(name + item.key) { return item }
+        if !item.key.isEmpty, isNew(item) { return item }
         continue
       }
       guard var line = try input?.item(kind == .nulSeparated ? 0 : .newline, .max) else {
@@ -84,6 +66,17 @@ struct IncomingKeys {
       if line.last == .carriageReturn { line.removeLast() }
       waiting = try kind == .lines ? [Item(key: unescaped(line))] : records(line)[...]
     }
+  }
+
+  private mutating func isNew(_ item: Item) -> Bool {
+    func digest(_ part: Int) -> Int {
+      var hasher = Hasher()
+      hasher.combine(part)
+      hasher.combine(item.namespace.map { Array($0.utf8) })
+      hasher.combine(item.key)
+      return hasher.finalize()
+    }
+    return seen.insert(SIMD2(digest(0), digest(1))).inserted
   }
 
   private func unescaped(_ line: [UInt8]) throws(ShellError) -> [UInt8] {
@@ -122,21 +115,5 @@ struct IncomingKeys {
 
   private func wrong(_ predicate: SafeText, _ hint: SafeText) -> ShellError {
     ShellError(.usage, "line \(number) of standard input \(predicate)", hint: hint)
-  }
-}
-
-/// The keys that have come before. Keys may be long, so only 128-bit digests with a secret of this process are kept.
-struct SeenKeys {
-  private var digests: Set<SIMD2<Int>> = []
-
-  /// Adds a key. Returns false if the key has come before.
-  mutating func insert(_ key: [UInt8]) -> Bool {
-    func hash(_ part: Int) -> Int {
-      var hasher = Hasher()
-      hasher.combine(part)
-      hasher.combine(key)
-      return hasher.finalize()
-    }
-    return digests.insert(SIMD2(hash(0), hash(1))).inserted
   }
 }

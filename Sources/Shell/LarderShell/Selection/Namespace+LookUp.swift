@@ -13,11 +13,6 @@ extension Store.Namespace {
     return isDamaged
   }
 
-  /// Whether the key has an entry that has not expired. With `seesExpired`, whether the key has any entry.
-  func holds(_ key: [UInt8], _ seesExpired: Bool) throws -> Bool {
-    try entry(for: key).map { $0.state != .expired || seesExpired } ?? false
-  }
-
   /// Scans until the first value that this program cannot read, for example an encrypted value.
   func scanReadable(_ visit: (Store.Entry, Span<UInt8>) throws -> Bool) throws {
     do {

@@ -40,7 +40,7 @@ extension Scope {
       try output.writeLines([remark(walked.found - most, isAll: isAll, behind: lastKey)])
     }
     // If the keys were read before the walk, another walk has already noted the absent keys, so this walk writes no note.
-    if input == nil { try walked.piped.noteAbsent(session.host) }
+    if input == nil { try walked.noteAbsent(session.host) }
     try walked.noteDamage(session.host)
     if walked.found + walked.damaged == 0, output.isForPerson { try suggestOtherMatches() }
   }
@@ -66,7 +66,7 @@ extension Scope {
         if keys.count < Self.batch { break }
       }
     }
-    try Walked(damaged: walk.damaged).noteDamage(session.host)
+    try walk.walked.noteDamage(session.host)
   }
 
   /// Suggests keys that resemble a missing key. For a pattern, suggests matches in another case, or values that contain its text.

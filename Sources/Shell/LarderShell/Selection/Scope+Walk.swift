@@ -1,22 +1,42 @@
 import Larder
 import ShellLanguage
 
-struct Walked {
-  var piped = PipedKeys()
-  var damaged = 0
+/// The keys and entries that a walk has met.
+final class Walked {
   /// The number of entries that the walk has seen. If the walk had to sort the entries, entries beyond the limit count, too.
   var found = 0
+  /// The number of keys from standard input, and the number of these keys that are in no namespace.
+  var keys = 0
+  var absent = 0
+  private(set) var damaged = 0
+
+  func addDamage() { damaged += 1 }
 
   /// Writes notes about absent keys of standard input and about damaged entries that the walk has skipped.
   func note(_ host: Host) throws {
-    try piped.noteAbsent(host)
+    try noteAbsent(host)
     try noteDamage(host)
+  }
+
+  func noteAbsent(_ host: Host) throws {
+    if absent > 0 { try host.notify("note: \(ChangeSummary.notFound(absent))") }
   }
 
   func noteDamage(_ host: Host) throws {
     guard damaged > 0 else { return }
     let entries = Wording.count(damaged, "damaged entry was", "damaged entries were")
     try host.notify("note: \(entries) left out; `verify` lists the damage")
+  }
+
+  /// Throws if a key from standard input has no entry, or a damaged entry.
+  func checkKeys() throws(ShellError) {
+    guard keys > 0, absent + damaged > 0 else { return }
+    throw ShellError(
+      damaged > 0 ? .unreadable : .noSuchKey,
+      damaged > 0
+        ? "not all entries could be read"
+        : "\(Wording.count(absent)) of \(Wording.count(keys, "key", "keys")) not found",
+      hint: "the others are above")
   }
 }
 
@@ -37,70 +57,63 @@ extension Scope {
     _ read: (Store.Entry, Span<UInt8>) throws -> Item?, _ body: ([Item]) throws -> Void,
     while wantsMore: () -> Bool = { true }
   ) throws -> Walked {
-    try ProgressLine.show(verb, of: verb.map { _ in try total() }, in: session) { progress in
-      try walk(progress, readingValues, includingExpired, read, body, wantsMore)
-    }
-  }
-
-  private func walk<Item>(
-    _ progress: ProgressLine, _ readingValues: Bool, _ includingExpired: Bool,
-    _ read: (Store.Entry, Span<UInt8>) throws -> Item?, _ body: ([Item]) throws -> Void,
-    _ wantsMore: () -> Bool
-  ) throws -> Walked {
     guard selection.most > 0 else { return Walked() }
-    var selection = selection
-    let order = EntryOrder(selection)
-    if order != nil { selection.isReversed = false }
-    var walk = try SelectionWalk(
-      selection, in: namespaces, for: session, input: input,
-      readingValues: order?.readsValue ?? readingValues, includingExpired: includingExpired)
-    var first = FirstOf<Ranked>(
-      most: selection.most, pause: session.host.checkInterruption,
-      precedes: order?.precedes ?? { _, _ in true })
-    if let order {
-      try walk.advance { entry, value in
-        try first.add(order.ranked(entry, value, session.queries))
-        if first.count % Self.entriesPerBatch == 0 {
-          try progress.advance(by: Self.entriesPerBatch)
+    return try ProgressLine.show(verb, of: verb.map { _ in try total() }, in: session) { progress in
+      let order = EntryOrder(selection)
+      var selection = selection
+      if order != nil { selection.isReversed = false }
+      var walk = try SelectionWalk(
+        selection, in: namespaces, for: session, input: input,
+        readingValues: order?.readsValue ?? readingValues, includingExpired: includingExpired)
+      let walked = walk.walked
+      var sorted: ArraySlice<Ranked> = []
+      if let order {
+        var first = FirstOf<Ranked>(
+          most: selection.most, pause: session.host.checkInterruption, precedes: order.precedes)
+        try walk.advance { entry, value in
+          try first.add(order.ranked(entry, value, session.queries))
+          if first.count % Self.entriesPerBatch == 0 {
+            try progress.advance(by: Self.entriesPerBatch)
+          }
+          return true
         }
-        return true
+        walked.found = first.count
+        sorted = try first.sorted()[...]
       }
+      /// Gives the next entries to `take` until `take` returns false.
+      func next(_ take: SelectionWalk.Take) throws {
+        guard order != nil else { return try walk.advance(take) }
+        while let entry = sorted.popFirst()?.entry {
+          try session.host.checkInterruption()
+          let namespace = session.store.namespace(entry.namespace)
+          let wantsMore =
+            try readingValues
+            ? namespace.withEntry(for: entry.key, damaged: walked.addDamage, take)
+            : take(entry, Span())
+          if wantsMore == false { return }
+        }
+      }
+      var found = 0
+      while found < selection.most {
+        var items: [Item] = []
+        var (entries, room) = (0, readingValues ? Self.valuesPerBatch : Self.bytesPerBatch)
+        try next { entry, value in
+          entries += 1
+          found += 1
+          room -= entry.storedSize
+          if let item = try read(entry, value) { items.append(item) }
+          return entries < Self.entriesPerBatch && room > 0 && found < selection.most
+        }
+        if !items.isEmpty {
+          try body(items)
+          if !wantsMore() { break }
+        }
+        if entries == 0 { break }
+        if order == nil { try progress.advance(by: entries) }
+      }
+      if order == nil { walked.found = found }
+      return walked
     }
-    var sorted = try first.sorted()[...]
-    var damaged = 0
-    func noteDamage() { damaged += 1 }
-    /// Gives the next entries to `take` until `take` returns false.
-    func next(_ take: SelectionWalk.Take) throws {
-      guard order != nil else { return try walk.advance(take) }
-      while let entry = sorted.popFirst()?.entry {
-        try session.host.checkInterruption()
-        let namespace = session.store.namespace(entry.namespace)
-        let wantsMore =
-          try readingValues
-          ? namespace.withEntry(for: entry.key, damaged: noteDamage, take) : take(entry, Span())
-        if wantsMore == false { return }
-      }
-    }
-    var found = 0
-    while found < selection.most {
-      var items: [Item] = []
-      var (entries, room) = (0, readingValues ? Self.valuesPerBatch : Self.bytesPerBatch)
-      try next { entry, value in
-        entries += 1
-        found += 1
-        room -= entry.storedSize
-        if let item = try read(entry, value) { items.append(item) }
-        return entries < Self.entriesPerBatch && room > 0 && found < selection.most
-      }
-      if !items.isEmpty {
-        try body(items)
-        if !wantsMore() { break }
-      }
-      if entries == 0 { break }
-      if order == nil { try progress.advance(by: entries) }
-    }
-    return Walked(
-      piped: walk.piped, damaged: walk.damaged + damaged, found: order == nil ? found : first.count)
   }
 
   @discardableResult

@@ -19,14 +19,15 @@ struct SelectionWalk {
   private let now: Timestamp
   private let checkInterruption: () throws -> Void
   private var input: IncomingKeys?
-  /// The position of the walk: the finished namespaces, the ranges left in the present namespace, and the last key.
-  private var namespacesDone = 0
-  private var ranges: ArraySlice<KeyRange>?
+  /// The namespaces whose ranges are still to be read.
+  private var left: ArraySlice<Store.Namespace>
+  /// The next parts of the walk: ranges of one namespace, or one key from standard input in its namespaces.
+  private var parts: ArraySlice<Part> = []
+  /// The last key of the first part that was read.
   private var last: [UInt8]?
-  /// A key from standard input, and the namespaces that have the key and are still to be read. Nil between two keys.
-  private var pending: (key: [UInt8], namespaces: ArraySlice<Store.Namespace>)?
-  private(set) var piped = PipedKeys()
-  private(set) var damaged = 0
+  let walked = Walked()
+
+  private typealias Part = (range: KeyRange, namespace: Store.Namespace)
 
   /// - Parameters:
   ///   - input: The keys of standard input, if they were already read.
@@ -39,8 +40,9 @@ struct SelectionWalk {
     self.selection = selection
     isReversed = selection.isReversed
     self.namespaces = isReversed ? namespaces.reversed() : namespaces
+    left = self.namespaces[...]
     test = EntryTest(selection, session.queries)
-    seesExpired = includingExpired || test.seesExpired
+    seesExpired = includingExpired || selection.wantsExpired
     readsValues = readingValues || test.readsValues
     now = session.clock.now
     checkInterruption = session.host.checkInterruption
@@ -60,20 +62,16 @@ struct SelectionWalk {
   /// At most `most` further keys of a selection that needs no facts. This function is much faster than ``next(_:)``.
   mutating func nextKeys(_ most: Int) throws -> [[UInt8]] {
     var found: [[UInt8]] = []
-    var damaged = 0
-    func noteDamage() { damaged += 1 }
-    defer { self.damaged += damaged }
-    while found.count < most, let (range, namespace) = try nextRange() {
+    while found.count < most, let (range, namespace) = try nextPart() {
       guard case .prefix(let prefix) = range else { preconditionFailure("a key has facts") }
-      let (test, checkInterruption) = (test, checkInterruption)
       let start = try (last ?? selection.after).map { try namespace.cursor(after: $0) }
-      try namespace.scanKeys(prefix: prefix, after: start, damaged: noteDamage) {
+      try namespace.scanKeys(prefix: prefix, after: start, damaged: walked.addDamage) {
         try checkInterruption()
         let key: [UInt8] = $0.bytes
         if test.passesKey(key) { found.append(key) }
         return found.count < most
       }
-      if found.count < most { endRange() } else { last = found.last }
+      if found.count < most { endPart() } else { last = found.last }
     }
     return found
   }
@@ -83,38 +81,32 @@ struct SelectionWalk {
 
   /// Gives the next entries to `take` until `take` returns false.
   mutating func advance(_ take: Take) throws {
-    while let (range, namespace) = try nextRange() {
+    while let (range, namespace) = try nextPart() {
       if try !visit(range, of: namespace, take) { return }
     }
-    while let (key, namespaces) = try pending ?? nextFromInput() {
-      pending = nil
-      for (index, namespace) in namespaces.enumerated() {
-        guard try visit(key, of: namespace, take) == false else { continue }
-        pending = (key, namespaces.dropFirst(index + 1))
-        return
+  }
+
+  /// The part that must be read now: first the ranges of each namespace, and then the keys from standard input.
+  private mutating func nextPart() throws -> Part? {
+    while parts.isEmpty {
+      if let namespace = left.popFirst() {
+        parts = try ranges(of: namespace).map { (range: $0, namespace: namespace) }[...]
+      } else if let (key, holders) = try nextFromInput() {
+        parts = holders.map { (range: KeyRange.key(key), namespace: $0) }[...]
+      } else {
+        return nil
       }
     }
+    return parts.first
   }
 
-  private mutating func nextRange() throws -> (KeyRange, Store.Namespace)? {
-    while namespacesDone < namespaces.count {
-      let namespace = namespaces[namespacesDone]
-      let left = try ranges ?? allRanges(of: namespace)[...]
-      ranges = left
-      if let range = left.first { return (range, namespace) }
-      ranges = nil
-      namespacesDone += 1
-    }
-    return nil
-  }
-
-  private mutating func endRange() {
-    ranges = ranges?.dropFirst()
+  private mutating func endPart() {
+    parts.removeFirst()
     last = nil
   }
 
   /// The ranges of a namespace that must be read, in the order in which the walk reads them.
-  private func allRanges(of namespace: Store.Namespace) throws -> [KeyRange] {
+  private func ranges(of namespace: Store.Namespace) throws -> [KeyRange] {
     var ranges = selection.ranges
     let isOpen = ranges.contains { if case .prefix = $0 { true } else { false } }
     if isOpen, let keys = try indexedKeys(of: namespace) {
@@ -122,6 +114,7 @@ struct SelectionWalk {
         Set(keys).filter { key in test.passesKey(key) && ranges.contains { $0.contains(key) } }
         .sorted { $0.lexicographicallyPrecedes($1) }.map(KeyRange.key)
     }
+    ranges.removeAll { if case .key(let key) = $0 { !isBehindStart(key) } else { false } }
     return isReversed ? ranges.reversed() : ranges
   }
 
@@ -149,21 +142,19 @@ struct SelectionWalk {
   ) throws -> Bool {
     switch range {
     case .key(let key):
-      endRange()
-      guard isBehindStart(key) else { return true }
-      return try visit(key, of: namespace, take) ?? true
+      endPart()
+      return try visit(key, of: namespace, take)
     case .prefix(let prefix) where isReversed:
       while true {
         let keys = try namespace.lastKeys(
           prefix: prefix, before: last ?? selection.after, atMost: Self.batch)
         for key in keys {
           last = key
-          guard test.passesKey(key) else { continue }
-          if try visit(key, of: namespace, take) == false { return false }
+          if try test.passesKey(key) && !visit(key, of: namespace, take) { return false }
         }
         if keys.count < Self.batch { break }
       }
-      endRange()
+      endPart()
       return true
     case .prefix(let prefix): return try scan(prefix, of: namespace, take)
     }
@@ -172,31 +163,23 @@ struct SelectionWalk {
   private mutating func scan(
     _ prefix: [UInt8], of namespace: Store.Namespace, _ take: Take
   ) throws -> Bool {
-    let (test, checkInterruption) = (test, checkInterruption)
-    let hasKey = { (key: [UInt8]) throws -> Bool in
+    func hasKey(_ key: [UInt8]) throws -> Bool {
       try checkInterruption()
       return test.passesKey(key)
     }
-    var reached: [UInt8]?
-    var damaged = 0
-    func noteDamage() { damaged += 1 }
-    defer { self.damaged += damaged }
     let start = try (last ?? selection.after).map { try namespace.cursor(after: $0) }
+    var wantsMore = true
     try namespace.scanEntries(
       prefix: prefix, after: start, includingExpired: seesExpired, readsValues: readsValues,
-      damaged: noteDamage, whereKey: hasKey, where: test.passesFacts
+      damaged: walked.addDamage, whereKey: hasKey, where: test.passesFacts
     ) { entry, value in
       guard try test.passesValue(entry, value) else { return true }
-      let wantsMore = try take(entry, value)
-      if !wantsMore { reached = entry.key.bytes }
+      wantsMore = try take(entry, value)
+      if !wantsMore { last = entry.key.bytes }
       return wantsMore
     }
-    guard let reached else {
-      endRange()
-      return true
-    }
-    last = reached
-    return false
+    if wantsMore { endPart() }
+    return wantsMore
   }
 
   /// Whether a key comes after the key of `--after`, in the order of the walk.
@@ -205,40 +188,41 @@ struct SelectionWalk {
     return isReversed ? key.lexicographicallyPrecedes(start) : start.lexicographicallyPrecedes(key)
   }
 
-  /// Visits the entry under a key. Returns nil if there is no entry, or if the entry does not pass.
-  private mutating func visit(
+  /// Visits the entry under a key, if there is an entry that passes. Returns false if `take` wants no further entries.
+  private func visit(
     _ key: [UInt8], of namespace: Store.Namespace, _ take: Take
-  ) throws -> Bool? {
-    try checkInterruption()
-    let (test, seesExpired) = (test, seesExpired)
+  ) throws -> Bool {
     func isWanted(_ entry: Store.Entry) throws -> Bool {
-      try (entry.state != .expired || seesExpired) && test.passesFacts(entry)
+      try isSeen(entry) && test.passesFacts(entry)
     }
-    var damaged = 0
-    func noteDamage() { damaged += 1 }
-    defer { self.damaged += damaged }
+    try checkInterruption()
     return try namespace.withEntry(
-      for: key, readsValue: readsValues, damaged: noteDamage, where: isWanted
-    ) { entry, value -> Bool? in
-      try test.passesValue(entry, value) ? take(entry, value) : nil
-    } ?? nil
+      for: key, readsValue: readsValues, damaged: walked.addDamage, where: isWanted
+    ) { entry, value in
+      try !test.passesValue(entry, value) || take(entry, value)
+    } ?? true
   }
 
-  private mutating func nextFromInput() throws -> (
-    key: [UInt8], namespaces: ArraySlice<Store.Namespace>
-  )? {
+  private func isSeen(_ entry: Store.Entry) -> Bool { entry.state != .expired || seesExpired }
+
+  /// The next key from standard input that has an entry, with the namespaces of its entries.
+  private mutating func nextFromInput() throws -> (key: [UInt8], holders: [Store.Namespace])? {
     while let item = try input?.next() {
       try checkInterruption()
-      piped.count += 1
+      walked.keys += 1
       // A pattern of the command already finds this key, so the key from standard input is skipped.
       if selection.patterns.contains(where: { $0.matches(item.key) }), isBehindStart(item.key) {
         continue
       }
-      let holders = try namespaces.filter {
-        try item.namespace.map($0.name.isExactly) ?? true && $0.holds(item.key, seesExpired)
+      let damaged = walked.damaged
+      let holders = try namespaces.filter { namespace in
+        guard item.namespace.map(namespace.name.isExactly) ?? true else { return false }
+        return try namespace.withEntry(
+          for: item.key, readsValue: false, damaged: walked.addDamage
+        ) { entry, _ in isSeen(entry) } ?? false
       }
-      guard holders.isEmpty else { return (item.key, holders[...]) }
-      piped.absent += 1
+      guard holders.isEmpty else { return (item.key, holders) }
+      if walked.damaged == damaged { walked.absent += 1 }
     }
     return nil
   }

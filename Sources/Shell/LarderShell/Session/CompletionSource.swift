@@ -47,7 +47,9 @@ package final class CompletionSource {
         let last = try namespace.lastKeys(prefix: prefix, before: nil, atMost: Self.mostFound)
         // If the last `mostFound` keys have expired, a further search could take long. So the last key is a candidate, too.
         let substitute = last.count < Self.mostFound ? nil : last.first
-        let living = try last.first { try namespace.holds($0, false) } ?? substitute
+        let living =
+          try last.first { try namespace.entry(for: $0).map { $0.state != .expired } ?? false }
+          ?? substitute
         if let living { keys.insert(living) }
         keys.formUnion(try namespace.page(limit: 1, prefix: prefix).items.map(\.key.bytes))
       }

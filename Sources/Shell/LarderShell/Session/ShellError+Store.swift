@@ -76,7 +76,7 @@ extension Session {
   }
 
   /// The error for the first key whose entry is damaged; nil if no entry is damaged.
-  private func damage(
+  func damage(
     of keys: [[UInt8]], in namespaces: [Store.Namespace]
   ) throws -> ShellError? {
     for key in keys {
