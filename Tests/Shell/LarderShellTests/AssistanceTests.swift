@@ -58,6 +58,8 @@ import Testing
     #expect(texts("keys --where ", ["a"]).contains("'.a"))
     #expect(texts("get @a key .n", ["name"]) == [".name"])
     #expect(texts("keys --show '.a, lo") == ["lower("])
+    #expect(texts("keys --where '.a[].", ["a", "b", "a[].b"]) == [".a[].b"])
+    #expect(texts("keys --where '.K\u{F6}", ["a", "name"]) == [])
     let completion = completer.completion(of: bytes("keys --where '.a = 1 and .ye")) { _ in
       ([bytes("year")], false)
     }
@@ -70,6 +72,7 @@ import Testing
     #expect(
       JSONText.paths(of: bytes(#"{"a":1,"b":{"c":2,"d":[{"e":3}]},"odd name":{"f":4}}"#))
         == ["a", "b", "b.c", "b.d"])
+    #expect(JSONText.paths(of: bytes(#"{"a":[{"b":1},2]}"#)) == ["a", "a[].b"])
     #expect(JSONText.paths(of: bytes("[{\"a\":1}]")) == [])
     #expect(JSONText.paths(of: bytes("{")) == [])
   }

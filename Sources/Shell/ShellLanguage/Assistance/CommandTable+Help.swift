@@ -101,31 +101,27 @@ struct ArgumentState {
     for word in words {
       if !optionsEnded, word.bareText == "--" {
         optionsEnded = true
-      } else if openOption != nil {
+        continue
+      }
+      guard openOption == nil else {
         openOption = nil
-      } else if let argument = try? Argument(optionsEnded ? word.quoted : word) {
-        consume(argument, command)
-      } else {
-        // The shell reports a wrong word when the line runs, so this code only counts the wrong word.
-        filled += 1
+        continue
+      }
+      switch try? Argument(optionsEnded ? word.quoted : word) {
+      // The shell reports a wrong word when the line runs, so this code only counts the wrong word.
+      case .word, nil: filled += 1
+      case .option(let option):
+        given.insert(option.spelling)
+        let spec = command.option(named: option.spelling)
+        if spec?.kind != nil, option.value == nil { openOption = spec }
+      case .allNamespaces: namespaces = .all
+      case .namespace(let name):
+        if command.parameters.contains(where: { $0.kind == .namespace }) { filled += 1 }
+        let names = if case .named(let names) = namespaces { names } else { [NamespaceName]() }
+        namespaces = .named(names + [name])
       }
     }
     parameter =
       command.parameters.dropFirst(filled).first ?? command.parameters.last { $0.isRepeated }
-  }
-
-  private mutating func consume(_ argument: Argument, _ command: CommandSpec) {
-    switch argument {
-    case .word: filled += 1
-    case .option(let option):
-      given.insert(option.spelling)
-      guard let spec = command.option(named: option.spelling) else { return }
-      if spec.kind != nil, option.value == nil { openOption = spec }
-    case .allNamespaces: namespaces = .all
-    case .namespace(let name):
-      if command.parameters.contains(where: { $0.kind == .namespace }) { filled += 1 }
-      let names = if case .named(let names) = namespaces { names } else { [NamespaceName]() }
-      namespaces = .named(names + [name])
-    }
   }
 }

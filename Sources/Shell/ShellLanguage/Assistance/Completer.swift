@@ -48,12 +48,11 @@ package struct Completer: Sendable {
       }
       return names(word, find(.namespaces(prefix: Array(word.bytes.dropFirst()))), mark: "@")
     }
-    if let parameter = state.parameter { return complete(word, parameter.kind, state, find) }
     // In `get KEY .path`, the last word is the path of a field, so the candidates are the names of fields.
-    if command.trailing.first?.kind == .path, state.filled > 0, word.leads(with: ".") {
-      return completeOperand(word, .path, state, find)
-    }
-    return complete(word, command.selection == nil ? nil : .key, state, find)
+    let isPath =
+      command.trailing.first?.kind == .path && state.filled > 0 && word.leads(with: ".")
+    let kind: ValueKind? = isPath ? .path : command.selection == nil ? nil : .key
+    return complete(word, state.parameter?.kind ?? kind, state, find)
   }
 
   private func complete(
@@ -112,11 +111,12 @@ package struct Completer: Sendable {
   }
 
   /// Completes the name or path at the end of an expression, also within a quote that is still open.
-  func completeOperand(
+  private func completeOperand(
     _ word: Word, _ kind: ValueKind, _ state: ArgumentState, _ find: (Request) -> Found
   ) -> Completion {
+    // Names with other letters than ASCII have no candidates, so these letters must not separate words.
     let before = word.bytes.lastIndex {
-      !QueryToken.isIdentifierByte($0) && $0 != UInt8(ascii: ".")
+      !QueryToken.isIdentifierByte($0) && !".[]".utf8.contains($0) && $0 < 0x80
     }
     let tail = word.bytes.dropFirst(before.map { $0 + 1 } ?? 0)
     let end = word.range.upperBound

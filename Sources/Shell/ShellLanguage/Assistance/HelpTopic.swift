@@ -4,13 +4,10 @@ package struct HelpTopic: Sendable {
   package let aliases: [String]
   package let text: String
 
-  private static let filters = DisplayWidth.list(Selection.options.map { ($0.usage, $0.summary) })
-  private static let modes = DisplayWidth.list(
-    OutputMode.allCases.map { ($0.rawValue, $0.summary) })
-
   package static let all: [HelpTopic] = texts.map { names, text in
     let words = names.split(separator: " ").map(String.init)
-    return HelpTopic(name: words[0], aliases: Array(words.dropFirst()), text: text)
+    let ended = text.hasSuffix("\n") ? text : text + "\n"
+    return HelpTopic(name: words[0], aliases: Array(words.dropFirst()), text: ended)
   }
 
   /// The texts of the topics. The words before a text are the name of the topic and the aliases.
@@ -25,11 +22,10 @@ package struct HelpTopic: Sendable {
     one of each record; @* is all of them. An entry must match one of the keys or patterns, and
     all filters.
 
-    \(filters)
+    \(DisplayWidth.list(Selection.options.map { ($0.usage, $0.summary) }))
     examples:
       keys @departures 'Malm\u{F6} C:'* --expiring 1h
       evict @articles --older 7d --larger 10kB --dry-run
-
     """,
     "expressions where paths show": #"""
     --where EXPR selects entries, --show EXPR,... shows columns, --sort, --by, sum, min, max and avg
@@ -51,7 +47,6 @@ package struct HelpTopic: Sendable {
     A missing field reads as null. Values of different types are never equal. With [], a test holds
     if it holds for any element; --show lists the elements, --sort takes the smallest, with --reverse
     the largest, and the others take each. No element reads as null.
-
     """#,
     "times durations": """
     A duration is a number and a unit: 250ms 90s 15m 1h30m 1.5h 7d 1w, in quotes also '1h 30m'. m is
@@ -68,12 +63,10 @@ package struct HelpTopic: Sendable {
 
     With --older, --newer and --idle a duration counts back, and the other forms are the last one.
     In expire, +2h is two hours later than the present expiry of each entry.
-
     """,
     "sizes": """
     A size is bytes: 512, 10kB, 1.5MB, 2GB in powers of 1000, 10KiB, 10MiB, 2GiB in powers of 1024.
     Case does not matter. Sizes are shown in powers of 1000. A count takes k and M: 5k is 5000.
-
     """,
     "quoting quotes words": #"""
     Quoted text means exactly itself: it is never an option, a namespace, a keyword or a pattern.
@@ -89,7 +82,6 @@ package struct HelpTopic: Sendable {
       --         all words after it are exact data
 
     Parts that touch are one word: 'Kiruna:'* is a pattern of all keys that begin with Kiruna:
-
     """#,
     "globs patterns glob regex": #"""
     A pattern is a word with one of these outside quotes:
@@ -109,7 +101,6 @@ package struct HelpTopic: Sendable {
       a|b  (ab)  (?i)                 one or the other, a group, ignore case from here
 
     It takes time in proportion to the text. So \1, (?=a) and (?<=a) are not supported.
-
     """#,
     "changes bulk confirmation": """
     A change is a bulk change if its words do not list the keys: a pattern, a filter, a namespace
@@ -121,15 +112,13 @@ package struct HelpTopic: Sendable {
 
     At a terminal a person is asked; elsewhere the change is refused with exit code 5. purge removes
     expired entries only and needs no confirmation.
-
     """,
     "output modes formats": """
     output MODE sets the form, and so does larder -o MODE. -o MODE behind a command is for that
     command alone.
 
-    \(modes)
+    \(DisplayWidth.list(OutputMode.allCases.map { ($0.rawValue, $0.summary) }))
     In JSON a field of bytes that are not UTF-8 is named ..._base64 and holds base64.
-
     """,
     "pipes redirection sequences": """
     keys @a; count @a       one command after the other; an error ends the sequence
@@ -139,7 +128,6 @@ package struct HelpTopic: Sendable {
 
     Output into a file or a program has the form of a pipe: plain, all rows, no color. Quote a word
     that contains ; | > < or &.
-
     """,
     "scripts exit arguments": """
     larder STORE COMMAND WORD... runs one command whose words are not parsed again: after -- they are
@@ -158,7 +146,6 @@ package struct HelpTopic: Sendable {
     ^C          drops the line, or stops the command
     ^L          clears the screen
     ^D          leaves
-
     """,
     "color colour colors": """
     While a line is typed, commands are bold, options blue, namespaces cyan, quoted text green,
@@ -167,7 +154,6 @@ package struct HelpTopic: Sendable {
 
     Colors appear at a terminal and never carry meaning alone. option color off, larder --no-color, a
     NO_COLOR that is not empty, and TERM=dumb turn them off.
-
     """,
   ]
 }

@@ -67,9 +67,8 @@ package struct Highlighter: Sendable {
   }
 
   private func isQuantity(_ word: Word) -> Bool {
-    let digits = word.bytes.first == UInt8(ascii: "+") ? word.bytes.dropFirst() : word.bytes[...]
-    guard digits.first?.isDigit == true else { return false }
-    let word = Word(Array(digits), isBare: true, at: word.range)
-    return (try? word.size()) != nil || (try? word.duration()) != nil
+    let number = word.leads(with: "+") ? word.dropping(1) : word
+    guard number.bytes.first?.isDigit == true else { return false }
+    return (try? number.size()) != nil || (try? number.duration()) != nil
   }
 }

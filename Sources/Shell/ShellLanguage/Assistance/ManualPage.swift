@@ -36,11 +36,7 @@ package struct ManualPage {
   package var text: String { lines.joined(separator: "\n") + "\n" }
 
   private mutating func section(_ title: String, _ paragraphs: String...) {
-    lines.append(".SH \(title)")
-    for (index, paragraph) in paragraphs.enumerated() {
-      if index > 0 { lines.append(".PP") }
-      lines.append(Self.escaped(paragraph))
-    }
+    lines += [".SH \(title)", paragraphs.map(Self.escaped).joined(separator: "\n.PP\n")]
   }
 
   private mutating func commands(of group: CommandSpec.Group) {
@@ -69,17 +65,11 @@ package struct ManualPage {
 
   /// Escapes text for the formatter of manual pages, so that a dash stays a dash and a leading period does not begin a request.
   package static func escaped(_ text: String) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      if let escape = escapes[scalar] {
-        result += escape
-      } else if scalar.isASCII {
-        result.unicodeScalars.append(scalar)
-      } else {
-        let digits = String(scalar.value, radix: 16, uppercase: true)
-        result += "\\[u" + String(repeating: "0", count: max(4 - digits.count, 0)) + digits + "]"
-      }
-    }
+    let result = text.unicodeScalars.map { scalar -> String in
+      guard !scalar.isASCII else { return escapes[scalar] ?? String(scalar) }
+      let digits = String(scalar.value, radix: 16, uppercase: true)
+      return "\\[u" + String(repeating: "0", count: max(4 - digits.count, 0)) + digits + "]"
+    }.joined()
     return result.hasPrefix(".") ? "\\&" + result : result
   }
 

@@ -4,7 +4,8 @@ extension JSONText {
     (try? JSONText(text))?.fields()?.map { String(decoding: $0.name, as: UTF8.self) } ?? []
   }
 
-  /// The paths of fields: one or two names without indexes and quotes, such as `a.b`. Empty if `text` is not an object.
+  /// The paths of fields: one or two names without quotes, such as `a.b`, or `a[].b` in the elements of an array. A path can
+  /// occur twice. Empty if `text` is not an object.
   package static func paths(of text: [UInt8]) -> [String] {
     (try? JSONText(text))?.paths(in: 0, "") ?? []
   }
@@ -13,7 +14,10 @@ extension JSONText {
     (fields(of: index) ?? []).flatMap { field -> [String] in
       guard QueryToken.isIdentifier(field.name) else { return [] }
       let path = prefix + String(decoding: field.name, as: UTF8.self)
-      return [path] + (prefix.isEmpty ? paths(in: field.value, path + ".") : [])
+      guard prefix.isEmpty else { return [path] }
+      let isArray = firstByte(of: field.value) == UInt8(ascii: "[")
+      let inner = isArray ? children(of: field.value).map(\.value) : [field.value]
+      return [path] + inner.flatMap { paths(in: $0, path + (isArray ? "[]." : ".")) }
     }
   }
 
