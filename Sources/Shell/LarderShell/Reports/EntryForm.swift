@@ -29,7 +29,7 @@ struct EntryForm {
   static func facts(_ entry: Store.Entry, _ clock: WallClock) -> [Cell] {
     [
       .text(entry.namespace), .bytes(entry.key.bytes), .size(entry.size), .size(entry.storedSize),
-      .time(entry.written.unix), entry.lastUsed.map { .time($0.unix) } ?? .null,
+      .time(entry.written.unix), .optional(entry.lastUsed?.unix, Cell.time),
       Cell.staleExpiry(entry) ?? .expiry(entry.expires?.unix), .expiresIn(entry, clock),
       .text(entry.state.rawValue),
     ]
@@ -81,7 +81,7 @@ extension Cell {
   }
 
   static func expiresIn(_ entry: Store.Entry, _ clock: WallClock) -> Cell {
-    entry.expires.map { .span($0.unix.since(clock.now)) } ?? .null
+    .optional(entry.expires?.unix.since(clock.now), Cell.span)
   }
 
   /// The lifetime that a rule gives to entries: `never`, a duration, a time, or words.

@@ -50,8 +50,8 @@ struct FaultReport {
 
   private func cells(_ fault: Inconsistency) -> [Cell] {
     [
-      .text(fault.kind), fault.namespace.map { .text($0) } ?? .null,
-      fault.key.map { .bytes($0) } ?? .null, .text(fault.detail),
+      .text(fault.kind), .optional(fault.namespace, Cell.text), .optional(fault.key, Cell.bytes),
+      .text(fault.detail),
     ]
   }
 

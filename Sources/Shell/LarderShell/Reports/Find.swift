@@ -80,14 +80,14 @@ struct Find {
   /// Lines such as `departures "Malmo C:07"  { "station": "Malmo C" }`. Further matches are on the lines below.
   func lines(_ presentation: Presentation, namesNamespaces: Bool) -> [UInt8] {
     let name = namesNamespaces ? "\(SafeText(entry.namespace)) " : ""
-    var lead = "\(name)\(Quoting.brief(entry.key.bytes))  "
+    let lead = "\(name)\(Quoting.brief(entry.key.bytes))  "
+    let width = DisplayWidth.of(lead)
     // A long name gets a line of its own, so that the match has room.
-    if let width = presentation.width, DisplayWidth.of(lead) > width / 2 { lead += "\n" }
-    let indent = lead.hasSuffix("\n") ? 4 : min(DisplayWidth.of(lead), 20)
-    let columns = presentation.width.map { $0 - (lead.hasSuffix("\n") ? 4 : DisplayWidth.of(lead)) }
+    let isAlone = presentation.width.map { width > $0 / 2 } ?? false
+    let indent = String(repeating: " ", count: isAlone ? 4 : min(width, 20))
+    let columns = presentation.width.map { $0 - (isAlone ? 4 : width) }
     return shown.enumerated().flatMap { index, match in
-      let isBehind = index == 0 && !lead.hasSuffix("\n")
-      let start = (index == 0 ? lead : "") + (isBehind ? "" : String(repeating: " ", count: indent))
+      let start = index > 0 ? indent : isAlone ? "\(lead)\n\(indent)" : lead
       return Array("\(start)\(match.text(presentation, columns: columns))\n".utf8)
     }
   }

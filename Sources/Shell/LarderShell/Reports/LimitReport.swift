@@ -82,8 +82,8 @@ struct LimitReport {
   private static func cells(_ row: Row) -> [Cell] {
     [
       .text(row.namespace), .text(row.limit), row.used, row.allowed,
-      row.share.map { .share($0) } ?? .null, row.share.map { .bar($0) } ?? .null, row.declared,
-      row.override, row.whenFull.map { .prose($0) } ?? .null,
+      .optional(row.share, Cell.share), .optional(row.share, Cell.bar), row.declared,
+      row.override, .optional(row.whenFull, Cell.prose),
     ]
   }
 
@@ -130,7 +130,7 @@ struct LimitReport {
     _ values: [Int?], whenFull: String
   ) -> Row {
     func shown(_ value: Int?) -> Cell {
-      value.map { $0 == Limits.unlimited ? .text("none") : cell($0) } ?? .null
+      .optional(value) { $0 == Limits.unlimited ? .text("none") : cell($0) }
     }
     var row = Row(
       namespace: namespace, limit: limit, used: .optional(used, cell), allowed: shown(values[0]),

@@ -95,8 +95,8 @@ extension AnswerWriter {
     }
     for field in fields {
       let bytes = mode == .json || mode == .jsonl ? field.json : field.text
-      let isSafe = !presentation.isTerminal
-      try write((isSafe ? bytes : Array(Quoting.printable(bytes).utf8)) + [.newline])
+      let shown = presentation.isTerminal ? Array(Quoting.printable(bytes).utf8) : bytes
+      try write(shown + [.newline])
     }
   }
 
