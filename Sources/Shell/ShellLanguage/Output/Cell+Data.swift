@@ -44,12 +44,9 @@ extension Cell {
   /// Milliseconds as exact seconds, such as `853.2` or `-0.5`.
   static func seconds(_ milliseconds: Int64) -> String {
     let (whole, rest) = milliseconds.magnitude.quotientAndRemainder(dividingBy: 1000)
-    var text = (milliseconds < 0 ? "-" : "") + String(whole)
-    guard rest > 0 else { return text }
-    var fraction = padded(Int(rest), 3)
-    while fraction.hasSuffix("0") { fraction.removeLast() }
-    text += "." + fraction
-    return text
+    var text = "\(milliseconds < 0 ? "-" : "")\(whole).\(padded(Int(rest), 3))"
+    while text.last == "0" { text.removeLast() }
+    return text.last == "." ? String(text.dropLast()) : text
   }
 }
 

@@ -88,14 +88,12 @@ package enum Bar {
     let most = max(rows.map(\.count).max() ?? 0, 1)
     var result = ""
     for (index, row) in rows.enumerated() {
-      let bar = text(
-        Double(row.count) / Double(most), width: width, hasUnicode: presentation.hasUnicode)
+      let share = Double(row.count) / Double(most)
+      let bar = text(share, width: width, hasUnicode: presentation.hasUnicode)
       let space = String(repeating: " ", count: countWidth - counts[index].count)
-      let line = DisplayWidth.pad(labels[index], to: labelWidth) + "  " + space + counts[index]
-      result +=
-        DisplayWidth.fit(
-          line + (bar.isEmpty ? "" : " \(bar)"), to: columns,
-          mark: presentation.cutMark) + "\n"
+      var line = "\(DisplayWidth.pad(labels[index], to: labelWidth))  \(space)\(counts[index])"
+      if !bar.isEmpty { line += " \(bar)" }
+      result += DisplayWidth.fit(line, to: columns, mark: presentation.cutMark) + "\n"
     }
     return Array(result.utf8)
   }

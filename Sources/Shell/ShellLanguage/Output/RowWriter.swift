@@ -1,8 +1,9 @@
 /// Writes rows in batches, so that a long list needs little memory. A batch keeps the column widths of the previous batches.
 package struct RowWriter: Sendable {
   private let presentation: Presentation
+  /// The columns that the mode shows, and the index of the cell of each column in a row.
   private let columns: [Column]
-  private let shown: [Int]
+  private let indices: [Int]
   private let isObject: Bool
   private var table: TableLayout
   private var count = 0
@@ -11,7 +12,6 @@ package struct RowWriter: Sendable {
     _ presentation: Presentation, columns: [Column], isObject: Bool = false, isLong: Bool = false
   ) {
     self.presentation = presentation
-    self.columns = columns
     self.isObject = isObject
     let visibility: Column.Visibility =
       switch presentation.mode {
@@ -19,31 +19,33 @@ package struct RowWriter: Sendable {
       case .plain, .raw, .auto: isLong ? .data : .plain
       case .json, .jsonl, .csv: .data
       }
-    shown = columns.indices.filter { !columns[$0].visibility.isDisjoint(with: visibility) }
-    table = TableLayout(presentation, titles: shown.map { columns[$0].title })
+    indices = columns.indices.filter { !columns[$0].visibility.isDisjoint(with: visibility) }
+    self.columns = indices.map { columns[$0] }
+    table = TableLayout(presentation, titles: self.columns.map(\.title))
   }
 
   package func begin() -> [UInt8] {
     switch presentation.mode {
     case .json where !isObject: Array("[".utf8)
-    case .csv: CSV.line(CSV.header(shown.map { columns[$0] }))
+    case .csv: CSV.line(CSV.header(columns))
     case .markdown: table.markdownHeader(isObject: isObject)
     default: []
     }
   }
 
   package mutating func write(_ rows: [[Cell]]) -> [UInt8] {
-    guard !rows.isEmpty, !shown.isEmpty else { return [] }
+    guard !rows.isEmpty, !columns.isEmpty else { return [] }
     defer { count += rows.count }
+    let shown = rows.map { row in indices.map { row[$0] } }
     switch presentation.mode {
-    case .markdown:
-      return table.markdown(rows.map { row in shown.map { row[$0] } }, isObject: isObject)
-    case .table where isObject: return table.facts(shown.map { rows[0][$0] })
-    case .table:
-      return table.lines(rows.map { row in shown.map { row[$0] } }, withHeader: count == 0)
+    case .markdown: return table.markdown(shown, isObject: isObject)
+    case .table where isObject: return table.facts(shown[0])
+    case .table: return table.lines(shown, withHeader: count == 0)
     default:
       var bytes: [UInt8] = []
-      for (index, row) in rows.enumerated() { append(row, isFirst: count + index == 0, to: &bytes) }
+      for (index, row) in shown.enumerated() {
+        append(row, isFirst: count + index == 0, to: &bytes)
+      }
       return bytes
     }
   }
@@ -61,14 +63,13 @@ package struct RowWriter: Sendable {
       bytes += object(row).text.utf8
       bytes.append(.newline)
     case .csv:
-      let line = CSV.line(shown.flatMap { CSV.fields(row[$0], of: columns[$0]) })
+      let line = CSV.line(zip(row, columns).flatMap { CSV.fields($0, of: $1) })
       bytes += presentation.isTerminal ? Self.visible(line.dropLast(2)) + line.suffix(2) : line
     case .plain, .raw, .table, .auto, .markdown:
       let isEscaped = presentation.mode == .plain && !presentation.endsWithNUL
-      for (position, index) in shown.enumerated() {
-        if position > 0, !presentation.endsWithNUL { bytes.append(.tab) }
-        let field =
-          isEscaped ? Array(row[index].plain(isName: columns[index].isName).utf8) : row[index].raw
+      for (index, cell) in row.enumerated() {
+        if index > 0, !presentation.endsWithNUL { bytes.append(.tab) }
+        let field = isEscaped ? Array(cell.plain(isName: columns[index].isName).utf8) : cell.raw
         // A key may have control characters, on which a terminal would act, so a terminal gets escapes instead.
         bytes += presentation.isTerminal ? Self.visible(field[...]) : field
         if presentation.endsWithNUL { bytes.append(0) }
@@ -85,9 +86,9 @@ package struct RowWriter: Sendable {
     var fields: [JSON.Field] = []
     var grouped: [JSON.Field] = []
     var group: String?
-    for index in shown where row[index] != .blank {
-      let field = row[index].jsonField(columns[index].name)
-      if let name = columns[index].group {
+    for (cell, column) in zip(row, columns) where cell != .blank {
+      let field = cell.jsonField(column.name)
+      if let name = column.group {
         group = name
         grouped.append(field)
       } else {

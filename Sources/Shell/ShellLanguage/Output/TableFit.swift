@@ -1,10 +1,11 @@
 struct TableColumn {
   let title: String
+  let cells: [Cell]
+  var texts: [String]
   var width: Int
   let isRight: Bool
   /// Whether a long text continues on the next line instead of being cut.
   let wraps: Bool
-  var texts: [String]
 
   var textWidth: Int { texts.map { DisplayWidth.of($0) }.max() ?? 0 }
 }
@@ -21,25 +22,20 @@ struct TableFit {
   /// In a window with fewer columns, a name gets a line of its own, because a cut name would be too short.
   private static let windowOfColumns = 45
 
-  /// The widths that the columns would have without a limit. The next batch of rows uses these widths.
-  let naturalWidths: [Int]
-  private var all: [TableColumn]
-  private let rows: [[Cell]]
+  private(set) var all: [TableColumn]
   private let presentation: Presentation
 
   init(_ rows: [[Cell]], titles: [String], widths: [Int], _ presentation: Presentation) {
-    self.rows = rows
     self.presentation = presentation
     all = titles.indices.map { index in
-      let texts = rows.map { $0[index].shown(presentation) }
-      let isRight = rows.allSatisfy { $0[index].isRight } && rows.contains { !$0[index].isNothing }
-      let wraps = index == titles.count - 1 && rows.contains { $0[index].isProse }
+      let cells = rows.map { $0[index] }
+      let texts = cells.map { $0.shown(presentation) }
       return TableColumn(
-        title: titles[index],
+        title: titles[index], cells: cells, texts: texts,
         width: texts.reduce(widths[index]) { max($0, DisplayWidth.of($1)) },
-        isRight: isRight, wraps: wraps, texts: texts)
+        isRight: cells.allSatisfy(\.isRight) && !cells.allSatisfy(\.isNothing),
+        wraps: index == titles.count - 1 && cells.contains(where: \.isProse))
     }
-    naturalWidths = all.map(\.width)
   }
 
   var columns: [TableColumn] { all.filter { $0.width > 0 } }
@@ -51,10 +47,10 @@ struct TableFit {
 
   /// Narrows the table to a window. Returns whether the cells of a row fit side by side.
   mutating func narrow(to limit: Int) -> Bool {
-    hide(in: limit) { column, cells in column > 0 && cells.allSatisfy(\.isNothing) }
+    hide(in: limit) { $0.allSatisfy(\.isNothing) }
     if limit >= Self.windowWithBars { shortenBars(to: limit) }
-    hide(in: limit) { _, cells in cells.contains(where: \.isBar) }
-    hide(in: limit) { _, cells in
+    hide(in: limit) { $0.contains(where: \.isBar) }
+    hide(in: limit) { cells in
       cells.contains(where: \.isShare) && cells.allSatisfy { $0.isShare || $0.isNothing }
     }
     if surplus(limit) > 0 { shortenTimes() }
@@ -73,23 +69,21 @@ struct TableFit {
     }
   }
 
-  private mutating func hide(in limit: Int, _ isHidden: (Int, [Cell]) -> Bool) {
-    for index in all.indices.reversed() where surplus(limit) > 0 {
-      if all[index].width > 0, isHidden(index, rows.map { $0[index] }) { all[index].width = 0 }
+  private mutating func hide(in limit: Int, _ isHidden: ([Cell]) -> Bool) {
+    for index in all.indices.dropFirst().reversed() where surplus(limit) > 0 {
+      if isHidden(all[index].cells) { all[index].width = 0 }
     }
   }
 
   private mutating func shortenBars(to limit: Int) {
-    for index in all.indices where rows.contains(where: { $0[index].isBar }) {
+    for index in all.indices where all[index].cells.contains(where: \.isBar) {
       let width = max(all[index].width - max(surplus(limit), 0), Self.shortestBar)
       guard width < all[index].width else { continue }
-      for (row, cells) in rows.enumerated() {
-        if case .bar(let share) = cells[index] {
-          // Draws a shorter bar, because a cut bar would look as long as the bars of greater shares.
-          all[index].texts[row] = Bar.text(
-            share, width: Bar.width * width / all[index].width,
-            hasUnicode: presentation.hasUnicode)
-        }
+      let fullWidth = Bar.width * width / all[index].width
+      for case (let row, .bar(let share)) in all[index].cells.enumerated() {
+        // Draws a shorter bar, because a cut bar would look as long as the bars of greater shares.
+        all[index].texts[row] = Bar.text(
+          share, width: fullWidth, hasUnicode: presentation.hasUnicode)
       }
       all[index].width = max(width, all[index].textWidth)
     }
@@ -97,7 +91,7 @@ struct TableFit {
 
   private mutating func shortenTimes() {
     for index in all.indices where all[index].width > 0 {
-      let times = rows.map { $0[index].briefTime(presentation) }
+      let times = all[index].cells.map { $0.briefTime(presentation) }
       guard times.contains(where: { $0 != nil }) else { continue }
       all[index].texts = zip(times, all[index].texts).map { $0 ?? $1 }
       all[index].width = max(all[index].textWidth, DisplayWidth.of(all[index].title))

@@ -13,7 +13,8 @@ package struct TableLayout: Sendable {
   /// The rows as lines. With `withHeader`, a header comes first if a column has a title; with color, the header is dim.
   package mutating func lines(_ rows: [[Cell]], withHeader: Bool) -> [UInt8] {
     var fit = TableFit(rows, titles: titles, widths: widths, presentation)
-    widths = fit.naturalWidths
+    // The next batch of rows begins with these widths, which no window has narrowed.
+    widths = fit.all.map(\.width)
     if let room = presentation.width, !fit.narrow(to: room) || fit.hidesDifferences(cutMiddle) {
       return rowsOfLines(rows)
     }
@@ -128,18 +129,17 @@ package struct TableLayout: Sendable {
 
   func markdownHeader(isObject: Bool) -> [UInt8] {
     let titles = isObject ? ["field", "value"] : titles
-    let dashes = titles.map { _ in "---" }.joined(separator: " | ")
-    let names = titles.map(Self.markdownText).joined(separator: " | ")
-    return Array("| \(names) |\n| \(dashes) |\n".utf8)
+    return Self.markdownRow(titles) + Self.markdownRow(titles.map { _ in "---" })
   }
 
   func markdown(_ rows: [[Cell]], isObject: Bool) -> [UInt8] {
     // For a single object, each field becomes a row.
     let rows = isObject ? zip(titles, rows[0]).map { [.text($0), $1] } : rows
-    return rows.flatMap { row in
-      let cells = row.map { Self.markdownText($0.shown(presentation)) }
-      return Array("| \(cells.joined(separator: " | ")) |\n".utf8)
-    }
+    return rows.flatMap { row in Self.markdownRow(row.map { $0.shown(presentation) }) }
+  }
+
+  private static func markdownRow(_ texts: [String]) -> [UInt8] {
+    Array("| \(texts.map(markdownText).joined(separator: " | ")) |\n".utf8)
   }
 
   package static func markdownText(_ text: String) -> String {
