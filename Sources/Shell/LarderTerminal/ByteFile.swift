@@ -10,7 +10,7 @@
 package final class ByteFile {
   private var descriptor: Int32 = -1
   private var stream: Terminal.Stream { Terminal.Stream(descriptor: descriptor) }
-  private let path: String
+  private var path: String
   /// The temporary file that holds the bytes until the file is complete.
   private var unfinished: String?
 
@@ -49,27 +49,27 @@ package final class ByteFile {
     writing path: String, replaces: Bool, permissions: UInt32 = 0o666,
     owner: (user: UInt32, group: UInt32)? = nil
   ) throws(TerminalError) {
+    self.path = path
     var status = stat()
-    let isThere = unsafe stat(path, &status) == 0
-    if isThere, let open = Self.openDescriptor(of: path, status) {
-      self.path = path
+    if unsafe stat(path, &status) != 0 {
+      // The path may be a link whose target is missing. The caller has not allowed a new file at the target.
+      if unsafe lstat(path, &status) == 0 { throw .failed(operation: "open", code: ENOENT) }
+      try openBeside(permissions)
+    } else if let open = Self.openDescriptor(of: path, status) {
       descriptor = fcntl(open, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
       try check(descriptor >= 0, "open")
-      return
-    }
-    let isPlain = isThere && status.st_mode & S_IFMT == S_IFREG
-    if isPlain, !replaces { throw .failed(operation: "open", code: EEXIST) }
-    self.path = isPlain ? try Self.target(of: path) : path
-    if isPlain {
+    } else if status.st_mode & S_IFMT != S_IFREG {
+      try openInPlace()
+    } else {
+      guard replaces else { throw .failed(operation: "open", code: EEXIST) }
+      guard let target = unsafe realpath(path, nil) else {
+        throw .failed(operation: "open", code: errno)
+      }
+      defer { unsafe free(target) }
+      self.path = unsafe String(cString: target)
       try openBeside(permissions)
       if let owner { try check(fchown(descriptor, owner.user, owner.group) == 0, "chown") }
       _ = fchmod(descriptor, status.st_mode & 0o777)
-    } else if isThere {
-      try openInPlace()
-    } else {
-      // The path is a link whose target is missing. The caller has not allowed a new file at the target, so the call fails.
-      if unsafe lstat(path, &status) == 0 { throw .failed(operation: "open", code: ENOENT) }
-      try openBeside(permissions)
     }
   }
 
@@ -86,14 +86,6 @@ package final class ByteFile {
       return unsafe fstat(descriptor, &open) == 0
         && (open.st_dev, open.st_ino) == (status.st_dev, status.st_ino)
     }
-  }
-
-  private static func target(of path: String) throws(TerminalError) -> String {
-    guard let target = unsafe realpath(path, nil) else {
-      throw .failed(operation: "open", code: errno)
-    }
-    defer { unsafe free(target) }
-    return unsafe String(cString: target)
   }
 
   /// Opens a temporary file beside the complete file. A killed process may have left such a file, so the name is partly random.
@@ -119,10 +111,10 @@ package final class ByteFile {
     var status = stat()
     if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
       try openInPlace()
-      return
+    } else {
+      descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, mode_t(permissions))
+      try check(descriptor >= 0, "open")
     }
-    descriptor = unsafe open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, mode_t(permissions))
-    try check(descriptor >= 0, "open")
   }
 
   /// Opens a pipe or a device. Waits until a pipe has a reader.

@@ -14,7 +14,7 @@ package final class ChildProgram {
 
   /// Runs the program. Returns a report of a signal or of an exit code other than 0. SIGPIPE is expected and gives no report.
   package func run() throws(TerminalError) -> String? {
-    process = try unsafe start(reading: nil)
+    try unsafe start(reading: nil)
     return wait()
   }
 
@@ -25,12 +25,12 @@ package final class ChildProgram {
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(ends[0]) }
     do {
-      process = try unsafe start(reading: ends[0])
-      descriptor = ends[1]
+      try unsafe start(reading: ends[0])
     } catch {
       close(ends[1])
       throw error
     }
+    descriptor = ends[1]
   }
 
   /// Writes to the pipe. Throws `.closed` if the program reads no further bytes.
@@ -50,7 +50,7 @@ package final class ChildProgram {
 
   deinit { _ = finish() }
 
-  @unsafe private func start(reading input: Int32?) throws(TerminalError) -> pid_t {
+  @unsafe private func start(reading input: Int32?) throws(TerminalError) {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -61,10 +61,8 @@ package final class ChildProgram {
     }
     let words = unsafe [strdup("sh"), strdup("-c"), command, nil]
     defer { for index in 0..<3 { unsafe free(words[index]) } }
-    var process: pid_t = 0
     let code = unsafe posix_spawn(&process, "/bin/sh", &actions, nil, words, environ)
     guard code == 0 else { throw .failed(operation: "start /bin/sh", code: code) }
-    return process
   }
 
   private func wait() -> String? {

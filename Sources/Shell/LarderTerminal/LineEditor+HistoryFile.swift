@@ -26,7 +26,10 @@ extension LineEditor {
     /// The newest entries. Of equal entries, the list has only the newest entry.
     package func load() throws(TerminalError) -> [String] {
       try locked { descriptor throws(TerminalError) in
-        let lines = try Self.contents(of: descriptor).split(separator: UInt8(ascii: "\n"))
+        let stream = Terminal.Stream(descriptor: descriptor)
+        var contents: [UInt8] = []
+        while case let chunk = try Terminal.read(stream), !chunk.isEmpty { contents += chunk }
+        let lines = contents.split(separator: UInt8(ascii: "\n"))
         var known: Set<[UInt8]> = []
         let newest = lines.reversed().filter { known.insert(Array($0)).inserted }.prefix(Self.limit)
         if lines.count > 2 * Self.limit {
@@ -111,13 +114,6 @@ extension LineEditor.HistoryFile {
       let made = unsafe mkdir(String(path[..<end]), 0o700)
       try check(made == 0 || errno == EEXIST, path)
     }
-  }
-
-  private static func contents(of descriptor: Int32) throws(TerminalError) -> [UInt8] {
-    var contents: [UInt8] = []
-    let stream = Terminal.Stream(descriptor: descriptor)
-    while case let chunk = try Terminal.read(stream), !chunk.isEmpty { contents += chunk }
-    return contents
   }
 
   /// Replaces the locked file by a new, shorter file, so that a killed process loses nothing. If the replacement fails, the file

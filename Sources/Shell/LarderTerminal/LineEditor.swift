@@ -63,10 +63,7 @@ import CEditline
     unsafe cel_set_signals(editor, 0)
     // With these capabilities, libedit 3.1-20221030 loses the rest of a wrapped line at an insertion, so the loop removes them.
     for capability in ["ic", "IC", "im", "ei"] { unsafe cel_set_capability(editor, capability, "") }
-    let prompt: cel_prompt_function = { editor in
-      unsafe LineEditor.of(editor)?.display.colored
-    }
-    unsafe cel_set_prompt(editor, prompt, 1)
+    unsafe cel_set_prompt(editor, { editor in unsafe LineEditor.of(editor)?.display.colored }, 1)
     readKeysOurselves()
     bindKeys()
     unsafe history.use(in: editor)
