@@ -68,7 +68,7 @@ package enum ValueKind: Sendable, Hashable {
     case .key: return try word.key()
     case .text, .file, .subject: return word.bytes
     case .namespace: return try NamespaceName(word)
-    case .glob: return try Glob(word.isGlob ? word : word.unquoted, ignoresCase: ignoresCase)
+    case .glob: return try Glob(word, ignoresCase: ignoresCase, isOption: true)
     case .regex: return try RegularExpression(word, ignoresCase: ignoresCase)
     case .duration: return try word.duration()
     case .deadline: return try word.deadline(clock)

@@ -76,5 +76,4 @@ extension Word {
   }
 
   var quoted: Word { Word(bytes, isBare: false, at: range) }
-  var unquoted: Word { Word(bytes, isBare: true, at: range) }
 }

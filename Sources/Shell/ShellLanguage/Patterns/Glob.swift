@@ -4,11 +4,9 @@ package struct Glob: Sendable {
   /// A set of steps: a bit for each step that takes a character, and a bit for the end.
   private typealias Steps = UInt128
 
-  /// The prefix that all matches have in common. A scan reads only the keys with this prefix.
+  /// The common prefix of all matches; empty if letters match in either case. A scan reads only the keys with this prefix.
   package let prefix: [UInt8]
   private let word: Word
-  /// Whether letters match in either case. If so, no common prefix is known, so `prefix` is empty.
-  private let ignoresCase: Bool
   private let node: PatternNode
   private let steps: [PatternProgram.Step]
   private let sets: [CharacterSet32]
@@ -16,17 +14,21 @@ package struct Glob: Sendable {
   /// For each step, the steps that are reached when the step takes its character.
   private let following: [Steps]
 
-  package init(_ word: Word, ignoresCase: Bool = false) throws(ShellError) {
-    var parser = GlobParser(word, ignoresCase: ignoresCase)
+  /// - Parameter isOption: Whether the word is the value of an option. In a wholly quoted value, special characters still act.
+  package init(
+    _ word: Word, ignoresCase: Bool = false, isOption: Bool = false
+  ) throws(ShellError) {
+    let isQuoted = isOption && !word.isGlob
+    self.word =
+      isQuoted ? Word(word.bytes, isBare: true, at: word.place(of: word.bytes.indices)) : word
+    var parser = GlobParser(self.word, ignoresCase: ignoresCase, isOption: isOption)
     let parts = try parser.parse()
     let fixed = parts.prefix { $0.literal != nil }
-    self.word = word
-    self.ignoresCase = ignoresCase
     prefix = fixed.flatMap { $0.literal ?? [] }
     node = .sequence(Array(parts[fixed.count...]))
-    let program = try? PatternProgram(node)
-    let places = program?.opening ?? []
-    guard let program, places.count <= Steps.bitWidth else {
+    guard let program = try? PatternProgram(node), case let places = program.opening,
+      places.count <= Steps.bitWidth
+    else {
       throw ShellError(
         .badPattern,
         "a pattern has at most \(Steps.bitWidth - 1) characters behind its fixed prefix",
@@ -86,7 +88,6 @@ extension PatternProgram {
 extension Glob: Equatable {
   /// Compares the patterns. The places of the two patterns in a command line may differ.
   package static func == (left: Glob, right: Glob) -> Bool {
-    (left.text, left.prefix, left.ignoresCase, left.node)
-      == (right.text, right.prefix, right.ignoresCase, right.node)
+    (left.prefix, left.node) == (right.prefix, right.node)
   }
 }

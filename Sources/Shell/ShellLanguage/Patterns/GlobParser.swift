@@ -7,11 +7,12 @@ struct GlobParser {
   private static let deepest = 16
 
   private let ignoresCase: Bool
+  private let isOption: Bool
   private var units: [Unit] = []
   private var index = 0
 
-  init(_ word: Word, ignoresCase: Bool) {
-    self.ignoresCase = ignoresCase
+  init(_ word: Word, ignoresCase: Bool, isOption: Bool) {
+    (self.ignoresCase, self.isOption) = (ignoresCase, isOption)
     var index = 0
     while index < word.bytes.count, units.count <= Self.longest {
       let (character, end) = word.bytes.character(at: index)
@@ -111,7 +112,10 @@ struct GlobParser {
 
   /// The error for brackets that form no part of a pattern, so the brackets may belong to a key.
   private func incomplete(_ open: Int, _ message: SafeText, _ count: Int = 1) -> ShellError {
-    wrong(
+    if isOption, let bracket = units[open].acting.map({ String($0) }) {
+      return wrong(open, message, "write `[\(bracket)]` for a literal \(bracket)", count)
+    }
+    return wrong(
       open, message, "quote it if it belongs to the key", count,
       forArguments: "a key that contains it goes behind --")
   }

@@ -6,8 +6,6 @@ package final class PatternMatcher {
   private static let workBetweenPauses = 1 << 15
 
   private let program: PatternProgram
-  /// The bytes of a pattern that is plain text; nil for any other pattern.
-  private let literal: [UInt8]?
   private let pause: () throws -> Void
   /// The ways at the present character, the preferred ways first. `next` has the ways at the next character.
   private var ways: [Way] = []
@@ -17,9 +15,8 @@ package final class PatternMatcher {
   private var character = 0
   private var open: [Int] = []
 
-  init(_ program: PatternProgram, literal: [UInt8]?, _ pause: @escaping () throws -> Void) {
+  init(_ program: PatternProgram, _ pause: @escaping () throws -> Void) {
     self.program = program
-    self.literal = literal
     self.pause = pause
     visited = Array(repeating: 0, count: program.steps.count)
   }
@@ -32,7 +29,7 @@ package final class PatternMatcher {
   package func firstMatch(
     in text: ArraySlice<UInt8>, isAnyEnough: Bool = false
   ) throws -> Range<Int>? {
-    if let literal { return try text.firstRange(of: literal, pause: pause) }
+    if let literal = program.literal { return try text.firstRange(of: literal, pause: pause) }
     next.removeAll(keepingCapacity: true)
     var found: Range<Int>?
     var before: Character32?

@@ -26,10 +26,13 @@ struct PatternProgram: Sendable {
 
   private(set) var steps: [Step] = []
   private(set) var sets: [CharacterSet32] = []
+  /// The bytes of a pattern that is plain text; nil for any other pattern.
+  let literal: [UInt8]?
   /// The ASCII characters with which a match can begin, one bit each; nil if a match can be empty.
   private(set) var first: UInt128?
 
   init(_ node: PatternNode) throws(TooLong) {
+    literal = node.literal
     try append(node)
     steps.append(.match)
     first = firstCharacters

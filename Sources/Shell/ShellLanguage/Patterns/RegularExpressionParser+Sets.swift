@@ -3,26 +3,25 @@ extension RegularExpressionParser {
     "n": "\n", "r": "\r", "t": "\t", "f": "\u{C}", "v": "\u{B}", "e": "\u{1B}", "a": "\u{7}",
     "0": "\0",
   ]
+  /// The classes of `\d` and other letters. A capital letter means all characters outside the class. `\n` is not a class.
+  private static let kinds: [Unicode.Scalar: CharacterKind] = [
+    "d": .digit, "w": .word, "s": .space, "h": .blank, "n": .newline,
+  ]
   private static let assertions: [Unicode.Scalar: PatternAssertion] = [
     "b": .boundary, "B": .noBoundary, "A": .textStart, "z": .textEnd, "Z": .lastLineEnd,
   ]
 
   mutating func escape(from start: Int) throws(ShellError) -> PatternNode {
-    func kind(_ kind: CharacterKind, isNegated: Bool) -> PatternNode {
-      .set(CharacterSet32([.kind(kind, isNegated: isNegated)]))
-    }
     guard let letter = peek else {
       throw failure("a character is missing after \"\\\"", from: start)
     }
     index += 1
     if let scalar = Self.scalars[letter] { return character(scalar) }
     if let assertion = Self.assertions[letter] { return .assertion(assertion) }
+    if let kind = Self.kinds[letter.lowercased] {
+      return .set(CharacterSet32([.kind(kind, isNegated: letter.properties.isUppercase)]))
+    }
     switch letter {
-    case "d", "D": return kind(.digit, isNegated: letter == "D")
-    case "w", "W": return kind(.word, isNegated: letter == "W")
-    case "s", "S": return kind(.space, isNegated: letter == "S")
-    case "h", "H": return kind(.blank, isNegated: letter == "H")
-    case "N": return kind(.newline, isNegated: true)
     case "x": return character(try hexadecimal(2, from: start))
     case "u": return character(try hexadecimal(4, from: start))
     case "1"..."9", "k": throw unsupported("references to groups", from: start)

@@ -1,4 +1,4 @@
-/// Reads a regular expression, and refuses constructs that need backtracking. Ranges in errors count Unicode scalars.
+/// Reads a regular expression, and refuses constructs that need backtracking.
 struct RegularExpressionParser {
   private static let deepest = 200
   private static let mostRepeated = 1000
@@ -14,11 +14,14 @@ struct RegularExpressionParser {
 
   let source: [Unicode.Scalar]
   var index = 0
+  private let text: String
+  private let word: Word
   private var flags: Flags
   private var depth = 0
 
-  init(_ source: String, ignoresCase: Bool) {
-    self.source = Array(source.unicodeScalars)
+  init(_ text: String, of word: Word, ignoresCase: Bool) {
+    source = Array(text.unicodeScalars)
+    (self.text, self.word) = (text, word)
     flags = Flags(ignoresCase: ignoresCase)
   }
 
@@ -158,9 +161,16 @@ struct RegularExpressionParser {
 
   /// - Parameter count: The number of wrong characters. If nil, the wrong characters end at the present place.
   func failure(_ message: SafeText, from start: Int? = nil, _ count: Int? = nil) -> ShellError {
-    let start = min(start ?? index, max(source.count - 1, 0))
+    func bytes(before place: Int) -> Int {
+      source.prefix(place).reduce(0) { $0 + UTF8.width($1) }
+    }
+    let start = min(start ?? index, source.count - 1)
     let end = max(start + (count ?? index - start), start + 1)
-    return ShellError(.badPattern, message, at: start..<end, hint: nil)
+    return ShellError(
+      .badPattern, "invalid regular expression: \(message)",
+      at: word.place(of: bytes(before: start)..<bytes(before: end)),
+      hint: text.contains("\\") && word.isBare
+        ? "single quotes keep its backslashes: '\(text)'" : nil)
   }
 
   /// - Parameter constructs: A noun in the plural.
