@@ -43,7 +43,7 @@ struct ChangeEvent {
     }
   }
 
-  /// Passes to `body` the present entry under the key of a set or update. Nil for other events, a cut key, or an absent entry.
+  /// Passes the present entry of a set or update to `body`. Returns nil for other events, a cut key, and an absent entry.
   func lookUp<Result>(
     in store: Store, _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {

@@ -42,7 +42,7 @@ struct EntryForm {
       readsValues: operands.contains(where: \.readsValue)
     ) { entry, value, session in
       zip(operands, session.queries.columns(operands, entry, value)).map { operand, value in
-        // A key need not be UTF-8, so it is shown as bytes.
+        // A key need not be UTF-8, so its cell has bytes and not text.
         operand == .name(.key) ? .bytes(entry.key.bytes) : value.cell
       }
     }

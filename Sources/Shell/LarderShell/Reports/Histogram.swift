@@ -29,7 +29,7 @@ struct Histogram {
   }
 
   private struct Bin {
-    /// The bounds in bytes or milliseconds; nil for the entries that never expire. `to` belongs to the next bin.
+    /// The bounds in bytes or milliseconds, without `to` itself. Nil for the entries that never expire.
     var bounds: (from: Int64, to: Int64)?
     var tally = Tally()
   }

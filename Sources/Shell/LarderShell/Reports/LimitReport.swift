@@ -63,14 +63,11 @@ struct LimitReport {
     return notes
   }
 
-  /// The titles and the rows as text for a person, without shares and bars.
-  func texts(for presentation: Presentation) -> (titles: [String], rows: [[String]]) {
+  /// The table for a person, without shares and bars.
+  var table: (columns: [Column], rows: [[Cell]]) {
     let shown = Self.columns.indices.filter { !["share", "bar"].contains(Self.columns[$0].name) }
     let rows = rows.filter { !isWhole || $0.isTelling }.map(Self.cells)
-    return (
-      shown.map { Self.columns[$0].title },
-      rows.map { row in shown.map { row[$0].shown(presentation) } }
-    )
+    return (shown.map { Self.columns[$0] }, rows.map { row in shown.map { row[$0] } })
   }
 
   private static let columns: [Column] = [

@@ -107,7 +107,7 @@ struct StatisticsReport {
   /// Rows with a namespace, the name of a fact, and its value. The name `@*` means the whole store.
   private var lines: Reply.Body {
     var named = isWhole ? [(name: "@*", facts: storeFacts)] : []
-    // The first fact of a namespace is its name.
+    // The first fact of a namespace is its name, which each row already has.
     named += namespaces.map { (name: $0.info.name, facts: Array(facts($0).dropFirst())) }
     let rows = named.flatMap { name, facts in
       Self.data(facts).map { fact -> [Cell] in [.text(name), .text(fact.column.name), fact.cell] }

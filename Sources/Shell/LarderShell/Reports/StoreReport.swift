@@ -10,7 +10,7 @@ struct StoreReport {
   private enum Part {
     case text(String)
     case bars([Bar])
-    case table([String], [[String]])
+    case table([Column], [[Cell]])
   }
 
   private typealias Section = (title: String, parts: [Part])
@@ -78,7 +78,9 @@ struct StoreReport {
     switch part {
     case .text(let text): "<p>\(HTML.text(text))</p>"
     case .bars(let rows): HTML.bars(section.title, rows)
-    case .table(let titles, let rows): HTML.table(titles, rows)
+    case .table(let columns, let rows):
+      HTML.table(
+        columns.map(\.title), rows.map { $0.map { $0.shown(session.output.presentation) } })
     }
   }
 
@@ -93,22 +95,22 @@ struct StoreReport {
   private func markdown(_ part: Part) -> String {
     switch part {
     case .text(let text): return "\n\(TableLayout.markdownText(text))\n"
-    case .bars(let rows): return markdown(.table(["", ""], rows.map { [$0.label, $0.words] }))
-    case .table(let titles, let rows):
-      let reply = Reply(.rows(titles.map { Column($0) }, rows.map { $0.map { .text($0) } }))
-      let presentation = Presentation(.markdown, clock: session.wallClock)
-      return "\n" + String(decoding: presentation.bytes(of: reply), as: UTF8.self)
+    case .bars(let rows):
+      return markdown(.table(["", ""], rows.map { [.text($0.label), .text($0.words)] }))
+    case .table(let columns, let rows):
+      let table = session.output.presentation.bytes(of: Reply(.rows(columns, rows)))
+      return "\n" + String(decoding: table, as: UTF8.self)
     }
   }
 
   private func sections() throws -> [Section] {
     let clock = session.wallClock
-    let limits = try LimitReport(of: isWhole ? nil : namespaces[0].info.name, in: session)
-      .texts(for: session.output.presentation)
-    let entries = largest.map {
+    let limits = try LimitReport(of: isWhole ? nil : namespaces[0].info.name, in: session).table
+    let entries = largest.map { entry -> [Cell] in
       [
-        $0.namespace, Quoting.brief($0.key.bytes), Wording.size($0.size),
-        clock.fullDate($0.written.unix), $0.expires.map { clock.fullDate($0.unix) } ?? "never",
+        .text(entry.namespace), .text(Quoting.brief(entry.key.bytes)), .size(entry.size),
+        .text(clock.fullDate(entry.written.unix)),
+        .text(entry.expires.map { clock.fullDate($0.unix) } ?? "never"),
       ]
     }
     let space = namespaces.map(\.info).sorted { ($1.bytes, $0.name) < ($0.bytes, $1.name) }.map {
@@ -125,9 +127,9 @@ struct StoreReport {
       sections.append((title, [rows.isEmpty ? .text("No entries.") : bars(rows)]))
     }
     sections.append(try hits())
-    let titles = ["namespace", "key", "size", "written", "expires"]
-    sections.append(("The largest entries", [.table(titles, entries)]))
-    sections.append(("Limits", [.table(limits.titles, limits.rows)]))
+    let columns: [Column] = ["namespace", "key", "size", "written", "expires"]
+    sections.append(("The largest entries", [.table(columns, entries)]))
+    sections.append(("Limits", [.table(limits.columns, limits.rows)]))
     return sections
   }
 
