@@ -58,12 +58,10 @@ extension Command {
           .usage, "\(kind.rawValue) and --by cannot both take every element",
           at: call.range("--by"), hint: "only one of them may have []")
       }
-      var scope = try Scope(of: call, in: session)
-      var limit = Int.max
-      if group != nil { (scope, limit) = scope.grouped }
+      let scope = try Scope(of: call, in: session)
       var groups: [QueryValue: Aggregate] = [:]
       let operands = [operand.operand] + (group.map { [$0.operand] } ?? [])
-      try scope.forEachQueried(operands) { _, values in
+      try (group == nil ? scope : scope.unlimited).forEachQueried(operands) { _, values in
         let names = group == nil ? [.null] : Set(values[1].map(\.normalized))
         for name in names {
           for value in values[0] { groups[name, default: Aggregate(kind)].add(value) }
@@ -79,7 +77,7 @@ extension Command {
       try session.output.answer(
         .rows(
           [Column("by", title: group.label), Column(kind.rawValue), "values", "skipped"],
-          rows.prefix(limit).map { group, result in
+          rows.prefix(scope.selection.most).map { group, result in
             [group.cell, result.result.cell, .number(result.values), .number(result.skipped)]
           }))
     }
@@ -87,8 +85,7 @@ extension Command {
 
   private static func countGroups(_ scope: Scope, by group: QueryColumn) throws {
     var groups: [QueryValue: Tally] = [:]
-    let (scope, limit) = scope.grouped
-    try scope.forEachQueried([group.operand]) { entry, values in
+    try scope.unlimited.forEachQueried([group.operand]) { entry, values in
       for group in Set(values[0].map(\.normalized)) { groups[group, default: Tally()].add(entry) }
       try Aggregate.check(groups.count)
     }
@@ -99,7 +96,9 @@ extension Command {
     try scope.session.output.answer(
       .rows(
         [Column("value", title: group.label), Column("entries"), Column("bytes", title: "size")],
-        rows.prefix(limit).map { [$0.key.cell, .number($0.value.entries), .size($0.value.bytes)] }))
+        rows.prefix(scope.selection.most).map {
+          [$0.key.cell, .number($0.value.entries), .size($0.value.bytes)]
+        }))
   }
 
   /// The order of groups. Equal numbers in different notations, such as `1` and `1.0`, are ordered by their text.
@@ -129,10 +128,10 @@ extension Command {
 }
 
 extension Scope {
-  /// The scope without its limit, and the limit, which applies to the groups. A limit of entries would make the sums wrong.
-  fileprivate var grouped: (Scope, limit: Int) {
-    var whole = self
-    whole.selection.limit = nil
-    return (whole, selection.most)
+  /// The scope without its limit. The limit applies to the groups, because a limit of entries would make the sums wrong.
+  fileprivate var unlimited: Scope {
+    var unlimited = self
+    unlimited.selection.limit = nil
+    return unlimited
   }
 }

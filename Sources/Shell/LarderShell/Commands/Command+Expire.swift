@@ -57,9 +57,7 @@ extension Command {
     ]
   ).running { call, session in
     var change = try EntryChange("touch", past: "touched", call, in: session)
-    try checkLastKey(change) {
-      ("unexpected time \($1)", "`\($0)--ttl \(String(decoding: $1, as: UTF8.self))`")
-    }
+    try checkLastKey(change)
     let lifetime = call.duration("--ttl")
     if lifetime == nil { try checkRules(of: change) }
     let isOver = lifetime == .zero
@@ -95,11 +93,7 @@ extension Command {
     _ note: SafeText? = nil, target: (Deadline) throws -> Deadline?
   ) throws {
     var change = try EntryChange(verb, phrase: phrase, past: past, call, in: session)
-    if verb == "expire" {
-      try checkLastKey(change) {
-        ("the time is one word, and there is no entry \($1)", "quote it: `expire KEY '1h 30m'`")
-      }
-    }
+    if verb == "expire" { try checkLastKey(change) }
     // An expired entry does not change, so the effect is nil. `--expired` can select such an entry.
     func effect(on entry: Store.Entry) throws -> ExpiryReport.Effect? {
       guard entry.state != .expired else { return nil }
@@ -139,20 +133,24 @@ extension Command {
   }
 
   /// Throws before any change if the last of several keys does not exist and looks like a time, as in `touch K 2h`.
-  private static func checkLastKey(
-    _ change: EntryChange, _ problem: (String, [UInt8]) -> (SafeText, SafeText)
-  ) throws {
+  private static func checkLastKey(_ change: EntryChange) throws {
     let patterns = change.scope.selection.patterns
     guard patterns.count > 1, case .key(let key)? = patterns.last,
       try change.scope.namespaces.allSatisfy({ try $0.entry(for: key) == nil })
     else { return }
     let word = Word(key, isBare: true, at: 0..<0)
     do throws(ShellError) { _ = try word.timeAhead(change.session.wallClock) } catch { return }
+    guard change.summary.verb == "touch" else {
+      throw ShellError(
+        .usage, "the time is one word, and there is no entry \(key)",
+        hint: "quote it: `expire KEY '1h 30m'`")
+    }
     let line = change.call.line
     let words = line.arguments.map(\.range)
     let place = words.last { line.text[$0].elementsEqual(key) } ?? words[words.count - 1]
     let before = String(decoding: line.text[words[0].lowerBound..<place.lowerBound], as: UTF8.self)
-    let (message, hint) = problem(before, key)
-    throw ShellError(.usage, message, hint: hint)
+    throw ShellError(
+      .usage, "unexpected time \(key)",
+      hint: "`\(before)--ttl \(String(decoding: key, as: UTF8.self))`")
   }
 }

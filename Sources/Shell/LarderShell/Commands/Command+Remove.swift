@@ -9,22 +9,22 @@ extension Command {
     examples: ["clear @thumbs --dry-run": "a preview", "clear @* --yes": "everything, in a script"]
   ).running { call, session in
     let namespaces = try session.namespaces(call.namespaces)
-    let names = Set(namespaces.map { ExactString($0.name) })
     let confirmation = Confirmation(call: call, session: session, isSweeping: true)
     // The question, the export and `undo` know only the present values, so values written during the command are not removed.
     let horizon =
       confirmation.isGiven && !call.has("--save") && !session.undo.isRecording
       ? nil : try WriteHorizon(of: session.store)
-    let facts = try session.store.namespaces().filter { names.contains(ExactString($0.name)) }
-    var found = ChangeSummary("clear", listsKeys: call.has("--verbose"))
-    for facts in facts { found.add(Tally(facts), in: facts.name) }
-    let all = found.total
+    let facts = try namespaces.compactMap { try $0.info() }
+    let all = facts.tally
     let whole = call.namespaces == .all ? "every namespace" : namespaces[0].name
     let scope = Scope(all: namespaces, in: session)
     if call.isPreview {
-      if call.has("--verbose") {
-        found = ChangeSummary("clear", in: facts.map(\.name), listsKeys: true)
+      let listsKeys = call.has("--verbose")
+      var found = ChangeSummary("clear", in: facts.map(\.name), listsKeys: listsKeys)
+      if listsKeys {
         try scope.visitEntries(includingExpired: true) { found.add($0) }
+      } else {
+        for facts in facts { found.add(Tally(facts), in: facts.name) }
       }
       return try session.output.answer(found.preview())
     }

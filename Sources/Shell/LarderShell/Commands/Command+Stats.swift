@@ -19,20 +19,16 @@ extension Command {
         .badTime, "--every needs a time between two answers", at: call.range("--every"),
         hint: "use `--every 2s`")
     }
-    var isFirst = true
     while true {
-      // An empty line and the present time show a person where the next answer begins.
-      if !isFirst, session.output.isTable {
-        try session.output.writeLines([
-          "", "\(session.wallClock.timeOfDay(session.clock.now.unix))",
-        ])
-      }
-      isFirst = false
       try session.output.answer(StatisticsReport(of: session, only: only).reply)
       guard let interval else { return .done }
       guard try session.host.pause(interval) else {
         return .exitCode(ShellError.Code.interrupted.exitCode)
       }
+      guard session.output.isTable else { continue }
+      // An empty line and the present time show a person where the next answer begins.
+      let clock = session.wallClock
+      try session.output.writeLines(["", "\(clock.timeOfDay(clock.now))"])
     }
   }
 

@@ -69,10 +69,9 @@ extension Command {
         .promptOnly, "browse works at a terminal only, and not with TERM=dumb",
         hint: "`keys @*` lists entries")
     }
-    let isWhole = session.isWhole(call.namespaces)
-    let names = isWhole ? [] : try session.namespaces(call.namespaces).map(\.name)
+    let name = session.isWhole(call.namespaces) ? nil : try session.namespace(call.namespaces).name
     let screen = try open()
-    let result = Result { try BrowseLoop(names.first, in: session, on: screen).run() }
+    let result = Result { try BrowseLoop(name, in: session, on: screen).run() }
     try screen.close()
     try result.get()
   }
