@@ -84,16 +84,16 @@ extension Command {
     let path = call.bytes("FILE")!
     let conflict = call.choice("--on-conflict").flatMap(Import.Conflict.init) ?? .newer
     let isDry = call.has("--dry-run")
-    let lines = try LineSource(path, in: session)
+    let namespace: String? =
+      if case .named(let names) = call.namespaces { names[0].text } else { session.current }
+    let lines = try ExportReader(
+      path, in: session, namespace: namespace, requiresCSV: call.namespaces != .unnamed)
     if conflict == .replace, !isDry {
       try Confirmation(call: call, session: session, isSweeping: true)
         .require("replace existing entries") { "Replace existing entries, also newer ones?" }
     }
-    let namespace: String? =
-      if case .named(let names) = call.namespaces { names[0].text } else { session.current }
     var run = Import(
-      lines: lines, conflict: conflict, isDry: isDry, namespace: namespace,
-      requiresCSV: call.namespaces != .unnamed, session: session, began: session.clock.now)
+      lines: lines, conflict: conflict, isDry: isDry, session: session, began: session.clock.now)
     try run.run()
     for (name, tally) in run.counts.done.tallies where !isDry && tally.entries > 0 {
       try session.afterCommit {

@@ -10,14 +10,12 @@ struct CSVTable {
   /// The namespace of the rows if the file has no column `namespace`.
   private let namespace: String?
 
-  init?(header line: [UInt8], namespace: String?) {
-    guard
-      let names = try? Self.fields(of: line).map({ String(decoding: $0 ?? [], as: UTF8.self) }),
-      ["key", "key_base64"].contains(where: names.contains),
-      ["value", "value_base64"].contains(where: names.contains)
-    else { return nil }
-    self.names = names
+  init(header line: [UInt8], namespace: String?) throws(ImportLine.ParseError) {
+    names = try Self.fields(of: line).map { String(decoding: $0 ?? [], as: UTF8.self) }
     self.namespace = namespace
+    guard ["key", "key_base64"].contains(where: names.contains),
+      ["value", "value_base64"].contains(where: names.contains)
+    else { throw ImportLine.ParseError("it is no header of CSV that names key and value") }
   }
 
   func line(of record: [UInt8]) throws(ImportLine.ParseError) -> ImportLine {

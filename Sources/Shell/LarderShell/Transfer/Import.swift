@@ -26,20 +26,13 @@ struct Import {
   private static let entriesPerBatch = 2000
   private static let bytesPerBatch = 8_000_000
 
-  private(set) var lines: LineSource
+  private(set) var lines: ExportReader
   let conflict: Conflict
   /// Whether the import only reads, checks and counts the lines, without storing them.
   let isDry: Bool
-  /// The namespace of the rows if a CSV file has no column `namespace`.
-  let namespace: String?
-  /// Whether the line of the command names a namespace. Each line of an export in JSON lines already has its namespace.
-  let requiresCSV: Bool
   let session: Session
   /// The time of writing for a line that has none. Entries that others write during the import are newer than such a line.
   let began: Timestamp
-  private(set) var hasHead = false
-  /// The columns of a CSV file; nil for an export in JSON lines.
-  private(set) var table: CSVTable?
   /// For a dry run: the rules that namespaces would have after the import.
   private(set) var rules: [ExactString: Rules] = [:]
   private(set) var waiting: [(entry: ImportedEntry, line: Int)] = []
@@ -51,20 +44,19 @@ struct Import {
 
   mutating func run() throws {
     do {
-      try ProgressLine.show("importing", of: lines.input.size, unit: Wording.size, in: session) {
+      try ProgressLine.show("importing", of: lines.size, unit: Wording.size, in: session) {
         progress in
-        while let line = try lines.line(ofCSV: table != nil) {
-          try session.host.checkInterruption()
-          guard !line.allSatisfy({ $0 == .space || $0 == .tab }) else { continue }
+        while let line = try lines.next() {
           try take(line)
           if waiting.count >= Self.entriesPerBatch || waitingBytes >= Self.bytesPerBatch {
             try flush()
             try progress.reach(lines.bytes)
           }
         }
-        guard hasHead else { throw wrong(ImportLine.noHead, line: 1, column: 1) }
         try flush()
       }
+    } catch let mistake as ExportReader.Mistake {
+      throw wrong(mistake.reason, line: mistake.line, column: mistake.column)
     } catch is Interruption {
       throw ShellError(
         .interrupted, "interrupted after line \(lastLine) of \(lines.name): \(words)",
@@ -72,33 +64,17 @@ struct Import {
     }
   }
 
-  private mutating func take(_ line: [UInt8]) throws {
-    let parsed: ImportLine
-    do throws(ImportLine.ParseError) {
-      guard hasHead else {
-        table = CSVTable(header: line, namespace: namespace)
-        if table == nil { try ImportLine.head(line) }
-        guard table != nil || !requiresCSV else {
-          throw ImportLine.ParseError("each line of an export names its namespace, so omit @NS")
-        }
-        hasHead = true
-        return
-      }
-      parsed = if let table { try table.line(of: line) } else { try ImportLine(line) }
-    } catch {
-      let (number, column) = lines.place(of: error.offset, in: line)
-      throw wrong(error.reason, line: number, column: column)
-    }
-    switch parsed {
-    case .head: throw wrong("a second export begins here", line: lines.count, column: 1)
+  private mutating func take(_ line: ImportLine) throws {
+    switch line {
+    case .head: throw wrong("a second export begins here", line: lines.line)
     case .namespace(let name, let rules, let overrides):
       do {
         try declare(name, rules, overrides)
       } catch {
-        throw located(error, line: lines.count)
+        throw located(error, line: lines.line)
       }
     case .entry(let entry):
-      waiting.append((entry, lines.count))
+      waiting.append((entry, lines.line))
       waitingBytes += entry.value.count + entry.key.count
     }
   }
@@ -124,7 +100,7 @@ struct Import {
   }
 
   private mutating func flush() throws {
-    guard let last = waiting.last?.line else { return }
+    guard !waiting.isEmpty else { return }
     // Sorts the lines by key. Neighbouring entries are in the same pages of the store, so the batch writes fewer pages.
     waiting.sort {
       if !$0.entry.namespace.isExactly($1.entry.namespace) {
@@ -167,7 +143,7 @@ struct Import {
       throw located(error, line: line)
     }
     self.counts = counts
-    lastLine = last
+    lastLine = lines.count
     waiting = []
     waitingBytes = 0
   }
@@ -211,11 +187,11 @@ struct Import {
     case let error as LarderError: known = ShellError(error)
     default: return error
     }
-    return wrong(known.message, known.code, line: line, column: 1)
+    return wrong(known.message, known.code, line: line)
   }
 
   private func wrong(
-    _ reason: SafeText, _ code: ShellError.Code = .usage, line: Int, column: Int
+    _ reason: SafeText, _ code: ShellError.Code = .usage, line: Int, column: Int = 1
   ) -> ShellError {
     ShellError(code, "\(lines.name):\(line):\(column): \(reason)", hint: "\(before)")
   }

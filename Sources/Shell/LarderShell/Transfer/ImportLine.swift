@@ -47,22 +47,6 @@ enum ImportLine {
     }
     self = .namespace(name, rules ?? Rules(), overrides)
   }
-
-  static let noHead: SafeText =
-    "it does not begin like an export, whose first line is {\"larder_export\":1}"
-
-  static func head(_ bytes: [UInt8]) throws(ParseError) {
-    let names = JSONText.names(of: bytes)
-    guard names.contains("larder_export") || names.isEmpty && bytes.first == UInt8(ascii: "{")
-    else {
-      let isTable = names.isEmpty && bytes.contains(UInt8(ascii: ","))
-      throw ParseError(isTable ? "it is no header of CSV that names key and value" : noHead)
-    }
-    guard case .head(let version) = try ImportLine(bytes) else { throw ParseError(noHead) }
-    guard version == ExportFormat.version else {
-      throw ParseError("it is an export of version \(version)")
-    }
-  }
 }
 
 struct ImportedEntry {
@@ -136,60 +120,5 @@ struct ImportedEntry {
   var end: Timestamp? {
     guard case .at(let expires) = attributes.expires else { return nil }
     return expires.advanced(by: max(attributes.stale ?? .zero, .zero))
-  }
-}
-
-/// The lines of an export. The length of a line is limited, because a file without newlines would fill the memory.
-struct LineSource {
-  /// The first line of an export is short. In a later line, base64 or JSON needs up to six bytes for each byte of a value.
-  private static let longestFirst = 64_000
-  private static let longest = 6 * Rules.largestPossibleValue + (1 << 20)
-
-  let input: Host.Input
-  /// The path of the file, or `stdin`.
-  let name: SafeText
-  private(set) var count = 0
-  private(set) var bytes = 0
-
-  init(_ path: [UInt8], in session: Session) throws {
-    input = try session.input(from: path)
-    name = SafeText(path == Array("-".utf8) ? "stdin" : String(decoding: path, as: UTF8.self))
-  }
-
-  /// The next line without its newline. A CSV record can have newlines in quotes, so such a record is several lines.
-  mutating func line(ofCSV isCSV: Bool = false) throws -> [UInt8]? {
-    guard var line = try wholeLine() else { return nil }
-    func hasOpenQuote(_ text: [UInt8]) -> Bool { text.count { $0 == .doubleQuote } % 2 == 1 }
-    var isOpen = isCSV && hasOpenQuote(line)
-    while isOpen, let more = try wholeLine() {
-      isOpen = !hasOpenQuote(more)
-      line += [.newline] + more
-      guard line.count <= Self.longest else { throw tooLong(Self.longest) }
-    }
-    if line.last == .carriageReturn { line.removeLast() }
-    return line
-  }
-
-  private mutating func wholeLine() throws -> [UInt8]? {
-    let most = count == 0 ? Self.longestFirst : Self.longest
-    guard var line = try input.item(.newline, most) else { return nil }
-    guard line.count <= most else { throw tooLong(most) }
-    bytes += line.count + 1
-    // Some editors write a byte order mark at the start of a file, so the mark is removed.
-    if count == 0, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
-    count += 1
-    return line
-  }
-
-  /// The place of a byte of the line, or of a CSV record of several lines, that was read last.
-  func place(of offset: Int, in line: [UInt8]) -> (line: Int, column: Int) {
-    let start = line[..<offset].lastIndex(of: .newline).map { $0 + 1 } ?? 0
-    return (count - line[offset...].count { $0 == .newline }, offset - start + 1)
-  }
-
-  private func tooLong(_ most: Int) -> ShellError {
-    ShellError(
-      .usage, "\(name):\(count + 1):1: the line is longer than \(Wording.size(most))",
-      hint: count == 0 ? "it does not begin like an export" : "lines of an export are shorter")
   }
 }

@@ -85,7 +85,7 @@ struct LineFields {
   func string(_ name: String, _ expected: SafeText = "a string") throws(ParseError) -> [UInt8]? {
     guard let range = values[name].map(json.range) else { return nil }
     guard case .string(let string) = JSONLookup.value(text.span, range),
-      !text[range].contains(.backslash) || JSONLookup.isWhole(text.span, range)
+      !text[range].contains(.backslash) || JSONLookup.decoded(text.span, range).isWhole
     else { throw wrong(name, expected) }
     return string
   }

@@ -30,26 +30,10 @@ struct StoreContent {
   }
 
   init(file path: [UInt8], for session: Session) throws {
-    var lines = try LineSource(path, in: session)
-    let name = lines.name
-    var (hasHead, table) = (false, CSVTable?.none)
-    func wrong(_ reason: SafeText, line: Int, column: Int) -> ShellError {
-      ShellError(
-        .usage, "\(name):\(line):\(column): \(reason)",
-        hint: "diff takes a file that export has written")
-    }
-    while let line = try lines.line(ofCSV: table != nil) {
-      try session.host.checkInterruption()
-      guard !line.isEmpty else { continue }
-      do throws(ImportLine.ParseError) {
-        guard hasHead else {
-          table = CSVTable(header: line, namespace: nil)
-          if table == nil { try ImportLine.head(line) }
-          hasHead = true
-          continue
-        }
-        let parsed = if let table { try table.line(of: line) } else { try ImportLine(line) }
-        switch parsed {
+    var lines = try ExportReader(path, in: session)
+    do {
+      while let line = try lines.next() {
+        switch line {
         case .head: break
         case .namespace(let name, _, _): names.insert(ExactString(name))
         case .entry(let entry):
@@ -59,12 +43,12 @@ struct StoreContent {
           facts[EntryID(entry.namespace, entry.key)] = Fact(
             size: entry.value.count, expires: expires, hash: entry.value.hashValue)
         }
-      } catch {
-        let (number, column) = lines.place(of: error.offset, in: line)
-        throw wrong(error.reason, line: number, column: column)
       }
+    } catch let mistake as ExportReader.Mistake {
+      throw ShellError(
+        .usage, "\(lines.name):\(mistake.line):\(mistake.column): \(mistake.reason)",
+        hint: "diff takes a file that export has written")
     }
-    guard hasHead else { throw wrong(ImportLine.noHead, line: 1, column: 1) }
   }
 
   struct Change {
