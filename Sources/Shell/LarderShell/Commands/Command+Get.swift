@@ -82,7 +82,7 @@ extension Command {
       walked = try values(of: scope) { try writer.write($0) }
       if scope.selection.listsKeys { missing = try scope.missingKeys { $0.hasValue } }
     }
-    try writer.end(saysNothing: !missing.isEmpty || !unreadable.isEmpty)
+    try writer.end(saysNothing: !missing.isEmpty || unreadable.count > 0)
     try walked.noteDamage(session.host)
     guard missing.isEmpty else {
       throw try session.noSuchKeys(

@@ -119,7 +119,7 @@ extension Command {
     }.note(session.host)
     var histogram = Histogram(measure, over: range, bins: bins, isLogarithmic: call.has("--log"))
     try scope.visitEntries(showing: "drawing") { histogram.add($0, now: now) }
-    guard !histogram.isEmpty else {
+    guard !histogram.rows.isEmpty else {
       throw ShellError(
         .noSuchKey, "nothing to draw: no entries matched", hint: "`count` takes the same words")
     }

@@ -48,8 +48,6 @@ struct Histogram {
     self.bins = zip(bounds, bounds.dropFirst()).map { Bin(bounds: (from: $0, to: $1)) }
   }
 
-  var isEmpty: Bool { shown.isEmpty }
-
   /// Counts an entry. An entry that was written after the choice of the bounds may be outside. If so, the nearest bin counts it.
   mutating func add(_ entry: Store.Entry, now: UnixTime) {
     guard let value = measure.value(of: entry, now: now) else { return never.tally.add(entry) }

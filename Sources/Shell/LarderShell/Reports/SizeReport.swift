@@ -45,18 +45,14 @@ struct SizeReport {
     groups = FirstOf(
       most: top, pause: scope.session.host.checkInterruption, precedes: Group.precedes)
     // The counters do not show the effect of compression, so the entries are read if values may be compressed.
-    guard grouping == .namespace, try scope.isCounted() else {
-      try add(scope)
+    if grouping == .namespace, try scope.isCounted() {
+      for namespace in scope.namespaces {
+        let tally = try Scope(all: [namespace], in: scope.session).tally().fresh
+        total += tally
+        try groups.add(Group(name: EntryID(namespace.name), tally: tally))
+      }
       return
     }
-    for namespace in scope.namespaces {
-      let tally = try Scope(all: [namespace], in: scope.session).tally().fresh
-      total += tally
-      try groups.add(Group(name: EntryID(namespace.name), tally: tally))
-    }
-  }
-
-  private mutating func add(_ scope: Scope) throws {
     let isInOrder = EntryOrder(scope.selection) == nil && scope.selection.input == nil
     do {
       try scope.visitEntries(showing: "adding up") { try add($0, isInOrder: isInOrder) }
@@ -66,9 +62,7 @@ struct SizeReport {
         "added up \(total.words)", hint: "name a namespace or a prefix to add up less")
     }
     if let open { try groups.add(open) }
-    open = nil
     for group in scattered.values { try groups.add(group) }
-    scattered = [:]
   }
 
   private mutating func add(_ entry: Store.Entry, isInOrder: Bool) throws {

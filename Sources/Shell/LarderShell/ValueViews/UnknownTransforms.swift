@@ -46,8 +46,6 @@ final class UnreadableValues {
   private(set) var count = 0
   private var form: String?
 
-  var isEmpty: Bool { count == 0 }
-
   init(_ unknown: UnknownTransforms, notify: @escaping (SafeText) throws -> Void) {
     self.unknown = unknown
     self.notify = notify
