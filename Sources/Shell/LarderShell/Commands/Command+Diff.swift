@@ -81,8 +81,8 @@ extension Command {
     let rows = changes.map { change -> [Cell] in
       [
         .text(change.kind.mark), .text(change.kind.rawValue), .text(change.namespace),
-        .bytes(change.key), change.before.map { .size($0) } ?? .null,
-        change.after.map { .size($0) } ?? .null, .text(sizes(change)),
+        .bytes(change.key), .optional(change.before, Cell.size),
+        .optional(change.after, Cell.size), .text(sizes(change)),
         change.kind == .expired ? .text("(expired)") : .blank,
       ]
     }

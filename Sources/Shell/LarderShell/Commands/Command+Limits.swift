@@ -50,16 +50,9 @@ extension Command {
     guard !session.isReadOnly || call.isPreview else { throw ShellError.readOnly("limits") }
     let before = try usage(name, in: session)
     let excess = try Excess(over: call, name, before, in: session)
-    if excess.isRefused {
-      throw ShellError(
-        .overLimit,
-        "\(name ?? "") holds \(Wording.entries(before.entries)), \(Wording.size(before.bytes)), and policy refuse evicts none",
-        hint: "evict entries first, or choose another policy")
-    }
     if call.isPreview {
       let found = ChangeSummary("evict", excess.tally, in: name ?? "@*")
-      let words: SafeText = excess.isEmpty ? "no entries" : excess.words
-      return try session.output.answer(found.preview(nil, "would evict \(words)"))
+      return try session.output.answer(found.preview(nil, "would evict \(excess.words)"))
     }
     if !excess.isEmpty {
       try Confirmation(call: call, session: session, isSweeping: name == nil)
@@ -117,13 +110,13 @@ private struct Excess {
   private(set) var tally = Tally()
   /// The bytes of the file beyond the limit of the disk.
   private var file = 0
-  /// Whether the policy `refuse` keeps the entries beyond a limit.
-  private(set) var isRefused = false
   private let usage: Tally
 
+  /// Throws if the policy `refuse` keeps the entries beyond a limit.
   init(over call: Invocation, _ name: String?, _ usage: Tally, in session: Session) throws {
     self.usage = usage
     let limits: Limits
+    var isRefused = false
     if let name {
       guard var info = try session.store.namespace(name).info() else { return }
       info.overrides = call.overrides(over: info.overrides)
@@ -138,14 +131,18 @@ private struct Excess {
       file = max((used.pages - used.freePages) * used.pageSize - disk, 0)
     }
     tally = usage - Tally(entries: limits.entries ?? .max, bytes: limits.bytes ?? .max)
-    isRefused = isRefused && !isEmpty
+    if isRefused, !isEmpty {
+      throw ShellError(
+        .overLimit, "\(name ?? "") holds \(usage.words), and policy refuse evicts none",
+        hint: "evict entries first, or choose another policy")
+    }
     // To shrink the file by `file` bytes, the store must evict values of at least `file` bytes.
     if file > tally.bytes { tally.bytes = file }
   }
 
   var isEmpty: Bool { tally == Tally() && file == 0 }
 
-  /// Words such as `54 of 64 entries` or `at least 9.8 kB of 31 kB`.
+  /// Words such as `54 of 64 entries`, `at least 9.8 kB of 31 kB` or `no entries`.
   var words: SafeText {
     var parts: [SafeText] = []
     if tally.entries > 0 {
@@ -155,7 +152,7 @@ private struct Excess {
       parts.append("at least \(Wording.size(tally.bytes)) of \(Wording.size(usage.bytes))")
     }
     if file > 0 { parts.append("entries until the file has \(Wording.size(file)) less") }
-    return parts.joined(separator: " and ")
+    return parts.isEmpty ? "no entries" : parts.joined(separator: " and ")
   }
 }
 

@@ -37,9 +37,9 @@ extension Command {
         .text(namespace.name), .number(namespace.entries), .size(namespace.bytes),
         .size(namespace.storedSize), .share(share), .bar(share),
         next[ExactString(namespace.name)].map { .expiry($0.unix) } ?? .null,
-        .lifetime(namespace.rules.expires),
-        limits.words.map { .prose($0) } ?? .null, limits.entries.map { .number($0) } ?? .null,
-        limits.bytes.map { .size($0) } ?? .null, .size(namespace.rules.largestValue),
+        .lifetime(namespace.rules.expires), .optional(limits.words, Cell.prose),
+        .optional(limits.entries, Cell.number), .optional(limits.bytes, Cell.size),
+        .size(namespace.rules.largestValue),
       ]
     }
     try session.output.answer(.rows(columns, rows))
