@@ -43,7 +43,7 @@ package struct Completer: Sendable {
       return list(word, options.map(\.name))
     }
     if word.leads(with: "@") {
-      guard command.namespaces.count.upperBound > 0 || state.parameter?.kind == .namespace else {
+      guard command.namespaces != .none || state.parameter?.kind == .namespace else {
         return list(word, [])
       }
       return names(word, find(.namespaces(prefix: Array(word.bytes.dropFirst()))), mark: "@")

@@ -25,14 +25,13 @@ extension ArgumentReader {
       return .unnamed
     }
     let use = command.namespaces
-    guard namespaces.count >= use.count.lowerBound else {
+    guard use != .required || !namespaces.isEmpty else {
       if let word = words.first, words.count == 1 { throw unexpected(word) }
       throw misuse("\(command.name) requires a namespace", at: name)
     }
-    guard namespaces.count <= use.count.upperBound else {
-      let number = use.count.upperBound == 0 ? "no" : "one"
-      throw misuse(
-        "\(command.name) takes \(number) namespace", at: namespaces[use.count.upperBound].range)
+    guard namespaces.count <= use.most else {
+      let number = use == .none ? "no" : "one"
+      throw misuse("\(command.name) takes \(number) namespace", at: namespaces[use.most].range)
     }
     guard let all else { return names.isEmpty ? .unnamed : .named(names) }
     guard use.allowsAll else {

@@ -205,7 +205,7 @@ struct ArgumentReader {
 
   /// The hint for the name of a namespace without its at sign. `*` gets no hint: `@*` would select all namespaces.
   private func correction(of word: Word) -> SafeText? {
-    guard command.namespaces.count.upperBound > 0, namespaces.isEmpty, word.isBare, !word.isGlob,
+    guard command.namespaces != .none, namespaces.isEmpty, word.isBare, !word.isGlob,
       command.parameters.isEmpty, words.count == 1, values.isEmpty,
       let name = try? NamespaceName(word)
     else { return nil }
@@ -230,18 +230,14 @@ struct ArgumentReader {
           throw misuse("\(command.name) requires \(names.joined(separator: " or "))", at: nil)
         }
       case .needs(let name, let other):
-        if let place = places[name], places[other] == nil {
-          let hint: SafeText? =
-            switch name {
-            case "--json": "`-o json` is the form of the answer"
-            case "-0"
-            where line.source == .command && command.access == .reads
-              && command.selection != nil:
-              programOptionsFirst([place])
-            default: nil
-            }
-          throw misuse("\(name) requires \(other)", at: place, hint: hint)
-        }
+        guard let place = places[name], places[other] == nil else { continue }
+        let isOfProgram =
+          name == "-0" && line.source == .command && command.access == .reads
+          && command.selection != nil
+        let hint: SafeText? = name == "--json" ? "`-o json` is the form of the answer" : nil
+        throw misuse(
+          "\(name) requires \(other)", at: place,
+          hint: isOfProgram ? programOptionsFirst([place]) : hint)
       }
     }
   }

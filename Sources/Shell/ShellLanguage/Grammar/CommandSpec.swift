@@ -10,16 +10,12 @@ package struct CommandSpec: Sendable {
     case shell = "The shell"
   }
 
-  /// How many namespaces with an at sign a command takes.
-  package struct NamespaceUse: Sendable, Hashable {
-    package let count: ClosedRange<Int>
-    package let allowsAll: Bool
+  /// How many namespaces with an at sign a command takes. A command with `required` takes exactly one, or all.
+  package enum NamespaceUse: Sendable {
+    case none, one, any, oneOrAll, required
 
-    package static let none = NamespaceUse(count: 0...0, allowsAll: false)
-    package static let one = NamespaceUse(count: 0...1, allowsAll: false)
-    package static let any = NamespaceUse(count: 0...Int.max, allowsAll: true)
-    package static let oneOrAll = NamespaceUse(count: 0...1, allowsAll: true)
-    package static let required = NamespaceUse(count: 1...1, allowsAll: true)
+    var most: Int { self == .none ? 0 : self == .any ? .max : 1 }
+    var allowsAll: Bool { self != .none && self != .one }
   }
 
   /// Without a selection, a command with `optional` applies to every entry; a command with `required` is an error.
@@ -100,7 +96,7 @@ package struct CommandSpec: Sendable {
     var pieces: [String] = []
     if selection == nil, namespaces != .none {
       let words = namespaces.allowsAll ? "@NS|@*" : "@NS"
-      pieces.append(namespaces.count.lowerBound == 0 ? "[\(words)]" : words)
+      pieces.append(namespaces == .required ? words : "[\(words)]")
     }
     pieces += parameters.map(\.usage)
     if let selection { pieces.append(selection == .required ? "SELECTION" : "[SELECTION]") }

@@ -77,7 +77,7 @@ package struct CommandReader: Sendable {
 
   private func commands() throws(ShellError) -> [CommandLine] {
     var commands: [CommandLine] = []
-    for segment in lexer.segments where !segment.isEmpty {
+    for segment in lexer.segments where !segment.words.isEmpty {
       var command = unread
       switch segment.output {
       case .program(_, let range) where source != .prompt: throw .promptOnly("|", at: range)

@@ -11,38 +11,32 @@ extension Lexer {
       return ([escape.value], index + 2)
     }
     switch letter {
-    case UInt8(ascii: "x"): return try hexEscape(at: index)
-    case UInt8(ascii: "u"): return try scalarEscape(at: index)
+    case UInt8(ascii: "x"):
+      let end = min(index + 4, text.count)
+      let byte = text[(index + 2)..<end].hexDecoded
+      guard byte.count == 1 else {
+        throw wrong(index..<end, "\\x takes two hex digits", Self.escapes)
+      }
+      return (byte, end)
+    case UInt8(ascii: "u"):
+      let digits = text.dropFirst(index + 3).prefix(7).prefix { $0.hexValue != nil }
+      let next = digits.endIndex
+      guard text.dropFirst(index + 2).first == UInt8(ascii: "{"), (1...6).contains(digits.count),
+        next < text.count, text[next] == UInt8(ascii: "}")
+      else {
+        throw wrong(index..<next, "\\u takes one to six hex digits in braces", Self.escapes)
+      }
+      let value = digits.reduce(0 as UInt32) { $0 << 4 | UInt32($1.hexValue ?? 0) }
+      guard let scalar = Unicode.Scalar(value) else {
+        throw wrong(index..<next + 1, "no Unicode character has that number", Self.escapes)
+      }
+      return (Array(UTF8.encode(scalar)!), next + 1)
     case let byte where byte == .space || byte.isPunctuation: return ([byte], index + 2)
     default:
       let end = text.scalar(at: index + 1)?.end ?? index + 2
       throw wrong(
         index..<end, "\(Array(text[index..<end])) is not an escape sequence", Self.escapes)
     }
-  }
-
-  private func hexEscape(at index: Int) throws(ShellError) -> (bytes: [UInt8], next: Int) {
-    let end = min(index + 4, text.count)
-    let byte = text[(index + 2)..<end].hexDecoded
-    guard byte.count == 1 else {
-      throw wrong(index..<end, "\\x takes two hex digits", Self.escapes)
-    }
-    return (byte, end)
-  }
-
-  private func scalarEscape(at index: Int) throws(ShellError) -> (bytes: [UInt8], next: Int) {
-    let digits = text.dropFirst(index + 3).prefix(7).prefix { $0.hexValue != nil }
-    let next = digits.endIndex
-    guard text.dropFirst(index + 2).first == UInt8(ascii: "{"), (1...6).contains(digits.count),
-      next < text.count, text[next] == UInt8(ascii: "}")
-    else {
-      throw wrong(index..<next, "\\u takes one to six hex digits in braces", Self.escapes)
-    }
-    let value = digits.reduce(0 as UInt32) { $0 << 4 | UInt32($1.hexValue ?? 0) }
-    guard let scalar = Unicode.Scalar(value) else {
-      throw wrong(index..<next + 1, "no Unicode character has that number", Self.escapes)
-    }
-    return (Array(UTF8.encode(scalar)!), next + 1)
   }
 
   private static let escapes: SafeText =
@@ -60,7 +54,7 @@ extension Lexer {
     switch byte {
     case UInt8(ascii: ";"):
       try checkFileIsNamed()
-      guard !segments[segments.count - 1].isEmpty else {
+      guard !words.isEmpty else {
         throw wrong(range, "expected a command before \";\"", "help lists the commands")
       }
       segments.append(Segment())

@@ -5,8 +5,6 @@ package struct Lexer {
     package internal(set) var output: Redirection?
     /// The operator `>` or `>>` while the name of its file is still missing; otherwise nil.
     var awaitsFile: (appends: Bool, range: Range<Int>)?
-
-    package var isEmpty: Bool { words.isEmpty && output == nil }
   }
 
   package internal(set) var text: [UInt8] = []

@@ -143,10 +143,9 @@ extension UInt8 {
   package var isPunctuation: Bool { (0x21...0x7E).contains(self) && !isDigit && !isLetter }
 
   package var hexValue: UInt8? {
-    switch self {
+    switch lowercased {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): lowercased - UInt8(ascii: "a") + 10
     default: nil
     }
   }
