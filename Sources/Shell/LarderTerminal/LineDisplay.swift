@@ -155,8 +155,7 @@ import CEditline
     // A line without colors is drawn again only if the drawn line has colors, or if the line has characters without a width.
     guard !runs.isEmpty || isPainted || settled != nil else { return }
     let scalars = line.beforeCursor + line.afterCursor
-    let columns = windowColumns
-    let start = Place(after: prompt.text.unicodeScalars, columns: columns)
+    let start = place(of: String.UnicodeScalarView())
     let here = place(of: line.beforeCursor)
     let end = place(of: scalars)
     let rows = Terminal.size()?.rows ?? 24
@@ -166,16 +165,15 @@ import CEditline
     // After a full row, the cursor is in a state that no motion can restore, so the terminal saves and restores the cursor.
     var text = "\u{1B}7\r" + Self.sequence("A", here.row - start.row)
     text += Self.sequence("C", start.column)
+    // The sequences that begin or end a color, by the index of the byte before which they stand.
+    var sequences: [Int: String] = [:]
+    for run in runs {
+      sequences[run.range.lowerBound, default: ""] += "\u{1B}[\(run.rendition)m"
+      sequences[run.range.upperBound, default: ""] += "\u{1B}[0m"
+    }
     var offset = 0
-    var next = 0
     for scalar in scalars {
-      if next < runs.count, offset == runs[next].range.upperBound {
-        text += "\u{1B}[0m"
-        next += 1
-      }
-      if next < runs.count, offset == runs[next].range.lowerBound {
-        text += "\u{1B}[\(runs[next].rendition)m"
-      }
+      text += sequences[offset, default: ""]
       if scalar == "\n" {
         text += "\r\u{1B}[B"
       } else if Self.isDrawn(scalar) {

@@ -61,16 +61,13 @@ extension LineEditor.HistoryFile {
 
   static func decoded(_ line: String) -> String {
     var entry = String.UnicodeScalarView()
-    var isEscaped = false
-    for scalar in line.unicodeScalars {
-      switch scalar {
-      case "\\" where !isEscaped:
-        isEscaped = true
-        continue
-      case "n" where isEscaped: entry.append("\n")
-      default: entry.append(scalar)
+    var scalars = line.unicodeScalars.makeIterator()
+    while let scalar = scalars.next() {
+      if scalar != "\\" {
+        entry.append(scalar)
+      } else if let escaped = scalars.next() {
+        entry.append(escaped == "n" ? "\n" : escaped)
       }
-      isEscaped = false
     }
     return String(entry)
   }

@@ -157,28 +157,21 @@ package enum Terminal {
       let count = unsafe bytes.extracting(written...).withUnsafeBufferPointer {
         unsafe writeBytes(stream.descriptor, $0)
       }
-      if count >= 0 {
-        written += count
-      } else {
-        try recover(stream.descriptor, from: errno)
+      switch count < 0 ? errno : 0 {
+      case 0: written += count
+      case EINTR: continue
+      case EAGAIN:
+        // Another process has made the shared descriptor non-blocking, so this process waits until the descriptor is ready.
+        var polled = pollfd(fd: stream.descriptor, events: Int16(POLLOUT), revents: 0)
+        try unsafe check(poll(&polled, 1, -1) >= 0 || errno == EINTR, "poll")
+      case EPIPE: throw .closed
+      case let code: throw .failed(operation: "write", code: code)
       }
     }
   }
 
   package static func write(_ text: String, to stream: Stream = .output) throws(TerminalError) {
     try write(Array(text.utf8).span, to: stream)
-  }
-
-  private static func recover(_ descriptor: Int32, from code: Int32) throws(TerminalError) {
-    switch code {
-    case EINTR: return
-    case EAGAIN:
-      // Another process has made the shared descriptor non-blocking, so this process waits until the descriptor is ready.
-      var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-      try unsafe check(poll(&polled, 1, -1) >= 0 || errno == EINTR, "poll")
-    case EPIPE: throw .closed
-    default: throw .failed(operation: "write", code: code)
-    }
   }
 }
 
