@@ -151,7 +151,9 @@ extension Command {
       Column("etag", holdsBytes: true), Column("last_modified", holdsBytes: true), "metadata",
     ]
     return EntryForm.record(namesNamespaces: true).columns.map { column in
-      Column(all: column, except: column.name == "expires_in" ? .table : [])
+      Column(
+        column.name, in: column.name == "expires_in" ? [.plain, .data] : .everywhere,
+        holdsBytes: column.holdsBytes)
     } + further
   }
 

@@ -54,7 +54,7 @@ package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
   package let title: String
   package let visibility: Visibility
   package let holdsBytes: Bool
-  /// The name of the inner JSON object to which this column belongs. Nil if the column belongs to the object of the row.
+  /// The inner JSON object to which this column belongs. Nil if the column belongs to the object of the row.
   package let group: String?
 
   package init(
@@ -72,8 +72,4 @@ package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
 
   /// Whether the column holds keys, namespaces or tags. A person may type such names back, so quotes are escaped.
   package var isName: Bool { ["key", "namespace", "prefix", "tags", "old", "new"].contains(name) }
-
-  package init(all column: Column, except hidden: Visibility) {
-    self.init(column.name, in: .everywhere.subtracting(hidden), holdsBytes: column.holdsBytes)
-  }
 }

@@ -83,19 +83,13 @@ package struct RowWriter: Sendable {
   }
 
   private func object(_ row: [Cell]) -> JSON {
-    var fields: [JSON.Field] = []
-    var grouped: [JSON.Field] = []
-    var group: String?
-    for (cell, column) in zip(row, columns) where cell != .blank {
-      let field = cell.jsonField(column.name)
-      if let name = column.group {
-        group = name
-        grouped.append(field)
-      } else {
-        fields.append(field)
+    func fields(in group: String?) -> [JSON.Field] {
+      zip(row, columns).compactMap { cell, column in
+        cell == .blank || column.group != group ? nil : cell.jsonField(column.name)
       }
     }
-    if let group { fields.append(.init(group, .object(grouped))) }
-    return .object(fields)
+    // If columns are in a group, they are the last columns.
+    guard let group = columns.last?.group else { return .object(fields(in: nil)) }
+    return .object(fields(in: nil) + [JSON.Field(group, .object(fields(in: group)))])
   }
 }

@@ -67,17 +67,13 @@ package struct ShellError: Error, Sendable, Hashable {
 
   /// The error for a person who has just typed the line at a prompt: carets below the line, the message and the hint.
   package func prompted(promptWidth: Int, columns: Int? = nil) -> String {
-    // Only a prompt has the typed line above the carets. For a file, the message names the file and the number of the line.
-    guard place?.source == .prompt, code != .declined else {
-      return DisplayWidth.wrap(scripted, columns: columns, indent: 2)
-    }
-    let text = "error: \(message)\n" + hintLine
-    return caret(promptWidth: promptWidth, columns: columns)
-      + DisplayWidth.wrap(text, columns: columns, indent: 2)
+    caret(promptWidth: promptWidth, columns: columns)
+      + DisplayWidth.wrap(scripted, columns: columns, indent: 2)
   }
 
   package var scripted: String {
-    code == .declined ? "\(message)\n" : "error: \(location)\(message)\n" + hintLine
+    if code == .declined { return "\(message)\n" }
+    return "error: \(location)\(message)\n" + (hint.map { "hint: \($0)\n" } ?? "")
   }
 
   /// The error as a JSON object on one line, for programs that read standard error.
@@ -93,15 +89,14 @@ package struct ShellError: Error, Sendable, Hashable {
     return JSON.object([.init("error", .object(error))]).text + "\n"
   }
 
-  private var hintLine: String { hint.map { "hint: \($0)\n" } ?? "" }
-
   private var location: String {
     guard let place, let name = place.source.name else { return "" }
     return "\(SafeText(name)):\(place.line):\(place.column): "
   }
 
   private func caret(promptWidth: Int, columns: Int?) -> String {
-    guard let place, range != nil else { return "" }
+    // Only a prompt has the typed line above the carets. For a file, the message names the file and the number of the line.
+    guard let place, place.source == .prompt, range != nil, code != .declined else { return "" }
     let text = String(decoding: place.text, as: UTF8.self)
     let before = text.prefix(place.column - 1)
     let width = max(DisplayWidth.of(text.dropFirst(place.column - 1).prefix(place.width)), 1)
