@@ -47,25 +47,16 @@ package indirect enum QueryOperand: Sendable, Hashable {
   case constant(QueryValue)
   case call(QueryFunction, QueryOperand)
 
-  package var readsValue: Bool {
-    switch self {
-    case .path(let path): path.root == .value
-    case .name(let name): name == .value
-    case .constant: false
-    case .call(_, let operand): operand.readsValue
-    }
+  /// The path, name or constant inside all calls of functions.
+  private var source: QueryOperand {
+    if case .call(_, let operand) = self { operand.source } else { self }
   }
-
-  package var takesEach: Bool { path?.parts.contains(.each) ?? false }
 
   /// The path that the operand reads; nil for a name or a constant.
-  package var path: QueryPath? {
-    switch self {
-    case .path(let path): path
-    case .call(_, let operand): operand.path
-    case .name, .constant: nil
-    }
-  }
+  package var path: QueryPath? { if case .path(let path) = source { path } else { nil } }
+
+  package var readsValue: Bool { path?.root == .value || source == .name(.value) }
+  package var takesEach: Bool { path?.parts.contains(.each) ?? false }
 }
 
 package enum QueryFunction: String, Sendable, Hashable, CaseIterable {
@@ -134,9 +125,8 @@ package struct QueryPath: Sendable, Hashable {
     for part in parts {
       switch part {
       case .field(let name):
-        let isPlain = QueryToken.isIdentifier(name)
-        let name = String(decoding: name, as: UTF8.self)
-        text += isPlain ? ".\(name)" : ".\(JSON.string(name).text)"
+        let field = String(decoding: name, as: UTF8.self)
+        text += "." + (QueryToken.isIdentifier(name) ? field : JSON.string(field).text)
       case .index(let index): text += "[\(index)]"
       case .each: text += "[]"
       }

@@ -112,12 +112,8 @@ package struct JSONLookup {
     decoded(bytes, range).text
   }
 
-  /// Whether a string has no lone surrogate.
-  package static func isWhole(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
-    decoded(bytes, range).isWhole
-  }
-
-  private static func decoded(
+  /// The content of a string, and whether the string has no lone surrogate.
+  package static func decoded(
     _ bytes: Span<UInt8>, _ range: Range<Int>
   ) -> (text: [UInt8], isWhole: Bool) {
     var result: [UInt8] = []

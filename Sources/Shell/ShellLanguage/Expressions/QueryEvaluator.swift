@@ -72,14 +72,12 @@ package struct QueryEvaluator {
   private static func compares(
     _ a: QueryValue, _ comparison: Expression.Comparison, _ b: QueryValue
   ) -> Bool {
-    if comparison == .equal { return a.isEqual(to: b) }
-    guard let order = a.compare(to: b) else { return false }
-    return switch comparison {
-    case .equal: order == 0
-    case .less: order < 0
-    case .lessOrEqual: order <= 0
-    case .greater: order > 0
-    case .greaterOrEqual: order >= 0
+    switch comparison {
+    case .equal: a.isEqual(to: b)
+    case .less: a.compare(to: b).map { $0 < 0 } ?? false
+    case .lessOrEqual: a.compare(to: b).map { $0 <= 0 } ?? false
+    case .greater: a.compare(to: b).map { $0 > 0 } ?? false
+    case .greaterOrEqual: a.compare(to: b).map { $0 >= 0 } ?? false
     }
   }
 

@@ -43,8 +43,6 @@ package struct Glob: Sendable {
     following = places.map { $0 + 1 < program.steps.count ? bits(from: $0 + 1) : 0 }
   }
 
-  package var text: [UInt8] { word.bytes }
-
   package func matches(_ key: [UInt8]) -> Bool {
     guard key.starts(with: prefix) else { return false }
     var here = start
@@ -68,7 +66,7 @@ package struct Glob: Sendable {
 
   /// The longest part of the pattern without special characters. For a suggestion, the shell looks for values with this text.
   package var longestLiteral: [UInt8] {
-    let parts = text.split { "*?[]{},".utf8.contains($0) }
+    let parts = word.bytes.split { "*?[]{},".utf8.contains($0) }
     return parts.max { $0.count < $1.count }.map(Array.init) ?? []
   }
 }

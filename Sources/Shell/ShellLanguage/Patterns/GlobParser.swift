@@ -115,19 +115,17 @@ struct GlobParser {
     if isOption, let bracket = units[open].acting.map({ String($0) }) {
       return wrong(open, message, "write `[\(bracket)]` for a literal \(bracket)", count)
     }
-    return wrong(
-      open, message, "quote it if it belongs to the key", count,
-      forArguments: "a key that contains it goes behind --")
+    var error = wrong(open, message, "quote it if it belongs to the key", count)
+    error.hintForArguments = "a key that contains it goes behind --   (help globs)"
+    return error
   }
 
   private func wrong(
-    _ index: Int, _ message: SafeText, _ hint: SafeText, _ count: Int = 1,
-    forArguments: SafeText? = nil
+    _ index: Int, _ message: SafeText, _ hint: SafeText, _ count: Int = 1
   ) -> ShellError {
     let start = units[index].offset
     let last = units[min(index + count, units.count) - 1]
     return ShellError(
-      .badPattern, message, at: start..<max(last.offset, start) + 1, hint: "\(hint)   (help globs)",
-      hintForArguments: forArguments.map { "\($0)   (help globs)" })
+      .badPattern, message, at: start..<max(last.offset, start) + 1, hint: "\(hint)   (help globs)")
   }
 }

@@ -3,12 +3,8 @@ struct RegularExpressionParser {
   private static let deepest = 200
   private static let mostRepeated = 1000
 
-  private struct Flags {
-    var ignoresCase: Bool
-    /// Whether `^` and `$` match at the start and the end of each line.
-    var seesLines = false
-    var crossesLines = false
-  }
+  /// `seesLines` means that `^` and `$` match at the start and the end of each line.
+  private typealias Flags = (ignoresCase: Bool, seesLines: Bool, crossesLines: Bool)
 
   private static let exceptNewline = CharacterSet32([.kind(.newline, isNegated: true)])
 
@@ -22,7 +18,7 @@ struct RegularExpressionParser {
   init(_ text: String, of word: Word, ignoresCase: Bool) {
     source = Array(text.unicodeScalars)
     (self.text, self.word) = (text, word)
-    flags = Flags(ignoresCase: ignoresCase)
+    flags = (ignoresCase: ignoresCase, seesLines: false, crossesLines: false)
   }
 
   var ignoresCase: Bool { flags.ignoresCase }
@@ -35,9 +31,6 @@ struct RegularExpressionParser {
   }
 
   private mutating func alternatives() throws(ShellError) -> PatternNode {
-    // A flag is valid only up to the end of its group, so the end of a group restores the flags of the outer group.
-    let outer = flags
-    defer { flags = outer }
     var parts = [try sequence()]
     while take("|") { parts.append(try sequence()) }
     return parts.count == 1 ? parts[0] : .alternatives(parts)
@@ -117,6 +110,7 @@ struct RegularExpressionParser {
     let outer = flags
     if take("?"), try !groupKind(from: start) { return nil }
     let node = try alternatives()
+    // A flag is valid only up to the end of its group, so the end of a group restores the flags of the outer group.
     flags = outer
     guard take(")") else { throw failure("missing \")\"", from: start, 1) }
     return node

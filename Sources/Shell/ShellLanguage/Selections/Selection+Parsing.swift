@@ -37,10 +37,13 @@ extension Selection {
     ignoresCase = given.contains("-i")
     for word in words { patterns.append(try Pattern(word, ignoresCase: ignoresCase)) }
     for option in Self.options {
-      for value in values[option.name] ?? [] { apply(option.name, value) }
+      filters += (values[option.name] ?? []).compactMap { condition(option.name, $0) }
     }
     if given.contains("--expired") { filters.append(.isExpired) }
     if given.contains("--permanent") { filters.append(.never) }
+    sort = values["--sort"]?.first as? Sort
+    limit = values["--limit"]?.first as? Int
+    after = values["--after"]?.first as? [UInt8]
     isReversed = given.contains("--reverse")
     if given.contains("--stdin") {
       input = given.contains("-0") ? .nulSeparated : given.contains("--json") ? .records : .lines
@@ -57,27 +60,22 @@ extension Selection {
     }
   }
 
-  private mutating func apply(_ name: String, _ value: any Sendable) {
-    switch (name, value) {
-    case ("--match", let glob as Glob): filters.append(.keyMatches(glob))
-    case ("--regex", let regex as RegularExpression): filters.append(.keyFinds(regex))
-    case ("--tag", let tag as [UInt8]): filters.append(.hasTag(tag))
-    case ("--contains", let text as [UInt8]):
-      filters.append(.valueContains(text, ignoringCase: ignoresCase))
-    case ("--expiring", let time as UnixTime):
-      filters.append(.fact(.expires, .lessOrEqual, .time(time)))
-    case ("--older", let time as UnixTime): filters.append(.fact(.written, .less, .time(time)))
-    case ("--newer", let time as UnixTime):
-      filters.append(.fact(.written, .greaterOrEqual, .time(time)))
-    case ("--idle", let time as UnixTime): filters.append(.lastUse(before: time))
-    case ("--larger", let size as Int):
-      filters.append(.fact(.size, .greater, .integer(Int128(size))))
-    case ("--smaller", let size as Int): filters.append(.fact(.size, .less, .integer(Int128(size))))
-    case ("--where", let expression as Expression): filters.append(expression)
-    case ("--sort", let order as Sort): sort = order
-    case ("--limit", let limit as Int): self.limit = limit
-    case ("--after", let key as [UInt8]): after = key
-    default: preconditionFailure("\(name) is not read by its kind")
+  /// The condition that an option means; nil for an option that is no filter.
+  private func condition(_ option: String, _ value: any Sendable) -> Expression? {
+    switch (option, value) {
+    case ("--match", let glob as Glob): .keyMatches(glob)
+    case ("--regex", let regex as RegularExpression): .keyFinds(regex)
+    case ("--tag", let tag as [UInt8]): .hasTag(tag)
+    case ("--contains", let text as [UInt8]): .valueContains(text, ignoringCase: ignoresCase)
+    case ("--expiring", let time as UnixTime): .fact(.expires, .lessOrEqual, .time(time))
+    case ("--older", let time as UnixTime): .fact(.written, .less, .time(time))
+    case ("--newer", let time as UnixTime): .fact(.written, .greaterOrEqual, .time(time))
+    case ("--idle", let time as UnixTime): .lastUse(before: time)
+    case ("--larger", let size as Int): .fact(.size, .greater, .integer(Int128(size)))
+    case ("--smaller", let size as Int): .fact(.size, .less, .integer(Int128(size)))
+    case ("--where", let expression as Expression): expression
+    case ("--sort", _), ("--limit", _), ("--after", _): nil
+    default: preconditionFailure("\(option) is not read by its kind")
     }
   }
 }
