@@ -83,8 +83,6 @@ struct PromptLoop {
     _ = try runner.runFile(path)
   }
 
-  private static let highlighter = Highlighter(.standard)
-
   private mutating func readLine() throws -> LineResult {
     let settings = session.settings
     // Only a terminal gets a prompt. A pipe gets only answers.
@@ -93,7 +91,8 @@ struct PromptLoop {
     let lines: [UInt8] = open.isEmpty ? [] : open + [.newline]
     return try editor.readLine(prompt) { line in
       guard settings.hasColor else { return [] }
-      return Self.highlighter.runs(in: line, behind: lines).map { ($0.range, $0.color.rawValue) }
+      return CommandTable.standard.colors(of: line, behind: lines)
+        .map { ($0.range, $0.color.rawValue) }
     }
   }
 
@@ -190,7 +189,6 @@ struct PromptLoop {
 extension CompletionSource {
   func completion(of line: [UInt8], cursor: Int) -> Completion {
     let found = Completer(.standard).completion(of: Array(line[..<cursor])) { self.found($0) }
-    let candidates = found.candidates.map { $0.text + ($0.isWhole ? " " : "") }
-    return Completion(from: found.range.lowerBound, candidates, isCut: found.isCut)
+    return Completion(from: found.range.lowerBound, found.candidates, isCut: found.isCut)
   }
 }

@@ -152,7 +152,7 @@ import Testing
 @Suite struct HighlighterTests {
   private func runs(_ line: String, behind open: String = "") -> [String] {
     let bytes = Array(line.utf8)
-    return Highlighter(.standard).runs(in: bytes, behind: Array(open.utf8)).map {
+    return CommandTable.standard.colors(of: bytes, behind: Array(open.utf8)).map {
       "\($0.color) \(String(decoding: bytes[$0.range], as: UTF8.self))"
     }
   }
@@ -197,7 +197,7 @@ import Testing
       let line = (0..<Int.random(in: 0...40, using: &random)).map { _ in
         UInt8.random(in: 0...255, using: &random)
       }
-      let runs = Highlighter(.standard).runs(in: line)
+      let runs = CommandTable.standard.colors(of: line)
       #expect(
         runs.allSatisfy { $0.range.lowerBound >= 0 && $0.range.upperBound <= line.count },
         "LARDER_SEED=\(random.seed)")

@@ -12,13 +12,11 @@ package struct Completer: Sendable {
   /// `isCut` says whether more names exist than the closure looked up.
   package typealias Found = (names: [[UInt8]], isCut: Bool)
 
-  /// If `isWhole` is true, the candidate completes the word, and a space follows.
-  package typealias Candidate = (text: String, isWhole: Bool)
-
   package struct Completion: Sendable {
     /// The bytes of the line that a candidate replaces. The range ends at the cursor.
     package let range: Range<Int>
-    package var candidates: [Candidate] = []
+    /// The texts to insert. A text ends with a space if its word is complete.
+    package var candidates: [String] = []
     package var isCut = false
   }
 
@@ -100,12 +98,12 @@ package struct Completer: Sendable {
   private func list(_ word: Word, _ names: [String]) -> Completion {
     let prefix = word.bareText?.lowercased()
     let fitting = names.filter { name in prefix.map { name.hasPrefix($0) } ?? false }
-    return Completion(range: word.range, candidates: fitting.map { ($0, true) })
+    return Completion(range: word.range, candidates: fitting.map { $0 + " " })
   }
 
   private func names(_ word: Word, _ found: Found, mark: String = "") -> Completion {
-    let candidates = found.names.map { name in
-      (text: mark + Quoting.typed(name), isWhole: name.last != UInt8(ascii: "/"))
+    let candidates = found.names.map {
+      mark + Quoting.typed($0) + ($0.last == UInt8(ascii: "/") ? "" : " ")
     }
     return Completion(range: word.range, candidates: candidates, isCut: found.isCut)
   }
@@ -142,6 +140,6 @@ package struct Completer: Sendable {
     let fitting = names.filter { $0.hasPrefix(text) }
     // A condition usually has spaces, so the inserted text begins with a quote.
     let lead = word.bytes.isEmpty && !isOpen && kind == .expression ? "'" : ""
-    return Completion(range: range, candidates: fitting.map { (lead + $0, false) })
+    return Completion(range: range, candidates: fitting.map { lead + $0 })
   }
 }

@@ -1,19 +1,15 @@
 import LarderSystem
 
-/// Colors a line while a person types. The colors follow the rules by which the shell reads lines.
-package struct Highlighter: Sendable {
-  package typealias Run = (range: Range<Int>, color: Color)
+/// The colors of a line while a person types. The colors follow the rules by which the shell reads lines.
+extension CommandTable {
+  package typealias ColoredRun = (range: Range<Int>, color: Color)
 
   /// The longest line that gets colors. Each key press draws the line again, so coloring must be quick.
-  package static let longest = 4_096
-
-  private let table: CommandTable
-
-  package init(_ table: CommandTable) { self.table = table }
+  private static let longestColored = 4_096
 
   /// The colored ranges in order. `open` has the previous lines of the command if a quote is open.
-  package func runs(in line: [UInt8], behind open: [UInt8] = []) -> [Run] {
-    guard line.count <= Self.longest, open.count <= Self.longest else { return [] }
+  package func colors(of line: [UInt8], behind open: [UInt8] = []) -> [ColoredRun] {
+    guard max(line.count, open.count) <= Self.longestColored else { return [] }
     var lexer = Lexer()
     let scanned = Result { () throws(ShellError) in try lexer.scan(open + line) }
     var runs = lexer.segments.dropLast().flatMap { self.runs(of: $0.words, current: nil) }
@@ -22,21 +18,21 @@ package struct Highlighter: Sendable {
       runs.removeAll { $0.range.overlaps(wrong) }
       runs.append((wrong, .error))
     }
-    return runs.compactMap { run -> Run? in
+    return runs.compactMap { run -> ColoredRun? in
       let start = max(run.range.lowerBound - open.count, 0)
       let end = min(run.range.upperBound - open.count, line.count)
       return start < end ? (start..<end, run.color) : nil
     }.sorted { $0.range.lowerBound < $1.range.lowerBound }
   }
 
-  private func runs(of words: [Word], current: Word?) -> [Run] {
+  private func runs(of words: [Word], current: Word?) -> [ColoredRun] {
     let all = words + [current].compactMap(\.self)
     guard let first = all.first else { return [] }
-    let command = first.bareText.flatMap(table.command(named:))
-    var runs: [Run] = []
+    let command = first.bareText.flatMap(command(named:))
+    var runs: [ColoredRun] = []
     if command != nil {
       runs.append((first.range, .command))
-    } else if !words.isEmpty || !begins(first, table.names) {
+    } else if !words.isEmpty || !begins(first, names) {
       runs.append((first.range, .wrong))
     }
     let end = all.dropFirst().firstIndex { $0.bareText == "--" } ?? all.count
