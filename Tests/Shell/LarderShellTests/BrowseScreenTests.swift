@@ -22,11 +22,11 @@ extension Frame {
   private func frame(_ state: BrowseState, hasColor: Bool = false, hasUnicode: Bool = true) -> Frame
   {
     BrowseScreen(
-      state: state,
-      presentation: Presentation(
+      state,
+      for: Presentation(
         .table, isTerminal: true, width: state.size.columns, hasColor: hasColor,
         hasUnicode: hasUnicode, clock: stockholm)
-    ).frame()
+    ).frame
   }
 
   private func lines(_ frame: Frame) -> [String] { (0..<frame.rows).map(frame.text) }
@@ -62,12 +62,12 @@ extension Frame {
     var state = browseState(columns: columns)
     state.size = Host.Window(columns: columns, rows: rows)
     state.take(.text("?"))
+    let isLong = state.mostTop > 0
     var shown: [String] = []
-    for step in 0...state.mostHelpTop {
+    for step in 0...state.mostTop {
       if step > 0 { state.take(.down) }
       let page = lines(frame(state))
       shown += page.dropFirst(2).dropLast()
-      let isLong = state.mostHelpTop > 0
       #expect(page.last == (isLong ? " arrows scroll  other keys go back" : " any key goes back"))
     }
     let text = shown.joined(separator: " ")
@@ -76,7 +76,7 @@ extension Frame {
     state.take(.text("G"))
     state.take(.text("G"))
     state.take(.text("g"))
-    #expect(state.helpTop == 0 && state.page == (state.mostHelpTop > 0 ? .help : .panes))
+    #expect(state.helpTop == 0 && state.page == (isLong ? .help : .panes))
     state.take(.text("x"))
     #expect(state.page == .panes)
   }
@@ -98,7 +98,7 @@ extension Frame {
       "\u{1F468}\u{200D}\u{1F469}",
     ]
     state.show(keys.map { browsedEntry($0) }, for: .top)
-    state.namespaces[0] = .init(name: "a\u{1B}]0;x\u{7}", entries: 1, bytes: 1)
+    state.namespaces[0] = ("a\u{1B}]0;x\u{7}", Tally(entries: 1, bytes: 1))
     let bytes = frame(state, hasColor: true).bytes(over: nil)
     let text = String(decoding: bytes, as: UTF8.self)
     #expect(
@@ -153,7 +153,7 @@ extension Frame {
     #expect(value.lines.allSatisfy { DisplayWidth.of(Frame.plain($0)) <= 23 })
     #expect(value.lines[0] == "word0 word1 word2 word3")
     state.take(.tab, .end)
-    #expect(state.valueTop == state.mostValueTop && state.valueTop > 0)
+    #expect(state.valueTop == state.mostTop && state.valueTop > 0)
     state.take(.tab, .tab, .enter, .text("/"))
     state.type("WORD150")
     state.take(.enter)

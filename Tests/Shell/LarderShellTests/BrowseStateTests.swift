@@ -27,7 +27,7 @@ func browseState(rows: Int = 10, columns: Int = 80, isReadOnly: Bool = false) ->
   var state = BrowseState(
     size: Host.Window(columns: columns, rows: rows), storeName: "store", isReadOnly: isReadOnly)
   state.namespaces = [
-    .init(name: "a", entries: 100, bytes: 4950), .init(name: "b", entries: 1, bytes: 2),
+    ("a", Tally(entries: 100, bytes: 4950)), ("b", Tally(entries: 1, bytes: 2)),
   ]
   state.query.namespace = "a"
   state.show(browsed(0..<state.height), for: .top)
@@ -248,8 +248,8 @@ extension BrowseState {
         state.rows.isEmpty ? state.selected == 0 : state.rows.indices.contains(state.selected))
       #expect(state.rows.count <= max(state.height, 30))
       let frame = BrowseScreen(
-        state: state, presentation: Presentation(.table, isTerminal: true, clock: stockholm)
-      ).frame()
+        state, for: Presentation(.table, isTerminal: true, clock: stockholm)
+      ).frame
       #expect(frame.rows == state.size.rows)
     }
   }

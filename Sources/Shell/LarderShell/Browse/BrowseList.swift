@@ -45,54 +45,51 @@ struct BrowseQuery: Equatable {
 final class BrowseList {
   private static let batch = 500
 
+  let query: BrowseQuery
   private let session: Session
   private let selection: Selection
   private let order: EntryOrder?
   private let namespaces: [Store.Namespace]
-  private var census: SelectionWalk
-  private var counted = 0
-  /// The number of entries of the list; nil until `count` has seen all entries.
-  private(set) var total: Int?
+  private var census: SelectionWalk?
+  /// The number of entries that `count` has seen.
+  private(set) var counted = 0
+  private(set) var isCounted = false
 
   /// - Parameter session: An interruption of this session stops a read.
   init(_ query: BrowseQuery, of session: Session) throws {
+    self.query = query
     self.session = session
     var selection = try query.selection(session.wallClock)
     order = EntryOrder(selection)
     let names = try query.namespace.map { [$0] } ?? session.store.namespaces().map(\.name)
-    namespaces = try names.map(session.store.namespace).filter { try $0.info() != nil }
-    // All walks are in the order of keys or in the reverse order. If the list has another order, `next` sorts the entries.
+    namespaces = names.map(session.store.namespace)
+    // All walks are in the order of keys or in the reverse order. If the list has another order, `rows` sorts the entries.
     (selection.sort, selection.isReversed) = (nil, false)
     self.selection = selection
-    census = try SelectionWalk(selection, in: namespaces, for: session)
   }
 
+  /// Counts the next entries of the list. Sets `isCounted` after the last entry.
   func count() throws {
-    guard total == nil else { return }
-    let found = try census.next(Self.batch).count
+    var walk = try census ?? SelectionWalk(selection, in: namespaces, for: session)
+    let found = try walk.next(Self.batch).count
+    census = walk
     counted += found
-    if found < Self.batch { total = counted }
+    isCounted = found < Self.batch
   }
 
-  func recount() throws {
-    census = try SelectionWalk(selection, in: namespaces, for: session)
-    (counted, total) = (0, nil)
-  }
-
-  /// The rows after `row`, and with `includes` also `row` itself. If `row` is nil, the first rows of the list.
-  func rows(after row: Store.Entry?, includes: Bool = false, _ count: Int) throws -> [Store.Entry] {
-    try next(count, from: row, includes: includes, isReversed: false)
-  }
-
-  func rows(before row: Store.Entry?, _ count: Int) throws -> [Store.Entry] {
-    try next(count, from: row, includes: false, isReversed: true).reversed()
+  /// At most `count` rows after `row`, and with `includes` also `row` itself. If `count` is negative, at most `-count` rows
+  /// before `row`. If `row` is nil, the first or the last rows of the list.
+  func rows(
+    _ count: Int, from row: Store.Entry? = nil, includes: Bool = false
+  ) throws -> [Store.Entry] {
+    let found = try nearest(abs(count), to: row, includes: includes, isReversed: count < 0)
+    return count < 0 ? found.reversed() : found
   }
 
   /// The rows after `row` in the direction of the walk. The first result is the nearest row.
-  private func next(
-    _ count: Int, from row: Store.Entry?, includes: Bool, isReversed: Bool
+  private func nearest(
+    _ count: Int, to row: Store.Entry?, includes: Bool, isReversed: Bool
   ) throws -> [Store.Entry] {
-    guard count > 0 else { return [] }
     if let order {
       func precedes(_ a: Store.Entry, _ b: Store.Entry) -> Bool {
         isReversed ? order.isBefore(b, a) : order.isBefore(a, b)
@@ -109,39 +106,30 @@ final class BrowseList {
       }
       return try first.sorted()
     }
-    var selection = selection
-    selection.isReversed = isReversed
-    var parts = [namespaces]
+    var all = selection
+    all.isReversed = isReversed
+    var parts = [(selection: all, namespaces: namespaces)]
     if let row {
-      selection.after = row.key.bytes
-      parts = [
-        namespaces.filter { $0.name.isExactly(row.namespace) },
-        namespaces.filter { isReversed ? $0.name < row.namespace : $0.name > row.namespace },
-      ]
+      let key = row.key.bytes
+      let here = namespaces.filter { $0.name.isExactly(row.namespace) }
+      let further = namespaces.filter {
+        isReversed ? $0.name < row.namespace : $0.name > row.namespace
+      }
+      var beyond = all
+      beyond.after = key
+      parts = [(beyond, here), (all, further)]
+      if includes, selection.patterns.allSatisfy({ $0.matches(key) }) {
+        // The row may be removed, or may no longer meet the conditions, so this part looks up its key again.
+        var exact = all
+        exact.patterns = [.key(key)]
+        parts.insert((exact, here), at: 0)
+      }
     }
-    var found = includes ? try row.flatMap { try present($0) }.map { [$0] } ?? [] : []
-    for part in parts where found.count < count {
-      var walk = try SelectionWalk(selection, in: part, for: session)
+    var found: [Store.Entry] = []
+    for (selection, namespaces) in parts where found.count < count {
+      var walk = try SelectionWalk(selection, in: namespaces, for: session)
       found += try walk.next(count - found.count)
-      selection.after = nil
     }
     return found
-  }
-
-  func isGone(_ entry: Store.Entry) throws -> Bool {
-    let namespace = session.store.namespace(entry.namespace)
-    guard try namespace.info() != nil else { return true }
-    return try namespace.entry(for: entry.key.bytes).map { $0.state == .expired } ?? true
-  }
-
-  /// Looks up the key of `entry` again. Returns nil if the key has no entry now, or if this entry does not belong to the list.
-  private func present(_ entry: Store.Entry) throws -> Store.Entry? {
-    let key = entry.key.bytes
-    let here = namespaces.filter { $0.name.isExactly(entry.namespace) }
-    guard !here.isEmpty, selection.patterns.allSatisfy({ $0.matches(key) }) else { return nil }
-    var exact = selection
-    exact.patterns = [.key(key)]
-    var walk = try SelectionWalk(exact, in: here, for: session)
-    return try walk.next(1).first
   }
 }

@@ -7,7 +7,9 @@ import ShellLanguage
 /// A key that does more than move stops a running read, so that typing is not slow. After the key, the read starts again.
 final class BrowseLoop {
   /// The longest wait for a key before the loop looks for commits, and the shortest pause between two reads that changes cause.
-  static let tick = Duration.milliseconds(100)
+  private static let tick = Duration.milliseconds(100)
+  /// After a read, the view ignores changes for `quietFactor` times the duration of the read, but at least for a tick.
+  private static let quietFactor = 5
   /// The time for which the loop waits after an Escape. Over a slow line, the rest of a key's sequence may arrive late.
   private static let escapeTime = Duration.milliseconds(60)
   /// The shortest interval between two checks for keys during a read.
@@ -15,32 +17,29 @@ final class BrowseLoop {
 
   private let parent: Session
   private let screen: Host.Screen
-  var session: Session!
-  var state: BrowseState
-  var list: BrowseList
-  var read: BrowseQuery
+  private var session: Session!
+  private var state: BrowseState
+  /// Nil before the first read, after an error, and if the entries must be counted again.
+  private var list: BrowseList?
   private var decoder = KeyDecoder()
-  var keys: [KeyPress] = []
+  private var keys: [KeyPress] = []
   private var shown: Frame?
   private var hasEnded = false
-  var isReading = false
+  private var isReading = false
   private var looked = ContinuousClock.now
   private var said: [String] = []
-  var commit: UInt64 = 0
-  var readAt: Timestamp?
-  var quietUntil = Duration.zero
+  private var commit: UInt64 = 0
+  private var readAt: Timestamp?
+  private var quietUntil = Duration.zero
 
-  init(_ name: String?, in parent: Session, on screen: Host.Screen) throws {
+  init(_ name: String?, in parent: Session, on screen: Host.Screen) {
     self.parent = parent
     self.screen = screen
     let path = parent.store.path
-    var state = BrowseState(
+    state = BrowseState(
       size: screen.size(), storeName: path.split(separator: "/").last.map(String.init) ?? path,
       isReadOnly: parent.isReadOnly)
     state.query.namespace = name
-    self.state = state
-    read = state.query
-    list = try BrowseList(state.query, of: parent)
     var host = Host(
       write: { [unowned self] in said.append(String(decoding: $0, as: UTF8.self)) },
       read: { _ in throw ShellError(.usage, "the view reads no files", hint: nil) },
@@ -65,16 +64,13 @@ final class BrowseLoop {
       guard !hasEnded else { return }
       try draw()
       do {
-        try reading { try readRows() }
-        try reading { try readValue() }
-        try draw()
-        try reading { try countSome() }
+        try read()
       } catch is Interruption {
         // If no key came, a signal may have stopped the read, for example a new window size. This wait handles the signal.
         if keys.isEmpty { try wait(.zero) }
         continue
       }
-      try wait(list.total == nil || state.pending != nil ? .zero : Self.tick)
+      try wait(list?.isCounted == false || state.pending != nil ? .zero : Self.tick)
       try lookForChanges()
     }
   }
@@ -107,8 +103,7 @@ final class BrowseLoop {
       redraw()
     case .reload:
       try reload()
-      try list.recount()
-      (state.total, state.value) = (nil, nil)
+      (list, state.total, state.value) = (nil, nil, nil)
       state.refresh()
       state.message = BrowseState.Message(text: "read again")
     case .copy(let entry):
@@ -135,9 +130,8 @@ final class BrowseLoop {
     session.chosen = Dictionary(change.entries.map { (EntryID($0), $0.version) }) { $1 }
     defer { session.chosen = nil }
     let isSame = try change.entries.allSatisfy { entry in
-      let namespace = session.store.namespace(entry.namespace)
-      guard try namespace.info() != nil else { return false }
-      return try namespace.entry(for: entry.key.bytes)?.version == entry.version
+      let present = try session.store.namespace(entry.namespace).entry(for: entry.key)
+      return present?.version == entry.version
     }
     let stale = BrowseState.Message(
       text: "the entries have changed; choose them again", isError: true)
@@ -164,79 +158,77 @@ final class BrowseLoop {
   }
 
   private func draw() throws {
-    let frame = BrowseScreen(state: state, presentation: presentation(width: state.size.columns))
-      .frame()
+    let frame = BrowseScreen(state, for: presentation(width: state.size.columns)).frame
     guard frame != shown else { return }
     try screen.write(frame.bytes(over: shown))
     shown = frame
   }
 
-  func presentation(width: Int) -> Presentation {
+  private func presentation(width: Int) -> Presentation {
     Presentation(
       .table, isTerminal: true, width: width, hasColor: parent.settings.hasColor,
       hasUnicode: parent.settings.hasUnicode, clock: session.wallClock)
   }
 
-  /// After a read, the view ignores changes for `quietFactor` times the duration of the read, but at least for a tick.
-  private static let quietFactor = 5
-
-  func reading(_ body: () throws -> Void) rethrows {
+  /// Reads and draws everything that the window shows, and counts a part of the list.
+  private func read() throws {
     isReading = true
     defer { isReading = false }
-    try body()
+    try readRows()
+    try readValue()
+    try draw()
+    try countSome()
   }
 
-  func readRows() throws {
+  private func readRows() throws {
     guard let request = state.pending, !state.isTooSmall else { return }
     do {
-      if read != state.query {
-        list = try BrowseList(state.query, of: session)
-        read = state.query
-      }
+      let list =
+        try list.flatMap { $0.query == state.query ? $0 : nil }
+        ?? BrowseList(state.query, of: session)
+      self.list = list
       let start = ContinuousClock.now
       let (now, last) = (session.clock.now, session.store.lastCommit)
-      try read(request)
+      try read(request, of: list)
       (commit, readAt) = (last, now)
       quietUntil =
         session.clock.monotonic + max(Self.tick, (ContinuousClock.now - start) * Self.quietFactor)
     } catch let error as ShellError {
-      read.filter = "\0"
+      list = nil
       state.refuse(error)
     }
   }
 
-  private func read(_ request: BrowseState.PageRequest) throws {
+  private func read(_ request: BrowseState.PageRequest, of list: BrowseList) throws {
     let rows = state.rows.filter { $0.change != .removed }
     switch request {
-    case .top: state.show(try list.rows(after: nil, state.height), for: request)
-    case .bottom: state.show(try list.rows(before: nil, state.height), for: request)
-    case .scroll(let count) where count > 0:
-      state.show(try list.rows(after: rows.last?.entry, count), for: request)
+    case .top: state.show(try list.rows(state.height), for: request)
+    case .bottom: state.show(try list.rows(-state.height), for: request)
     case .scroll(let count):
-      state.show(try list.rows(before: rows.first?.entry, -count), for: request)
+      let row = count > 0 ? rows.last : rows.first
+      state.show(try list.rows(count, from: row?.entry), for: request)
     case .refresh:
-      let found = try list.rows(after: rows.first?.entry, includes: true, state.height)
+      let found = try list.rows(state.height, from: rows.first?.entry, includes: true)
       if found.isEmpty, !rows.isEmpty, state.firstIndex != 0 {
-        return state.show(try list.rows(before: nil, state.height), for: .bottom)
+        return state.show(try list.rows(-state.height), for: .bottom)
       }
       let there = Set(found.map { EntryID($0) })
-      let removed = try state.rows.filter { row in
-        try !there.contains(row.id) && list.isGone(row.entry)
+      let removed = try state.rows.map(\.id).filter { id in
+        let namespace = session.store.namespace(id.namespace.string)
+        return try !there.contains(id) && !namespace.holds(id.key, false)
       }
       state.show(
-        found, for: request, removed: Set(removed.map(\.id)), since: readAt,
-        at: session.clock.monotonic)
+        found, for: request, removed: Set(removed), since: readAt, at: session.clock.monotonic)
     }
   }
 
-  func readValue() throws {
-    let isWhole = state.page == .value
+  private func readValue() throws {
     guard let entry = state.wanted else {
       state.value = nil
       return
     }
-    if state.showsOnePane, state.pane != .value, !isWhole { return }
-    let width = max(state.valueWidth - (isWhole ? 0 : 1), 1)
+    guard let width = state.valueWidth else { return }
+    let isWhole = state.page == .value
     if let value = state.value, value.entry == entry,
       (value.width, value.isWhole) == (width, isWhole)
     {
@@ -246,17 +238,17 @@ final class BrowseLoop {
       entry, width: width, isWhole: isWhole, in: session, for: presentation(width: width))
   }
 
-  func countSome() throws {
-    guard list.total == nil, state.pending == nil, keys.isEmpty else { return }
+  private func countSome() throws {
+    guard let list, !list.isCounted, state.pending == nil, keys.isEmpty else { return }
     try list.count()
-    guard let total = list.total else { return }
-    state.total = total
+    guard list.isCounted else { return }
+    state.total = list.counted
     if state.firstIndex == nil, state.selected == state.rows.count - 1 {
-      state.firstIndex = max(total - state.rows.count, 0)
+      state.firstIndex = max(list.counted - state.rows.count, 0)
     }
   }
 
-  func lookForChanges() throws {
+  private func lookForChanges() throws {
     let now = session.clock.monotonic
     if state.fade(at: now) { state.refresh() }
     guard !state.isPaused, state.pending == nil, now >= quietUntil else { return }
@@ -269,16 +261,15 @@ final class BrowseLoop {
     try reload()
   }
 
-  func reload() throws {
-    state.namespaces = try session.livingNamespaces(isQuick: true).map {
-      BrowseState.NamespaceRow(name: $0.name, entries: $0.entries, bytes: $0.bytes)
-    }
+  /// Reads the namespaces. If the entries were counted, counts the entries again.
+  private func reload() throws {
+    state.namespaces = try session.livingNamespaces(isQuick: true).map { ($0.name, Tally($0)) }
     if let name = state.query.namespace,
       !state.namespaces.contains(where: { $0.name.isExactly(name) })
     {
       state.query.namespace = nil
       state.restart()
     }
-    if list.total != nil { try list.recount() }
+    if list?.isCounted == true { list = nil }
   }
 }

@@ -4,51 +4,53 @@ import ShellLanguage
 struct BrowseScreen {
   let state: BrowseState
   let presentation: Presentation
+  var frame: Frame
 
-  var width: Int { state.size.columns }
+  /// Draws the state.
+  init(_ state: BrowseState, for presentation: Presentation) {
+    self.state = state
+    self.presentation = presentation
+    frame = Frame(
+      columns: state.size.columns, rows: state.size.rows, hasColor: presentation.hasColor)
+    draw()
+  }
 
-  func frame() -> Frame {
-    var frame = Frame(columns: state.size.columns, rows: state.size.rows)
+  private mutating func draw() {
     guard !state.isTooSmall else {
       let least = BrowseState.smallest
       frame.put("the window is too small:", at: 0, 0)
       frame.put("\(least.columns)x\(least.rows) at least; q leaves", at: 1, 0)
-      return frame
+      return
     }
     switch state.page {
     case .help:
-      frame.put("Keys", at: 0, 1, rendition: rendition(.command))
-      let rows = state.helpRows.dropFirst(min(state.helpTop, state.mostHelpTop))
-      for (index, row) in rows.prefix(state.helpHeight).enumerated() {
-        frame.put(row.keys, at: index + 2, 2, width: 12, rendition: rendition(.option))
+      frame.put("Keys", at: 0, 1, .command)
+      let rows = state.helpRows.dropFirst(min(state.helpTop, state.mostTop))
+      for (index, row) in rows.prefix(state.pageHeight).enumerated() {
+        frame.put(row.keys, at: index + 2, 2, width: 12, .option)
         frame.put(row.text, at: index + 2, BrowseState.helpMargin)
       }
     case .value:
       guard let value = state.value else { break }
-      let last = min(state.valueTop + state.valueHeight, value.all.count)
+      let lines = value.all
+      let last = min(state.valueTop + state.pageHeight, lines.count)
       drawTitle(
         "\(SafeText(value.entry.namespace)) \(Quoting.brief(value.entry.key.bytes))",
-        ["\(Wording.count(last)) of \(Wording.count(value.all.count)) lines"], on: &frame)
-      let shown = value.all.dropFirst(state.valueTop).prefix(state.valueHeight)
+        ["\(Wording.count(last)) of \(Wording.count(lines.count)) lines"])
+      let shown = lines.dropFirst(state.valueTop).prefix(state.pageHeight)
       for (row, line) in shown.enumerated() { frame.put(line, at: row + 1, 0) }
     case .panes:
-      let live = state.isPaused ? "paused" : drawn("\u{25CF} live", "live")
       let marks = state.marks.isEmpty ? [] : ["\(Wording.count(state.marks.count)) marked"]
-      let (entries, bytes) = state.namespaces.reduce((0, 0)) {
-        ($0.0 + $1.entries, $0.1 + $1.bytes)
-      }
       let facts = [
-        Wording.count(state.namespaces.count, "namespace", "namespaces"), Wording.entries(entries),
-        Wording.size(bytes),
+        Wording.count(state.namespaces.count, "namespace", "namespaces"),
+        Wording.entries(state.tally.entries), Wording.size(state.tally.bytes),
       ]
-      drawTitle(SafeText(state.storeName).description, facts + marks + [live], on: &frame)
-      drawPanes(on: &frame)
+      let live = state.isPaused ? "paused" : drawn("\u{25CF} live", "live")
+      drawTitle(SafeText(state.storeName).description, facts + marks + [live])
+      drawPanes()
     }
-    drawBottom(on: &frame)
-    return frame
+    drawBottom()
   }
-
-  func rendition(_ color: Color) -> String { presentation.hasColor ? color.rawValue : "" }
 
   func drawn(_ text: String, _ plain: String) -> String { presentation.hasUnicode ? text : plain }
 
@@ -57,39 +59,43 @@ struct BrowseScreen {
   }
 
   /// Draws the first line. A narrow window omits the first facts, so that at least 20 columns of the name are visible.
-  private func drawTitle(_ name: String, _ facts: [String], on frame: inout Frame) {
-    var facts = facts[...]
-    while facts.count > 1,
-      DisplayWidth.of(facts.joined(separator: "  ")) + min(DisplayWidth.of(name), 20) + 4 > width
-    {
-      facts.removeFirst()
-    }
-    let text = facts.joined(separator: "  ")
-    let start = width - DisplayWidth.of(text) - 1
-    frame.put(fit(name, to: start - 3), at: 0, 1, rendition: rendition(.command))
-    frame.put(text, at: 0, start, rendition: rendition(.dim))
+  private mutating func drawTitle(_ name: String, _ facts: [String]) {
+    let room = frame.columns - min(DisplayWidth.of(name), 20) - 4
+    let text = joined(facts, to: room) { _ in 0 }
+    let start = frame.columns - DisplayWidth.of(text) - 1
+    frame.put(fit(name, to: start - 3), at: 0, 1, .command)
+    frame.put(text, at: 0, start, .dim)
   }
 
-  private func drawBottom(on frame: inout Frame) {
-    let row = state.size.rows - 1
+  /// Joins the parts. While the text is wider than `columns`, omits the part that `place` chooses by the number of parts.
+  private func joined(
+    _ parts: [String], to columns: Int, omitting place: (_ count: Int) -> Int
+  ) -> String {
+    var parts = parts
+    while parts.count > 1, DisplayWidth.of(parts.joined(separator: "  ")) > columns {
+      parts.remove(at: place(parts.count))
+    }
+    return parts.joined(separator: "  ")
+  }
+
+  private mutating func drawBottom() {
+    let row = frame.rows - 1
     if let question = state.question {
       let answer = " [y/N] "
-      let text = fit(question.question.description, to: width - answer.utf8.count - 1)
-      frame.put(text + answer, at: row, 1, rendition: rendition(.command))
+      let room = frame.columns - answer.utf8.count - 1
+      frame.put(fit(question.question.description, to: room) + answer, at: row, 1, .command)
     } else if let input = state.input {
-      let note = state.message.map { "  " + $0.text.description } ?? ""
-      var column = frame.put(label(of: input), at: row, 1, rendition: rendition(.command))
+      var column = frame.put(label(of: input), at: row, 1, .command)
       // The cursor is at the end of the line, so of a long line only the end is shown.
-      let text = SafeText(input.text).description
-      let end = DisplayWidth.suffix(of: text, columns: max(width - column - 2, 0))
+      let end = DisplayWidth.suffix(
+        of: SafeText(input.text).description, columns: max(frame.columns - column - 2, 0))
       column = frame.put(end + "_", at: row, column)
-      frame.put(note, at: row, column, rendition: rendition(.wrong))
+      if let message = state.message { frame.put("  \(message.text)", at: row, column, .wrong) }
     } else if let message = state.message {
-      frame.put(
-        fit(message.text.description, to: width - 2), at: row, 1,
-        rendition: message.isError ? rendition(.wrong) : "")
+      let text = fit(message.text.description, to: frame.columns - 2)
+      frame.put(text, at: row, 1, message.isError ? .wrong : nil)
     } else {
-      frame.put(keys, at: row, 1, rendition: rendition(.dim))
+      frame.put(keys, at: row, 1, .dim)
     }
   }
 
@@ -106,7 +112,7 @@ struct BrowseScreen {
   private var keys: String {
     var keys: [String]
     switch state.page {
-    case .help where state.mostHelpTop > 0: keys = ["arrows scroll", "other keys go back"]
+    case .help where state.mostTop > 0: keys = ["arrows scroll", "other keys go back"]
     case .help: keys = ["any key goes back"]
     case .value: keys = ["q back", "/ find", "n next", "y copy", "? help"]
     case .panes:
@@ -114,11 +120,8 @@ struct BrowseScreen {
         .map { $0.replacing("Enter", with: drawn("\u{23CE}", "Enter")) }
       if state.showsOnePane { keys.insert("Tab pane", at: 0) }
     }
-    while keys.count > 1, DisplayWidth.of(keys.joined(separator: "  ")) > width - 2 {
-      // On most pages the last key is `?`, which lists all keys and must stay. So the key before the last key is omitted.
-      keys.remove(at: keys.count - 2)
-    }
-    return keys.joined(separator: "  ")
+    // On most pages the last key is `?`, which lists all keys and must stay. So the key before the last key is omitted.
+    return joined(keys, to: frame.columns - 2) { $0 - 2 }
   }
 }
 

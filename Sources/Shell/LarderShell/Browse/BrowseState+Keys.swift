@@ -17,83 +17,62 @@ extension BrowseState {
     message = nil
     if key == .control("z") { return .suspend }
     if isTooSmall { return Self.leaving.contains(key) ? .leave : nil }
-    if question != nil { return answer(key) }
-    if input != nil { return type(key) }
-    switch page {
-    case .help:
-      // If the page of keys is longer than the window, the movement keys scroll the page. Any other key closes the page.
-      if mostHelpTop > 0, scroll(\.helpTop, key, page: helpHeight, most: mostHelpTop) { return nil }
-      (page, helpTop) = (.panes, 0)
+    if let question {
+      self.question = nil
+      if [.text("y"), .text("Y")].contains(key) { return .change(question) }
+      message = Message(text: "nothing changed")
       return nil
-    case .value: return takeInValue(key)
-    case .panes: return takeInPanes(key)
     }
-  }
-
-  private mutating func answer(_ key: KeyPress) -> BrowseRequest? {
-    defer { question = nil }
-    if let question, key == .text("y") || key == .text("Y") { return .change(question) }
-    message = Message(text: "nothing changed")
-    return nil
-  }
-
-  private mutating func takeInPanes(_ key: KeyPress) -> BrowseRequest? {
-    switch key {
-    case .escape where query.isNarrowed || !marks.isEmpty:
+    if input != nil { return type(key) }
+    let leaves = Self.leaving.contains(key)
+    switch (page, key) {
+    case (.help, _):
+      // If the page of keys is longer than the window, the movement keys scroll the page. Any other key closes the page.
+      if mostTop == 0 || !scroll(key) { (page, helpTop) = (.panes, 0) }
+    case (.panes, .escape) where query.isNarrowed || !marks.isEmpty:
       marks = [:]
       if query.isNarrowed {
         (query.filter, query.expression) = ("", "")
         restart()
       }
-    case _ where Self.leaving.contains(key): return .leave
-    case .tab: turn(by: 1, wraps: true)
-    case .backTab: turn(by: -1, wraps: true)
-    case .right, .text("l"): turn(by: 1)
-    case .left, .text("h"): turn(by: -1)
-    case .text("?"): page = .help
-    case .text("/"): begin(.filter, query.filter)
-    case .text("w"): begin(.expression, query.expression)
-    case .text("s"):
+    case (.panes, _) where leaves: return .leave
+    case (_, .text("?")): page = .help
+    case (_, .text("y")): return wanted.map { .copy($0) }
+    case (.value, _) where leaves, (.value, .left), (.value, .text("h")):
+      (page, valueTop) = (.panes, 0)
+    case (.value, .text("/")): begin(.find, "")
+    case (.value, .text("n")): findNext()
+    case (.value, .text(" ")): scroll(.pageDown)
+    case (.value, .enter): scroll(.down)
+    case (.value, _): scroll(key)
+    case (.panes, .tab): pane = neighbor(1) ?? .namespaces
+    case (.panes, .backTab): pane = neighbor(-1) ?? .value
+    case (.panes, .right), (.panes, .text("l")): pane = neighbor(1) ?? pane
+    case (.panes, .left), (.panes, .text("h")): pane = neighbor(-1) ?? pane
+    case (.panes, .text("/")): begin(.filter, query.filter)
+    case (.panes, .text("w")): begin(.expression, query.expression)
+    case (.panes, .text("s")):
       query.order = (query.order + 1) % BrowseQuery.orders.count
       restart()
-    case .text(" "):
+    case (.panes, .text(" ")):
       isPaused.toggle()
       if !isPaused { refresh() }
-    case .text("r"): return .reload
-    case .text("m"):
+    case (.panes, .text("r")): return .reload
+    case (.panes, .text("m")):
       guard let entry = wanted else { return nil }
       let id = EntryID(entry)
       marks[id] = marks[id] == nil ? entry : nil
       move(by: 1)
-    case .text("y"): return wanted.map { .copy($0) }
-    case .text("e"), .text("d"), .text("p"): change(key)
-    case .enter where pane == .namespaces: pane = .keys
-    case .enter where wanted != nil: (page, valueTop) = (.value, 0)
-    default: scrollPane(key)
+    case (.panes, .text("e")), (.panes, .text("d")), (.panes, .text("p")): change(key)
+    case (.panes, .enter) where pane == .namespaces: pane = .keys
+    case (.panes, .enter) where wanted != nil: (page, valueTop) = (.value, 0)
+    case (.panes, _): scroll(key)
     }
     return nil
   }
 
-  private mutating func takeInValue(_ key: KeyPress) -> BrowseRequest? {
-    switch key {
-    case _ where Self.leaving.contains(key), .left, .text("h"): (page, valueTop) = (.panes, 0)
-    case .text("/"): begin(.find, "")
-    case .text("n"): findNext()
-    case .text("y"): return wanted.map { .copy($0) }
-    case .text("?"): page = .help
-    case .text(" "): scrollValue(.pageDown)
-    case .enter: scrollValue(.down)
-    default: scrollValue(key)
-    }
-    return nil
-  }
-
-  private mutating func turn(by step: Int, wraps: Bool = false) {
-    let panes = Pane.allCases
-    let target = panes.firstIndex(of: pane)! + step
-    pane =
-      panes[wraps ? (target + panes.count) % panes.count : min(max(target, 0), panes.count - 1)]
-  }
+  /// The pane at the right (1) or left (-1) of the pane with the focus; nil at the edge of the window.
+  private func neighbor(_ step: Int) -> Pane? { Pane(rawValue: pane.rawValue + step) }
 
   private mutating func change(_ key: KeyPress) {
     guard !isReadOnly else {
@@ -112,55 +91,44 @@ extension BrowseState {
   }
 
   /// The number of lines by which a key moves: `.min` to the first line, `.max` to the last. Nil for a key that does not move.
-  private static func steps(of key: KeyPress, page: Int) -> Int? {
+  private func step(of key: KeyPress) -> Int? {
     switch key {
     case .up, .text("k"), .control("p"): -1
     case .down, .text("j"), .control("n"): 1
-    case .pageUp, .control("b"): -page
-    case .pageDown, .control("f"): page
+    case .pageUp, .control("b"): -pageHeight
+    case .pageDown, .control("f"): pageHeight
     case .home, .text("g"): .min
     case .end, .text("G"): .max
     default: nil
     }
   }
 
-  /// Scrolls a text. Returns false for a key that does not move.
-  @discardableResult
-  private mutating func scroll(
-    _ top: WritableKeyPath<Self, Int>, _ key: KeyPress, page: Int, most: Int
-  ) -> Bool {
-    guard let step = Self.steps(of: key, page: page) else { return false }
-    self[keyPath: top] = Self.moved(self[keyPath: top], by: step, most: most)
-    return true
-  }
-
   private static func moved(_ index: Int, by step: Int, most: Int) -> Int {
-    step == .min ? 0 : step == .max ? most : min(max(min(index, most) + step, 0), most)
+    step == .max ? most : min(max(min(index, most) + step, 0), most)
   }
 
-  private mutating func scrollValue(_ key: KeyPress) {
-    scroll(\.valueTop, key, page: valueHeight, most: mostValueTop)
-  }
-
-  mutating func scrollPane(_ key: KeyPress) {
-    switch pane {
-    case .value: scrollValue(key)
-    case .keys:
-      guard let step = Self.steps(of: key, page: height) else { return }
-      switch step {
-      case .min: pending = .top
-      case .max: pending = .bottom
-      default: move(by: step)
-      }
-    case .namespaces:
-      guard let step = Self.steps(of: key, page: height) else { return }
-      // The last line of the pane means all namespaces, so the index of this line is the number of namespaces.
-      let present = namespaces.firstIndex { $0.name == query.namespace } ?? namespaces.count
-      let target = Self.moved(present, by: step, most: namespaces.count)
-      guard target != present else { return }
+  /// Moves in the page, or in the pane with the focus. Returns false for a key that does not move.
+  @discardableResult
+  private mutating func scroll(_ key: KeyPress) -> Bool {
+    guard let step = self.step(of: key) else { return false }
+    switch (page, pane) {
+    case (.help, _): helpTop = Self.moved(helpTop, by: step, most: mostTop)
+    case (.value, _), (_, .value): valueTop = Self.moved(valueTop, by: step, most: mostTop)
+    case (_, .keys) where step == .min: pending = .top
+    case (_, .keys) where step == .max: pending = .bottom
+    case (_, .keys): move(by: step)
+    case (_, .namespaces):
+      let target = Self.moved(namespaceIndex, by: step, most: namespaces.count)
+      guard target != namespaceIndex else { break }
       query.namespace = target < namespaces.count ? namespaces[target].name : nil
       restart()
     }
+    return true
+  }
+
+  /// The selected line of the pane of namespaces. The last line means all namespaces, so its index is `namespaces.count`.
+  var namespaceIndex: Int {
+    namespaces.firstIndex { $0.name == query.namespace } ?? namespaces.count
   }
 
   /// Scrolls to the next line that contains the searched text. After the last such line, continues at the first such line.
@@ -182,11 +150,9 @@ extension BrowseState {
 
   private mutating func type(_ key: KeyPress) -> BrowseRequest? {
     guard var line = input else { return nil }
+    var isOpen = true
     switch key {
-    case .escape, .control("c"), .control("d"):
-      input = nil
-      setFilter(line.before, of: line)
-      return nil
+    case .escape, .control("c"), .control("d"): (line.text, isOpen) = (line.before, false)
     case .enter:
       input = nil
       return finish(line)
@@ -200,18 +166,15 @@ extension BrowseState {
       line.text += text.filter { !$0.unicodeScalars.contains(where: \.isControl) }
     default:
       // While a person types a filter, the arrow keys still move through the list.
-      if line.purpose == .filter { scrollPane(key) }
+      if line.purpose == .filter { scroll(key) }
       return nil
     }
-    input = line
-    setFilter(line.text, of: line)
+    input = isOpen ? line : nil
+    if line.purpose == .filter, query.filter != line.text {
+      query.filter = line.text
+      restart()
+    }
     return nil
-  }
-
-  private mutating func setFilter(_ text: String, of line: Input) {
-    guard line.purpose == .filter, query.filter != text else { return }
-    query.filter = text
-    restart()
   }
 
   private mutating func finish(_ line: Input) -> BrowseRequest? {

@@ -34,46 +34,44 @@ extension BrowseState {
     case .top: (rows, selected, firstIndex) = (new, 0, 0)
     case .bottom:
       (rows, selected) = (new, max(new.count - 1, 0))
-      firstIndex = total.map { max($0 - rows.count, 0) }
-    case .scroll(let count) where count > 0:
-      let all = rows + new
-      rows = all.suffix(height)
-      firstIndex = firstIndex.map { $0 + all.count - rows.count }
-      selected = max(rows.count - 1, 0)
-    case .scroll:
-      rows = Array((new + rows).prefix(height))
-      firstIndex = firstIndex.map { max($0 - new.count, 0) }
-      selected = 0
+      firstIndex = total.map { max($0 - new.count, 0) }
+    case .scroll(let count):
+      let isDown = count > 0
+      let all = isDown ? rows + new : new + rows
+      rows = Array(isDown ? all.suffix(height) : all.prefix(height))
+      firstIndex = firstIndex.map { isDown ? $0 + all.count - rows.count : max($0 - new.count, 0) }
+      selected = isDown ? max(rows.count - 1, 0) : 0
     case .refresh:
-      replace(with: new, removed, since, now)
-      selected = rows.firstIndex { $0.id == former } ?? min(selected, max(rows.count - 1, 0))
+      replace(with: found, removed, since, now)
+      let target = rows.firstIndex { $0.id == former } ?? selected
       // The next key applies to the selected row, so a removed row is not selected while another row is left.
       let living = rows.indices.filter { rows[$0].change != .removed }
-      if !living.contains(selected) {
-        selected = living.first { $0 > selected } ?? living.last ?? selected
-      }
+      selected =
+        living.first { $0 >= target } ?? living.last ?? min(target, max(rows.count - 1, 0))
     }
     if selectedRow?.id != former { valueTop = 0 }
   }
 
   /// Replaces the rows, and marks new, changed and removed rows. A removed row stays visible in its place for a moment.
   private mutating func replace(
-    with new: [Row], _ removed: Set<EntryID>, _ since: Timestamp?, _ now: Duration
+    with found: [Store.Entry], _ removed: Set<EntryID>, _ since: Timestamp?, _ now: Duration
   ) {
     let old = Dictionary(rows.map { ($0.id, $0) }) { first, _ in first }
-    var merged = new.map { row in
-      var row = row
-      let before = old[row.id]
-      if let before, !before.entry.differs(from: row.entry), before.change != .removed {
-        if before.fades > now { (row.change, row.fades) = (before.change, before.fades) }
-      } else if before != nil || since.map({ row.entry.written >= $0 }) == true {
-        (row.change, row.fades) = (before == nil ? .added : .changed, now + Self.fading)
+    let fades = now + Self.fading
+    var merged = found.map { entry -> Row in
+      guard let before = old[EntryID(entry)] else {
+        let isNew = since.map { entry.written >= $0 } ?? false
+        return Row(entry: entry, change: isNew ? .added : nil, fades: fades)
       }
-      return row
+      if before.change == .removed || before.entry.differs(from: entry) {
+        return Row(entry: entry, change: .changed, fades: fades)
+      }
+      return Row(
+        entry: entry, change: before.fades > now ? before.change : nil, fades: before.fades)
     }
     for (index, row) in rows.enumerated() where removed.contains(row.id) {
       var gone = row
-      if row.change != .removed { (gone.change, gone.fades) = (.removed, now + Self.fading) }
+      if row.change != .removed { (gone.change, gone.fades) = (.removed, fades) }
       if gone.fades > now { merged.insert(gone, at: min(index, merged.count)) }
       marks[row.id] = nil
     }

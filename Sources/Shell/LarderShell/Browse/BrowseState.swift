@@ -3,18 +3,12 @@ import LarderSystem
 import ShellLanguage
 
 /// The state of the full-screen view. Extensions handle keys and rows. The state neither reads the store nor draws.
-struct BrowseState: Equatable {
-  enum Pane: CaseIterable { case namespaces, keys, value }
+struct BrowseState {
+  enum Pane: Int { case namespaces, keys, value }
 
   enum Page { case panes, value, help }
 
-  struct NamespaceRow: Equatable {
-    let name: String
-    let entries: Int
-    let bytes: Int
-  }
-
-  struct Row: Equatable {
+  struct Row {
     enum Change { case added, changed, removed }
 
     let entry: Store.Entry
@@ -33,7 +27,7 @@ struct BrowseState: Equatable {
   }
 
   /// The input line at the bottom of the window.
-  struct Input: Equatable {
+  struct Input {
     enum Purpose: Equatable {
       case filter, expression, find
       case expiry([Store.Entry])
@@ -45,7 +39,7 @@ struct BrowseState: Equatable {
     let before: String
   }
 
-  struct ValueText: Equatable {
+  struct ValueText {
     let entry: Store.Entry
     let width: Int
     let isWhole: Bool
@@ -53,7 +47,7 @@ struct BrowseState: Equatable {
     let lines: [String]
   }
 
-  struct Message: Equatable {
+  struct Message {
     let text: SafeText
     var isError = false
   }
@@ -61,7 +55,7 @@ struct BrowseState: Equatable {
   var size: Host.Window
   let storeName: String
   let isReadOnly: Bool
-  var namespaces: [NamespaceRow] = []
+  var namespaces: [(name: String, tally: Tally)] = []
   var pane = Pane.keys
   var page = Page.panes
   var query = BrowseQuery()
@@ -105,27 +99,39 @@ struct BrowseState: Equatable {
       : marks.values.sorted { ($0.namespace, $0.key) < ($1.namespace, $1.key) }
   }
 
-  var widths: (namespaces: Int, keys: Int, value: Int) {
-    guard !showsOnePane else {
-      let width = size.columns - 2
-      return (width, width, width)
-    }
-    let longest = namespaces.map { DisplayWidth.of($0.name) + Wording.count($0.entries).count }
-      .max()
+  var tally: Tally { namespaces.reduce(into: Tally()) { $0 += $1.tally } }
+
+  /// The visible panes and their widths.
+  var panes: [(pane: Pane, width: Int)] {
+    if showsOnePane { return [(pane, size.columns - 2)] }
+    let longest = namespaces.map {
+      DisplayWidth.of($0.name) + Wording.count($0.tally.entries).count
+    }.max()
     let left = min(max((longest ?? 0) + 4, 14), size.columns / 4)
     let right = size.columns * 3 / 10
-    return (left, size.columns - left - right - 4, right)
+    return [(.namespaces, left), (.keys, size.columns - left - right - 4), (.value, right)]
   }
 
-  var valueWidth: Int { page == .value ? size.columns : widths.value }
+  /// The columns of a line of the value; nil if the value is not visible.
+  var valueWidth: Int? {
+    let width =
+      page == .value ? size.columns : panes.first { $0.pane == .value }.map { $0.width - 1 }
+    return width.map { max($0, 1) }
+  }
 
-  var valueHeight: Int { page == .value ? size.rows - 2 : height }
+  /// The number of visible lines of the page, or of each pane.
+  var pageHeight: Int {
+    switch page {
+    case .panes: height
+    case .value: size.rows - 2
+    case .help: max(size.rows - 3, 1)
+    }
+  }
 
-  var mostValueTop: Int { max((value?.all.count ?? 0) - valueHeight, 0) }
-
-  var helpHeight: Int { max(size.rows - 3, 1) }
-
-  var mostHelpTop: Int { max(helpRows.count - helpHeight, 0) }
+  /// The largest `helpTop` on the page of keys, and the largest `valueTop` elsewhere.
+  var mostTop: Int {
+    max((page == .help ? helpRows.count : value?.all.count ?? 0) - pageHeight, 0)
+  }
 }
 
 extension BrowseState.ValueText {
@@ -140,36 +146,29 @@ extension BrowseState.ValueText {
     for presentation: Presentation
   ) throws {
     let namespace = session.store.namespace(entry.namespace)
-    guard try namespace.info() != nil else { return nil }
     self.entry = entry
     self.width = width
     self.isWhole = isWhole
-    let clock = presentation.clock
+    var (found, size, text) = (entry, entry.size, "negative: a load found no value\n")
     do {
-      let found = try namespace.withEntry(for: entry.key) { entry, value in
-        StoredValue(entry: entry, bytes: value.extracting(first: Self.mostBytes).bytes)
-      }?.reading(most: Self.mostBytes, in: session)
-      guard let found else { return nil }
-      var text = "negative: a load found no value\n"
-      if found.entry.hasValue {
-        let isFull = isWhole && found.size <= Self.mostBytes
-        let view = try ValueView(found, as: .auto, head: nil, isFull: isFull)
+      let value = try ShellError.translating {
+        try namespace.withEntry(for: entry.key) { entry, value in
+          StoredValue(entry: entry, bytes: value.extracting(first: Self.mostBytes).bytes)
+        }?.reading(most: Self.mostBytes, in: session)
+      }
+      guard let value else { return nil }
+      (found, size) = (value.entry, value.size)
+      if found.hasValue {
+        let isFull = isWhole && size <= Self.mostBytes
+        let view = try ValueView(value, as: .auto, head: nil, isFull: isFull)
         text = String(decoding: view.content(for: presentation), as: UTF8.self)
       }
-      facts = Self.facts(found.entry, found.size, clock).flatMap { Self.wrapped($0, width) }
-      lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-        .flatMap { Self.wrapped(String($0), width) }
-    } catch {
-      guard let message = Self.unreadable(error) else { throw error }
-      facts = Self.facts(entry, entry.size, clock).flatMap { Self.wrapped($0, width) }
-      lines = Self.wrapped(message.description, width)
+    } catch let error as ShellError where error.code == .unreadable {
+      text = "\(error.message)\n"
     }
-  }
-
-  /// The reason why this program cannot read a value; nil for errors of other kinds.
-  private static func unreadable(_ error: any Error) -> SafeText? {
-    let error = (error as? LarderError).map { ShellError($0) } ?? error as? ShellError
-    return error?.code == .unreadable ? error?.message : nil
+    facts = Self.facts(found, size, presentation.clock).flatMap { Self.wrapped($0, width) }
+    lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+      .flatMap { Self.wrapped(String($0), width) }
   }
 
   private static func facts(_ entry: Store.Entry, _ size: Int, _ clock: WallClock) -> [String] {
@@ -188,33 +187,22 @@ extension BrowseState.ValueText {
 
   /// Wraps at spaces, and splits long words. The sequence of a color takes no columns. A color continues on the next line.
   private static func wrapped(_ text: String, _ width: Int) -> [String] {
-    let width = max(width, 1)
-    guard DisplayWidth.of(Frame.plain(text)) > width else { return [text] }
+    let cells = Frame.cells(of: text)
+    guard cells.count > width else { return [text] }
     var lines: [String] = []
-    var (line, used, rendition) = ("", 0, "")
-    var scalars = text.unicodeScalars[...]
-    while let scalar = scalars.popFirst() {
-      if scalar == "\u{1B}", let numbers = Frame.takeRendition(&scalars) {
-        rendition = numbers == "0" ? "" : "\u{1B}[\(numbers)m"
-        line += "\u{1B}[\(numbers)m"
-        continue
-      }
-      let columns = DisplayWidth.of(scalar)
-      // After a space, the line must have room for the next word, or for a part of a long word.
-      var room = 0
-      if scalar == " " {
-        let word = Frame.plain(String(Substring(scalars.prefix { $0 != " " })))
-        room = min(DisplayWidth.of(word), width / 2)
-      }
-      if used + columns + room > width {
-        lines.append(line)
-        (line, used) = (rendition, 0)
-        if scalar == " " { continue }
-      }
-      line.unicodeScalars.append(scalar)
-      used += columns
+    var start = 0
+    for index in cells.indices {
+      let isSpace = cells[index].text == " "
+      let rest = cells[(index + 1)...]
+      // After a space, the line must have room for the next word, or for a part of a long word. A wide character has two cells.
+      let room =
+        isSpace
+        ? min(rest.prefix { $0.text != " " }.count, width / 2) : rest.first?.text == "" ? 1 : 0
+      guard index - start + 1 + room > width else { continue }
+      lines.append(Frame.text(of: cells[start..<index]))
+      start = isSpace ? index + 1 : index
     }
-    return lines + [line]
+    return lines + [Frame.text(of: cells[start...])]
   }
 }
 

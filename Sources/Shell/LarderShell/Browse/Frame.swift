@@ -11,55 +11,61 @@ struct Frame: Equatable {
 
   let columns: Int
   let rows: Int
+  private let hasColor: Bool
   private(set) var cells: [Cell]
 
-  init(columns: Int, rows: Int) {
+  init(columns: Int, rows: Int, hasColor: Bool = true) {
     self.columns = columns
     self.rows = rows
+    self.hasColor = hasColor
     cells = Array(repeating: Cell(), count: columns * rows)
   }
 
   /// Puts text into cells of a row, and returns the column after the text. Text beyond the width is cut. The text may contain the
-  /// escape sequences of `Color`. Any other control character becomes `?`.
+  /// escape sequences of `Color`.
   @discardableResult
   mutating func put(
-    _ text: String, at row: Int, _ column: Int, width: Int? = nil, rendition: String = ""
+    _ text: String, at row: Int, _ column: Int, width: Int? = nil, _ color: Color? = nil
   ) -> Int {
     let end = min(column + (width ?? columns), columns)
-    guard (0..<rows).contains(row), column >= 0 else { return column }
-    var column = column
+    guard (0..<rows).contains(row), column >= 0, column < end else { return column }
+    let all = Self.cells(of: text, rendition: hasColor ? color?.rawValue ?? "" : "")
+    var shown = all.prefix(end - column)
+    // Omits a wide character of which only the first cell fits.
+    if all.dropFirst(shown.count).first?.text == "" { shown.removeLast() }
+    let start = row * columns + column
+    cells.replaceSubrange(start..<start + shown.count, with: shown)
+    return column + shown.count
+  }
+
+  /// The cells of a text. A rendition of `Color` in the text replaces `rendition` up to `Color.off`. Any other control character
+  /// becomes `?`.
+  static func cells(of text: String, rendition: String = "") -> [Cell] {
+    var cells: [Cell] = []
     var current = rendition
     var scalars = text.unicodeScalars[...]
     while let scalar = scalars.popFirst() {
-      if scalar == "\u{1B}", let numbers = Self.takeRendition(&scalars) {
+      if scalar == "\u{1B}", let numbers = takeRendition(&scalars) {
         current = numbers == "0" ? rendition : numbers
         continue
       }
       let shown = scalar.isControl ? "?" : scalar
       let width = DisplayWidth.of(shown)
-      if width == 0 {
-        addMark(shown, at: row, column)
-        continue
+      if width > 0 {
+        cells.append(Cell(text: String(shown), rendition: current))
+        if width == 2 { cells.append(Cell(text: "", rendition: current)) }
+      } else if let base = cells.lastIndex(where: { !$0.text.isEmpty }),
+        // A value may have thousands of combining marks on one character, so a cell keeps at most eight scalars.
+        cells[base].text.unicodeScalars.count < 8
+      {
+        cells[base].text.unicodeScalars.append(shown)
       }
-      guard column + width <= end else { break }
-      cells[row * columns + column] = Cell(text: String(shown), rendition: current)
-      if width == 2 { cells[row * columns + column + 1] = Cell(text: "", rendition: current) }
-      column += width
     }
-    return column
-  }
-
-  private mutating func addMark(_ mark: Unicode.Scalar, at row: Int, _ column: Int) {
-    guard column > 0 else { return }
-    let index = row * columns + column - 1
-    let base = cells[index].text.isEmpty ? index - 1 : index
-    // A value may have thousands of combining marks on one character, so a cell keeps at most eight scalars.
-    guard cells[base].text.unicodeScalars.count < 8 else { return }
-    cells[base].text.unicodeScalars.append(mark)
+    return cells
   }
 
   /// Reads a sequence such as `[1;36m` after an escape, and returns its numbers. Nil if the text is not such a sequence.
-  static func takeRendition(_ scalars: inout Substring.UnicodeScalarView) -> String? {
+  private static func takeRendition(_ scalars: inout Substring.UnicodeScalarView) -> String? {
     guard scalars.first == "[" else { return nil }
     let numbers = scalars.dropFirst().prefix { $0 == ";" || ("0"..."9").contains($0) }
     guard numbers.endIndex < scalars.endIndex, scalars[numbers.endIndex] == "m" else { return nil }
@@ -67,15 +73,22 @@ struct Frame: Equatable {
     return String(Substring(numbers))
   }
 
-  /// The text without the sequences that `put` understands.
-  static func plain(_ text: String) -> String {
-    var result = String.UnicodeScalarView()
-    var scalars = text.unicodeScalars[...]
-    while let scalar = scalars.popFirst() {
-      if scalar == "\u{1B}", takeRendition(&scalars) != nil { continue }
-      result.append(scalar)
+  /// The characters of a text without the escape sequences of `Color`.
+  static func plain(_ text: String) -> String { Self.cells(of: text).map(\.text).joined() }
+
+  /// The text of cells, with the escape sequences of `Color`.
+  static func text(of cells: some Sequence<Cell>) -> String {
+    var result = ""
+    var rendition = ""
+    for cell in cells {
+      if cell.rendition != rendition {
+        if !rendition.isEmpty { result += Color.off }
+        if !cell.rendition.isEmpty { result += "\u{1B}[\(cell.rendition)m" }
+        rendition = cell.rendition
+      }
+      result += cell.text
     }
-    return String(result)
+    return rendition.isEmpty ? result : result + Color.off
   }
 
   /// The bytes that turn the screen `before` into this frame. If the size is different, the bytes clear the screen first.
@@ -85,7 +98,7 @@ struct Frame: Equatable {
     for row in 0..<rows {
       if let range = changes(in: row * columns..<(row + 1) * columns, since: known) {
         result += "\u{1B}[\(row + 1);\(range.lowerBound - row * columns + 1)H"
-        append(cells[range], to: &result)
+        result += Self.text(of: cells[range])
       }
     }
     return Array(result.utf8)
@@ -101,18 +114,5 @@ struct Frame: Equatable {
     if first > row.lowerBound, cells[first].text.isEmpty || old(first).text.isEmpty { first -= 1 }
     if last + 1 < row.upperBound, cells[last + 1].text.isEmpty { last += 1 }
     return first...last
-  }
-
-  private func append(_ cells: ArraySlice<Cell>, to result: inout String) {
-    var rendition = ""
-    for cell in cells {
-      if cell.rendition != rendition {
-        if !rendition.isEmpty { result += Color.off }
-        if !cell.rendition.isEmpty { result += "\u{1B}[\(cell.rendition)m" }
-        rendition = cell.rendition
-      }
-      result += cell.text
-    }
-    if !rendition.isEmpty { result += Color.off }
   }
 }

@@ -45,33 +45,33 @@ struct KeyDecoder {
   mutating func keys(of bytes: [UInt8], isFinal: Bool = false) -> [KeyPress] {
     pending += bytes
     var keys: [KeyPress] = []
-    while let key = next(isFinal: isFinal) { if let key { keys.append(key) } }
+    while let step = pasted == nil ? nextKey(isFinal: isFinal) : nextPaste() {
+      pending.removeFirst(step.count)
+      if let key = step.key { keys.append(key) }
+    }
     return keys
   }
 
   /// The keys in the bytes, if no further bytes came in time. A single Escape is now a key. Half of a sequence gives no key.
   mutating func flush() -> [KeyPress] { pasted == nil ? keys(of: [], isFinal: true) : [] }
 
-  /// Takes one key from the bytes. Nil if the bytes are incomplete, `.some(nil)` for bytes without a meaning.
-  private mutating func next(isFinal: Bool) -> KeyPress?? {
-    if pasted != nil { return takePaste() }
+  /// A key at the beginning of `pending`, and the number of its bytes. The key is nil for bytes without a meaning.
+  private typealias Step = (key: KeyPress?, count: Int)
+
+  /// The next key; nil if the bytes are incomplete.
+  private mutating func nextKey(isFinal: Bool) -> Step? {
     guard let first = pending.first else { return nil }
-    if first == .escape { return takeSequence(isFinal: isFinal) }
-    let (character, end) = pending.character(at: 0)
-    switch character {
-    case .scalar(let scalar):
-      pending.removeFirst(end)
-      return .some(scalar.isControl ? Self.control(first) : .text(Character(scalar)))
-    case .byte:
-      // The bytes may be the start of a character, so more bytes are needed. Other bytes that are not UTF-8 are dropped.
-      if !isFinal, first >= 0xC2, first < 0xF5, pending.count < 4,
-        pending.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 })
-      {
-        return nil
-      }
-      pending.removeFirst()
-      return .some(nil)
+    if first == .escape { return nextSequence(isFinal: isFinal) }
+    if let (scalar, end) = pending.scalar(at: 0) {
+      return (scalar.isControl ? Self.control(first) : .text(Character(scalar)), end)
     }
+    // The bytes may be the start of a character, so more bytes are needed. Other bytes that are not UTF-8 are dropped.
+    if !isFinal, first >= 0xC2, first < 0xF5, pending.count < 4,
+      pending.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 })
+    {
+      return nil
+    }
+    return (nil, 1)
   }
 
   private static func control(_ byte: UInt8) -> KeyPress? {
@@ -84,39 +84,35 @@ struct KeyDecoder {
     }
   }
 
-  private mutating func takePaste() -> KeyPress?? {
+  private mutating func nextPaste() -> Step? {
     let end = pending.firstRange(of: Self.pasteEnd)
     // Without the end mark, the last bytes may be a part of this mark, so the last bytes are not yet taken as text.
     let count = end?.lowerBound ?? max(pending.count - Self.pasteEnd.count, 0)
-    pasted = Array(((pasted ?? []) + pending.prefix(count)).prefix(Self.longestPaste))
-    pending.removeFirst(end?.upperBound ?? count)
+    let bytes = Array(((pasted ?? []) + pending.prefix(count)).prefix(Self.longestPaste))
+    pasted = end == nil ? bytes : nil
+    pending.removeFirst(count)
     guard end != nil else { return nil }
-    defer { pasted = nil }
-    let text = String(decoding: pasted ?? [], as: UTF8.self)
+    let text = String(decoding: bytes, as: UTF8.self)
     // The text becomes a part of one line, which cannot contain newlines and tabs.
-    return .some(.paste(String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 })))
+    let line = String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 })
+    return (.paste(line), Self.pasteEnd.count)
   }
 
-  private mutating func takeSequence(isFinal: Bool) -> KeyPress?? {
+  private mutating func nextSequence(isFinal: Bool) -> Step? {
     guard pending.count > 1 || isFinal else { return nil }
     guard pending.count > 1, [UInt8(ascii: "["), UInt8(ascii: "O")].contains(pending[1]) else {
       // For Alt with a key, a terminal sends an Escape and then the key. The decoder returns both as two keys.
-      pending.removeFirst()
-      return .some(.escape)
+      return (.escape, 1)
     }
     guard let end = pending.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else {
       guard isFinal || pending.count > Self.longestSequence else { return nil }
-      pending = []
-      return .some(nil)
+      return (nil, pending.count)
     }
     let sequence = Array(pending[...end])
-    pending.removeFirst(end + 1)
-    if sequence == Self.pasteStart {
-      pasted = []
-      return .some(nil)
-    }
+    if sequence == Self.pasteStart { pasted = [] }
     let isNumbered = sequence.last == UInt8(ascii: "~")
     let number = isNumbered ? sequence.dropFirst(2).prefix(while: \.isDigit) : []
-    return .some(KeyPress.sequences[String(decoding: number + sequence.suffix(1), as: UTF8.self)])
+    let name = String(decoding: number + sequence.suffix(1), as: UTF8.self)
+    return (KeyPress.sequences[name], sequence.count)
   }
 }
