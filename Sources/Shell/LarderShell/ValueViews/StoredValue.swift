@@ -70,12 +70,8 @@ struct StoredValue {
   }
 
   func encoded(as style: ValueStyle, head: Int?) throws(ShellError) -> [UInt8] {
-    switch style {
-    case .auto, .text: Array(beginning(head))
-    case .json: try json(head).minified
-    case .hex: Array(HexDump.text(beginning(head), width: nil).utf8)
-    case .base64: Cell.base64(Array(beginning(head))).raw
-    }
+    guard style == .hex else { return try cell(as: style, head: head).raw }
+    return Array(HexDump.text(beginning(head), width: nil).utf8)
   }
 
   /// The value as a field in the form that `style` means: JSON, base64 or bytes. Bytes that are not UTF-8 become base64.
