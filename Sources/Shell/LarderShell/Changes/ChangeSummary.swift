@@ -10,6 +10,8 @@ struct ChangeSummary {
   /// The counts by namespace, in the order in which the namespaces were added.
   private(set) var tallies: [(namespace: String, tally: Tally)] = []
   private(set) var samples: [[UInt8]] = []
+  /// The number of entries that the command applies to, with those that need no change. Only ``EntryChange`` counts them.
+  var matched = 0
   /// The keys that `--verbose` shows; nil without `--verbose`.
   private var keys: [Cell]?
   /// The number of keys from standard input that do not exist. Nil if the command reads no keys from standard input.
@@ -35,6 +37,8 @@ struct ChangeSummary {
   }
 
   var total: Tally { tallies.reduce(into: Tally()) { $0 += $1.tally } }
+
+  var unchanged: Int { matched - total.entries }
 
   mutating func add(_ tally: Tally, in namespace: String) {
     if let index = tallies.firstIndex(where: { $0.namespace.isExactly(namespace) }) {

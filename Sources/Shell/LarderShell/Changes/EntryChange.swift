@@ -53,13 +53,13 @@ struct EntryChange {
   ///   - note: A sentence about the loss of entries. With a note, even a change of listed keys needs confirmation.
   ///   - fields: Fields of the answer to `--dry-run` after the counts. Called after `wouldChange` has seen all entries.
   mutating func prepare(
-    note: SafeText? = nil, fields: () -> [ChangeSummary.Field] = { [] },
+    note: SafeText? = nil, fields: (ChangeSummary) -> [ChangeSummary.Field] = { _ in [] },
     where wouldChange: (Store.Entry) throws -> Bool = { _ in true }
   ) throws -> Bool {
     guard missing.isEmpty || skipsMissing else { throw try notFound() }
     if call.isPreview {
       let found = try counted(where: wouldChange)
-      try answer(found.preview(found.counts + fields()), absent: found.absent)
+      try answer(found.preview(found.counts + fields(found)), absent: found.absent)
       return false
     }
     var confirmation = Confirmation(call: call, session: session)
@@ -123,6 +123,7 @@ struct EntryChange {
             return (present, effect)
           }
         }
+        summary.matched += effects.count
         for (entry, effect) in effects where record(effect) { summary.add(entry) }
         try session.host.checkInterruption()
       }
@@ -150,13 +151,9 @@ struct EntryChange {
       || (present.version, present.expires) == (chosen.version, chosen.expires)
   }
 
-  /// - Parameter unmatched: Whether to answer that no entries matched. If nil, the answer says this if no entry changed.
-  func answer(
-    _ sentence: SafeText, _ fields: [ChangeSummary.Field] = [], unmatched: Bool? = nil
-  ) throws {
-    let isUnmatched = unmatched ?? (summary.total.entries == 0)
-    try answer(
-      summary.reply(isUnmatched ? "no entries matched" : sentence, fields), absent: summary.absent)
+  func answer(_ sentence: SafeText, _ fields: [ChangeSummary.Field] = []) throws {
+    let words = summary.matched == 0 ? "no entries matched" : sentence
+    try answer(summary.reply(words, fields), absent: summary.absent)
   }
 
   /// Writes the answer, and then throws if a listed key does not exist. If no listed key exists, throws without an answer.
@@ -177,7 +174,9 @@ struct EntryChange {
   private func counted(where wouldChange: (Store.Entry) throws -> Bool) throws -> ChangeSummary {
     var found = summary
     let walked = try scope.visitEntries {
-      if try session.isChosen($0) && wouldChange($0) { found.add($0) }
+      guard session.isChosen($0) else { return }
+      found.matched += 1
+      if try wouldChange($0) { found.add($0) }
     }
     if scope.selection.input != nil {
       found.absent = walked.absent

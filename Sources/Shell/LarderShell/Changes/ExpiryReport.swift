@@ -28,8 +28,6 @@ struct ExpiryReport {
     return false
   }
 
-  var isEmpty: Bool { changed == 0 && unchanged == 0 && permanent == 0 }
-
   var fields: [ChangeSummary.Field] {
     let isSingle = now.map { $0.lowerBound == $0.upperBound } ?? false
     return [

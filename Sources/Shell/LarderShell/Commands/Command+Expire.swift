@@ -72,7 +72,7 @@ extension Command {
     } record: {
       report.add($0)
     }
-    try change.answer(report.sentence(session.wallClock), report.fields, unmatched: report.isEmpty)
+    try change.answer(report.sentence(session.wallClock), report.fields)
   }
 
   static let persist = CommandSpec(
@@ -104,7 +104,7 @@ extension Command {
     var report = ExpiryReport()
     guard
       try change.prepare(
-        note: note, fields: { report.fields },
+        note: note, fields: { _ in report.fields },
         where: { try effect(on: $0).map { report.add($0) } ?? false })
     else { return }
     // The count for the question is not part of the answer.
@@ -119,7 +119,7 @@ extension Command {
     } record: {
       report.add($0)
     }
-    try change.answer(report.sentence(session.wallClock), report.fields, unmatched: report.isEmpty)
+    try change.answer(report.sentence(session.wallClock), report.fields)
   }
 
   /// Throws if the rules of a namespace have no lifetime: `touch` would make the entries permanent.

@@ -18,29 +18,24 @@ extension Command {
       plain: BulkOptions.plain, examples: ["\(verb) @articles 000017": "one key", example: about]
     ).running { call, session in
       var change = try EntryChange(verb, past: past, call, in: session)
-      var unchanged = 0
       func wouldChange(_ entry: Store.Entry) -> Bool {
         entry.isPinned != isPinned && entry.state != .expired
       }
-      func count(_ isChange: Bool) -> Bool {
-        if !isChange { unchanged += 1 }
-        return isChange
+      func fields(_ summary: ChangeSummary) -> [ChangeSummary.Field] {
+        [("unchanged", .number(summary.unchanged))]
       }
-      func fields() -> [ChangeSummary.Field] { [("unchanged", .number(unchanged))] }
-      guard try change.prepare(fields: fields, where: { count(wouldChange($0)) }) else { return }
-      // The count for the question is not part of the answer.
-      unchanged = 0
+      guard try change.prepare(fields: fields, where: wouldChange) else { return }
       try change.apply { batch, namespace, entry -> Bool? in
         guard wouldChange(entry) else { return false }
         return isPinned
           ? try batch.pin(entry.key, in: namespace) : try batch.unpin(entry.key, in: namespace)
       } record: {
-        count($0)
+        $0
       }
-      let changed = change.summary.total.entries
-      let rest: SafeText = unchanged == 0 ? "" : "; \(Wording.count(unchanged)) unchanged"
-      try change.answer(
-        "\(past) \(Wording.entries(changed))\(rest)", fields(), unmatched: changed + unchanged == 0)
+      let done = change.summary
+      let rest: SafeText =
+        done.unchanged == 0 ? "" : "; \(Wording.count(done.unchanged)) unchanged"
+      try change.answer("\(past) \(Wording.entries(done.total.entries))\(rest)", fields(done))
     }
   }
 
