@@ -156,9 +156,7 @@ extension Command {
 
   private static func noSuchField(_ path: QueryPath, in value: StoredValue) -> ShellError {
     let key = value.entry.key.bytes
-    do throws(JSONText.ParseError) {
-      _ = try JSONText(value.readable)
-    } catch {
+    if let error = JSONText.error(in: value.readable) {
       let isCBOR = DecodedValue.isCBOR(value.bytes.span, value.entry.codec)
       let predicate =
         error.isDepth ? JSONText.tooDeep : isCBOR ? DecodedValue.unshownCBOR : "not JSON"

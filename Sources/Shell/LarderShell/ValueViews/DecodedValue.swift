@@ -44,11 +44,8 @@ enum DecodedValue {
   static func problem(of value: Span<UInt8>, codec: CodecID) -> String? {
     switch codec {
     case .json:
-      do throws(JSONText.ParseError) {
-        _ = try JSONText(value.bytes)
-        return nil
-      } catch {
-        return "the value is \(error.predicate) at byte \(error.offset)"
+      return JSONText.error(in: value.bytes).map {
+        "the value is \($0.predicate) at byte \($0.offset)"
       }
     case .text:
       return String(validating: value.bytes, as: UTF8.self) == nil ? "the value is not UTF-8" : nil

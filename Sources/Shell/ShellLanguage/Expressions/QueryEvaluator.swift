@@ -161,7 +161,7 @@ package struct QueryEvaluator {
       case .integer, .number, .outsized: return value
       case .duration: return value.double.map { .number($0) } ?? .null
       case .string(let bytes):
-        guard JSONGrammar.end(of: bytes.span) == bytes.count,
+        guard JSONText.error(in: bytes) == nil,
           case let number = JSONLookup.value(bytes.span, 0..<bytes.count), number.type == .number
         else { return .null }
         return number

@@ -93,9 +93,7 @@ struct QueryLexer {
     index += 1
     guard quote == .doubleQuote else { return Array(text[start + 1..<index - 1]) }
     let literal = Array(text[start..<index])
-    do throws(JSONText.ParseError) {
-      _ = try JSONText(literal)
-    } catch {
+    if let error = JSONText.error(in: literal) {
       throw ShellError(
         .badExpression, "invalid string: \(error.reason)",
         at: start + error.offset..<start + error.offset + 1,
@@ -115,7 +113,7 @@ struct QueryLexer {
       index += 1
     }
     let literal = Array(text[start..<index])
-    if JSONGrammar.end(of: literal.span) == literal.count {
+    if JSONText.error(in: literal) == nil {
       return .number(JSONLookup.value(literal.span, 0..<literal.count))
     }
     let word = Word(literal, isBare: false, at: 0..<literal.count)

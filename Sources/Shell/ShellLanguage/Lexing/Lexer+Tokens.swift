@@ -113,9 +113,7 @@ extension Lexer {
     append(text[index..<end], isBare: false, at: index)
     let start = open ?? index
     open = nil
-    do throws(JSONText.ParseError) {
-      _ = try JSONText(Array(text[start..<end]))
-    } catch {
+    if let error = JSONText.error(in: Array(text[start..<end])) {
       let place = min(start + error.offset, end - 1)
       throw ShellError(
         .badJSON, error.isDepth ? "the JSON is \(error.reason)" : "invalid JSON: \(error.reason)",

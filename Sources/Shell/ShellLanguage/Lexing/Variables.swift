@@ -23,15 +23,11 @@ package struct Variables: Sendable, Hashable {
     }
     let name = String(decoding: definition[..<equals], as: UTF8.self)
     let value = Array(definition[(equals + 1)...])
-    if isJSON {
-      do throws(JSONText.ParseError) {
-        _ = try JSONText(value)
-      } catch {
-        throw ShellError(
-          .badJSON,
-          "\(error.isDepth ? "the" : "invalid") JSON in --argjson \(name): \(error.reason)",
-          hint: "--arg \(name)=VALUE passes text")
-      }
+    if isJSON, let error = JSONText.error(in: value) {
+      throw ShellError(
+        .badJSON,
+        "\(error.isDepth ? "the" : "invalid") JSON in --argjson \(name): \(error.reason)",
+        hint: "--arg \(name)=VALUE passes text")
     }
     values[name] = Value(bytes: value, isJSON: isJSON)
   }

@@ -21,13 +21,6 @@ enum JSONGrammar {
     }
   }
 
-  /// The end of the value at the start of `bytes`; nil if this value is not JSON.
-  static func end(of bytes: Span<UInt8>) -> Int? {
-    var index = 0
-    do throws(JSONError) { try value(bytes, &index, depth: 0) } catch { return nil }
-    return index
-  }
-
   /// - Parameter depth: The number of arrays and objects around the value.
   static func value(_ bytes: Span<UInt8>, _ index: inout Int, depth: Int) throws(JSONError) {
     guard opens(bytes, index) else { return try scalar(bytes, &index) }

@@ -10,6 +10,7 @@ package struct JSONText {
     package let offset: Int
 
     package static let noObject = ParseError(error: .structure, offset: 0)
+    fileprivate static let notUTF8 = ParseError(error: .encoding, offset: 0)
 
     package var reason: SafeText { SafeText(error.rawValue) }
     /// Whether the only fault is that the text is nested too deep. If so, the text may be JSON.
@@ -25,14 +26,20 @@ package struct JSONText {
 
   /// Checks the text by RFC 8259; at most 200 levels may be nested.
   package init(_ bytes: [UInt8]) throws(ParseError) {
-    guard String(validating: bytes, as: UTF8.self) != nil else {
-      throw ParseError(error: .encoding, offset: 0)
-    }
+    guard String(validating: bytes, as: UTF8.self) != nil else { throw ParseError.notUTF8 }
     self.bytes = bytes
     let failure = JSONGrammar.failure(of: bytes.span) { bytes, index throws(JSONError) in
       try read(bytes, &index, depth: 0)
     }
     if let failure { throw failure }
+  }
+
+  /// The first error of a text; nil if the text is JSON.
+  package static func error(in bytes: [UInt8]) -> ParseError? {
+    guard String(validating: bytes, as: UTF8.self) != nil else { return .notUTF8 }
+    return JSONGrammar.failure(of: bytes.span) { bytes, index throws(JSONError) in
+      try JSONGrammar.value(bytes, &index, depth: 0)
+    }
   }
 
   private mutating func read(
