@@ -46,37 +46,6 @@ import CEditline
     }
     return String.UnicodeScalarView(scalars)
   }
-
-  /// These functions move over and delete whole visible characters. libedit counts scalars, and would delete half of an emoji.
-  func moveLeft() -> Int32 { move(scalars: -line.clusterBefore) }
-  func moveRight() -> Int32 { move(scalars: line.clusterAfter) }
-  func deleteLeft() -> Int32 { delete(scalars: line.clusterBefore) }
-
-  func deleteRight() -> Int32 {
-    let count = line.clusterAfter
-    return move(scalars: count) == CC_ERROR ? CC_ERROR : delete(scalars: count)
-  }
-
-  /// ^D: on an empty line ends the input, on another line deletes the character after the cursor.
-  func deleteRightOrLeave() -> Int32 {
-    let line = line
-    return line.beforeCursor.isEmpty && line.afterCursor.isEmpty ? CC_EOF : deleteRight()
-  }
-
-  /// ^W: deletes the text from the beginning of the word to the cursor.
-  func deleteWordLeft() -> Int32 { delete(scalars: line.wordBefore) }
-
-  private func move(scalars count: Int) -> Int32 {
-    guard count != 0 else { return CC_ERROR }
-    unsafe el_cursor(editor, Int32(count))
-    return CC_CURSOR
-  }
-
-  private func delete(scalars count: Int) -> Int32 {
-    guard count > 0 else { return CC_ERROR }
-    deleteBeforeCursor(scalars: count)
-    return CC_REFRESH
-  }
 }
 
 extension LineBuffer.Line {

@@ -11,20 +11,14 @@ extension LineEditor {
     unsafe add("larder-newline") { editor, _ in unsafe perform(editor) { $0.insert("\n") } }
     unsafe add("larder-earlier") { editor, _ in unsafe perform(editor) { $0.recall(.earlier) } }
     unsafe add("larder-later") { editor, _ in unsafe perform(editor) { $0.recall(.later) } }
-    unsafe add("larder-left") { editor, _ in unsafe perform(editor) { $0.buffer.moveLeft() } }
-    unsafe add("larder-right") { editor, _ in unsafe perform(editor) { $0.buffer.moveRight() } }
-    unsafe add("larder-delete-left") { editor, _ in
-      unsafe perform(editor) { $0.buffer.deleteLeft() }
-    }
-    unsafe add("larder-delete-right") { editor, _ in
-      unsafe perform(editor) { $0.buffer.deleteRight() }
-    }
+    unsafe add("larder-left") { editor, _ in unsafe perform(editor) { $0.moveLeft() } }
+    unsafe add("larder-right") { editor, _ in unsafe perform(editor) { $0.moveRight() } }
+    unsafe add("larder-delete-left") { editor, _ in unsafe perform(editor) { $0.deleteLeft() } }
+    unsafe add("larder-delete-right") { editor, _ in unsafe perform(editor) { $0.deleteRight() } }
     unsafe add("larder-delete-or-leave") { editor, _ in
-      unsafe perform(editor) { $0.buffer.deleteRightOrLeave() }
+      unsafe perform(editor) { $0.deleteRightOrLeave() }
     }
-    unsafe add("larder-delete-word") { editor, _ in
-      unsafe perform(editor) { $0.buffer.deleteWordLeft() }
-    }
+    unsafe add("larder-delete-word") { editor, _ in unsafe perform(editor) { $0.deleteWordLeft() } }
     unsafe cel_bind(editor, "^I", "larder-complete")
     guard !isVi else { return }
     for (function, keys) in Self.emacsKeys {
@@ -42,6 +36,36 @@ extension LineEditor {
   fileprivate func recall(_ direction: LineHistory.Direction) -> Int32 {
     guard let line = history.recall(direction, from: buffer.line) else { return CC_ERROR }
     buffer.replace(with: line)
+    return CC_REFRESH
+  }
+
+  // These functions move over and delete whole visible characters. libedit counts scalars, and would delete half of an emoji.
+
+  fileprivate func moveLeft() -> Int32 { move(scalars: -buffer.line.clusterBefore) }
+  fileprivate func moveRight() -> Int32 { move(scalars: buffer.line.clusterAfter) }
+  fileprivate func deleteLeft() -> Int32 { delete(scalars: buffer.line.clusterBefore) }
+  /// ^W: deletes the text from the beginning of the word to the cursor.
+  fileprivate func deleteWordLeft() -> Int32 { delete(scalars: buffer.line.wordBefore) }
+
+  fileprivate func deleteRight() -> Int32 {
+    let count = buffer.line.clusterAfter
+    return move(scalars: count) == CC_ERROR ? CC_ERROR : delete(scalars: count)
+  }
+
+  /// ^D: on an empty line ends the input, on another line deletes the character after the cursor.
+  fileprivate func deleteRightOrLeave() -> Int32 {
+    buffer.line.bytes.isEmpty ? CC_EOF : deleteRight()
+  }
+
+  private func move(scalars count: Int) -> Int32 {
+    guard count != 0 else { return CC_ERROR }
+    unsafe el_cursor(editor, Int32(count))
+    return CC_CURSOR
+  }
+
+  private func delete(scalars count: Int) -> Int32 {
+    guard count > 0 else { return CC_ERROR }
+    buffer.deleteBeforeCursor(scalars: count)
     return CC_REFRESH
   }
 

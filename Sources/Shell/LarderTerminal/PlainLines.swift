@@ -1,14 +1,12 @@
-/// The prompt: a name, which has a color if colors are used, and a tail without a color.
+/// The prompt: a name, which has a color if colors are used, and a tail without a color. Contains no control characters.
 package struct Prompt: Equatable, Sendable {
   package let name: String
   /// The tail. Never empty, because libedit drops the end of a color if no visible character follows.
   package let tail: String
 
-  /// Omits control characters. Replaces an empty tail by a space.
   package init(_ name: String, tail: String = "> ") {
-    self.name = Self.visible(name)
-    let tail = Self.visible(tail)
-    self.tail = tail.isEmpty ? " " : tail
+    self.name = name
+    self.tail = tail
   }
 
   package var text: String { name + tail }
@@ -17,10 +15,6 @@ package struct Prompt: Equatable, Sendable {
   func colored(mark: Character) -> String {
     guard !name.isEmpty else { return tail }
     return "\(mark)\u{1B}[1;36m\(mark)\(name)\(mark)\u{1B}[0m\(mark)\(tail)"
-  }
-
-  private static func visible(_ text: String) -> String {
-    String(text.unicodeScalars.filter { $0.properties.generalCategory != .control })
   }
 }
 
