@@ -2,11 +2,12 @@ import LarderSystem
 
 /// The differences of two values: JSON by field, text by line. For other bytes, only the place of the first difference.
 package struct ValueDifference {
-  package struct Change: Equatable {
-    package let kind: ChangeKind
+  package struct Change {
     package let place: String
     package var before: String?
     package var after: String?
+
+    package var kind: ChangeKind { before == nil ? .added : after == nil ? .removed : .changed }
   }
 
   package let changes: [Change]
@@ -66,14 +67,11 @@ package struct ValueDifference {
     let old = Set(before.map { ExactString($0.path) })
     let new = Dictionary(after.map { (ExactString($0.path), $0.value) }) { $1 }
     var changes = before.compactMap { path, value -> Change? in
-      guard let now = new[ExactString(path)] else {
-        return Change(kind: .removed, place: path, before: value)
-      }
-      return now.isExactly(value)
-        ? nil : Change(kind: .changed, place: path, before: value, after: now)
+      let now = new[ExactString(path)]
+      return value.isExactly(now) ? nil : Change(place: path, before: value, after: now)
     }
     changes += after.filter { !old.contains(ExactString($0.path)) }.map {
-      Change(kind: .added, place: $0.path, after: $0.value)
+      Change(place: $0.path, after: $0.value)
     }
     return changes
   }
@@ -96,18 +94,15 @@ package struct ValueDifference {
     let (old, new) = (before[start..<before.count - tail], after[start..<after.count - tail])
     guard old.count + new.count <= mostLines else {
       let (before, after) = (before.dropFirst(start).first, after.dropFirst(start).first)
-      let first = Change(
-        kind: before == nil ? .added : after == nil ? .removed : .changed,
-        place: place(0), before: before.map(text), after: after.map(text))
-      return ([first], true)
+      return ([Change(place: place(0), before: before.map(text), after: after.map(text))], true)
     }
     let changes = new.difference(from: old).map {
       edit -> (line: Int, isInsertion: Int, change: Change) in
       switch edit {
       case .remove(let offset, let line, _):
-        (offset, 0, Change(kind: .removed, place: place(offset), before: text(line)))
+        (offset, 0, Change(place: place(offset), before: text(line)))
       case .insert(let offset, let line, _):
-        (offset, 1, Change(kind: .added, place: place(offset), after: text(line)))
+        (offset, 1, Change(place: place(offset), after: text(line)))
       }
     }
     return (
@@ -118,8 +113,7 @@ package struct ValueDifference {
   private static func byteChange(_ before: [UInt8], _ after: [UInt8]) -> Change {
     let offset = zip(before, after).prefix { $0 == $1 }.count
     return Change(
-      kind: .changed, place: "byte \(offset)", before: hex(before, offset),
-      after: hex(after, offset))
+      place: "byte \(offset)", before: hex(before, offset), after: hex(after, offset))
   }
 
   private static func hex(_ bytes: [UInt8], _ offset: Int) -> String {
