@@ -22,19 +22,17 @@ extension Command {
         .usage, "diff compares two keys, or the store with one file",
         hint: "usage: `\(call.command.usage)`")
     }
-    let before = try StoreContent(file: words[0], for: session)
+    let export = try ExportContent(of: words[0], for: session)
     // An export may have only some namespaces of the store, so only these namespaces are compared.
-    let after = try StoreContent(session, only: before.names)
+    let changes = try export.changes(in: session)
     let others = try session.store.namespaces().filter {
-      !before.names.contains(ExactString($0.name))
+      !export.names.contains(ExactString($0.name))
     }
     if let other = others.first {
       try session.host.notify(
         "note: the file has nothing of \(Wording.count(others.count, "namespace", "namespaces")) of the store, such as \(other.name)"
       )
     }
-    let changes = try before.changes(
-      to: after, now: session.clock.now, pause: session.host.checkInterruption)
     try session.output.answer(reply(changes, session.output.presentation.arrow))
     return changes.isEmpty ? .done : .exitCode(1)
   }
@@ -73,15 +71,15 @@ extension Command {
     return difference.changes.isEmpty ? .done : .exitCode(1)
   }
 
-  private static func reply(_ changes: [StoreContent.Change], _ arrow: String) -> Reply {
-    func sizes(_ change: StoreContent.Change) -> String {
+  private static func reply(_ changes: [ExportContent.Change], _ arrow: String) -> Reply {
+    func sizes(_ change: ExportContent.Change) -> String {
       let words = [change.before, change.after].compactMap { $0.map(Wording.size) }
       return words.joined(separator: " \(arrow) ")
     }
     let rows = changes.map { change -> [Cell] in
       [
-        .text(change.kind.mark), .text(change.kind.rawValue), .text(change.namespace),
-        .bytes(change.key), .optional(change.before, Cell.size),
+        .text(change.kind.mark), .text(change.kind.rawValue), .text(change.id.namespace.string),
+        .bytes(change.id.key), .optional(change.before, Cell.size),
         .optional(change.after, Cell.size), .text(sizes(change)),
         change.kind == .expired ? .text("(expired)") : .blank,
       ]

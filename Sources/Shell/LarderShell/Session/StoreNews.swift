@@ -3,20 +3,9 @@ package import ShellLanguage
 
 /// For the prompt: changes that other processes made after the last command. Reads the counters only after a new commit.
 package struct StoreNews {
-  private struct Counts {
-    /// The count of version numbers that the writes of all namespaces have used. Each write uses one version number.
-    var numbers: UInt64 = 0
-    var removals: [RemovalReason: UInt64] = [:]
-
-    /// The number of writes between two reads. A recount after damage skips at least 2^40 numbers, which count as 0 writes.
-    func writes(since before: Counts) -> Int {
-      let given = numbers - min(before.numbers, numbers)
-      return given < 1 << 40 ? Int(given) : 0
-    }
-  }
-
   private var commit: UInt64?
-  private var counts = Counts()
+  /// The number of changes of each kind, named by the word of the note.
+  private var counts: [(word: String, count: UInt64)] = []
 
   package init() {}
 
@@ -24,14 +13,19 @@ package struct StoreNews {
   package mutating func begin(_ session: Session) {
     do throws(LarderError) {
       commit = session.store.lastCommit
-      var counts = Counts()
-      for namespace in try session.store.tallies() {
-        counts.numbers &+= namespace.numbers
-        for reason in RemovalReason.allCases {
-          counts.removals[reason, default: 0] += namespace.removals[reason]
-        }
+      let tallies = try session.store.tallies()
+      func count(_ test: (RemovalReason) -> Bool) -> UInt64 {
+        let reasons = RemovalReason.allCases.filter(test)
+        return tallies.reduce(0) { sum, tally in reasons.reduce(sum) { $0 &+ tally.removals[$1] } }
       }
-      self.counts = counts
+      counts = [
+        // Each write uses one version number.
+        ("set", tallies.reduce(0) { $0 &+ $1.numbers }),
+        ("expired", count { $0 == .expired }),
+        ("evicted", count(\.isEviction)),
+        // A replaced value already counts as set, so it does not count as removed.
+        ("removed", count { ![.expired, .replaced].contains($0) && !$0.isEviction }),
+      ]
     } catch {
       commit = nil
     }
@@ -42,21 +36,11 @@ package struct StoreNews {
     guard let commit, session.store.lastCommit != commit else { return nil }
     let before = counts
     begin(session)
-    func count(_ test: (RemovalReason) -> Bool) -> Int {
-      counts.removals.filter { test($0.key) }.reduce(0) { sum, removed in
-        let former = before.removals[removed.key, default: 0]
-        // A reset of the statistics makes the counters smaller. So a negative difference counts as 0.
-        return sum + Int(clamping: removed.value - min(former, removed.value))
-      }
+    let words = zip(before, counts).compactMap { before, now -> String? in
+      // A reset of the statistics makes the counters smaller, and a recount after damage skips at least 2^40 version numbers.
+      let count = now.count - min(before.count, now.count)
+      return (1..<1 << 40).contains(count) ? "\(Wording.count(Int(count))) \(now.word)" : nil
     }
-    let parts = [
-      (counts.writes(since: before), "set"),
-      (count { $0 == .expired }, "expired"),
-      (count(\.isEviction), "evicted"),
-      // A replaced value already counts as set, so it does not count as removed.
-      (count { ![.expired, .replaced].contains($0) && !$0.isEviction }, "removed"),
-    ]
-    let words = parts.filter { $0.0 > 0 }.map { "\(Wording.count($0.0)) \($0.1)" }
     guard !words.isEmpty else { return nil }
     return "(store changed: \(words.joined(separator: ", ")) since the last command)"
   }

@@ -12,9 +12,10 @@ struct ExportReader {
 
   /// An error in the file, and its place.
   struct Mistake: Error {
+    var code = ShellError.Code.usage
     let reason: SafeText
     let line: Int
-    let column: Int
+    var column = 1
   }
 
   /// The path of the file, or `stdin`.
@@ -65,8 +66,13 @@ struct ExportReader {
         throw Mistake(reason: error.reason, line: line + before, column: error.offset - start + 1)
       }
     }
-    guard hasHead else { throw Mistake(reason: Self.noHead, line: 1, column: 1) }
+    guard hasHead else { throw Mistake(reason: Self.noHead, line: 1) }
     return nil
+  }
+
+  func error(_ mistake: Mistake, hint: SafeText) -> ShellError {
+    ShellError(
+      mistake.code, "\(name):\(mistake.line):\(mistake.column): \(mistake.reason)", hint: hint)
   }
 
   private mutating func readHead(_ head: [UInt8]) throws(ImportLine.ParseError) {

@@ -56,7 +56,7 @@ struct Import {
         try flush()
       }
     } catch let mistake as ExportReader.Mistake {
-      throw wrong(mistake.reason, line: mistake.line, column: mistake.column)
+      throw lines.error(mistake, hint: before)
     } catch is Interruption {
       throw ShellError(
         .interrupted, "interrupted after line \(lastLine) of \(lines.name): \(words)",
@@ -66,7 +66,8 @@ struct Import {
 
   private mutating func take(_ line: ImportLine) throws {
     switch line {
-    case .head: throw wrong("a second export begins here", line: lines.line)
+    case .head:
+      throw ExportReader.Mistake(reason: "a second export begins here", line: lines.line)
     case .namespace(let name, let rules, let overrides):
       do {
         try declare(name, rules, overrides)
@@ -181,19 +182,12 @@ struct Import {
   }
 
   private func located(_ error: any Error, line: Int) -> any Error {
-    let known: ShellError
     switch error {
-    case let error as ShellError: known = error
-    case let error as LarderError: known = ShellError(error)
+    case let error as LarderError: return located(ShellError(error), line: line)
+    case let error as ShellError:
+      return ExportReader.Mistake(code: error.code, reason: error.message, line: line)
     default: return error
     }
-    return wrong(known.message, known.code, line: line)
-  }
-
-  private func wrong(
-    _ reason: SafeText, _ code: ShellError.Code = .usage, line: Int, column: Int = 1
-  ) -> ShellError {
-    ShellError(code, "\(lines.name):\(line):\(column): \(reason)", hint: "\(before)")
   }
 
   /// The result of the lines before an error, in words for the error.

@@ -65,8 +65,8 @@ struct LineFields {
   func checkNames() throws(ParseError) {
     guard let field = json.unknown(of: Self.shape) else { return }
     let place = field.object.isEmpty ? "" : " in \(field.object)"
-    let near = Suggestions.near(String(decoding: field.name, as: UTF8.self), among: field.known)
-    let question = near.map { "; did you mean \"\($0)\"?" } ?? ""
+    let near = Suggestions.all(String(decoding: field.name, as: UTF8.self), among: field.known)
+    let question = near.first.map { "; did you mean \"\($0)\"?" } ?? ""
     throw ParseError(
       "there is no field \(field.name)\(place)\(question)", at: field.range.lowerBound)
   }
