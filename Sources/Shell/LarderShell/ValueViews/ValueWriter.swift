@@ -57,7 +57,7 @@ struct ValueWriter {
     case .plain, .auto:
       var line = namesNamespaces ? Quoting.plain(Array(value.entry.namespace.utf8)) + "\t" : ""
       let bytes = try value.encoded(as: style, most: head, in: session)
-      line += Quoting.plain(key) + "\t" + Quoting.plainValue(bytes) + "\n"
+      line += Quoting.plain(key) + "\t" + Quoting.plain(bytes, isName: false) + "\n"
       try output.write(Array(line.utf8))
     case .raw: try value.forEachPiece(as: style, most: head, in: session, output.write)
     case .json, .jsonl, .csv, .markdown: try output.write(rows.write([cells(value)]))
@@ -80,7 +80,7 @@ struct ValueWriter {
     }
     // For a person, JSON text gets no quotes around the whole text.
     let bytes = style == .auto ? value.readable : try value.encoded(as: style, head: nil)
-    return facts + [.text(Quoting.plainValue(Array(bytes.prefix(head ?? .max))))]
+    return facts + [.text(Quoting.plain(Array(bytes.prefix(head ?? .max)), isName: false))]
   }
 }
 

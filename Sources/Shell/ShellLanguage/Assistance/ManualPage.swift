@@ -55,12 +55,10 @@ package struct ManualPage {
     }
   }
 
+  /// Shows a text that ends with a newline as it is.
   private mutating func verbatim(_ text: String) {
-    lines.append(".nf")
-    var shown = text.split(separator: "\n", omittingEmptySubsequences: false)
-    while shown.last?.isEmpty == true { shown.removeLast() }
-    lines += shown.map { Self.escaped(String($0)) }
-    lines.append(".fi")
+    let shown = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+    lines += [".nf"] + shown.map { Self.escaped(String($0)) } + [".fi"]
   }
 
   /// Escapes text for the formatter of manual pages, so that a dash stays a dash and a leading period does not begin a request.

@@ -137,9 +137,9 @@ package struct QueryEvaluator {
     guard values > valuesNotJSON + valuesTooDeep else { return nil }
     for (path, isFound) in paths.sorted(by: { $0.key.text < $1.key.text }) where !isFound {
       guard case .field(let name)? = path.parts.first else { continue }
-      let near = Suggestions.near(
+      let near = Suggestions.all(
         String(decoding: name, as: UTF8.self), among: sampledFields.sorted())
-      return (path, near.map { ".\($0)" })
+      return (path, near.first.map { ".\($0)" })
     }
     return nil
   }

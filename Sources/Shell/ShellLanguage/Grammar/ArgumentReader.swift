@@ -103,7 +103,11 @@ struct ArgumentReader {
     var rest = words[...]
     for parameter in command.parameters { try fill(parameter, from: &rest) }
     if command.trailing.first?.kind == .expiry { rest = try joiningTime(rest) }
-    var last = rest.suffix(trailingCount(rest))
+    // The last word is a path if the word begins with an unquoted dot and follows a key.
+    let isWithoutPath =
+      command.trailing.first?.kind == .path
+      && (rest.count < 2 || rest.last?.leads(with: ".") == false)
+    var last = rest.suffix(isWithoutPath ? 0 : command.trailing.count)
     rest.removeLast(last.count)
     for parameter in command.trailing {
       do throws(ShellError) {
@@ -131,12 +135,6 @@ struct ArgumentReader {
     return Invocation(
       command: command, line: line, namespaces: choice, selection: selection, values: values,
       ranges: places)
-  }
-
-  /// The number of words after the selection. The last word is a path if it begins with an unquoted dot and follows a key.
-  private func trailingCount(_ words: ArraySlice<Word>) -> Int {
-    guard command.trailing.first?.kind == .path else { return command.trailing.count }
-    return words.count > 1 && words.last?.leads(with: ".") == true ? 1 : 0
   }
 
   /// The words, but with the last words joined to one word if they form one time, such as `tomorrow 09:00` or `2h 30m`.

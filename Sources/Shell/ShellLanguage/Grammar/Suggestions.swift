@@ -19,10 +19,6 @@ package enum Suggestions {
     return ranked.filter { $0.rank == best }.prefix(3).map(\.name)
   }
 
-  package static func near(_ word: String, among names: [String]) -> String? {
-    all(word, among: names).first
-  }
-
   /// A question such as "did you mean `keys` or `get`?". `form` turns a name into the text that a person types.
   package static func question(
     _ word: String, among names: [String], form: (String) -> String = { $0 }

@@ -19,14 +19,10 @@ package enum Quoting {
 
   private static let mostInMessages = 120
 
-  /// A key, namespace or tag in `plain` output. A person can type this text back in double quotes.
-  package static func plain(_ bytes: [UInt8]) -> String {
-    escaped(bytes, quotes: true, hidden: false)
-  }
-
-  /// A field of `plain` output. Quotes get no backslashes, so that JSON text stays valid.
-  package static func plainValue(_ bytes: [UInt8]) -> String {
-    escaped(bytes, quotes: false, hidden: false)
+  /// The form in `plain` output. A person can type a name (a key, namespace or tag) back in double quotes. In other fields,
+  /// quotes get no backslashes, so that JSON text stays valid.
+  package static func plain(_ bytes: [UInt8], isName: Bool = true) -> String {
+    escaped(bytes, quotes: isName, hidden: false)
   }
 
   /// Text other than a key, for a person: safe to print, and without quotes around the text.

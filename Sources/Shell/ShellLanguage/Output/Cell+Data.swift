@@ -34,7 +34,7 @@ extension Cell {
   /// A field of `plain` output; empty for null. In a name, double quotes are escaped, so that a person can type the name back.
   package func plain(isName: Bool) -> String {
     let bytes = if case .value(let text, _, _) = self { Array(text.utf8) } else { raw }
-    return isName ? Quoting.plain(bytes) : Quoting.plainValue(bytes)
+    return Quoting.plain(bytes, isName: isName)
   }
 
   package var raw: [UInt8] {

@@ -31,7 +31,7 @@ extension Word {
       return try date(text, clock)
     }
     guard text.first.map({ $0.isNumber || $0 == "-" }) ?? false else {
-      let near = Suggestions.near(word, among: Self.keywords)
+      let near = Suggestions.all(word, among: Self.keywords).first
       throw wrong(
         "time", nil,
         near.map { "did you mean `\($0)`?" }
