@@ -27,23 +27,17 @@ struct Aggregate {
   }
 
   mutating func add(_ value: QueryValue) {
-    switch kind {
-    case .sum, .avg:
-      guard let number = value.double else {
-        skipped += 1
-        return
-      }
-      total += number
+    let number = value.double
+    let isSum = kind == .sum || kind == .avg
+    guard number != nil || !isSum && value.type == .string else {
+      skipped += 1
+      return
+    }
+    if isSum {
+      total += number ?? 0
       add(exactly: value)
-    case .min, .max:
-      switch value {
-      case .integer, .number, .outsized, .duration, .string, .time: break
-      default:
-        skipped += 1
-        return
-      }
-      let isBest = best.map { kind == .min ? value.precedes($0) : $0.precedes(value) } ?? true
-      if isBest { best = value }
+    } else if best.map({ kind == .min ? value.precedes($0) : $0.precedes(value) }) ?? true {
+      best = value
     }
     values += 1
   }

@@ -41,19 +41,16 @@ struct StatisticsReport {
   }
 
   private var tables: [Reply.Body] {
-    var replies: [Reply.Body] = []
-    func add(_ columns: [Column], _ rows: [[Cell]]) {
-      guard !rows.isEmpty else { return }
-      if !replies.isEmpty { replies.append(.text("\n")) }
-      replies.append(.rows(columns, rows))
-    }
-    if isWhole { replies = [Self.object(storeFacts)] }
     let all = namespaces.map { facts($0) }
-    add((all.first ?? []).map { $0.column }, all.map { facts in facts.map { $0.cell } })
-    add(["evicted", "because", "entries"], evictions)
-    add(["HTTP", "requests", "count"], httpRows { $0 })
-    if isWhole { add(["reader", "commits since", ""], statistics.readers.map(row)) }
-    return replies
+    let tables: [(columns: [Column], rows: [[Cell]])] = [
+      ((all.first ?? []).map { $0.column }, all.map { facts in facts.map { $0.cell } }),
+      (["evicted", "because", "entries"], evictions),
+      (["HTTP", "requests", "count"], httpRows { $0 }),
+      (["reader", "commits since", ""], isWhole ? statistics.readers.map(row) : []),
+    ]
+    var bodies = isWhole ? [Self.object(storeFacts)] : []
+    bodies += tables.filter { !$0.rows.isEmpty }.map { Reply.Body.rows($0.columns, $0.rows) }
+    return Array(bodies.map { [$0] }.joined(separator: [Reply.Body.text("\n")]))
   }
 
   private var evictions: [[Cell]] {
