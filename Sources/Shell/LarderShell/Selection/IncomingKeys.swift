@@ -1,34 +1,11 @@
 import ShellLanguage
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// Reads keys from standard input one by one, in the forms in which this shell writes lists of keys.
 struct IncomingKeys {
   /// A key in one namespace. If the namespace is nil, the key in all namespaces of the command.
   struct Item {
     var namespace: String?
     let key: [UInt8]
-  }
-
-  private struct Record: Decodable {
-    let namespace: String?
-    let key: String?
-    let keyBase64: String?
-
-    private enum CodingKeys: String, CodingKey {
-      case namespace, key
-      case keyBase64 = "key_base64"
-    }
-
-    var item: Item? {
-      let bytes =
-        keyBase64.map { Data(base64Encoded: $0).map { Array($0) } } ?? key.map { Array($0.utf8) }
-      return bytes.map { Item(namespace: namespace, key: $0) }
-    }
   }
 
   private let kind: Selection.KeyInput
@@ -92,18 +69,20 @@ struct IncomingKeys {
   /// The records of a line: an array of records, as `json` writes it, or a single record of `jsonl`.
   private func records(_ line: [UInt8]) throws(ShellError) -> [Item] {
     if line.allSatisfy({ $0 == .space }) { return [] }
-    let decoder = JSONDecoder()
-    let records: [Record]
+    let found: [Item?]
     do {
-      records =
-        line.first == UInt8(ascii: "[")
-        ? try decoder.decode([Record].self, from: Data(line))
-        : [try decoder.decode(Record.self, from: Data(line))]
+      let json = try JSONText(line)
+      let isList = line.first == UInt8(ascii: "[")
+      found = try (isList ? json.children(of: 0).map(\.value) : [0]).map { record in
+        let fields = try LineFields(json, record)
+        let namespace = try fields.string("namespace").map { String(decoding: $0, as: UTF8.self) }
+        return (try? fields.bytes("key")).map { Item(namespace: namespace, key: $0) }
+      }
     } catch {
       throw wrong("is no record of JSON output", "`keys -o jsonl` writes such records")
     }
-    let items = records.compactMap(\.item)
-    guard items.count == records.count else {
+    let items = found.compactMap(\.self)
+    guard items.count == found.count else {
       throw wrong("has a record without a key", "`keys -o jsonl` writes such records")
     }
     guard kind != .namedRecords || items.allSatisfy({ $0.namespace != nil }) else {

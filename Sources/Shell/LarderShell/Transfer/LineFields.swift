@@ -49,10 +49,11 @@ struct LineFields {
     if let (name, range) = json.repeatedName {
       throw ParseError("\(name) is there twice", at: range.lowerBound)
     }
-    try self.init(json, 0, in: "")
+    try self.init(json, 0)
   }
 
-  private init(_ json: JSONText, _ object: Int, in place: String) throws(ParseError) {
+  /// - Parameter object: The index of the token of the object.
+  init(_ json: JSONText, _ object: Int, in place: String = "") throws(ParseError) {
     guard let fields = json.fields(of: object) else {
       throw ParseError("it is no line of an export")
     }
