@@ -81,7 +81,7 @@ package enum Quoting {
     return "\\" + (escapes.first { $0.value == byte }.map { String($0.key) } ?? "x" + hex(byte))
   }
 
-  /// The number in hexadecimal, with all digits of its type.
+  /// The number in hexadecimal, with leading zeros up to the width of the type.
   static func hex<Number: UnsignedInteger & FixedWidthInteger>(_ number: Number) -> String {
     let digits = String(number, radix: 16)
     return String(repeating: "0", count: Number.bitWidth / 4 - digits.count) + digits

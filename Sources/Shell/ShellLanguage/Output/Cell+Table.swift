@@ -74,7 +74,6 @@ package enum Bar {
       + (part == 0 ? "" : String(Unicode.Scalar(0x2590 - UInt32(part))!))
   }
 
-  /// A line for each row: the label, the count, and a bar.
   static func chart(
     _ rows: [(label: String, count: Int)], for presentation: Presentation
   ) -> [UInt8] {
@@ -90,8 +89,8 @@ package enum Bar {
     for (index, row) in rows.enumerated() {
       let share = Double(row.count) / Double(most)
       let bar = text(share, width: width, hasUnicode: presentation.hasUnicode)
-      let space = String(repeating: " ", count: countWidth - counts[index].count)
-      var line = "\(DisplayWidth.pad(labels[index], to: labelWidth))  \(space)\(counts[index])"
+      let count = DisplayWidth.pad(counts[index], to: countWidth, isRight: true)
+      var line = "\(DisplayWidth.pad(labels[index], to: labelWidth))  \(count)"
       if !bar.isEmpty { line += " \(bar)" }
       result += DisplayWidth.fit(line, to: columns, mark: presentation.cutMark) + "\n"
     }

@@ -90,8 +90,9 @@ package enum DisplayWidth {
     }
   }
 
-  package static func pad(_ text: String, to width: Int) -> String {
-    text + String(repeating: " ", count: max(width - of(text), 0))
+  package static func pad(_ text: String, to width: Int, isRight: Bool = false) -> String {
+    let space = String(repeating: " ", count: max(width - of(text), 0))
+    return isRight ? space + text : text + space
   }
 
   /// Indented lines, each with a word and its explanation. If `width` is nil, the widest word decides the width.

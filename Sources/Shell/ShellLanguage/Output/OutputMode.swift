@@ -4,7 +4,6 @@ package enum OutputMode: String, Sendable, CaseIterable {
   /// Whether the answer to a change has sentences. In the other modes, the answer has rows.
   package var isForPerson: Bool { self == .table || self == .markdown }
 
-  /// Whether the output is a document in a standard format, for programs.
   package var isStructured: Bool { [.json, .jsonl, .csv].contains(self) }
 
   /// Resolves `auto`: a terminal gets a table, a pipe gets plain output.

@@ -25,7 +25,6 @@ package struct Presentation: Sendable {
   }
 
   package var endsRowsWithNUL: Bool { endsWithNUL && (mode == .plain || mode == .raw) }
-  /// The mark in place of omitted text or rows.
   package var ellipsis: String { hasUnicode ? "\u{2026}" : "..." }
   /// The mark for cut text in a table, one column wide.
   package var cutMark: String { hasUnicode ? "\u{2026}" : "~" }

@@ -88,7 +88,7 @@ package struct RowWriter: Sendable {
         cell == .blank || column.group != group ? nil : cell.jsonField(column.name)
       }
     }
-    // If columns are in a group, they are the last columns.
+    // The columns of a group come after all other columns.
     guard let group = columns.last?.group else { return .object(fields(in: nil)) }
     return .object(fields(in: nil) + [JSON.Field(group, .object(fields(in: group)))])
   }

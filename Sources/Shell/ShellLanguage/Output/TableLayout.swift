@@ -53,12 +53,10 @@ package struct TableLayout: Sendable {
   }
 
   private func line(_ texts: [String], _ columns: [TableColumn]) -> String {
-    var result = ""
-    for (text, column) in zip(texts, columns) {
-      let space = String(repeating: " ", count: max(column.width - DisplayWidth.of(text), 0))
-      result += column.isRight ? space + text : text + space
-      result += String(repeating: " ", count: Self.gap)
+    let padded = zip(texts, columns).map { text, column in
+      DisplayWidth.pad(text, to: column.width, isRight: column.isRight)
     }
+    var result = padded.joined(separator: String(repeating: " ", count: Self.gap))
     while result.last == " " { result.removeLast() }
     return result
   }

@@ -81,7 +81,7 @@ package struct JSONText {
     tokens[index].range.lowerBound..<tokens[tokens[index].end].range.upperBound
   }
 
-  /// The byte that shows the type of a value.
+  /// The first byte of a value, which shows the type of the value.
   package func firstByte(of index: Int) -> UInt8 { bytes[tokens[index].range.lowerBound] }
 
   /// The content of the string in a token, with escapes decoded.
