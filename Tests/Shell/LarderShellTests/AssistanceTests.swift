@@ -17,17 +17,17 @@ import Testing
 
   @Test func `every topic of the contract has a text`() throws {
     for name in ["selections", "times", "sizes", "quoting", "globs", "output", "scripts", "keys"] {
-      #expect(HelpTopic(named: name) != nil)
+      #expect(HelpTopic.named(name) != nil)
     }
     for option in Selection.options {
-      #expect(HelpTopic(named: "selections")?.text.contains(option.usage) == true)
+      #expect(HelpTopic.named("selections")?.text.contains(option.usage) == true)
     }
     #expect(try help.text(about: bytes("RM")).hasPrefix("usage: evict "))
     // If a command has the name of a topic, the command's text comes first and the topic's text after it.
     for name in ["keys", "output"] {
       let text = try help.text(about: bytes(name))
       #expect(text.hasPrefix("usage: \(name)"))
-      #expect(text.contains(HelpTopic(named: name)?.text ?? "?"))
+      #expect(text.contains(HelpTopic.named(name)?.text ?? "?"))
     }
   }
 
@@ -35,7 +35,7 @@ import Testing
     for (name, topic) in [
       ("patterns", "globs"), ("regex", "globs"), ("where", "expressions"), ("redirection", "pipes"),
     ] {
-      #expect(try help.text(about: bytes(name)) == HelpTopic(named: topic)?.text)
+      #expect(try help.text(about: bytes(name)) == HelpTopic.named(topic)?.text)
     }
   }
 }

@@ -14,7 +14,7 @@ extension CommandTable {
       .rows(
         ["subject", "aliases", "group", "summary"],
         commands.map { row($0.name, $0.aliases, $0.group.rawValue, .prose($0.summary)) }
-          + HelpTopic.all.map { row($0.name, $0.aliases, "Topics", .null) }))
+          + HelpTopic.all.map { row($0.name, Array($0.names.dropFirst()), "Topics", .null) }))
   }
 
   package var overview: String {
@@ -35,10 +35,10 @@ extension CommandTable {
   package func text(about subject: [UInt8]) throws(ShellError) -> String {
     let name = String(validating: subject, as: UTF8.self)?.lowercased() ?? ""
     // A few topics have the same name as a command, so the text has the part about the command and the part about the topic.
-    let texts = [command(named: name).map { text(about: $0) }, HelpTopic(named: name)?.text]
+    let texts = [command(named: name).map { text(about: $0) }, HelpTopic.named(name)?.text]
       .compactMap(\.self)
     if !texts.isEmpty { return texts.joined(separator: "\n") }
-    let topics = HelpTopic.all.flatMap { [$0.name] + $0.aliases }
+    let topics = HelpTopic.all.flatMap(\.names)
     let subjects = names + topics.filter { !names.contains($0) }
     throw ShellError(
       .usage, "no help on \(subject)",

@@ -1,16 +1,19 @@
 package struct HelpTopic: Sendable {
-  package let name: String
-  /// Other words by which `help` finds the topic.
-  package let aliases: [String]
+  /// The words by which `help` finds the topic. The first word is the name of the topic.
+  package let names: [String]
   package let text: String
 
+  package var name: String { names[0] }
+
   package static let all: [HelpTopic] = texts.map { names, text in
-    let words = names.split(separator: " ").map(String.init)
     let ended = text.hasSuffix("\n") ? text : text + "\n"
-    return HelpTopic(name: words[0], aliases: Array(words.dropFirst()), text: ended)
+    return HelpTopic(names: names.split(separator: " ").map(String.init), text: ended)
   }
 
-  /// The texts of the topics. The words before a text are the name of the topic and the aliases.
+  package static func named(_ name: String) -> HelpTopic? {
+    all.first { $0.names.contains(name) }
+  }
+
   private static let texts: KeyValuePairs<String, String> = [
     "selections selection filters": """
     A selection names the entries of a command. Every command takes the same words: preview with
@@ -156,12 +159,4 @@ package struct HelpTopic: Sendable {
     NO_COLOR that is not empty, and TERM=dumb turn them off.
     """,
   ]
-}
-
-extension HelpTopic {
-  package init?(named name: String) {
-    guard let topic = Self.all.first(where: { $0.name == name || $0.aliases.contains(name) })
-    else { return nil }
-    self = topic
-  }
 }
