@@ -17,7 +17,7 @@ import ShellLanguage
 
 extension Host.Input {
   /// - Parameter message: The beginning of the error message for a file that cannot be read.
-  init(_ path: String, _ message: SafeText) throws {
+  convenience init(_ path: String, _ message: SafeText) throws {
     let file = try ShellError.explaining(.reading, message, path) { try ByteFile(reading: path) }
     self.init(size: file.size) {
       try ShellError.explaining(.reading, message) {
@@ -126,7 +126,6 @@ extension Host.Draft {
 }
 
 extension Terminal {
-  /// Writes text that is wrapped to the window of the stream.
   static func writeWrapped(_ text: String, to stream: Stream = .output) throws(TerminalError) {
     let columns = size(of: stream)?.columns
     try write(DisplayWidth.wrap(text, columns: columns, indent: 2), to: stream)

@@ -33,7 +33,6 @@ package final class FullScreen {
     try enter()
   }
 
-  /// Waits for the next typed bytes or another event. Waits at most for the time `limit`.
   package func next(within limit: Duration) throws(TerminalError) -> Event {
     let result = try Terminal.wait(for: .input, atMost: limit)
     let counts = TerminalSignals.counts

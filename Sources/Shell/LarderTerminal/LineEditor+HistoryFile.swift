@@ -95,13 +95,9 @@ extension LineEditor.HistoryFile {
 
   /// Waits at most a second for the lock, because a stopped process may hold the lock.
   private func lock(_ descriptor: Int32) throws(TerminalError) {
-    var attempts = 50
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      let code = errno
-      attempts -= 1
-      guard [EWOULDBLOCK, EINTR].contains(code), attempts > 0 else {
-        throw .failed(operation: path, code: code)
-      }
+    for attempt in 1... {
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
+      try check([EWOULDBLOCK, EINTR].contains(errno) && attempt < 50, path)
       usleep(20_000)
     }
   }

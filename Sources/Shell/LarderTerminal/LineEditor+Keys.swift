@@ -26,7 +26,6 @@ extension LineEditor {
     }
   }
 
-  /// Adds a function to libedit. The name of the function also describes the function.
   @unsafe private func add(_ name: String, _ function: cel_function) {
     unsafe cel_add_function(editor, name, name, function)
   }

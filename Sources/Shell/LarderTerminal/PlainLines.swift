@@ -30,8 +30,7 @@ package enum LineResult: Equatable, Sendable {
 /// The lines of standard input, for scripts and for terminals on which a `LineEditor` cannot work. Lines may have any length,
 /// and reading takes time in proportion to the number of bytes.
 package struct PlainLines {
-  private var buffer: [UInt8] = []
-  private var start = 0
+  private var buffer: ArraySlice<UInt8> = []
   private var isAtEnd = false
 
   package init() {}
@@ -39,16 +38,13 @@ package struct PlainLines {
   /// The next line without its newline. The last line need not have a newline.
   package mutating func readLine(_ prompt: Prompt? = nil) throws(TerminalError) -> LineResult {
     if let prompt { try Terminal.write(prompt.text) }
-    var searched = start
+    var searched = buffer.startIndex
     while true {
       if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
-        defer { start = end + 1 }
-        return .line(Array(buffer[start..<end]))
+        defer { buffer = buffer[(end + 1)...] }
+        return .line(Array(buffer[..<end]))
       }
-      // Frees the bytes of the lines that were returned. This removal happens once for each read, so the time stays linear.
-      buffer.removeFirst(start)
-      start = 0
-      searched = buffer.count
+      searched = buffer.endIndex
       let bytes: [UInt8]? = try isAtEnd ? [] : Terminal.next()
       isAtEnd = bytes?.isEmpty ?? false
       if let bytes, !isAtEnd {
@@ -56,7 +52,7 @@ package struct PlainLines {
         continue
       }
       defer { buffer = [] }
-      if bytes != nil, !buffer.isEmpty { return .line(buffer) }
+      if bytes != nil, !buffer.isEmpty { return .line(Array(buffer)) }
       if prompt != nil { try Terminal.write("\n") }
       guard bytes == nil else { return .end }
       Interrupts.acknowledge()
