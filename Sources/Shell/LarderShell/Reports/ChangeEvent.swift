@@ -27,8 +27,8 @@ struct ChangeEvent {
     }
   }
 
-  /// The expiry that a set or an update has given the entry; `.some(nil)` means never. Nil for other events.
-  var expires: Timestamp?? { kind == .set || kind == .updated ? .some(change.expires) : nil }
+  /// Whether the change has left an entry under its key.
+  var leavesEntry: Bool { kind == .set || kind == .updated }
 
   /// The size of the value. For a removed entry, the size of its last value.
   var size: Int? { change.sizeAfter ?? change.sizeBefore }
@@ -47,8 +47,7 @@ struct ChangeEvent {
   func lookUp<Result>(
     in store: Store, _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
-    guard kind == .set || kind == .updated, !change.isKeyCut, let key = change.key,
-      let name = change.namespace
+    guard leavesEntry, !change.isKeyCut, let key = change.key, let name = change.namespace
     else { return nil }
     return try store.namespace(name).withEntry(for: key, body)
   }

@@ -144,8 +144,8 @@ struct StoreReport {
     let rows = namespaces.map { namespace in
       let reads = namespace.reads
       let all = reads.hits &+ reads.staleHits &+ reads.misses
-      let stale =
-        reads.staleHits > 0 ? ", \(Wording.count(Int(clamping: reads.staleHits))) stale" : ""
+      let staleHits = Int(clamping: reads.staleHits)
+      let stale = staleHits > 0 ? ", \(Wording.count(staleHits)) stale" : ""
       let words = reads.hitRate.map { Self.words($0, of: all) + stale }
       return (label: namespace.info.name, share: reads.hitRate ?? 0, words: words ?? "no reads yet")
     }

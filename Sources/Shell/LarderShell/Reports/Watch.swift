@@ -140,7 +140,7 @@ struct Watch {
     if case .missed(let count) = change.kind { missed = count }
     let reason = event.kind == .evicted ? change.reason?.texts.name : nil
     let transaction = change.transaction.map { Int(clamping: $0) }
-    let expires: Cell = event.expires.map { .expiry($0?.unix) } ?? .blank
+    let expires: Cell = event.leavesEntry ? .expiry(change.expires?.unix) : .blank
     var cells: [Cell] = [
       .optional(change.time?.unix, Cell.time), .text(event.kind.rawValue),
       .optional(change.namespace, Cell.text), .optional(change.key?.bytes, Cell.bytes),
@@ -186,7 +186,7 @@ struct Watch {
   private func remark(_ event: ChangeEvent, _ clock: WallClock) -> SafeText? {
     switch event.change.kind {
     case .set, .touched:
-      event.expires.map { $0 == nil ? "never expires" : "expires \(clock.expiry($0?.unix))" }
+      event.change.expires.map { "expires \(clock.expiry($0.unix))" } ?? "never expires"
     case .removed(let reason): reason.texts.words.map { "\($0)" }
     case .cleared: "all entries"
     case .renamed(let name): "to \(name)"
