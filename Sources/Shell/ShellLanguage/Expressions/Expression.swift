@@ -9,7 +9,7 @@ package indirect enum Expression: Sendable, Equatable {
   /// `~`: a string contains a match of the regular expression.
   case matches(QueryOperand, RegularExpression)
   case isOneOf(QueryOperand, [QueryOperand])
-  /// `in` before an operand: the first operand is an element of the second operand, such as an array.
+  /// `in` before an operand: the first operand is an element of the list or array that the second operand gives.
   case isElement(QueryOperand, QueryOperand)
   case keyMatches(Glob)
   case keyFinds(RegularExpression)

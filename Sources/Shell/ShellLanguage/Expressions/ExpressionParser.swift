@@ -103,7 +103,7 @@ struct ExpressionParser {
     return .compare(a, comparison, try asTime(right, beside: left, at: start))
   }
 
-  /// Turns a string into a time if it is compared with a fact that is a time. Throws for an operand that cannot be a time.
+  /// Turns a string into a time if the other operand is a fact that is a time. Throws for an operand that cannot be a time.
   private func asTime(
     _ operand: QueryOperand, beside other: QueryOperand, at position: Int
   ) throws(ShellError) -> QueryOperand {

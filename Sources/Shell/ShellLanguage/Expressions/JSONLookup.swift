@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// Finds the values of a path in JSON text. A lookup checks the whole text, and decodes only the values that it finds.
+/// Finds the values at a path in JSON text. A lookup checks the whole text, and decodes only the values at the path.
 package struct JSONLookup {
   private let parts: [QueryPath.Part]
   private var found: [Range<Int>] = []

@@ -18,9 +18,9 @@ package struct Glob: Sendable {
   package init(
     _ word: Word, ignoresCase: Bool = false, isOption: Bool = false
   ) throws(ShellError) {
-    let isQuoted = isOption && !word.isGlob
     self.word =
-      isQuoted ? Word(word.bytes, isBare: true, at: word.place(of: word.bytes.indices)) : word
+      isOption && !word.isGlob
+      ? Word(word.bytes, isBare: true, at: word.place(of: word.bytes.indices)) : word
     var parser = GlobParser(self.word, ignoresCase: ignoresCase, isOption: isOption)
     let parts = try parser.parse()
     let fixed = parts.prefix { $0.literal != nil }

@@ -3,6 +3,7 @@ struct PatternProgram: Sendable {
   enum Step {
     case character(Character32)
     case any
+    /// The index of a set in `sets`. A step contains no reference, so a matcher reads steps without reference counting.
     case set(Int)
     /// Continues at both steps; the first step is preferred.
     case fork(Int, Int)
