@@ -47,13 +47,19 @@ extension Host {
     history = { try Self.useHistory(environment, to: "read") { try $0.load() } ?? [] }
     forgetHistory = { _ = try Self.useHistory(environment, to: "clear") { try $0.clear() } }
     if !readsCommands {
-      input = Input {
-        if let bytes = try Terminal.next() { return bytes }
-        Interrupts.acknowledge()
-        throw Interruption()
+      var isTaken = false
+      input = {
+        defer { isTaken = true }
+        return isTaken ? nil : Input(next: Self.nextBytes)
       }
     }
     useTerminal(environment, output)
+  }
+
+  private static func nextBytes() throws -> [UInt8] {
+    if let bytes = try Terminal.next() { return bytes }
+    Interrupts.acknowledge()
+    throw Interruption()
   }
 
   private mutating func useTerminal(_ environment: [String: String], _ output: PagedOutput) {

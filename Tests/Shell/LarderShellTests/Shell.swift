@@ -102,12 +102,12 @@ final class Shell {
       host.edit = { [unowned self] in draft($0, $1) }
     }
     if hasInput {
-      host.input = LarderShell.Host.Input(
-        item: { [unowned self] end, _ in take(upTo: end) },
-        rest: { [unowned self] _ in
+      host.input = { [unowned self] in
+        LarderShell.Host.Input { [unowned self] in
           defer { input = [] }
           return input
-        }, take: { true })
+        }
+      }
     }
     return host
   }
@@ -164,13 +164,6 @@ final class Shell {
     _ code: ShellError.Code = .io
   ) -> ShellError {
     ShellError(code, "\(verb) \(Array(path.utf8)): \(reason)", hint: hint)
-  }
-
-  private func take(upTo end: UInt8) -> [UInt8]? {
-    guard !input.isEmpty else { return nil }
-    let index = input.firstIndex(of: end) ?? input.endIndex
-    defer { input = Array(input[index...].dropFirst()) }
-    return Array(input[..<index])
   }
 
   /// Runs commands and returns their output.

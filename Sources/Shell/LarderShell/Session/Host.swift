@@ -13,17 +13,55 @@ package struct Host {
     }
   }
 
-  /// Standard input or a file.
-  package struct Input {
+  /// Standard input or a file. The time to read all bytes is linear in their number.
+  package final class Input {
     /// The number of bytes. Nil if the number is unknown, for example for a pipe.
-    var size: Int?
+    let size: Int?
+    private let next: () throws -> [UInt8]
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var isAtEnd = false
+
+    /// - Parameter next: Reads the next bytes. Returns no bytes at the end.
+    package init(size: Int? = nil, next: @escaping () throws -> [UInt8]) {
+      self.size = size
+      self.next = next
+    }
+
     /// The bytes up to the next `end` byte, or up to the end of the input. Nil if no bytes are left. If there are more than
     /// `most` bytes, the result may be only their beginning, at least `most` + 1 bytes.
-    let item: (_ end: UInt8, _ most: Int) throws -> [UInt8]?
+    func item(_ end: UInt8, _ most: Int) throws -> [UInt8]? {
+      var searched = start
+      while true {
+        if let found = buffer[searched...].firstIndex(of: end) {
+          defer { start = found + 1 }
+          return Array(buffer[start..<found])
+        }
+        searched = buffer.count - start
+        if isAtEnd || searched > most { return searched == 0 ? nil : takeRest() }
+        try fill()
+      }
+    }
+
     /// All bytes up to the end, or at least the first `most` + 1 bytes.
-    package let rest: (_ most: Int) throws -> [UInt8]
-    /// Takes the input for a command. Returns false if a command has taken the input before.
-    let take: () -> Bool
+    package func rest(_ most: Int) throws -> [UInt8] {
+      while !isAtEnd, buffer.count - start <= most { try fill() }
+      return takeRest()
+    }
+
+    /// Reads the next piece, and frees the bytes that callers have already received.
+    private func fill() throws {
+      let piece = try next()
+      isAtEnd = piece.isEmpty
+      buffer.removeFirst(start)
+      start = 0
+      buffer += piece
+    }
+
+    private func takeRest() -> [UInt8] {
+      defer { (buffer, start) = ([], 0) }
+      return Array(buffer[start...])
+    }
   }
 
   /// Receives the output of one redirected command, or the content of a file. The file appears only when it is complete.
@@ -52,8 +90,9 @@ package struct Host {
   package var notify: (SafeText) throws -> Void = { _ in }
   /// Asks a question, and returns true for yes. Nil if there is no terminal.
   package var ask: ((SafeText) throws -> Bool)?
-  /// Standard input. Nil while commands come from standard input.
-  package var input: Input?
+  /// Takes standard input for a command, or returns nil if a command has taken the input before. The closure is nil while
+  /// commands come from standard input.
+  package var input: (() -> Input?)?
   /// Replaces the text of the progress line. A nil text removes the line. The closure is nil if there is no terminal.
   package var progress: ((SafeText?) throws -> Void)?
   package var window: () -> Window? = { nil }
@@ -122,12 +161,12 @@ package struct Host {
 
   /// Standard input for a command.
   func takeInput() throws(ShellError) -> Input {
-    guard let input else {
+    guard let takeInput = input else {
       throw ShellError(
         .usage, "standard input is where the commands come from",
         hint: "give the commands with --eval or in a file: -f FILE")
     }
-    guard input.take() else {
+    guard let input = takeInput() else {
       throw ShellError(
         .usage, "an earlier command has read standard input",
         hint: "write the bytes to a file, and name the file in both commands")
@@ -154,60 +193,5 @@ package struct Host {
     self.write = write
     self.read = read
     self.make = make
-  }
-}
-
-extension Host.Input {
-  /// - Parameter next: Reads the next bytes. Returns no bytes at the end.
-  package init(size: Int? = nil, next: @escaping () throws -> [UInt8]) {
-    var pieces = Pieces(next: next)
-    var isTaken = false
-    self.init(
-      size: size, item: { try pieces.item(endedBy: $0, atMost: $1) },
-      rest: { try pieces.rest(atMost: $0) },
-      take: {
-        defer { isTaken = true }
-        return !isTaken
-      })
-  }
-}
-
-/// Bytes that come in pieces. The time to read all bytes is linear in their number.
-private struct Pieces {
-  let next: () throws -> [UInt8]
-  var buffer: [UInt8] = []
-  var start = 0
-  var isAtEnd = false
-
-  mutating func item(endedBy end: UInt8, atMost most: Int) throws -> [UInt8]? {
-    var searched = start
-    while true {
-      if let found = buffer[searched...].firstIndex(of: end) {
-        defer { start = found + 1 }
-        return Array(buffer[start..<found])
-      }
-      searched = buffer.count - start
-      if isAtEnd || searched > most { return searched == 0 ? nil : takeRest() }
-      try fill()
-    }
-  }
-
-  mutating func rest(atMost most: Int) throws -> [UInt8] {
-    while !isAtEnd, buffer.count - start <= most { try fill() }
-    return takeRest()
-  }
-
-  /// Reads the next piece, and frees the bytes that callers have already received.
-  private mutating func fill() throws {
-    let piece = try next()
-    isAtEnd = piece.isEmpty
-    buffer.removeFirst(start)
-    start = 0
-    buffer += piece
-  }
-
-  private mutating func takeRest() -> [UInt8] {
-    defer { (buffer, start) = ([], 0) }
-    return Array(buffer[start...])
   }
 }
