@@ -85,6 +85,7 @@ extension Command {
 
   private static func countGroups(_ scope: Scope, by group: QueryColumn) throws {
     var groups: [QueryValue: Tally] = [:]
+    // The limit applies to the groups, because a limit of entries would make the sums wrong.
     try scope.unlimited.forEachQueried([group.operand]) { entry, values in
       for group in Set(values[0].map(\.normalized)) { groups[group, default: Tally()].add(entry) }
       try Aggregate.check(groups.count)
@@ -128,8 +129,8 @@ extension Command {
 }
 
 extension Scope {
-  /// The scope without its limit. The limit applies to the groups, because a limit of entries would make the sums wrong.
-  fileprivate var unlimited: Scope {
+  /// The scope without its limit, for a command that applies the limit to its results.
+  var unlimited: Scope {
     var unlimited = self
     unlimited.selection.limit = nil
     return unlimited

@@ -11,22 +11,41 @@ extension Command {
     ]
   ).running { call, session in
     guard [.prompt, .command].contains(call.line.source), let open = session.host.edit,
-      session.host.ask != nil
+      let ask = session.host.ask
     else {
       throw ShellError(
         .promptOnly, "edit works at a terminal only",
         hint: "`get @NS KEY > FILE`, then `set @NS KEY --from FILE`")
     }
+    func confirm(_ question: SafeText) throws {
+      guard try ask(question) else { throw ShellError.declined }
+    }
     let namespace = try session.namespaceToWrite(call.namespaces)
-    var edit = try ValueEdit(call.bytes("KEY")!, in: namespace, of: session)
-    let draft = try open(edit.original, edit.isJSON ? "json" : "txt")
+    let key = call.bytes("KEY")!
+    let found = try textValue(under: key, in: namespace)
+    if found == nil { try confirm("no entry \(key) in \(namespace.name); create it?") }
+    let original = found?.bytes ?? []
+    let isJSON = parseError(original) == nil
+    let draft = try open(original, isJSON ? "json" : "txt")
     do {
       if let problem = try draft.run() {
         throw ShellError(.io, "\(problem)", hint: "check $VISUAL and $EDITOR")
       }
-      let entry = try edit.store(draft.contents())
+      var text = try draft.contents()
+      // Most editors add a newline at the end of the file, so this newline is removed if the value did not end with a newline.
+      if text.last == .newline, original.last != .newline { text.removeLast() }
+      guard text != original else {
+        try draft.remove()
+        return try session.host.notify("nothing changed")
+      }
+      if isJSON, let failure = parseError(text) {
+        try confirm(
+          "the value is no longer JSON (\(failure.reason) at byte \(failure.offset)); store it?")
+      }
+      try checkSize(text, for: namespace)
+      let entry = try replace(
+        found?.entry.version, by: text, under: key, in: namespace, of: session, confirm)
       try draft.remove()
-      guard let entry else { return try session.host.notify("nothing changed") }
       try session.output.acknowledge(reply(entry, in: session))
     } catch {
       // The file with the person's text is kept, so that the text is not lost.
@@ -34,27 +53,13 @@ extension Command {
       throw error
     }
   }
-}
 
-/// One edit of a value. The edit replaces only the version that was read, or a newer version if the person agrees.
-private struct ValueEdit {
-  let original: [UInt8]
-  let isJSON: Bool
-  private let key: [UInt8]
-  private let namespace: Store.Namespace
-  private let session: Session
-  /// The version that the edit replaces; nil if there was no value.
-  private var base: UInt64?
-
-  init(_ key: [UInt8], in namespace: Store.Namespace, of session: Session) throws {
-    self.key = key
-    self.namespace = namespace
-    self.session = session
-    let found = try StoredValue.find(key, in: namespace)
-    guard let found, found.entry.hasValue else {
-      (original, isJSON) = ([], false)
-      try ask("no entry \(key) in \(namespace.name); create it?")
-      return
+  /// The value for the editor; nil if there is no value. Throws if the value is not text.
+  private static func textValue(
+    under key: [UInt8], in namespace: Store.Namespace
+  ) throws -> StoredValue? {
+    guard let found = try StoredValue.find(key, in: namespace), found.entry.hasValue else {
+      return nil
     }
     guard found.body == nil else {
       throw ShellError(
@@ -66,24 +71,18 @@ private struct ValueEdit {
         .usage, "the value of \(key) is not text",
         hint: "`get KEY --out FILE`, then `set KEY --from FILE`")
     }
-    original = found.bytes
-    isJSON = Self.parseError(found.bytes) == nil
-    base = found.entry.version
+    return found
   }
 
-  mutating func store(_ text: [UInt8]) throws -> Store.Entry? {
-    var text = text
-    // Most editors add a newline at the end of the file, so this newline is removed if the value did not end with a newline.
-    if text.last == .newline, original.last != .newline { text.removeLast() }
-    guard text != original else { return nil }
-    if isJSON, let failure = Self.parseError(text) {
-      try ask(
-        "the value is no longer JSON (\(failure.reason) at byte \(failure.offset)); store it?")
-    }
-    try Command.checkSize(text, for: namespace)
+  /// Replaces the version `base` of a value (nil for an absent value), or a newer version if the person confirms.
+  private static func replace(
+    _ base: UInt64?, by text: [UInt8], under key: [UInt8], in namespace: Store.Namespace,
+    of session: Session, _ confirm: (SafeText) throws -> Void
+  ) throws -> Store.Entry {
+    var base = base
     while true {
       var present: UInt64?
-      let entry = try Command.store(text, under: Key(key), in: namespace, of: session) { found in
+      let entry = try store(text, under: Key(key), in: namespace, of: session) { found in
         let living = found.flatMap { $0.hasValue ? $0 : nil }
         present = living?.version
         guard present == base else { return nil }
@@ -92,13 +91,9 @@ private struct ValueEdit {
       }
       if let entry { return entry }
       let verb = present == nil ? "removed" : "changed"
-      try ask("\(key) was \(verb) by another process; overwrite?")
+      try confirm("\(key) was \(verb) by another process; overwrite?")
       base = present
     }
-  }
-
-  private func ask(_ question: SafeText) throws {
-    guard let ask = session.host.ask, try ask(question) else { throw ShellError.declined }
   }
 
   /// The error if the text is not a JSON object or array; otherwise nil.

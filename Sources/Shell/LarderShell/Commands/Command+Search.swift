@@ -27,14 +27,13 @@ extension Command {
     } catch {
       throw error.pointing(at: call.range("TEXT"))
     }
-    var scope = try Scope(of: call, in: session, wholeByDefault: true)
-    // The limit counts only entries that contain the text, so the selection must have no limit.
+    let scope = try Scope(of: call, in: session, wholeByDefault: true)
+    // The limit counts only entries that contain the text.
     var left = scope.selection.most
-    scope.selection.limit = nil
     var isFound = false
     let presentation = session.output.presentation
     try session.output.rows(Find.columns) { write in
-      try scope.walk(showing: "searching", readingValues: true) { entry, value -> Find? in
+      try scope.unlimited.walk(showing: "searching", readingValues: true) { entry, value -> Find? in
         let key = place == "values" ? [] : entry.key.bytes
         let bytes: [UInt8] = place == "keys" ? [] : value.bytes
         let inKey = try finder.finds(in: key).first

@@ -62,8 +62,8 @@ extension Command {
     if session.output.isTable {
       // All entries are visited for the chart, and then again for the list, so the keys of standard input are kept.
       try scope.keepInput()
-      var all = scope
-      (all.selection.limit, all.selection.sort) = (nil, nil)
+      var all = scope.unlimited
+      all.selection.sort = nil
       let bounds = bounds(within: end.since(now))
       var counts = [Int](repeating: 0, count: bounds.count)
       try all.visitEntries { entry in
