@@ -141,21 +141,16 @@ struct Options {
   }
 
   private static func unknown(_ option: String) -> ShellError {
-    ShellError(
-      .unknownOption, "unknown option \(Array(option.utf8))",
-      hint: hint(for: option) ?? "`larder --help` lists the options")
-  }
-
-  private static func hint(for option: String) -> SafeText? {
-    if option == "--json" { return "use `-o json`" }
-    if let near = Suggestions.question(option, among: ProgramOptions.all.map(\.name)) {
-      return near
-    }
+    let near = Suggestions.question(option, among: ProgramOptions.all.map(\.name))
     let owner = CommandTable.standard.commands.first { command in
       command.options.contains { $0.name == option }
     }
-    return owner.map {
+    let behind: SafeText? = owner.map {
       "an option of a command goes behind it: `larder STORE \($0.name) \(option)`"
     }
+    return ShellError(
+      .unknownOption, "unknown option \(Array(option.utf8))",
+      hint: option == "--json"
+        ? "use `-o json`" : near ?? behind ?? "`larder --help` lists the options")
   }
 }

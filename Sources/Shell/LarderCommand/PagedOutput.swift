@@ -24,9 +24,7 @@ final class PagedOutput {
   private(set) var hasWaited = false
   private let command: String?
 
-  init(environment: [String: String]) {
-    command = Terminal.isTerminal(.output) ? Pager.command(environment: environment) : nil
-  }
+  init(environment: [String: String]) { command = Pager.command(environment: environment) }
 
   func begin(isPaged: Bool) {
     state = isPaged && command != nil ? .gathering([]) : .straight

@@ -66,13 +66,7 @@ final class ShellRunner {
 
   /// Runs the script in a file. Returns nil to continue, or the exit code with which the program must end.
   func runFile(_ path: String) throws -> Int32? {
-    do {
-      return try reporting {
-        try runScript(.file(path), text: session.contents(of: Array(path.utf8)))
-      }
-    } catch is Interruption {
-      return ShellError.Code.interrupted.exitCode
-    }
+    try reporting { try runScript(.file(path), text: session.contents(of: Array(path.utf8))) }
   }
 
   private func runScript(_ source: Source, text: [UInt8]) throws -> Int32? {
@@ -130,6 +124,8 @@ final class ShellRunner {
   private func reporting(_ body: () throws -> Int32?) throws -> Int32? {
     do { return try body() } catch let error as ShellError {
       return recordFailure(messages.tell(error))
+    } catch is Interruption {
+      return ShellError.Code.interrupted.exitCode
     }
   }
 

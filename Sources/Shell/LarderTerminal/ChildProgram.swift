@@ -90,16 +90,14 @@ package final class ChildProgram {
 
 /// The program that shows a long text, one screen at a time.
 package enum Pager {
-  /// `less` keeps colors and ends after a short text. The prompt of `less` explains how to leave, except if `$LESS` is set.
-  private static let less = "less -FRX"
-  private static let lessWithPrompt = less + " '-PSpace continues, q leaves'"
-
   /// The command in `$PAGER`, or else `less`. Nil if there is no such program, or if the terminal cannot move its cursor.
   package static func command(environment: [String: String]) -> String? {
     guard Terminal.movesCursor(on: .output, environment: environment) else { return nil }
     let wanted = environment["PAGER", default: ""]
-    let own = environment["LESS", default: ""].isEmpty ? lessWithPrompt : less
-    let command = wanted.isEmpty ? own : wanted
+    // `less` keeps colors and ends after a short text. The prompt of `less` explains how to leave, except if `$LESS` is set.
+    let prompt =
+      environment["LESS", default: ""].isEmpty ? " '-PSpace continues, q leaves'" : ""
+    let command = wanted.isEmpty ? "less -FRX" + prompt : wanted
     let program = String(command.prefix { !" \t;|&<>()".contains($0) })
     let folders = environment["PATH", default: "/usr/bin:/bin"].split(separator: ":")
     let paths = program.contains("/") ? [program] : folders.map { "\($0)/\(program)" }
