@@ -201,17 +201,12 @@ struct Watch {
 extension Expression {
   /// Whether each operand is a constant or one of the facts `names`.
   fileprivate func needsOnly(_ names: Set<QueryName>) -> Bool {
-    operands.allSatisfy { $0.needsOnly(names) }
-  }
-}
-
-extension QueryOperand {
-  fileprivate func needsOnly(_ names: Set<QueryName>) -> Bool {
-    switch self {
-    case .name(let name): names.contains(name)
-    case .constant: true
-    case .call(_, let operand): operand.needsOnly(names)
-    case .path: false
+    operands.allSatisfy {
+      switch $0.source {
+      case .name(let name): names.contains(name)
+      case .constant: true
+      case .path, .call: false
+      }
     }
   }
 }

@@ -48,7 +48,7 @@ package indirect enum QueryOperand: Sendable, Hashable {
   case call(QueryFunction, QueryOperand)
 
   /// The path, name or constant inside all calls of functions.
-  private var source: QueryOperand {
+  package var source: QueryOperand {
     if case .call(_, let operand) = self { operand.source } else { self }
   }
 
