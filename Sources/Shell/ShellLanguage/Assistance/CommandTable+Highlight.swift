@@ -54,17 +54,13 @@ extension CommandTable {
     if word.leads(with: "@") { return .namespace }
     if !word.isBare { return .quoted }
     if word.isGlob, !word.isHexOrBase64 { return .pattern }
-    return isQuantity(word) ? .number : nil
+    let number = word.leads(with: "+") ? word.dropping(1) : word
+    guard number.bytes.first?.isDigit == true else { return nil }
+    return (try? number.size()) != nil || (try? number.duration()) != nil ? .number : nil
   }
 
   private func begins(_ word: Word, _ names: [String]) -> Bool {
     guard let text = word.bareText?.lowercased() else { return false }
     return text == "-" || names.contains { $0.hasPrefix(text) }
-  }
-
-  private func isQuantity(_ word: Word) -> Bool {
-    let number = word.leads(with: "+") ? word.dropping(1) : word
-    guard number.bytes.first?.isDigit == true else { return false }
-    return (try? number.size()) != nil || (try? number.duration()) != nil
   }
 }

@@ -137,7 +137,8 @@ package struct HelpTopic: Sendable {
     exact data. -e COMMAND and -f FILE run commands in order; --arg k=VALUE defines :k in them. The
     first error ends the script, unless --keep-going. A line that begins with # is a comment.
 
-    \(ExitCode.list)
+    exit codes:
+    \(DisplayWidth.list(ExitCode.all.map { ("\($0.code)", $0.meaning) }))
     """,
     "keys keyboard": """
     Keys at the prompt:

@@ -130,7 +130,7 @@ struct QueryLexer {
       index += sign.utf8.count
       return .sign(sign)
     }
-    let end = text.scalar(at: index)?.end ?? index + 1
+    let end = text.character(at: index).end
     let word =
       text[index] == UInt8(ascii: "&") ? "and" : text[index] == UInt8(ascii: "|") ? "or" : nil
     throw ShellError(

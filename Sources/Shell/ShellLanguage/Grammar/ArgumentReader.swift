@@ -197,21 +197,19 @@ struct ArgumentReader {
     ShellError(.usage, message, at: range, hint: hint ?? "usage: `\(command.usage)`")
   }
 
+  /// The error for a surplus word. If the word can be the name of a namespace, the hint adds the at sign. `*` gets no such hint:
+  /// `@*` would select all namespaces.
   func unexpected(_ word: Word) -> ShellError {
-    misuse("unexpected argument \(word.bytes)", at: word.range, hint: correction(of: word))
-  }
-
-  /// The hint for the name of a namespace without its at sign. `*` gets no hint: `@*` would select all namespaces.
-  private func correction(of word: Word) -> SafeText? {
+    let message: SafeText = "unexpected argument \(word.bytes)"
     guard command.namespaces != .none, namespaces.isEmpty, word.isBare, !word.isGlob,
       command.parameters.isEmpty, words.count == 1, values.isEmpty,
       let name = try? NamespaceName(word)
-    else { return nil }
+    else { return misuse(message, at: word.range) }
     let words = line.arguments.map(\.range).map {
       $0 == word.range
         ? Quoting.namespace(name.text) : String(decoding: line.text[$0], as: UTF8.self)
     }
-    return "`\(words.joined(separator: " "))`"
+    return misuse(message, at: word.range, hint: "`\(words.joined(separator: " "))`")
   }
 
   private func check() throws(ShellError) {

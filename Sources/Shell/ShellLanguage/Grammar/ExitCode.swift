@@ -28,10 +28,6 @@ package enum ExitCode {
 
   /// The exit code of `set --if-absent` if the entry exists. A script expects this case, so the program prints no error.
   package static let entryExists: Int32 = 6
-
-  package static var list: String {
-    "exit codes:\n" + DisplayWidth.list(all.map { ("\($0.code)", $0.meaning) })
-  }
 }
 
 extension ShellError.Code {

@@ -33,7 +33,7 @@ extension Lexer {
       return (Array(UTF8.encode(scalar)!), next + 1)
     case let byte where byte == .space || byte.isPunctuation: return ([byte], index + 2)
     default:
-      let end = text.scalar(at: index + 1)?.end ?? index + 2
+      let end = text.character(at: index + 1).end
       throw wrong(
         index..<end, "\(Array(text[index..<end])) is not an escape sequence", Self.escapes)
     }

@@ -9,19 +9,15 @@ extension RandomAccessCollection<UInt8> where Index == Int {
   /// The lines, without their newlines. After a final newline, the last line is empty.
   package var lines: [SubSequence] { split(separator: .newline, omittingEmptySubsequences: false) }
 
-  /// The scalar that begins at `index`, and its end; nil if no valid UTF-8 begins there.
-  package func scalar(at index: Int) -> (scalar: Unicode.Scalar, end: Int)? {
-    if self[index] < 0x80 { return (Unicode.Scalar(self[index]), index + 1) }
-    var parser = Unicode.UTF8.ForwardParser()
-    var bytes = self[index...].makeIterator()
-    guard case .valid(let scalar) = parser.parseScalar(from: &bytes) else { return nil }
-    return (Unicode.UTF8.decode(scalar), index + scalar.count)
-  }
-
   /// The character at `index`, and its end; a single byte if no valid UTF-8 begins there.
   package func character(at index: Int) -> (character: Character32, end: Int) {
-    if let (scalar, end) = scalar(at: index) { return (.scalar(scalar), end) }
-    return (.byte(self[index]), index + 1)
+    if self[index] < 0x80 { return (.scalar(Unicode.Scalar(self[index])), index + 1) }
+    var parser = Unicode.UTF8.ForwardParser()
+    var bytes = self[index...].makeIterator()
+    guard case .valid(let scalar) = parser.parseScalar(from: &bytes) else {
+      return (.byte(self[index]), index + 1)
+    }
+    return (.scalar(Unicode.UTF8.decode(scalar)), index + scalar.count)
   }
 }
 

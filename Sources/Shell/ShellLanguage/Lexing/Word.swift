@@ -65,10 +65,29 @@ package struct Word: Sendable, Hashable {
 
   /// The bytes of the word. After a bare `hex:` or `b64:`, the bytes that the rest of the word encodes.
   package func data() throws(ShellError) -> [UInt8] {
-    guard isBare else { return bytes }
-    if leads(with: "hex:") { return try hexBytes() }
-    if leads(with: "b64:") { return try base64Bytes() }
-    return bytes
+    guard isHexOrBase64 else { return bytes }
+    let digits = bytes[4...]
+    if leads(with: "b64:") {
+      guard let data = Data(base64Encoded: Data(digits)) else {
+        throw misuse(
+          "\(bytes) is not base64",
+          #"the digits are A-Z a-z 0-9 + / and = to fill up; text goes in quotes: "b64:...""#,
+          forArguments:
+            "the digits are A-Z a-z 0-9 + / and = to fill up; text goes behind --: `-- b64:...`")
+      }
+      return Array(data)
+    }
+    if let wrong = digits.firstIndex(where: { $0.hexValue == nil }) {
+      throw ShellError(
+        .usage, "\([bytes[wrong]]) is not a hex digit",
+        at: offset(of: wrong)..<offset(of: wrong) + 1,
+        hint: #"quote the word if it is text: "hex:...""#,
+        hintForArguments: "text goes behind --: `-- hex:...`")
+    }
+    guard digits.count.isMultiple(of: 2) else {
+      throw misuse("\(bytes) has an odd number of hex digits", "a byte is two hex digits")
+    }
+    return digits.hexDecoded
   }
 
   /// The bytes of a key, at least one byte. Throws if the word has an unquoted glob character.
@@ -95,32 +114,6 @@ package struct Word: Sendable, Hashable {
   private static func isActing(_ byte: UInt8) -> Bool { "*?[{".utf8.contains(byte) }
 
   package var isHexOrBase64: Bool { isBare && (leads(with: "hex:") || leads(with: "b64:")) }
-
-  private func hexBytes() throws(ShellError) -> [UInt8] {
-    let digits = bytes[4...]
-    if let wrong = digits.firstIndex(where: { $0.hexValue == nil }) {
-      throw ShellError(
-        .usage, "\([bytes[wrong]]) is not a hex digit",
-        at: offset(of: wrong)..<offset(of: wrong) + 1,
-        hint: #"quote the word if it is text: "hex:...""#,
-        hintForArguments: "text goes behind --: `-- hex:...`")
-    }
-    guard digits.count.isMultiple(of: 2) else {
-      throw misuse("\(bytes) has an odd number of hex digits", "a byte is two hex digits")
-    }
-    return digits.hexDecoded
-  }
-
-  private func base64Bytes() throws(ShellError) -> [UInt8] {
-    guard let data = Data(base64Encoded: Data(bytes[4...])) else {
-      throw misuse(
-        "\(bytes) is not base64",
-        #"the digits are A-Z a-z 0-9 + / and = to fill up; text goes in quotes: "b64:...""#,
-        forArguments:
-          "the digits are A-Z a-z 0-9 + / and = to fill up; text goes behind --: `-- b64:...`")
-    }
-    return Array(data)
-  }
 
   func misuse(
     _ message: SafeText, _ hint: SafeText, forArguments: SafeText? = nil
