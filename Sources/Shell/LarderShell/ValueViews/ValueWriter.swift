@@ -112,16 +112,15 @@ extension AnswerWriter {
 /// A field of a JSON value as stored text, so that digits, spaces and the order of fields do not change.
 struct FieldText {
   let json: [UInt8]
-  /// The string without its quotes; nil if the field is not a string.
-  let string: [UInt8]?
+  /// The content of a string. For other fields, the JSON.
+  let text: [UInt8]
 
   init(_ document: [UInt8], _ range: Range<Int>) {
     json = Array(document[range])
-    string =
-      if case .string(let text) = JSONLookup.value(document.span, range) { text } else { nil }
+    text =
+      if case .string(let string) = JSONLookup.value(document.span, range) { string } else { json }
   }
-
-  var text: [UInt8] { string ?? json }
+  }
 
   var cell: Cell {
     .value(
