@@ -120,7 +120,6 @@ struct FieldText {
     text =
       if case .string(let string) = JSONLookup.value(document.span, range) { string } else { json }
   }
-  }
 
   var cell: Cell {
     .value(
