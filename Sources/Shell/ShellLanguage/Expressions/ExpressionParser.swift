@@ -61,8 +61,7 @@ struct ExpressionParser {
     let left = try operand()
     if take(.word("is")) {
       let isNegated = take(.word("not"))
-      let name = QueryValue.string(Array(try type().rawValue.utf8))
-      let test = Expression.compare(.call(.type, left), .equal, .constant(name))
+      let test = Expression.compare(.call(.type, left), .equal, try type())
       return isNegated ? .not(test) : test
     }
     if take(.word("in")) { return try membership(of: left) }
@@ -134,10 +133,10 @@ struct ExpressionParser {
     return .isOneOf(left, list)
   }
 
-  private mutating func type() throws(ShellError) -> QueryType {
-    if case .word(let word) = tokens[index].kind, let type = QueryType(rawValue: word) {
+  private mutating func type() throws(ShellError) -> QueryOperand {
+    if case .word(let word) = tokens[index].kind, QueryType(rawValue: word) != nil {
       index += 1
-      return type
+      return .constant(.string(Array(word.utf8)))
     }
     throw failure(
       "expected a type", "one of \(QueryType.allCases.map(\.rawValue).joined(separator: ", "))")

@@ -40,7 +40,8 @@ package struct QueryEvaluator {
       return false
     case .not(let part): return try !passes(part, input, value)
     case .exists(let path): return !all(.path(path), input, value, missing: nil).isEmpty
-    case .holds(let operand): return all(operand, input, value).contains(where: \.isTrue)
+    case .holds(let operand):
+      return all(operand, input, value).contains { $0 != .null && $0 != .bool(false) }
     case .compare(.name(let name), let comparison, .constant(let constant)):
       // Most filters compare a fact with a constant. For such a filter, this fast path makes no list of values.
       return Self.compares(input.value(name, of: value, at: now), comparison, constant)

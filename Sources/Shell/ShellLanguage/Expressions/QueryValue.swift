@@ -17,9 +17,6 @@ package enum QueryValue: Sendable, Hashable {
   /// A duration in milliseconds.
   case duration(Int64)
 
-  /// Whether the value is neither `false` nor `null`.
-  package var isTrue: Bool { self != .null && self != .bool(false) }
-
   package var type: QueryType {
     switch self {
     case .null: .null
