@@ -33,7 +33,7 @@ extension Command {
   static let maximum = aggregate(.max, "Shows the largest value.", "max size @*")
   static let average = aggregate(.avg, "Shows the average of numbers.", "avg .track @departures")
 
-  /// Groups have a fixed order, and the order of the entries does not change a group.
+  /// Groups have a fixed order, so `--by` excludes the options for the order of entries.
   private static let groupRules: [CommandSpec.Rule] = [
     .atMostOne(["--by", "--sort"]), .atMostOne(["--by", "--reverse"]),
   ]

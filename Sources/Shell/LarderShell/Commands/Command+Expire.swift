@@ -107,7 +107,7 @@ extension Command {
         note: note, fields: { _ in report.fields },
         where: { try effect(on: $0).map { report.add($0) } ?? false })
     else { return }
-    // The count for the question is not part of the answer.
+    // The question may have counted the effects, so the report begins again.
     report = ExpiryReport()
     try change.apply(losesValues: note != nil) { batch, namespace, entry -> ExpiryReport.Effect? in
       let effect = try effect(on: entry)

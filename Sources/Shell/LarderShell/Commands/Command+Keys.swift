@@ -124,13 +124,11 @@ extension Command {
     let columns = factColumns + added[0].map { Column($0.name) }
     let rows = zip(entries, added).map { facts($0, clock) + $1.map(\.cell) }
     // In plain output each line names a fact. If there are several entries, each line also names the key.
+    let key = Column("key", in: entries.count > 1 ? .everywhere : [], holdsBytes: true)
     let lines = zip(entries, rows).flatMap { entry, row in
-      zip(columns, row).map { column, cell -> [Cell] in
-        (entries.count > 1 ? [.bytes(entry.key.bytes)] : []) + [.text(column.name), cell]
-      }
+      zip(columns, row).map { [.bytes(entry.key.bytes), .text($0.name), $1] as [Cell] }
     }
-    let plain = Reply.Body.rows(
-      (entries.count > 1 ? [Column("key", holdsBytes: true)] : []) + ["fact", "value"], lines)
+    let plain = Reply.Body.rows([key, "fact", "value"], lines)
     guard session.output.isTable || entries.count == 1 else {
       try session.output.answer(Reply(.rows(columns, rows), in: [.plain: plain], isLong: true))
       return
