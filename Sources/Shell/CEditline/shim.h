@@ -33,10 +33,6 @@ static inline int cel_set_reader(EditLine *el, el_rfunc_t function) {
   return el_set(el, EL_GETCFN, function);
 }
 
-static inline int cel_set_signals(EditLine *el, int handled) {
-  return el_set(el, EL_SIGNAL, handled);
-}
-
 static inline int cel_set_editor(EditLine *el, const char *name) {
   return el_set(el, EL_EDITOR, name);
 }

@@ -60,7 +60,6 @@ import CEditline
     isVi = unsafe cel_editor(editor).map { unsafe String(cString: $0) } == "vi"
 
     unsafe cel_set_client_data(editor, Unmanaged.passUnretained(self).toOpaque())
-    unsafe cel_set_signals(editor, 0)
     // With these capabilities, libedit 3.1-20221030 loses the rest of a wrapped line at an insertion, so the loop removes them.
     for capability in ["ic", "IC", "im", "ei"] { unsafe cel_set_capability(editor, capability, "") }
     unsafe cel_set_prompt(editor, { editor in unsafe LineEditor.of(editor)?.display.colored }, 1)
