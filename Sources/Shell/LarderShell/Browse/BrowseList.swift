@@ -26,12 +26,12 @@ struct BrowseQuery: Equatable {
     if !expression.isEmpty {
       selection.filters = [try word(expression).expression(clock, Variables())]
     }
-    if word(filter).isGlob {
-      selection.patterns = [.glob(try Glob(word(filter)))]
-    } else if !filter.isEmpty {
+    if !filter.isEmpty {
+      let isGlob = word(filter).isGlob
       // A text without capitals also matches capitals, as in most search fields.
-      let isLower = filter == filter.lowercased()
-      selection.patterns = [.glob(try Glob(word("*\(filter)*"), ignoresCase: isLower))]
+      let ignoresCase = !isGlob && filter == filter.lowercased()
+      let pattern = word(isGlob ? filter : "*\(filter)*")
+      selection.patterns = [.glob(try Glob(pattern, ignoresCase: ignoresCase))]
     }
     selection.sort = Self.orders[order].sort
     selection.isReversed = Self.orders[order].isReversed
@@ -82,20 +82,14 @@ final class BrowseList {
   func rows(
     _ count: Int, from row: Store.Entry? = nil, includes: Bool = false
   ) throws -> [Store.Entry] {
-    let found = try nearest(abs(count), to: row, includes: includes, isReversed: count < 0)
-    return count < 0 ? found.reversed() : found
-  }
-
-  /// The rows after `row` in the direction of the walk. The first result is the nearest row.
-  private func nearest(
-    _ count: Int, to row: Store.Entry?, includes: Bool, isReversed: Bool
-  ) throws -> [Store.Entry] {
+    let (isReversed, most) = (count < 0, abs(count))
+    var found: [Store.Entry] = []
     if let order {
       func precedes(_ a: Store.Entry, _ b: Store.Entry) -> Bool {
         isReversed ? order.isBefore(b, a) : order.isBefore(a, b)
       }
       var first = FirstOf<Store.Entry>(
-        most: count, pause: session.host.checkInterruption, precedes: precedes)
+        most: most, pause: session.host.checkInterruption, precedes: precedes)
       var walk = try SelectionWalk(selection, in: namespaces, for: session)
       try walk.advance { entry, _ in
         let isBeyond = row.map { row in
@@ -104,32 +98,32 @@ final class BrowseList {
         if isBeyond ?? true { try first.add(entry.withoutExtras) }
         return true
       }
-      return try first.sorted()
+      found = try first.sorted()
+    } else {
+      for (selection, namespaces) in parts(row, includes, isReversed) where found.count < most {
+        var walk = try SelectionWalk(selection, in: namespaces, for: session)
+        found += try walk.next(most - found.count)
+      }
     }
+    return isReversed ? found.reversed() : found
+  }
+
+  /// The selections that find the rows from `row` on in the order of keys or in the reverse order, and their namespaces.
+  private func parts(
+    _ row: Store.Entry?, _ includes: Bool, _ isReversed: Bool
+  ) -> [(Selection, [Store.Namespace])] {
     var all = selection
     all.isReversed = isReversed
-    var parts = [(selection: all, namespaces: namespaces)]
-    if let row {
-      let key = row.key.bytes
-      let here = namespaces.filter { $0.name.isExactly(row.namespace) }
-      let further = namespaces.filter {
-        isReversed ? $0.name < row.namespace : $0.name > row.namespace
-      }
-      var beyond = all
-      beyond.after = key
-      parts = [(beyond, here), (all, further)]
-      if includes, selection.patterns.allSatisfy({ $0.matches(key) }) {
-        // The row may be removed, or may no longer meet the conditions, so this part looks up its key again.
-        var exact = all
-        exact.patterns = [.key(key)]
-        parts.insert((exact, here), at: 0)
-      }
+    guard let row else { return [(all, namespaces)] }
+    let here = namespaces.filter { $0.name.isExactly(row.namespace) }
+    let further = namespaces.filter {
+      isReversed ? $0.name < row.namespace : $0.name > row.namespace
     }
-    var found: [Store.Entry] = []
-    for (selection, namespaces) in parts where found.count < count {
-      var walk = try SelectionWalk(selection, in: namespaces, for: session)
-      found += try walk.next(count - found.count)
-    }
-    return found
+    var (exact, beyond) = (all, all)
+    exact.patterns = [.key(row.key.bytes)]
+    beyond.after = row.key.bytes
+    // The row may be removed, or may no longer meet the conditions, so the list looks up the key of the row again.
+    let isIncluded = includes && selection.patterns.allSatisfy { $0.matches(row.key.bytes) }
+    return (isIncluded ? [(exact, here)] : []) + [(beyond, here), (all, further)]
   }
 }

@@ -92,7 +92,8 @@ final class BrowseLoop {
     looked = now
     do { try wait(.zero) } catch { hasEnded = true }
     if hasEnded { return true }
-    return isReading ? keys.contains { !$0.isMovement } : keys.contains(.control("c"))
+    return isReading
+      ? keys.contains { !KeyPress.movements.contains($0) } : keys.contains(.control("c"))
   }
 
   private func perform(_ request: BrowseRequest) throws {
@@ -113,12 +114,13 @@ final class BrowseLoop {
       }
     case .ask(let change):
       do throws(ShellError) {
-        try change.check(session.wallClock)
+        let time = Word(Array((change.time ?? "").utf8), isBare: false, at: 0..<0)
+        _ = try time.expiryChange(session.wallClock)
         state.question = change
       } catch {
         state.message = BrowseState.Message(error)
         state.input = BrowseState.Input(
-          purpose: .expiry(change.entries), text: change.time ?? "", before: "")
+          purpose: .expire, text: change.time ?? "", entries: change.entries)
       }
     case .change(let change): try make(change)
     }
@@ -177,7 +179,13 @@ final class BrowseLoop {
     try readRows()
     try readValue()
     try draw()
-    try countSome()
+    guard let list, !list.isCounted, state.pending == nil, keys.isEmpty else { return }
+    try list.count()
+    guard list.isCounted else { return }
+    state.total = list.counted
+    if state.firstIndex == nil, state.selected == state.rows.count - 1 {
+      state.firstIndex = max(list.counted - state.rows.count, 0)
+    }
   }
 
   private func readRows() throws {
@@ -228,24 +236,10 @@ final class BrowseLoop {
       return
     }
     guard let width = state.valueWidth else { return }
-    let isWhole = state.page == .value
-    if let value = state.value, value.entry == entry,
-      (value.width, value.isWhole) == (width, isWhole)
-    {
-      return
-    }
+    if let value = state.value, value.entry == entry, value.width == width { return }
     state.value = try BrowseState.ValueText(
-      entry, width: width, isWhole: isWhole, in: session, for: presentation(width: width))
-  }
-
-  private func countSome() throws {
-    guard let list, !list.isCounted, state.pending == nil, keys.isEmpty else { return }
-    try list.count()
-    guard list.isCounted else { return }
-    state.total = list.counted
-    if state.firstIndex == nil, state.selected == state.rows.count - 1 {
-      state.firstIndex = max(list.counted - state.rows.count, 0)
-    }
+      entry, width: width, isWhole: state.page == .value, in: session,
+      for: presentation(width: width))
   }
 
   private func lookForChanges() throws {

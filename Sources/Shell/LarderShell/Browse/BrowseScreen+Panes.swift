@@ -72,9 +72,8 @@ extension BrowseScreen {
     case .namespaces: return namespaceLines(width)
     case .keys: return keyLines(width)
     case .value:
-      guard let value = state.value else { return [] }
-      let facts = value.facts.map { Line(text: " " + $0, color: .dim) }
-      return Array((facts + value.lines.map { Line(text: " " + $0) }).dropFirst(state.valueTop))
+      let lines = state.value?.lines.dropFirst(state.valueTop).prefix(state.height) ?? []
+      return lines.map { Line(text: " " + $0) }
     }
   }
 

@@ -6,7 +6,6 @@ struct BrowseScreen {
   let presentation: Presentation
   var frame: Frame
 
-  /// Draws the state.
   init(_ state: BrowseState, for presentation: Presentation) {
     self.state = state
     self.presentation = presentation
@@ -32,12 +31,11 @@ struct BrowseScreen {
       }
     case .value:
       guard let value = state.value else { break }
-      let lines = value.all
-      let last = min(state.valueTop + state.pageHeight, lines.count)
+      let last = min(state.valueTop + state.pageHeight, value.lines.count)
       drawTitle(
         "\(SafeText(value.entry.namespace)) \(Quoting.brief(value.entry.key.bytes))",
-        ["\(Wording.count(last)) of \(Wording.count(lines.count)) lines"])
-      let shown = lines.dropFirst(state.valueTop).prefix(state.pageHeight)
+        ["\(Wording.count(last)) of \(Wording.count(value.lines.count)) lines"])
+      let shown = value.lines.dropFirst(state.valueTop).prefix(state.pageHeight)
       for (row, line) in shown.enumerated() { frame.put(line, at: row + 1, 0) }
     case .panes:
       let marks = state.marks.isEmpty ? [] : ["\(Wording.count(state.marks.count)) marked"]
@@ -85,7 +83,9 @@ struct BrowseScreen {
       let room = frame.columns - answer.utf8.count - 1
       frame.put(fit(question.question.description, to: room) + answer, at: row, 1, .command)
     } else if let input = state.input {
-      var column = frame.put(label(of: input), at: row, 1, .command)
+      let count = input.entries.count
+      let place = count == 0 ? "" : " \(Wording.entries(count)) at or in"
+      var column = frame.put("\(input.purpose.rawValue)\(place): ", at: row, 1, .command)
       // The cursor is at the end of the line, so of a long line only the end is shown.
       let end = DisplayWidth.suffix(
         of: SafeText(input.text).description, columns: max(frame.columns - column - 2, 0))
@@ -96,15 +96,6 @@ struct BrowseScreen {
       frame.put(text, at: row, 1, message.isError ? .wrong : nil)
     } else {
       frame.put(keys, at: row, 1, .dim)
-    }
-  }
-
-  private func label(of input: BrowseState.Input) -> String {
-    switch input.purpose {
-    case .filter: "filter: "
-    case .expression: "where: "
-    case .find: "find: "
-    case .expiry(let entries): "expire \(Wording.entries(entries.count)) at or in: "
     }
   }
 

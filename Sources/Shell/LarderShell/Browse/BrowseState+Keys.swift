@@ -50,7 +50,7 @@ extension BrowseState {
     case (.panes, .right), (.panes, .text("l")): pane = neighbor(1) ?? pane
     case (.panes, .left), (.panes, .text("h")): pane = neighbor(-1) ?? pane
     case (.panes, .text("/")): begin(.filter, query.filter)
-    case (.panes, .text("w")): begin(.expression, query.expression)
+    case (.panes, .text("w")): begin(.condition, query.expression)
     case (.panes, .text("s")):
       query.order = (query.order + 1) % BrowseQuery.orders.count
       restart()
@@ -82,7 +82,7 @@ extension BrowseState {
     let entries = chosen
     guard !entries.isEmpty else { return }
     switch key {
-    case .text("e"): begin(.expiry(entries), "")
+    case .text("e"): begin(.expire, "", entries)
     case .text("p"):
       let arePinned = entries.allSatisfy(\.isPinned)
       question = BrowseChange(verb: arePinned ? .unpin : .pin, entries: entries)
@@ -133,7 +133,7 @@ extension BrowseState {
 
   /// Scrolls to the next line that contains the searched text. After the last such line, continues at the first such line.
   private mutating func findNext() {
-    guard let lines = value?.all, !find.isEmpty else { return }
+    guard let lines = value?.lines, !find.isEmpty else { return }
     let wanted = find.lowercased()
     let order = lines.indices.dropFirst(valueTop + 1) + Array(lines.indices.prefix(valueTop + 1))
     if let line = order.first(where: { Frame.plain(lines[$0]).lowercased().contains(wanted) }) {
@@ -143,8 +143,10 @@ extension BrowseState {
     }
   }
 
-  private mutating func begin(_ purpose: Input.Purpose, _ text: String) {
-    input = Input(purpose: purpose, text: text, before: text)
+  private mutating func begin(
+    _ purpose: Input.Purpose, _ text: String, _ entries: [Store.Entry] = []
+  ) {
+    input = Input(purpose: purpose, text: text, before: text, entries: entries)
     if pane == .namespaces { pane = .keys }
   }
 
@@ -183,12 +185,12 @@ extension BrowseState {
     case .find:
       find = line.text
       findNext()
-    case .expression:
+    case .condition:
       query.expression = line.text
       restart()
-    case .expiry(let entries):
+    case .expire:
       guard !line.text.isEmpty else { return nil }
-      return .ask(BrowseChange(verb: .expire, entries: entries, time: line.text))
+      return .ask(BrowseChange(verb: .expire, entries: line.entries, time: line.text))
     }
     return nil
   }
@@ -198,7 +200,7 @@ extension BrowseState {
     pending = nil
     message = Message(error)
     guard !query.expression.isEmpty, error.code == .badExpression else { return }
-    input = Input(purpose: .expression, text: query.expression, before: "")
+    input = Input(purpose: .condition, text: query.expression)
     query.expression = ""
   }
 }

@@ -63,15 +63,19 @@ extension BrowseState {
         let isNew = since.map { entry.written >= $0 } ?? false
         return Row(entry: entry, change: isNew ? .added : nil, fades: fades)
       }
-      if before.change == .removed || before.entry.differs(from: entry) {
+      let former = before.entry
+      let isSame =
+        (former.version, former.expires, former.isPinned)
+        == (entry.version, entry.expires, entry.isPinned)
+      guard isSame, before.change != .removed else {
         return Row(entry: entry, change: .changed, fades: fades)
       }
       return Row(
         entry: entry, change: before.fades > now ? before.change : nil, fades: before.fades)
     }
     for (index, row) in rows.enumerated() where removed.contains(row.id) {
-      var gone = row
-      if row.change != .removed { (gone.change, gone.fades) = (.removed, fades) }
+      let gone =
+        row.change == .removed ? row : Row(entry: row.entry, change: .removed, fades: fades)
       if gone.fades > now { merged.insert(gone, at: min(index, merged.count)) }
       marks[row.id] = nil
     }
@@ -80,25 +84,10 @@ extension BrowseState {
 
   /// Removes the marks whose time is over, and the rows with the mark `removed`. Returns whether a row was removed.
   mutating func fade(at now: Duration) -> Bool {
-    let before = rows.count
-    for index in rows.indices.reversed() where rows[index].change != nil && rows[index].fades <= now
-    {
-      if rows[index].change == .removed {
-        rows.remove(at: index)
-        if selected > index { selected -= 1 }
-      } else {
-        rows[index].change = nil
-      }
-    }
-    selected = min(selected, max(rows.count - 1, 0))
-    return rows.count < before
-  }
-}
-
-extension Store.Entry {
-  /// Whether the entry was written, or got another expiry or pin, after `other` was read.
-  fileprivate func differs(from other: Store.Entry) -> Bool {
-    (version, expires, isPinned, written)
-      != (other.version, other.expires, other.isPinned, other.written)
+    let (former, count) = (selectedRow?.id, rows.count)
+    rows.removeAll { $0.change == .removed && $0.fades <= now }
+    for index in rows.indices where rows[index].fades <= now { rows[index].change = nil }
+    selected = rows.firstIndex { $0.id == former } ?? min(selected, max(rows.count - 1, 0))
+    return rows.count < count
   }
 }

@@ -6,7 +6,12 @@ import ShellLanguage
 struct BrowseState {
   enum Pane: Int { case namespaces, keys, value }
 
-  enum Page { case panes, value, help }
+  /// The raw value is the number of rows of the window that the lines of the page do not use.
+  enum Page: Int {
+    case panes = 4
+    case value = 2
+    case help = 3
+  }
 
   struct Row {
     enum Change { case added, changed, removed }
@@ -28,22 +33,24 @@ struct BrowseState {
 
   /// The input line at the bottom of the window.
   struct Input {
-    enum Purpose: Equatable {
-      case filter, expression, find
-      case expiry([Store.Entry])
+    enum Purpose: String {
+      case filter
+      case condition = "where"
+      case find, expire
     }
 
     let purpose: Purpose
     var text: String
     /// The text before the person began to type. Escape restores this text.
-    let before: String
+    var before = ""
+    /// The entries that `expire` concerns.
+    var entries: [Store.Entry] = []
   }
 
   struct ValueText {
     let entry: Store.Entry
     let width: Int
-    let isWhole: Bool
-    let facts: [String]
+    /// The facts of the entry, an empty line, and the value.
     let lines: [String]
   }
 
@@ -85,7 +92,8 @@ struct BrowseState {
 
   var showsOnePane: Bool { size.columns < Self.narrowest }
 
-  var height: Int { max(size.rows - 4, 1) }
+  /// The number of lines of a pane.
+  var height: Int { max(size.rows - Page.panes.rawValue, 1) }
 
   var selectedRow: Row? { rows.indices.contains(selected) ? rows[selected] : nil }
 
@@ -119,24 +127,16 @@ struct BrowseState {
     return width.map { max($0, 1) }
   }
 
-  /// The number of visible lines of the page, or of each pane.
-  var pageHeight: Int {
-    switch page {
-    case .panes: height
-    case .value: size.rows - 2
-    case .help: max(size.rows - 3, 1)
-    }
-  }
+  /// The number of lines of the page, or of a pane.
+  var pageHeight: Int { max(size.rows - page.rawValue, 1) }
 
   /// The largest `helpTop` on the page of keys, and the largest `valueTop` elsewhere.
   var mostTop: Int {
-    max((page == .help ? helpRows.count : value?.all.count ?? 0) - pageHeight, 0)
+    max((page == .help ? helpRows.count : value?.lines.count ?? 0) - pageHeight, 0)
   }
 }
 
 extension BrowseState.ValueText {
-  var all: [String] { facts + lines }
-
   /// The most bytes of a value that the view reads. `get --full` shows all bytes.
   private static let mostBytes = 4_000_000
 
@@ -148,7 +148,6 @@ extension BrowseState.ValueText {
     let namespace = session.store.namespace(entry.namespace)
     self.entry = entry
     self.width = width
-    self.isWhole = isWhole
     var (found, size, text) = (entry, entry.size, "negative: a load found no value\n")
     do {
       let value = try ShellError.translating {
@@ -166,9 +165,11 @@ extension BrowseState.ValueText {
     } catch let error as ShellError where error.code == .unreadable {
       text = "\(error.message)\n"
     }
-    facts = Self.facts(found, size, presentation.clock).flatMap { Self.wrapped($0, width) }
-    lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-      .flatMap { Self.wrapped(String($0), width) }
+    let isDim = presentation.hasColor && !isWhole
+    let facts = Self.facts(found, size, presentation.clock)
+      .map { isDim ? "\(Color.dim.on)\($0)\(Color.off)" : $0 }
+    let shown = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+    lines = (facts + shown.map(String.init)).flatMap { Self.wrapped($0, width) }
   }
 
   private static func facts(_ entry: Store.Entry, _ size: Int, _ clock: WallClock) -> [String] {
@@ -235,11 +236,6 @@ struct BrowseChange: Equatable {
     let time = time.map { [Array($0.utf8)] } ?? []
     return try CommandReader.command(
       verb.rawValue, in: namespaces, options: ["--yes"], data: entries.map(\.key.bytes) + time)
-  }
-
-  func check(_ clock: WallClock) throws(ShellError) {
-    guard let time else { return }
-    _ = try Word(Array(time.utf8), isBare: false, at: 0..<0).expiryChange(clock)
   }
 }
 

@@ -11,17 +11,15 @@ enum KeyPress: Hashable {
   /// Pasted text. The view inserts its characters, which never act as keys.
   case paste(String)
 
-  /// Whether the key only moves through the view: by a row, a page or a pane.
-  var isMovement: Bool {
-    switch self {
-    case .up, .down, .pageUp, .pageDown, .left, .right, .tab, .backTab: true
-    case .text(let character): "hjkl".contains(character)
-    default: false
-    }
-  }
+  /// The keys that only move through the view: by a row, a page or a pane.
+  static let movements: Set<KeyPress> = [
+    .up, .down, .pageUp, .pageDown, .left, .right, .tab, .backTab, .text("h"), .text("j"),
+    .text("k"), .text("l"),
+  ]
 
-  /// The keys without modifiers, by the bytes that a terminal sends after `ESC [` or `ESC O`.
+  /// Control characters as keys, and the keys without modifiers by the bytes that a terminal sends after `ESC [` or `ESC O`.
   fileprivate static let sequences: [String: KeyPress] = [
+    "\t": .tab, "\r": .enter, "\n": .enter, "\u{8}": .backspace, "\u{7F}": .backspace,
     "A": .up, "B": .down, "C": .right, "D": .left, "H": .home, "F": .end, "Z": .backTab,
     "M": .enter, "1~": .home, "7~": .home, "4~": .end, "8~": .end, "3~": .delete, "5~": .pageUp,
     "6~": .pageDown,
@@ -62,8 +60,11 @@ struct KeyDecoder {
   private mutating func nextKey(isFinal: Bool) -> Step? {
     guard let first = pending.first else { return nil }
     if first == .escape { return nextSequence(isFinal: isFinal) }
-    if let (scalar, end) = pending.scalar(at: 0) {
-      return (scalar.isControl ? Self.control(first) : .text(Character(scalar)), end)
+    if case (.scalar(let scalar), let end) = pending.character(at: 0) {
+      guard scalar.isControl else { return (.text(Character(scalar)), end) }
+      let isLetter = (0x01...0x1A).contains(first)
+      let key = isLetter ? KeyPress.control(Character(Unicode.Scalar(first + 0x60))) : nil
+      return (KeyPress.sequences[String(scalar)] ?? key, end)
     }
     // The bytes may be the start of a character, so more bytes are needed. Other bytes that are not UTF-8 are dropped.
     if !isFinal, first >= 0xC2, first < 0xF5, pending.count < 4,
@@ -72,16 +73,6 @@ struct KeyDecoder {
       return nil
     }
     return (nil, 1)
-  }
-
-  private static func control(_ byte: UInt8) -> KeyPress? {
-    switch byte {
-    case .tab: .tab
-    case .carriageReturn, .newline: .enter
-    case 0x08, 0x7F: .backspace
-    case 0x01...0x1A: .control(Character(Unicode.Scalar(byte + 0x60)))
-    default: nil
-    }
   }
 
   private mutating func nextPaste() -> Step? {
