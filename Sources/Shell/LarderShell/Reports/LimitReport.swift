@@ -22,19 +22,15 @@ struct LimitReport {
 
   private let rows: [Row]
   private let isWhole: Bool
-  private var hasDefaultDisk = false
+  private let hasDefaultDisk: Bool
 
   /// - Parameter name: The namespace. If nil, the report is about the store and all its namespaces.
   init(of name: String?, in session: Session) throws {
     isWhole = name == nil
-    guard let name else {
-      hasDefaultDisk = try session.store.limits().isDiskDefault
-      let namespaces = try session.store.namespaces()
-      rows =
-        try Self.rows(of: session.store, holding: namespaces) + namespaces.flatMap { Self.rows($0) }
-      return
-    }
-    rows = Self.rows(try session.info(of: name))
+    let namespaces = try name.map { [try session.info(of: $0)] } ?? session.store.namespaces()
+    hasDefaultDisk = try isWhole && session.store.limits().isDiskDefault
+    let storeRows = try isWhole ? Self.rows(of: session.store, holding: namespaces) : []
+    rows = storeRows + namespaces.flatMap { Self.rows($0) }
   }
 
   /// - Parameter plain: The change that plain output reports instead of the limits.
