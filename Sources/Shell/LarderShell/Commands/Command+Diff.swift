@@ -45,7 +45,6 @@ extension Command {
     }
     let difference = ValueDifference(values[0], values[1])
     let arrow = session.output.presentation.arrow
-    func text(_ value: String?) -> Cell { .optional(value, Cell.text) }
     try session.output.answer(
       Reply(
         .rows(
@@ -59,7 +58,7 @@ extension Command {
               .text(change.kind.mark), .text(change.kind.rawValue), .text(change.place),
               .text(
                 [change.before, change.after].compactMap(\.self).joined(separator: " \(arrow) ")),
-              text(change.before), text(change.after),
+              .optional(change.before, Cell.text), .optional(change.after, Cell.text),
             ]
           }),
         sentences: difference.changes.isEmpty ? ["no differences"] : []))

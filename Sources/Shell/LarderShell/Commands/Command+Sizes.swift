@@ -85,11 +85,8 @@ extension Command {
     let minute: Int64 = 60_000
     let steps: [Int64] = [1, 5, 15, 60, 180, 720, 1440, 2880, 10_080, 43_200, 129_600]
     let inner = steps.map { $0 * minute }.filter { $0 < end }.suffix(5)
-    var start = Int64.min
-    return (inner + [max(end + 1, 1)]).map { bound in
-      defer { start = bound }
-      return start..<bound
-    }
+    let ends = Array(inner) + [max(end + 1, 1)]
+    return zip([Int64.min] + ends, ends).map { $0..<$1 }
   }
 
   static let plot = CommandSpec(

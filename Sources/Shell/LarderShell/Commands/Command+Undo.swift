@@ -28,7 +28,6 @@ extension Command {
       )
     }
     var done = ChangeSummary("undo")
-    var changed = 0
     // The last change is undone first, so that an entry with several changes gets back its first content.
     let items = Array(log.items.reversed())
     for start in stride(from: 0, to: items.count, by: 500) {
@@ -37,15 +36,12 @@ extension Command {
       let restored = try session.write { batch in
         try part.map { try restore($0, &batch) }
       }
-      for (item, isRestored) in zip(part, restored) {
-        if isRestored {
-          let size = (item.before?.entry ?? item.after)?.size ?? 0
-          done.add(Tally(entries: 1, bytes: size), in: item.namespace.name)
-        } else {
-          changed += 1
-        }
+      for (item, isRestored) in zip(part, restored) where isRestored {
+        let size = (item.before?.entry ?? item.after)?.size ?? 0
+        done.add(Tally(entries: 1, bytes: size), in: item.namespace.name)
       }
     }
+    let changed = items.count - done.total.entries
     let command = log.command
     let lost = log.lost
     log.forget()
