@@ -32,15 +32,12 @@ package struct Presentation: Sendable {
 
   package func bytes(of reply: Reply) -> [UInt8] {
     let own = reply.others[mode]
-    switch own ?? reply.body {
-    case .bytes, .text: return bytes(of: own ?? reply.body, isLong: false)
-    case let body:
-      if mode.isForPerson, own == nil, !reply.sentences.isEmpty {
-        return lines(reply.sentences + reply.notes)
-      }
-      // Only a table has a place for notes, so the other modes omit the notes.
-      return bytes(of: body, isLong: reply.isLong) + (mode == .table ? lines(reply.notes) : [])
+    if mode.isForPerson, own == nil, !reply.sentences.isEmpty {
+      return lines(reply.sentences + reply.notes)
     }
+    // Only a table has a place for notes, so the other modes omit the notes.
+    let notes = mode == .table ? lines(reply.notes) : []
+    return bytes(of: own ?? reply.body, isLong: reply.isLong) + notes
   }
 
   private func bytes(of body: Reply.Body, isLong: Bool) -> [UInt8] {
