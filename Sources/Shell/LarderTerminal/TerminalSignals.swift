@@ -49,7 +49,7 @@ enum TerminalSignals {
     return try body()
   }
 
-  /// The descriptor that a wait must also watch, so that a signal ends the wait. -1 before `openSelfPipe()`.
+  /// The descriptor that a wait must also watch, so that a signal ends the wait. -1 before `Interrupts.install()`.
   static var selfPipe: Int32 { selfPipeReader.load(ordering: .relaxed) }
 
   /// Reads the bytes that the handler has written, so that the next wait does not end immediately.
@@ -60,7 +60,6 @@ enum TerminalSignals {
 
   /// Begins to count changes of the window size, and continuations of the process after a stop.
   static func countChanges() {
-    openSelfPipe()
     unblock([SIGWINCH, SIGCONT, SIGTSTP])
     _ = signal(SIGWINCH) { _ in TerminalSignals.note(SIGWINCH) }
     _ = signal(SIGCONT) { _ in TerminalSignals.note(SIGCONT) }
@@ -114,7 +113,6 @@ enum TerminalSignals {
   }
 
   fileprivate static func openSelfPipe() {
-    guard selfPipe < 0 else { return }
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { return }
     for end in ends {
