@@ -77,8 +77,7 @@ extension CommandTable {
     if state.filled == 0, state.namespaces == .unnamed {
       pieces = command.argumentUsage
     } else {
-      pieces = command.parameters.dropFirst(state.filled).map(\.usage)
-      if command.selection != nil { pieces += command.trailing.map(\.usage) }
+      pieces = (command.parameters.dropFirst(state.filled) + command.trailing).map(\.usage)
       pieces += command.ownOptions.filter { !state.given.contains($0.name) }.map { "[\($0.usage)]" }
     }
     return pieces.isEmpty ? nil : pieces.joined(separator: " ")

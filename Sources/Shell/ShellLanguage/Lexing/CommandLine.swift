@@ -64,12 +64,7 @@ package enum Source: Sendable, Hashable {
   }
 
   /// Whether a person may have typed the command and may wait for the answer, so that the command can ask a question.
-  package var isTyped: Bool {
-    switch self {
-    case .prompt, .eval, .command: true
-    case .file, .input: false
-    }
-  }
+  package var isTyped: Bool { if case .file = self { false } else { self != .input } }
 }
 
 /// A range of characters in a source; lines and columns count from 1.
