@@ -45,11 +45,15 @@ enum HTML {
   }
 
   /// A table of `rows`. In a narrow window, each cell gets a line of its own below its title, so that no cell is cut.
-  static func table(_ titles: [String], _ rows: [[String]]) -> String {
-    let head = titles.map { "<th>\(text($0))</th>" }.joined()
+  static func table(
+    _ columns: [Column], _ rows: [[Cell]], for presentation: Presentation
+  ) -> String {
+    let head = columns.map { "<th>\(text($0.title))</th>" }.joined()
     let body = rows.map { row in
-      "<tr>" + zip(titles, row).map { "<td data-title=\"\(text($0))\">\(text($1))</td>" }.joined()
-        + "</tr>"
+      let cells = zip(columns, row).map { column, cell in
+        "<td data-title=\"\(text(column.title))\">\(text(cell.shown(presentation)))</td>"
+      }
+      return "<tr>\(cells.joined())</tr>"
     }
     return (["<table>", "<tr>\(head)</tr>"] + body + ["</table>"]).joined(separator: "\n")
   }

@@ -79,8 +79,7 @@ struct StoreReport {
     case .text(let text): "<p>\(HTML.text(text))</p>"
     case .bars(let rows): HTML.bars(section.title, rows)
     case .table(let columns, let rows):
-      HTML.table(
-        columns.map(\.title), rows.map { $0.map { $0.shown(session.output.presentation) } })
+      HTML.table(columns, rows, for: session.output.presentation)
     }
   }
 
