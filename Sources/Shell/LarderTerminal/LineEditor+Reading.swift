@@ -104,19 +104,16 @@ extension LineEditor {
     defer { held += bytes }
     while true {
       switch try Terminal.wait(for: .input, atMost: limit) {
-      case .timedOut: return nil
       // This signal came before the wait began, so the wait continues.
       case .signalled where TerminalSignals.counts == seen: continue
-      case .signalled: return nil
+      case .timedOut, .signalled: return nil
       case .ready: break
       }
       guard let byte = try Terminal.read(.input, atMost: 1).first else { return nil }
       bytes.append(byte)
-      guard byte == UInt8(ascii: "R"), let start = bytes.lastIndex(of: 0x1B),
-        bytes.dropFirst(start + 1).first == UInt8(ascii: "[")
-      else { continue }
-      let numbers = bytes[(start + 2)...].dropLast().split(separator: UInt8(ascii: ";"))
-      guard numbers.count == 2, let column = Int(String(decoding: numbers[1], as: UTF8.self))
+      guard byte == UInt8(ascii: "R"), let start = bytes.lastIndex(of: 0x1B) else { continue }
+      let parts = String(decoding: bytes[start...].dropLast(), as: UTF8.self).split(separator: ";")
+      guard parts.count == 2, parts[0].hasPrefix("\u{1B}["), let column = Int(parts[1])
       else { continue }
       bytes.removeSubrange(start...)
       return column - 1
