@@ -68,16 +68,17 @@ extension Word {
   /// The text of a word that must be a number with a unit.
   func numberText(_ kind: String) throws(ShellError) -> String {
     guard let text = String(validating: bytes, as: UTF8.self), !text.isEmpty else {
-      throw wrong(kind, nil, kind == "size" ? Self.exampleOfSize : "use `90s` or `15m`")
+      throw wrong(kind)
     }
     return text
   }
 
-  func wrong(_ kind: String, _ what: SafeText?, _ hint: SafeText) -> ShellError {
+  func wrong(_ kind: String, _ what: SafeText? = nil, _ hint: SafeText? = nil) -> ShellError {
+    let isSize = kind == "size"
     let reason: SafeText = what.map { ": \($0)" } ?? ""
     return ShellError(
-      kind == "size" ? .badSize : .badTime, "\(bytes) is not a \(kind)\(reason)", at: range,
-      hint: hint)
+      isSize ? .badSize : .badTime, "\(bytes) is not a \(kind)\(reason)", at: range,
+      hint: hint ?? (isSize ? "use `10kB` or `1.5MB`" : "use `90s` or `15m`"))
   }
 }
 
@@ -117,11 +118,11 @@ extension Word {
   /// A number of bytes such as `512`, `10kB` or `1.5GiB`; the unit may be in either case.
   package func size() throws(ShellError) -> Int {
     let text = try numberText("size")
-    guard !text.hasPrefix("-") else { throw wrong("size", "it is negative", Self.exampleOfSize) }
+    guard !text.hasPrefix("-") else { throw wrong("size", "it is negative") }
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let unit = text.dropFirst(number.count).lowercased()
     guard let decimal = DecimalNumber(number) else {
-      throw wrong("size", DecimalNumber.problem(of: number, "it is too large"), Self.exampleOfSize)
+      throw wrong("size", DecimalNumber.problem(of: number, "it is too large"))
     }
     if ["k", "m", "g", "t"].contains(unit) {
       let prefix = unit == "k" ? "k" : unit.uppercased()
@@ -140,15 +141,11 @@ extension Word {
         "units are B kB MB GB TB, and KiB MiB GiB TiB")
     }
     guard length > 1 || decimal.whole != nil else {
-      throw wrong("size", "a number of bytes is whole", Self.exampleOfSize)
+      throw wrong("size", "a number of bytes is whole")
     }
-    guard let size = decimal.times(length) else {
-      throw wrong("size", "it is too large", Self.exampleOfSize)
-    }
+    guard let size = decimal.times(length) else { throw wrong("size", "it is too large") }
     return Int(size)
   }
-
-  private static let exampleOfSize: SafeText = "use `10kB` or `1.5MB`"
 
   /// A whole number of at least 0. `k` multiplies the number by a thousand, `M` by a million.
   package func count() throws(ShellError) -> Int {

@@ -16,15 +16,23 @@ extension Word {
 
   private func time(isAhead: Bool, _ clock: WallClock) throws(ShellError) -> UnixTime {
     let text = try numberText("time")
+    let word = text.lowercased()
+    switch word {
+    case "now": return clock.now
+    case "tomorrow" where isAhead: return try moment(0, nil, isAhead, clock)
+    case "never" where isAhead:
+      throw wrong("time", "it has no moment", "--permanent selects entries that never expire")
+    case "tomorrow", "never": throw notInThePast
+    default: break
+    }
+    if let weekday = Self.weekday(word) { return try moment(0, weekday, isAhead, clock) }
+    if let second = Self.secondOfDay(text[...]) { return try moment(second, nil, isAhead, clock) }
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)
     if parts.count == 2, let second = Self.secondOfDay(parts[1]),
       let found = try time(on: parts[0], second, isAhead, clock)
     {
       return found
     }
-    let word = text.lowercased()
-    if Self.keywords.contains(word) { return try keyword(word, isAhead, clock) }
-    if let second = Self.secondOfDay(text[...]) { return try moment(second, nil, isAhead, clock) }
     if let dash = text.firstIndex(of: "-"), dash > text.startIndex,
       text[..<dash].allSatisfy(\.isNumber)
     {
@@ -66,20 +74,6 @@ extension Word {
     guard let civil, let time = clock.moments(of: civil).first else { throw noSuchDay }
     guard isAhead || time <= clock.now else { throw notInThePast }
     return time
-  }
-
-  private func keyword(
-    _ word: String, _ isAhead: Bool, _ clock: WallClock
-  ) throws(ShellError) -> UnixTime {
-    switch word {
-    case "now": return clock.now
-    case "tomorrow" where isAhead: return try moment(0, nil, isAhead, clock)
-    case "never" where isAhead:
-      throw wrong("time", "it has no moment", "--permanent selects entries that never expire")
-    case "tomorrow", "never": throw notInThePast
-    default:
-      return try moment(Self.secondOfDay(word[...]) ?? 0, Self.weekday(word), isAhead, clock)
-    }
   }
 
   private static func weekday(_ word: String) -> Int? {
