@@ -115,15 +115,14 @@ final class BrowseList {
     var all = selection
     all.isReversed = isReversed
     guard let row else { return [(all, namespaces)] }
-    let here = namespaces.filter { $0.name.isExactly(row.namespace) }
-    let further = namespaces.filter {
-      isReversed ? $0.name < row.namespace : $0.name > row.namespace
-    }
+    let (name, key) = (row.namespace, row.key.bytes)
+    let here = namespaces.filter { $0.name.isExactly(name) }
+    let further = namespaces.filter { isReversed ? $0.name < name : $0.name > name }
     var (exact, beyond) = (all, all)
-    exact.patterns = [.key(row.key.bytes)]
-    beyond.after = row.key.bytes
+    exact.patterns = [.key(key)]
+    beyond.after = key
     // The row may be removed, or may no longer meet the conditions, so the list looks up the key of the row again.
-    let isIncluded = includes && selection.patterns.allSatisfy { $0.matches(row.key.bytes) }
+    let isIncluded = includes && selection.patterns.allSatisfy { $0.matches(key) }
     return (isIncluded ? [(exact, here)] : []) + [(beyond, here), (all, further)]
   }
 }

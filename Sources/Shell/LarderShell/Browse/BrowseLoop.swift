@@ -38,7 +38,7 @@ final class BrowseLoop {
     let path = parent.store.path
     state = BrowseState(
       size: screen.size(), storeName: path.split(separator: "/").last.map(String.init) ?? path,
-      isReadOnly: parent.isReadOnly)
+      isReadOnly: parent.isReadOnly, clock: { parent.wallClock })
     state.query.namespace = name
     var host = Host(
       write: { [unowned self] in said.append(String(decoding: $0, as: UTF8.self)) },
@@ -111,16 +111,6 @@ final class BrowseLoop {
       state.message = try answer {
         try CommandReader.command(
           "get", in: [entry.namespace], options: ["--copy"], data: [entry.key.bytes])
-      }
-    case .ask(let change):
-      do throws(ShellError) {
-        let time = Word(Array((change.time ?? "").utf8), isBare: false, at: 0..<0)
-        _ = try time.expiryChange(session.wallClock)
-        state.question = change
-      } catch {
-        state.message = BrowseState.Message(error)
-        state.input = BrowseState.Input(
-          purpose: .expire, text: change.time ?? "", entries: change.entries)
       }
     case .change(let change): try make(change)
     }

@@ -23,7 +23,13 @@ extension BrowseScreen {
       let title = " \(fit(title(of: pane), to: width - 2)) "
       let color = pane == state.pane ? Color.command : .namespace
       frame.put(title, at: Self.top, column, width: width, color)
-      for (index, line) in lines(of: pane, width).prefix(state.height).enumerated() {
+      let lines =
+        switch pane {
+        case .namespaces: namespaceLines(width)
+        case .keys: keyLines(width)
+        case .value: valueLines
+        }
+      for (index, line) in lines.prefix(state.height).enumerated() {
         let row = Self.top + 1 + index
         let end = column + width - 1
         frame.put(line.text, at: row, column, width: width, line.color)
@@ -67,14 +73,9 @@ extension BrowseScreen {
     frame.put(border(dash, drawn("\u{2514}\u{2534}\u{2518}", "+++")), at: last, 0, .dim)
   }
 
-  private func lines(of pane: BrowseState.Pane, _ width: Int) -> [Line] {
-    switch pane {
-    case .namespaces: return namespaceLines(width)
-    case .keys: return keyLines(width)
-    case .value:
-      let lines = state.value?.lines.dropFirst(state.valueTop).prefix(state.height) ?? []
-      return lines.map { Line(text: " " + $0) }
-    }
+  private var valueLines: [Line] {
+    (state.value?.lines ?? []).dropFirst(state.valueTop).prefix(state.height)
+      .map { Line(text: " " + $0) }
   }
 
   private func pointer(_ isSelected: Bool) -> String { isSelected ? drawn("\u{25B8}", ">") : " " }

@@ -58,22 +58,15 @@ struct BrowseScreen {
 
   /// Draws the first line. A narrow window omits the first facts, so that at least 20 columns of the name are visible.
   private mutating func drawTitle(_ name: String, _ facts: [String]) {
+    var facts = facts
     let room = frame.columns - min(DisplayWidth.of(name), 20) - 4
-    let text = joined(facts, to: room) { _ in 0 }
+    while facts.count > 1, DisplayWidth.of(facts.joined(separator: "  ")) > room {
+      facts.removeFirst()
+    }
+    let text = facts.joined(separator: "  ")
     let start = frame.columns - DisplayWidth.of(text) - 1
     frame.put(fit(name, to: start - 3), at: 0, 1, .command)
     frame.put(text, at: 0, start, .dim)
-  }
-
-  /// Joins the parts. While the text is wider than `columns`, omits the part that `place` chooses by the number of parts.
-  private func joined(
-    _ parts: [String], to columns: Int, omitting place: (_ count: Int) -> Int
-  ) -> String {
-    var parts = parts
-    while parts.count > 1, DisplayWidth.of(parts.joined(separator: "  ")) > columns {
-      parts.remove(at: place(parts.count))
-    }
-    return parts.joined(separator: "  ")
   }
 
   private mutating func drawBottom() {
@@ -111,8 +104,11 @@ struct BrowseScreen {
         .map { $0.replacing("Enter", with: drawn("\u{23CE}", "Enter")) }
       if state.showsOnePane { keys.insert("Tab pane", at: 0) }
     }
-    // On most pages the last key is `?`, which lists all keys and must stay. So the key before the last key is omitted.
-    return joined(keys, to: frame.columns - 2) { $0 - 2 }
+    while keys.count > 1, DisplayWidth.of(keys.joined(separator: "  ")) > frame.columns - 2 {
+      // On most pages the last key is `?`, which lists all keys and must stay. So the key before the last key is omitted.
+      keys.remove(at: keys.count - 2)
+    }
+    return keys.joined(separator: "  ")
   }
 }
 

@@ -4,8 +4,6 @@ import ShellLanguage
 enum BrowseRequest: Equatable {
   case leave, suspend, reload
   case copy(Store.Entry)
-  /// Checks the new expiry of the change, and then asks the person for confirmation.
-  case ask(BrowseChange)
   case change(BrowseChange)
 }
 
@@ -23,7 +21,10 @@ extension BrowseState {
       message = Message(text: "nothing changed")
       return nil
     }
-    if input != nil { return type(key) }
+    if input != nil {
+      type(key)
+      return nil
+    }
     let leaves = Self.leaving.contains(key)
     switch (page, key) {
     case (.help, _):
@@ -75,13 +76,11 @@ extension BrowseState {
   private func neighbor(_ step: Int) -> Pane? { Pane(rawValue: pane.rawValue + step) }
 
   private mutating func change(_ key: KeyPress) {
-    guard !isReadOnly else {
-      message = Message(text: "the store is open read-only", isError: true)
-      return
-    }
     let entries = chosen
-    guard !entries.isEmpty else { return }
     switch key {
+    case _ where isReadOnly:
+      message = Message(text: "the store is open read-only", isError: true)
+    case _ where entries.isEmpty: break
     case .text("e"): begin(.expire, "", entries)
     case .text("p"):
       let arePinned = entries.allSatisfy(\.isPinned)
@@ -150,8 +149,8 @@ extension BrowseState {
     if pane == .namespaces { pane = .keys }
   }
 
-  private mutating func type(_ key: KeyPress) -> BrowseRequest? {
-    guard var line = input else { return nil }
+  private mutating func type(_ key: KeyPress) {
+    guard var line = input else { return }
     var isOpen = true
     switch key {
     case .escape, .control("c"), .control("d"): (line.text, isOpen) = (line.before, false)
@@ -169,17 +168,16 @@ extension BrowseState {
     default:
       // While a person types a filter, the arrow keys still move through the list.
       if line.purpose == .filter { scroll(key) }
-      return nil
+      return
     }
     input = isOpen ? line : nil
     if line.purpose == .filter, query.filter != line.text {
       query.filter = line.text
       restart()
     }
-    return nil
   }
 
-  private mutating func finish(_ line: Input) -> BrowseRequest? {
+  private mutating func finish(_ line: Input) {
     switch line.purpose {
     case .filter: break
     case .find:
@@ -188,11 +186,15 @@ extension BrowseState {
     case .condition:
       query.expression = line.text
       restart()
+    case .expire where line.text.isEmpty: break
     case .expire:
-      guard !line.text.isEmpty else { return nil }
-      return .ask(BrowseChange(verb: .expire, entries: line.entries, time: line.text))
+      do throws(ShellError) {
+        _ = try Word(Array(line.text.utf8), isBare: false, at: 0..<0).expiryChange(clock())
+        question = BrowseChange(verb: .expire, entries: line.entries, time: line.text)
+      } catch {
+        (message, input) = (Message(error), line)
+      }
     }
-    return nil
   }
 
   /// Shows an error that a read of the list has thrown. If the expression is wrong, opens its input line again.

@@ -62,6 +62,7 @@ struct BrowseState {
   var size: Host.Window
   let storeName: String
   let isReadOnly: Bool
+  let clock: () -> WallClock
   var namespaces: [(name: String, tally: Tally)] = []
   var pane = Pane.keys
   var page = Page.panes
@@ -176,8 +177,7 @@ extension BrowseState.ValueText {
     let state = entry.state == .stale ? "stale, " : ""
     var facts = [
       "\(Wording.size(size))  written \(clock.distance(to: entry.written.unix))",
-      entry.expires == nil
-        ? "never expires" : "\(state)expires \(clock.distance(to: entry.expires!.unix))",
+      entry.expires.map { "\(state)expires \(clock.distance(to: $0.unix))" } ?? "never expires",
       "version \(entry.version)  codec \(entry.codec.name)\(entry.isPinned ? "  pinned" : "")",
     ]
     if !entry.tags.isEmpty {

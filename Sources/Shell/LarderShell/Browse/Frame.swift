@@ -94,25 +94,17 @@ struct Frame: Equatable {
   /// The bytes that turn the screen `before` into this frame. If the size is different, the bytes clear the screen first.
   func bytes(over before: Frame?) -> [UInt8] {
     let known = before.flatMap { $0.columns == columns && $0.rows == rows ? $0 : nil }
+    let old = known?.cells ?? Frame(columns: columns, rows: rows).cells
     var result = known == nil ? "\u{1B}[0m\u{1B}[H\u{1B}[2J" : ""
     for row in 0..<rows {
-      if let range = changes(in: row * columns..<(row + 1) * columns, since: known) {
-        result += "\u{1B}[\(row + 1);\(range.lowerBound - row * columns + 1)H"
-        result += Self.text(of: cells[range])
-      }
+      let start = row * columns
+      let differing = (start..<start + columns).filter { cells[$0] != old[$0] }
+      guard var first = differing.first, var last = differing.last else { continue }
+      // Adds the other cell of a wide character of which only one cell differs.
+      if first > start, cells[first].text.isEmpty || old[first].text.isEmpty { first -= 1 }
+      if last + 1 < start + columns, cells[last + 1].text.isEmpty { last += 1 }
+      result += "\u{1B}[\(row + 1);\(first - start + 1)H" + Self.text(of: cells[first...last])
     }
     return Array(result.utf8)
-  }
-
-  /// The part of a row in which cells differ. The part has both cells of each wide character.
-  private func changes(in row: Range<Int>, since before: Frame?) -> ClosedRange<Int>? {
-    func old(_ index: Int) -> Cell { before?.cells[index] ?? Cell() }
-    func differs(_ index: Int) -> Bool { cells[index] != old(index) }
-    guard var first = row.first(where: differs), var last = row.last(where: differs) else {
-      return nil
-    }
-    if first > row.lowerBound, cells[first].text.isEmpty || old(first).text.isEmpty { first -= 1 }
-    if last + 1 < row.upperBound, cells[last + 1].text.isEmpty { last += 1 }
-    return first...last
   }
 }
