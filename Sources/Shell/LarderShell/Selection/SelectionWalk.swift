@@ -15,7 +15,6 @@ struct SelectionWalk {
   private let test: EntryTest
   private let seesExpired: Bool
   private let readsValues: Bool
-  private let isReversed: Bool
   private let now: Timestamp
   private let checkInterruption: () throws -> Void
   private var input: IncomingKeys?
@@ -38,8 +37,7 @@ struct SelectionWalk {
     input: IncomingKeys? = nil, readingValues: Bool = false, includingExpired: Bool = false
   ) throws {
     self.selection = selection
-    isReversed = selection.isReversed
-    self.namespaces = isReversed ? namespaces.reversed() : namespaces
+    self.namespaces = selection.isReversed ? namespaces.reversed() : namespaces
     left = self.namespaces[...]
     test = EntryTest(selection, session.queries)
     seesExpired = includingExpired || selection.wantsExpired
@@ -115,7 +113,7 @@ struct SelectionWalk {
         .sorted { $0.lexicographicallyPrecedes($1) }.map(KeyRange.key)
     }
     ranges.removeAll { if case .key(let key) = $0 { !isBehindStart(key) } else { false } }
-    return isReversed ? ranges.reversed() : ranges
+    return selection.isReversed ? ranges.reversed() : ranges
   }
 
   /// The keys of all entries that can meet the conditions, if an index has few such keys. Otherwise nil.
@@ -144,7 +142,7 @@ struct SelectionWalk {
     case .key(let key):
       endPart()
       return try visit(key, of: namespace, take)
-    case .prefix(let prefix) where isReversed:
+    case .prefix(let prefix) where selection.isReversed:
       while true {
         let keys = try namespace.lastKeys(
           prefix: prefix, before: last ?? selection.after, atMost: Self.batch)
@@ -185,7 +183,8 @@ struct SelectionWalk {
   /// Whether a key comes after the key of `--after`, in the order of the walk.
   private func isBehindStart(_ key: [UInt8]) -> Bool {
     guard let start = selection.after else { return true }
-    return isReversed ? key.lexicographicallyPrecedes(start) : start.lexicographicallyPrecedes(key)
+    return selection.isReversed
+      ? key.lexicographicallyPrecedes(start) : start.lexicographicallyPrecedes(key)
   }
 
   /// Visits the entry under a key, if there is an entry that passes. Returns false if `take` wants no further entries.

@@ -134,16 +134,14 @@ final class AnswerWriter {
     let before = (self.sink, separator)
     (self.sink, separator) = (sink, .none)
     defer { (self.sink, separator) = before }
-    do {
-      let outcome = try body()
-      if let note = try sink.finish(true) { try host.notify("\(note)") }
-      return outcome
-    } catch is Host.Sink.Closed {
-      if let note = try sink.finish(true) { try host.notify("\(note)") }
-      return .done
+    let outcome: Outcome
+    do { outcome = try body() } catch is Host.Sink.Closed {
+      outcome = .done
     } catch {
       _ = try sink.finish(false)
       throw error
     }
+    if let note = try sink.finish(true) { try host.notify("\(note)") }
+    return outcome
   }
 }

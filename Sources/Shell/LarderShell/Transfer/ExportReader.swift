@@ -20,14 +20,12 @@ struct ExportReader {
 
   /// The path of the file, or `stdin`.
   let name: SafeText
-  /// The number of bytes of the file; nil if the number is unknown.
-  let size: Int?
   /// The number of the first line of the record that was read last. A CSV record can have newlines in quotes.
   private(set) var line = 0
   /// The number of lines, and of their bytes, that were read.
   private(set) var count = 0
   private(set) var bytes = 0
-  private let input: Host.Input
+  let input: Host.Input
   private let checkInterruption: () throws -> Void
   /// The namespace of the rows if a CSV file has no column `namespace`.
   private let namespace: String?
@@ -41,7 +39,6 @@ struct ExportReader {
     _ path: [UInt8], in session: Session, namespace: String? = nil, requiresCSV: Bool = false
   ) throws {
     input = try session.input(from: path)
-    size = input.size
     name = SafeText(path == Array("-".utf8) ? "stdin" : String(decoding: path, as: UTF8.self))
     checkInterruption = session.host.checkInterruption
     self.namespace = namespace

@@ -44,7 +44,7 @@ struct Import {
 
   mutating func run() throws {
     do {
-      try ProgressLine.show("importing", of: lines.size, unit: Wording.size, in: session) {
+      try ProgressLine.show("importing", of: lines.input.size, unit: Wording.size, in: session) {
         progress in
         while let line = try lines.next() {
           try take(line)
