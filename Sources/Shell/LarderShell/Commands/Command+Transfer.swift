@@ -43,24 +43,19 @@ extension Command {
     }
     try run.walked.noteAbsent(session.host)
     let done = run.done
-    if isPipe {
-      // The next program of the pipe would read the summary as an entry, so the summary goes to standard error.
-      if !session.settings.isQuiet {
-        let fields = [
-          JSON.Field("entries", .number(done.entries)), JSON.Field("bytes", .number(done.bytes)),
-          JSON.Field("file", .string("-")),
-        ]
-        let isJSON = [.json, .jsonl].contains(session.output.presentation.mode)
-        try session.host.notify(isJSON ? "\(JSON.object(fields).text)" : "exported \(done.words)")
-      }
-    } else {
-      try session.output.acknowledge(
-        [
-          "entries": .number(done.entries), "bytes": .size(done.bytes),
-          Column("file", holdsBytes: true): .bytes(path),
-        ],
-        sentences: ["exported \(done.words) to \(path)"])
+    let fields: KeyValuePairs<Column, Cell> = [
+      "entries": .number(done.entries), "bytes": .size(done.bytes),
+      Column("file", holdsBytes: true): .bytes(isPipe ? Array("-".utf8) : path),
+    ]
+    guard isPipe else {
+      return try session.output.acknowledge(
+        fields, sentences: ["exported \(done.words) to \(path)"])
     }
+    // The next program of the pipe would read the summary as an entry, so the summary goes to standard error.
+    if session.settings.isQuiet { return }
+    let json = JSON.object(fields.map { $0.value.jsonField($0.key.name) })
+    let isJSON = [.json, .jsonl].contains(session.output.presentation.mode)
+    try session.host.notify(isJSON ? "\(json.text)" : "exported \(done.words)")
   }
 
   static let `import` = CommandSpec(
