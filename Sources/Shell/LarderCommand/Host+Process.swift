@@ -37,7 +37,7 @@ extension Host {
         }
       })
     notify = output.tell
-    window = { Terminal.size().map { Window(columns: $0.columns, rows: $0.rows) } }
+    window = { Terminal.size() }
     isInterrupted = { Interrupts.isPending }
     pause = { duration in
       try output.wait()
@@ -127,10 +127,7 @@ extension Host {
 extension Host.Screen {
   fileprivate init(_ screen: FullScreen) {
     self.init(
-      size: {
-        let size = Terminal.size() ?? Terminal.usualSize
-        return Host.Window(columns: size.columns, rows: size.rows)
-      },
+      size: { Terminal.size() ?? Terminal.usualSize },
       wait: { limit in
         switch try screen.next(within: limit) {
         case .bytes(let bytes): .bytes(bytes)

@@ -51,7 +51,7 @@ extension Frame {
     #expect(lines(frame(state))[1].hasPrefix("\u{250C} a \u{2500}"))
     state.take(.tab)
     #expect(lines(frame(state))[1].contains("\"00\""))
-    state.size = Host.Window(columns: 39, rows: 24)
+    state.size = (columns: 39, rows: 24)
     #expect(lines(frame(state))[1] == "40x10 at least; q leaves")
     let (first, second) = (state.take(.text("d")), state.take(.text("q")))
     #expect(first == nil && state.question == nil && second == .leave)
@@ -60,7 +60,7 @@ extension Frame {
   @Test(arguments: [(40, 10), (40, 24), (80, 10), (80, 24)])
   func `the page of keys shows every word in any window`(columns: Int, rows: Int) {
     var state = browseState(columns: columns)
-    state.size = Host.Window(columns: columns, rows: rows)
+    state.size = (columns: columns, rows: rows)
     state.take(.text("?"))
     let isLong = state.mostTop > 0
     var shown: [String] = []
@@ -180,7 +180,7 @@ extension Frame {
     var left = steps
     var pages = ""
     let screen = Host.Screen(
-      size: { Host.Window(columns: 80, rows: 24) },
+      size: { (columns: 80, rows: 24) },
       wait: { limit in
         // A running command looks for a key with a limit of zero. Nobody types during a command in this test, so no key comes.
         guard limit > .zero else { return .timeout }

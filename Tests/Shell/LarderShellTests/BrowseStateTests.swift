@@ -25,7 +25,7 @@ func browsed(_ numbers: some Sequence<Int>, version: UInt64 = 1) -> [Store.Entry
 /// A view that shows the first six of a hundred entries.
 func browseState(rows: Int = 10, columns: Int = 80, isReadOnly: Bool = false) -> BrowseState {
   var state = BrowseState(
-    size: Host.Window(columns: columns, rows: rows), storeName: "store", isReadOnly: isReadOnly,
+    size: (columns: columns, rows: rows), storeName: "store", isReadOnly: isReadOnly,
     clock: { stockholm })
   state.namespaces = [
     ("a", Tally(entries: 100, bytes: 4950)), ("b", Tally(entries: 1, bytes: 2)),

@@ -128,7 +128,7 @@ extension Shell {
 
   private func shell(_ width: Int) throws -> Shell {
     let shell = try Shell { $0.hasColor = true }
-    shell.window = LarderShell.Host.Window(columns: width, rows: 24)
+    shell.window = (columns: width, rows: 24)
     for number in 1...3 {
       try shell.store.namespace("lego.parts").set(
         String(repeating: "p", count: 40 * number),
@@ -169,7 +169,7 @@ extension Shell {
 @Suite struct NarrowTableTests {
   private func shell(_ width: Int, _ keys: [[UInt8]]) throws -> Shell {
     let shell = try Shell()
-    shell.window = LarderShell.Host.Window(columns: width, rows: 24)
+    shell.window = (columns: width, rows: 24)
     for key in keys { try shell.store.namespace("n").set("value", for: key) }
     return shell
   }

@@ -39,7 +39,7 @@ final class Shell {
   private(set) var drafts: [String] = []
   /// The texts of the edited files that were not removed.
   private(set) var keptDrafts: [String] = []
-  var window = LarderShell.Host.Window(columns: 80, rows: 24)
+  var window = (columns: 80, rows: 24)
   /// The output of the last command.
   private(set) var printed: [UInt8] = []
 

@@ -158,7 +158,7 @@ import Testing
       try shell.store.namespace("a").set("v", for: String(repeating: "k", count: 100))
       try shell.store.namespace("a").set("v", for: String(repeating: "l", count: 100))
     }
-    shell.window = LarderShell.Host.Window(columns: 120, rows: 24)
+    shell.window = (columns: 120, rows: 24)
     let key = String(repeating: "k", count: 64)
     let line = try shell("watch @a \(key)* --for 1s")
     #expect(line == "22:13:00  set      \"\(key)\"...  1 B  never expires\n")

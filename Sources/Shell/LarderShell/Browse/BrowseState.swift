@@ -85,7 +85,7 @@ struct BrowseState {
   var isPaused = false
   var message: Message?
 
-  static let smallest = Host.Window(columns: 40, rows: 10)
+  static let smallest = (columns: 40, rows: 10)
   /// A window with fewer columns than this number shows only one pane at a time.
   private static let narrowest = 60
 
@@ -146,13 +146,12 @@ extension BrowseState.ValueText {
     _ entry: Store.Entry, width: Int, isWhole: Bool, in session: Session,
     for presentation: Presentation
   ) throws {
-    let namespace = session.store.namespace(entry.namespace)
     self.entry = entry
     self.width = width
     var (found, size, text) = (entry, entry.size, "negative: a load found no value\n")
     do {
       let value = try ShellError.translating {
-        try namespace.withEntry(for: entry.key) { entry, value in
+        try session.store.namespace(entry.namespace).withEntry(for: entry.key) { entry, value in
           StoredValue(entry: entry, bytes: value.extracting(first: Self.mostBytes).bytes)
         }?.reading(most: Self.mostBytes, in: session)
       }

@@ -3,15 +3,7 @@ package import ShellLanguage
 /// The services that the program gives to a session. If `read`, `make`, `redirect` or `directory` fails, the service throws a
 /// `ShellError` that names the file, or an `Interruption`.
 package struct Host {
-  package struct Window: Sendable, Hashable {
-    package let columns: Int
-    package let rows: Int
-
-    package init(columns: Int, rows: Int) {
-      self.columns = columns
-      self.rows = rows
-    }
-  }
+  package typealias Window = (columns: Int, rows: Int)
 
   /// Standard input or a file. The time to read all bytes is linear in their number.
   package final class Input {
