@@ -46,22 +46,18 @@ package struct JSONText {
     _ bytes: Span<UInt8>, _ index: inout Int, depth: Int
   ) throws(JSONError) {
     let start = index
+    let first = tokens.count
     guard JSONGrammar.opens(bytes, start) else {
       try JSONGrammar.scalar(bytes, &index)
-      return append(.value, start..<index)
+      return tokens.append((.value, start..<index, first))
     }
-    let open = tokens.count
-    append(.open, start..<start + 1)
+    tokens.append((.open, start..<start + 1, first))
     try JSONGrammar.parts(bytes, &index, depth: depth) { bytes, name, index throws(JSONError) in
-      if let name { append(.name, name) }
+      if let name { tokens.append((.name, name, tokens.count)) }
       try read(bytes, &index, depth: depth + 1)
     }
-    tokens[open].end = tokens.count
-    append(.close, index - 1..<index)
-  }
-
-  private mutating func append(_ kind: Kind, _ range: Range<Int>) {
-    tokens.append((kind, range, tokens.count))
+    tokens[first].end = tokens.count
+    tokens.append((.close, index - 1..<index, tokens.count))
   }
 
   /// The fields of an object or the elements of an array in order, as indexes of tokens. Empty for any other token.

@@ -17,7 +17,29 @@ struct DateText {
     let isMonth = (1970...9999).contains(year) && (1...12).contains(month)
     let date = isMonth ? CalendarDate(year: year, month: month, day: day) : nil
     self.date = date?.components.day == day ? date : nil
-    if parts.count == 2 { guard readTime(parts[1]) else { return nil } }
+    guard parts.count == 2 else { return }
+
+    var time = parts[1]
+    if time.hasSuffix("Z") {
+      time = time.dropLast()
+      offset = 0
+    } else if let sign = time.lastIndex(where: { $0 == "+" || $0 == "-" }) {
+      guard time[sign...].count == 6, let size = Self.clockTime(time[time.index(after: sign)...])
+      else { return nil }
+      offset = time[sign] == "-" ? -size : size
+      time = time[..<sign]
+    }
+    let seconds = time.split(separator: ".", omittingEmptySubsequences: false)
+    guard seconds[0].dropFirst(2).first == ":", let clock = Self.clockTime(seconds[0]) else {
+      return nil
+    }
+    secondOfDay = clock
+    guard seconds.count > 1 else { return }
+    // Digits after the milliseconds are ignored.
+    guard seconds.count == 2, seconds[0].count == 8, !seconds[1].isEmpty,
+      seconds[1].utf8.allSatisfy(\.isDigit), let fraction = Int("\(seconds[1])00".prefix(3))
+    else { return nil }
+    millisecond = fraction
   }
 
   /// The date with its time of day, or with `secondOfDay` if the text has none. Nil if the calendar has no such day.
@@ -26,32 +48,6 @@ struct DateText {
       CivilTime(
         date: $0, secondOfDay: self.secondOfDay ?? secondOfDay, millisecond: millisecond)
     }
-  }
-
-  /// Reads `06:30[:00[.000]]`, and then `Z` or `+01:00`; false if the text has another form.
-  private mutating func readTime(_ text: Substring) -> Bool {
-    var time = text
-    if time.hasSuffix("Z") {
-      time = time.dropLast()
-      offset = 0
-    } else if let sign = time.lastIndex(where: { $0 == "+" || $0 == "-" }) {
-      guard time[sign...].count == 6, let size = Self.clockTime(time[time.index(after: sign)...])
-      else { return false }
-      offset = time[sign] == "-" ? -size : size
-      time = time[..<sign]
-    }
-    let parts = time.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts[0].dropFirst(2).first == ":", let clock = Self.clockTime(parts[0]) else {
-      return false
-    }
-    secondOfDay = clock
-    guard parts.count > 1 else { return true }
-    // Digits after the milliseconds are ignored.
-    guard parts.count == 2, parts[0].count == 8, !parts[1].isEmpty,
-      parts[1].utf8.allSatisfy(\.isDigit), let fraction = Int("\(parts[1])00".prefix(3))
-    else { return false }
-    millisecond = fraction
-    return true
   }
 
   /// A time such as `06:30` or `06:30:15` in seconds; nil for text of another form.
