@@ -45,53 +45,47 @@ extension Command {
     }
     let difference = ValueDifference(values[0], values[1])
     let arrow = session.output.presentation.arrow
+    let columns = [
+      Column("mark", title: "", in: .table), Column("change", in: [.plain, .data]),
+      Column("place", title: ""), Column("values", title: "", in: .table),
+      Column("before", in: [.plain, .data]), Column("after", in: [.plain, .data]),
+    ]
+    let rows = difference.changes.map { change -> [Cell] in
+      let texts = [change.before, change.after].compactMap(\.self)
+      return [
+        .text(change.kind.mark), .text(change.kind.rawValue), .text(change.place),
+        .text(texts.joined(separator: " \(arrow) ")),
+        .optional(change.before, Cell.text), .optional(change.after, Cell.text),
+      ]
+    }
     try session.output.answer(
-      Reply(
-        .rows(
-          [
-            Column("mark", title: "", in: .table), Column("change", in: [.plain, .data]),
-            Column("place", title: ""), Column("values", title: "", in: .table),
-            Column("before", in: [.plain, .data]), Column("after", in: [.plain, .data]),
-          ],
-          difference.changes.map { change in
-            [
-              .text(change.kind.mark), .text(change.kind.rawValue), .text(change.place),
-              .text(
-                [change.before, change.after].compactMap(\.self).joined(separator: " \(arrow) ")),
-              .optional(change.before, Cell.text), .optional(change.after, Cell.text),
-            ]
-          }),
-        sentences: difference.changes.isEmpty ? ["no differences"] : []))
+      Reply(.rows(columns, rows), sentences: rows.isEmpty ? ["no differences"] : []))
     if difference.isCut {
       try session.host.notify(
         "note: more than \(Wording.count(ValueDifference.mostLines)) lines lie between the first difference and the last; this is the first"
       )
     }
-    return difference.changes.isEmpty ? .done : .exitCode(1)
+    return rows.isEmpty ? .done : .exitCode(1)
   }
 
   private static func reply(_ changes: [ExportContent.Change], _ arrow: String) -> Reply {
-    func sizes(_ change: ExportContent.Change) -> String {
-      let words = [change.before, change.after].compactMap { $0.map(Wording.size) }
-      return words.joined(separator: " \(arrow) ")
-    }
+    let columns = [
+      Column("mark", title: "", in: .table), Column("change", in: [.plain, .data]),
+      Column("namespace", title: ""), Column("key", title: "", holdsBytes: true),
+      Column("size_before", in: [.plain, .data]), Column("size", in: [.plain, .data]),
+      Column("sizes", title: "", in: .table), Column("remark", title: "", in: .table),
+    ]
     let rows = changes.map { change -> [Cell] in
-      [
+      let sizes = [change.before, change.after].compactMap { $0.map(Wording.size) }
+      return [
         .text(change.kind.mark), .text(change.kind.rawValue), .text(change.id.namespace.string),
         .bytes(change.id.key), .optional(change.before, Cell.size),
-        .optional(change.after, Cell.size), .text(sizes(change)),
+        .optional(change.after, Cell.size), .text(sizes.joined(separator: " \(arrow) ")),
         change.kind == .expired ? .text("(expired)") : .blank,
       ]
     }
     return Reply(
-      .rows(
-        [
-          Column("mark", title: "", in: .table), Column("change", in: [.plain, .data]),
-          Column("namespace", title: ""), Column("key", title: "", holdsBytes: true),
-          Column("size_before", in: [.plain, .data]), Column("size", in: [.plain, .data]),
-          Column("sizes", title: "", in: .table), Column("remark", title: "", in: .table),
-        ], rows),
-      sentences: changes.isEmpty ? ["no changes"] : [],
-      notes: changes.isEmpty ? [] : ["\(Wording.count(changes.count, "change", "changes"))"])
+      .rows(columns, rows), sentences: rows.isEmpty ? ["no changes"] : [],
+      notes: rows.isEmpty ? [] : ["\(Wording.count(rows.count, "change", "changes"))"])
   }
 }

@@ -75,16 +75,13 @@ extension Command {
     }
     let missing = answers.filter { !$0.isThere }.map(\.key)
     if let error = try session.damage(of: missing, in: [namespace]) { throw error }
-    try session.output.answer(
-      .rows(
-        [
-          Column("namespace", in: .data),
-          Column(
-            "key", title: "", in: call.has("--stdin") ? .everywhere : [.table, .data],
-            holdsBytes: true),
-          Column("exists", title: ""),
-        ],
-        answers.map { [.text(namespace.name), .bytes($0.key), .bool($0.isThere)] }))
+    let shown: Column.Visibility = call.has("--stdin") ? .everywhere : [.table, .data]
+    let columns = [
+      Column("namespace", in: .data), Column("key", title: "", in: shown, holdsBytes: true),
+      Column("exists", title: ""),
+    ]
+    let rows = answers.map { [.text(namespace.name), .bytes($0.key), .bool($0.isThere)] as [Cell] }
+    try session.output.answer(.rows(columns, rows))
     guard !missing.isEmpty else { return .done }
     // At the prompt, the answer shows which keys are missing. A script may stop at this error, so the error shows the reason.
     if call.line.source == .prompt { return .exitCode(ShellError.Code.noSuchKey.exitCode) }
@@ -135,11 +132,10 @@ extension Command {
     }
     for (index, (entry, row)) in zip(entries, rows).enumerated() {
       if index > 0 { try session.output.write([.newline]) }
+      let notes: [SafeText] =
+        entry.isNegative ? ["a negative entry: it records that there is no value"] : []
       try session.output.answer(
-        Reply(
-          .object(columns, row), in: [.plain: plain],
-          notes: entry.isNegative ? ["a negative entry: it records that there is no value"] : [],
-          isLong: true))
+        Reply(.object(columns, row), in: [.plain: plain], notes: notes, isLong: true))
     }
   }
 

@@ -27,12 +27,10 @@ extension Command {
       Column("option", title: ""), Column("value", title: ""),
       Column("about", title: "", in: .table),
     ]
-    try session.output.answer(
-      .rows(
-        columns,
-        (named.map { [$0] } ?? ShellOption.allCases).map { option in
-          [.text(option.rawValue), .text(option.value(in: session)), .prose(option.summary)]
-        }))
+    let rows = (named.map { [$0] } ?? ShellOption.allCases).map { option -> [Cell] in
+      [.text(option.rawValue), .text(option.value(in: session)), .prose(option.summary)]
+    }
+    try session.output.answer(.rows(columns, rows))
   }
 
   static let output = CommandSpec(
@@ -44,19 +42,15 @@ extension Command {
     if let name = call.choice("MODE"), let mode = OutputMode(rawValue: name) {
       session.settings.mode = mode
     } else {
-      let set = session.settings.mode
-      try session.output.answer(
-        .rows(
-          [
-            Column("mode", title: ""), Column("current", title: "", in: .data),
-            Column("mark", title: "", in: .table),
-          ],
-          OutputMode.allCases.map { mode in
-            [
-              .text(mode.rawValue), .bool(mode == set),
-              .prose(mode == set ? "current" : mode.summary),
-            ]
-          }))
+      let columns = [
+        Column("mode", title: ""), Column("current", title: "", in: .data),
+        Column("mark", title: "", in: .table),
+      ]
+      let rows = OutputMode.allCases.map { mode -> [Cell] in
+        let isSet = mode == session.settings.mode
+        return [.text(mode.rawValue), .bool(isSet), .prose(isSet ? "current" : mode.summary)]
+      }
+      try session.output.answer(.rows(columns, rows))
     }
   }
 
@@ -99,10 +93,9 @@ extension Command {
         || Array(line.element.utf8)[...].firstRange(
           of: words[0], pause: session.host.checkInterruption) != nil
     }
+    let rows = lines.suffix(count).map { [.number($0.offset + 1), .text($0.element)] as [Cell] }
     try session.output.answer(
-      .rows(
-        [Column("number", title: ""), Column("line", title: "")],
-        lines.suffix(count).map { [.number($0.offset + 1), .text($0.element)] }))
+      .rows([Column("number", title: ""), Column("line", title: "")], rows))
   }
 
   static let source = CommandSpec(
