@@ -1,6 +1,8 @@
 extension Cell {
-  /// The text of the cell in a table, safe to print. Empty only for a blank cell and for a bar of length zero.
-  package func shown(_ presentation: Presentation) -> String {
+  /// The text of the cell in a table, safe to print. Empty only for a blank cell and for a bar of length zero. A brief text of a
+  /// time has fewer columns, such as `in 4 h` without the time of day.
+  package func shown(_ presentation: Presentation, isBrief: Bool = false) -> String {
+    let clock = presentation.clock
     let dash = presentation.hasUnicode ? "\u{2014}" : "-"
     return switch self {
     case .bytes(let bytes): Quoting.key(bytes)
@@ -8,10 +10,10 @@ extension Cell {
     case .text(let text), .prose(let text): text.isEmpty ? dash : SafeText(text).description
     case .number(let number): Wording.count(number)
     case .size(let size): Wording.size(size)
-    case .time(let time): presentation.clock.distance(to: time)
-    case .expiry(let time): presentation.clock.expiry(time)
-    case .deadline(let time): presentation.clock.expiryAndClock(time)
-    case .stale(let time): "stale, \(presentation.clock.expiry(time))"
+    case .time(let time): clock.distance(to: time, isBrief: isBrief)
+    case .deadline(let time) where !isBrief: clock.expiryAndClock(time)
+    case .expiry(let time), .deadline(let time): clock.expiry(time, isBrief: isBrief)
+    case .stale(let time): isBrief ? "stale" : "stale, \(clock.expiry(time))"
     case .span(let span): (span < 0 ? "-" : "") + Wording.span(abs(span))
     case .bool(let value): value ? "yes" : "no"
     case .share(let value): Wording.percent(value)
@@ -27,19 +29,15 @@ extension Cell {
     }
   }
 
-  /// The text of a time in fewer columns, such as `in 4 h` without the time of day; nil for another cell.
-  func briefTime(_ presentation: Presentation) -> String? {
-    switch self {
-    case .time(let time): presentation.clock.distance(to: time, isBrief: true)
-    case .expiry(let time), .deadline(let time): presentation.clock.expiry(time, isBrief: true)
-    case .stale: "stale"
-    default: nil
-    }
-  }
-
   var isNothing: Bool {
     switch self {
     case .null, .blank, .value(_, .null, _): true
+    default: false
+    }
+  }
+  var isTime: Bool {
+    switch self {
+    case .time, .expiry, .deadline, .stale: true
     default: false
     }
   }

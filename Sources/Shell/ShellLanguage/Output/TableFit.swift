@@ -90,10 +90,9 @@ struct TableFit {
   }
 
   private mutating func shortenTimes() {
-    for index in all.indices where all[index].width > 0 {
-      let times = all[index].cells.map { $0.briefTime(presentation) }
-      guard times.contains(where: { $0 != nil }) else { continue }
-      all[index].texts = zip(times, all[index].texts).map { $0 ?? $1 }
+    for index in all.indices
+    where all[index].width > 0 && all[index].cells.contains(where: \.isTime) {
+      all[index].texts = all[index].cells.map { $0.shown(presentation, isBrief: true) }
       all[index].width = max(all[index].textWidth, DisplayWidth.of(all[index].title))
     }
   }
