@@ -18,14 +18,12 @@ extension Command {
     // Expired entries have a count of their own. With `--expired`, the first count also includes the expired entries.
     let counted = scope.selection.wantsExpired ? tally.fresh + tally.expired : tally.fresh
     let expired = tally.expired.entries
-    let words = counted.words
-    try session.output.answer(
-      Reply(
-        [
-          "entries": .number(counted.entries), "bytes": .size(counted.bytes),
-          "expired": .number(expired),
-        ],
-        sentences: [expired == 0 ? words : "\(words), \(Wording.count(expired)) expired"]))
+    let rest: SafeText = expired == 0 ? "" : ", \(Wording.count(expired)) expired"
+    let fields: KeyValuePairs<Column, Cell> = [
+      "entries": .number(counted.entries), "bytes": .size(counted.bytes),
+      "expired": .number(expired),
+    ]
+    try session.output.answer(Reply(fields, sentences: [counted.words + rest]))
   }
 
   static let sumUp = aggregate(.sum, "Adds up numbers.", "sum .track @departures")
@@ -73,13 +71,12 @@ extension Command {
         return try session.output.answer(
           reply(kind, of: operand.label, result, session.output.presentation))
       }
-      let rows = groups.sorted { isBefore($0.key, $1.key) }
-      try session.output.answer(
-        .rows(
-          [Column("by", title: group.label), Column(kind.rawValue), "values", "skipped"],
-          rows.prefix(scope.selection.most).map { group, result in
-            [group.cell, result.result.cell, .number(result.values), .number(result.skipped)]
-          }))
+      let columns = [Column("by", title: group.label), Column(kind.rawValue), "values", "skipped"]
+      let sorted = groups.sorted { isBefore($0.key, $1.key) }
+      let rows = sorted.prefix(scope.selection.most).map { group, result -> [Cell] in
+        [group.cell, result.result.cell, .number(result.values), .number(result.skipped)]
+      }
+      try session.output.answer(.rows(columns, rows))
     }
   }
 
@@ -90,16 +87,15 @@ extension Command {
       for group in Set(values[0].map(\.normalized)) { groups[group, default: Tally()].add(entry) }
       try Aggregate.check(groups.count)
     }
-    let rows = groups.sorted {
+    let sorted = groups.sorted {
       $0.value.entries != $1.value.entries
         ? $0.value.entries > $1.value.entries : isBefore($0.key, $1.key)
     }
-    try scope.session.output.answer(
-      .rows(
-        [Column("value", title: group.label), Column("entries"), Column("bytes", title: "size")],
-        rows.prefix(scope.selection.most).map {
-          [$0.key.cell, .number($0.value.entries), .size($0.value.bytes)]
-        }))
+    let columns = [Column("value", title: group.label), "entries", Column("bytes", title: "size")]
+    let rows = sorted.prefix(scope.selection.most).map { group, tally -> [Cell] in
+      [group.cell, .number(tally.entries), .size(tally.bytes)]
+    }
+    try scope.session.output.answer(.rows(columns, rows))
   }
 
   /// The order of groups. Equal numbers in different notations, such as `1` and `1.0`, are ordered by their text.

@@ -139,10 +139,9 @@ extension Command {
     // A terminal might act on control characters, so a terminal gets escapes instead. A pipe gets the unchanged words.
     let shown = Reply.Body.text(Quoting.printable(words) + "\n")
     let line = session.output.presentation.isTerminal ? shown : .bytes(words + [.newline])
+    let body = Reply.Body.object([Column("text", holdsBytes: true)], [.bytes(words)])
     try session.output.answer(
-      Reply(
-        .object([Column("text", holdsBytes: true)], [.bytes(words)]),
-        in: [.table: shown, .markdown: shown, .plain: line, .raw: line]))
+      Reply(body, in: [.table: shown, .markdown: shown, .plain: line, .raw: line]))
   }
 
   static let help = CommandSpec(

@@ -47,13 +47,11 @@ extension Command {
     log.forget()
     var rest: SafeText = changed == 0 ? "" : "; \(Wording.count(changed)) changed meanwhile"
     if lost > 0 { rest = rest + "; \(Wording.count(lost)) could not be read before" }
-    try session.output.acknowledge(
-      done.reply(
-        "took back \(command) of \(Wording.entries(done.total.entries))\(rest)",
-        [
-          ("command", .text(command)), ("changed_meanwhile", .number(changed)),
-          ("lost", .number(lost)),
-        ]))
+    let words: SafeText = "took back \(command) of \(Wording.entries(done.total.entries))\(rest)"
+    let fields: [ChangeSummary.Field] = [
+      ("command", .text(command)), ("changed_meanwhile", .number(changed)), ("lost", .number(lost)),
+    ]
+    try session.output.acknowledge(done.reply(words, fields))
     return changed + lost == 0 ? .done : .exitCode(ShellError.Code.changedMeanwhile.exitCode)
   }
 
