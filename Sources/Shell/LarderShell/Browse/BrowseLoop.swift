@@ -112,25 +112,21 @@ final class BrowseLoop {
         try CommandReader.command(
           "get", in: [entry.namespace], options: ["--copy"], data: [entry.key.bytes])
       }
-    case .change(let change): try make(change)
+    case .change(let change):
+      // If an entry was removed or written again after the person chose the entry, the change is refused. If an entry is written
+      // during the change, the change skips this entry.
+      session.chosen = Dictionary(change.entries.map { (EntryID($0), $0.version) }) { $1 }
+      defer { session.chosen = nil }
+      let isSame = try change.entries.allSatisfy {
+        try session.store.namespace($0.namespace).entry(for: $0.key).map(session.isChosen) ?? false
+      }
+      let stale = BrowseState.Message(
+        text: "the entries have changed; choose them again", isError: true)
+      state.message = try isSame ? answer(change.command) : stale
+      state.marks = [:]
+      state.refresh()
+      try reload()
     }
-  }
-
-  /// Makes a change. Refuses the change if an entry was removed or written again after the person chose the entry. If an entry
-  /// is written during the change, the change skips this entry.
-  private func make(_ change: BrowseChange) throws {
-    session.chosen = Dictionary(change.entries.map { (EntryID($0), $0.version) }) { $1 }
-    defer { session.chosen = nil }
-    let isSame = try change.entries.allSatisfy { entry in
-      let present = try session.store.namespace(entry.namespace).entry(for: entry.key)
-      return present?.version == entry.version
-    }
-    let stale = BrowseState.Message(
-      text: "the entries have changed; choose them again", isError: true)
-    state.message = try isSame ? answer(change.command) : stale
-    state.marks = [:]
-    state.refresh()
-    try reload()
   }
 
   private func answer(_ command: () throws -> CommandLine) throws -> BrowseState.Message {

@@ -27,7 +27,8 @@ extension BrowseScreen {
         switch pane {
         case .namespaces: namespaceLines(width)
         case .keys: keyLines(width)
-        case .value: valueLines
+        case .value:
+          (state.value?.lines ?? []).dropFirst(state.valueTop).map { Line(text: " " + $0) }
         }
       for (index, line) in lines.prefix(state.height).enumerated() {
         let row = Self.top + 1 + index
@@ -71,11 +72,6 @@ extension BrowseScreen {
     for row in Self.top + 1..<last { frame.put(sides, at: row, 0, .dim) }
     frame.put(border(dash, drawn("\u{250C}\u{252C}\u{2510}", "+++")), at: Self.top, 0, .dim)
     frame.put(border(dash, drawn("\u{2514}\u{2534}\u{2518}", "+++")), at: last, 0, .dim)
-  }
-
-  private var valueLines: [Line] {
-    (state.value?.lines ?? []).dropFirst(state.valueTop).prefix(state.height)
-      .map { Line(text: " " + $0) }
   }
 
   private func pointer(_ isSelected: Bool) -> String { isSelected ? drawn("\u{25B8}", ">") : " " }

@@ -125,7 +125,7 @@ extension BrowseState {
     return true
   }
 
-  /// The selected line of the pane of namespaces. The last line means all namespaces, so its index is `namespaces.count`.
+  /// The selected line of the pane of namespaces. The last line, with the index `namespaces.count`, means all namespaces.
   var namespaceIndex: Int {
     namespaces.firstIndex { $0.name == query.namespace } ?? namespaces.count
   }
@@ -197,7 +197,7 @@ extension BrowseState {
     }
   }
 
-  /// Shows an error that a read of the list has thrown. If the expression is wrong, opens its input line again.
+  /// Shows an error that a read of the list has thrown. If the expression is wrong, the person can edit the expression.
   mutating func refuse(_ error: ShellError) {
     pending = nil
     message = Message(error)

@@ -123,9 +123,8 @@ struct BrowseState {
 
   /// The columns of a line of the value; nil if the value is not visible.
   var valueWidth: Int? {
-    let width =
-      page == .value ? size.columns : panes.first { $0.pane == .value }.map { $0.width - 1 }
-    return width.map { max($0, 1) }
+    page == .value
+      ? max(size.columns, 1) : panes.first { $0.pane == .value }.map { max($0.width - 1, 1) }
   }
 
   /// The number of lines of the page, or of a pane.
