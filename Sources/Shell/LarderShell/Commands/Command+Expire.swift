@@ -124,8 +124,7 @@ extension Command {
 
   /// Throws if the rules of a namespace have no lifetime: `touch` would make the entries permanent.
   private static func checkRules(of change: EntryChange) throws {
-    for namespace in change.scope.namespaces {
-      guard try namespace.info()?.rules.expires == .never else { continue }
+    for namespace in change.scope.namespaces where try namespace.info()?.rules.expires == .never {
       throw ShellError(
         .usage, "touch requires a lifetime: namespace \(namespace.name) has no rule for one",
         hint: "give one with `--ttl D`; `persist` makes entries never expire")

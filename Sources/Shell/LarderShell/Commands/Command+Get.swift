@@ -50,13 +50,11 @@ extension Command {
       return try Scope(of: call, in: session).list(as: .show(columns))
     }
     if selection.isSingleKey, case .key(let key) = selection.patterns[0] {
-      if let value = try session.singleValue(key, selection.namespaces) {
-        return try answer(value, call, in: session)
-      }
       // A word that is not a key may name a namespace. But `--out` and `--copy` need a key, so such a word is an error.
-      if destination != nil {
-        throw try session.noSuchKey(key, in: session.namespaces(selection.namespaces))
-      }
+      let value: StoredValue? =
+        try destination == nil
+        ? session.singleValue(key, selection.namespaces) : session.value(key, selection.namespaces)
+      if let value { return try answer(value, call, in: session) }
     }
     if let path = call.path(".PATH") { return try answerAll(path, call, in: session) }
     try answerAll(call, in: session)
