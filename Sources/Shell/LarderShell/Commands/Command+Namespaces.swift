@@ -57,13 +57,8 @@ extension Command {
       "use": "none again",
     ],
   ).running { call, session in
-    if let name = call.namespaceNames("NS").first {
-      let existing = try session.store.namespaces().map(\.name)
-      session.current = try NamespaceChoice.named([name]).resolved(
-        current: nil, existing: existing)[0]
-    } else {
-      session.current = nil
-    }
+    let name = call.namespaceNames("NS").first
+    session.current = try name.map { try session.namespace(.named([$0])).name }
     try session.output.answer(
       Reply([Column("namespace", in: .data): session.current.map { .text($0) } ?? .null]))
   }

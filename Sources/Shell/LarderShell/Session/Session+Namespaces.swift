@@ -1,17 +1,21 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 extension Session {
-  /// The namespaces that a choice means. Throws if a namespace of the choice does not exist.
+  /// The namespaces that a choice means, without repetitions. Throws if a namespace of the choice does not exist.
   func namespaces(_ choice: NamespaceChoice) throws -> [Store.Namespace] {
     var choice = choice
     // The namespace of `use` may have been removed, so this namespace gets the same check as a namespace in the line.
     if choice == .unnamed, let current { choice = .named([try NamespaceName(current)]) }
     guard case .named(let names) = choice else {
-      return try choice.resolved(
-        current: nil, existing: store.namespaces().map(\.name),
-        remedy: line?.source == .command ? "`-n NAME` before the command" : "`use NAME` first"
-      ).map(store.namespace)
+      let existing = try store.namespaces().map(\.name)
+      guard choice == .all || existing.count == 1 else {
+        throw NamespaceChoice.unclear(
+          among: existing,
+          remedy: line?.source == .command ? "`-n NAME` before the command" : "`use NAME` first")
+      }
+      return existing.map(store.namespace)
     }
     for name in names where try store.namespace(name.text).info() == nil {
       let error = NamespaceChoice.absent(name, existing: try store.namespaces().map(\.name))
@@ -21,7 +25,8 @@ extension Session {
         error.code, error.message, at: error.range,
         hint: "a key that begins with @ goes behind --: `-- @\(name.text)`")
     }
-    return try choice.resolved(current: nil, existing: names.map(\.text)).map(store.namespace)
+    var seen: Set<ExactString> = []
+    return names.map(\.text).filter { seen.insert(ExactString($0)).inserted }.map(store.namespace)
   }
 
   func namespace(_ choice: NamespaceChoice) throws -> Store.Namespace { try namespaces(choice)[0] }
