@@ -24,9 +24,7 @@ extension Command {
       .flag("--reset", "discard overrides; limits declared in code apply again"),
       BulkOptions.dryRun, BulkOptions.yes,
     ],
-    plain: [
-      "": "namespace limit used allowed", "--entries N": "verb namespace entries bytes",
-    ],
+    plain: ["": "namespace limit used allowed", "--entries N": "verb namespace entries bytes"],
     examples: [
       "limits": "the store, and the namespaces that have a limit",
       "limits @thumbs --bytes 50MB --policy fifo": "over what code declared",

@@ -33,8 +33,7 @@ extension Command {
         $0
       }
       let done = change.summary
-      let rest: SafeText =
-        done.unchanged == 0 ? "" : "; \(Wording.count(done.unchanged)) unchanged"
+      let rest: SafeText = done.unchanged == 0 ? "" : "; \(Wording.count(done.unchanged)) unchanged"
       try change.answer("\(past) \(Wording.entries(done.total.entries))\(rest)", fields(done))
     }
   }

@@ -19,8 +19,7 @@ extension Command {
         hint: "`--save FILE` on the command writes an export first")
     }
     guard !log.items.isEmpty else {
-      let reason: SafeText =
-        log.command.isEmpty ? "" : ": undo cannot take back \(log.command)"
+      let reason: SafeText = log.command.isEmpty ? "" : ": undo cannot take back \(log.command)"
       throw ShellError(
         .usage, "there is no change to take back\(reason)",
         hint:
