@@ -123,6 +123,7 @@ final class BrowseList {
     beyond.after = key
     // The row may be removed, or may no longer meet the conditions, so the list looks up the key of the row again.
     let isIncluded = includes && selection.patterns.allSatisfy { $0.matches(key) }
-    return (isIncluded ? [(exact, here)] : []) + [(beyond, here), (all, further)]
+    let parts = [(beyond, here), (all, further)]
+    return isIncluded ? [(exact, here)] + parts : parts
   }
 }

@@ -177,10 +177,10 @@ final class BrowseLoop {
   private func readRows() throws {
     guard let request = state.pending, !state.isTooSmall else { return }
     do {
-      let list =
-        try list.flatMap { $0.query == state.query ? $0 : nil }
-        ?? BrowseList(state.query, of: session)
-      self.list = list
+      if self.list?.query != state.query {
+        self.list = try BrowseList(state.query, of: session)
+      }
+      guard let list else { return }
       let start = ContinuousClock.now
       let (now, last) = (session.clock.now, session.store.lastCommit)
       try read(request, of: list)

@@ -168,7 +168,8 @@ extension BrowseState.ValueText {
     let facts = Self.facts(found, size, presentation.clock)
       .map { isDim ? "\(Color.dim.on)\($0)\(Color.off)" : $0 }
     let shown = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-    lines = (facts + shown.map(String.init)).flatMap { Self.wrapped($0, width) }
+      .map(String.init)
+    lines = (facts + shown).flatMap { Self.wrapped($0, width) }
   }
 
   private static func facts(_ entry: Store.Entry, _ size: Int, _ clock: WallClock) -> [String] {
@@ -178,9 +179,8 @@ extension BrowseState.ValueText {
       entry.expires.map { "\(state)expires \(clock.distance(to: $0.unix))" } ?? "never expires",
       "version \(entry.version)  codec \(entry.codec.name)\(entry.isPinned ? "  pinned" : "")",
     ]
-    if !entry.tags.isEmpty {
-      facts.append("tags " + entry.tags.map { SafeText($0).description }.joined(separator: ", "))
-    }
+    let tags = entry.tags.map { SafeText($0).description }.joined(separator: ", ")
+    if !tags.isEmpty { facts.append("tags \(tags)") }
     return facts + [""]
   }
 
@@ -194,9 +194,8 @@ extension BrowseState.ValueText {
       let isSpace = cells[index].text == " "
       let rest = cells[(index + 1)...]
       // After a space, the line must have room for the next word, or for a part of a long word. A wide character has two cells.
-      let room =
-        isSpace
-        ? min(rest.prefix { $0.text != " " }.count, width / 2) : rest.first?.text == "" ? 1 : 0
+      var room = rest.first?.text == "" ? 1 : 0
+      if isSpace { room = min(rest.prefix { $0.text != " " }.count, width / 2) }
       guard index - start + 1 + room > width else { continue }
       lines.append(Frame.text(of: cells[start..<index]))
       start = isSpace ? index + 1 : index
