@@ -37,7 +37,6 @@ struct EntryOrder {
     return isBefore(a.entry, b.entry)
   }
 
-  /// Whether `a` comes before `b`, by the facts of the two entries.
   func isBefore(_ a: Store.Entry, _ b: Store.Entry) -> Bool {
     let (a, b) = isReversed ? (b, a) : (a, b)
     return switch sort {

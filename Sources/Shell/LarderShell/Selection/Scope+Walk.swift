@@ -12,7 +12,6 @@ final class Walked {
 
   func addDamage() { damaged += 1 }
 
-  /// Writes notes about absent keys of standard input and about damaged entries that the walk has skipped.
   func note(_ host: Host) throws {
     try noteAbsent(host)
     try noteDamage(host)

@@ -7,7 +7,6 @@ import ShellLanguage
 struct SelectionWalk {
   /// If an index has more than `mostIndexed` entries, a walk through all entries is faster.
   private static let mostIndexed = 10_000
-  /// The number of keys that are read at a time in reverse order.
   private static let batch = 500
 
   private let namespaces: [Store.Namespace]
@@ -20,9 +19,9 @@ struct SelectionWalk {
   private var input: IncomingKeys?
   /// The namespaces whose ranges are still to be read.
   private var left: ArraySlice<Store.Namespace>
-  /// The next parts of the walk: ranges of one namespace, or one key from standard input in its namespaces.
+  /// The next parts of the walk: ranges of one namespace, or one key from standard input in each namespace that has the key.
   private var parts: ArraySlice<Part> = []
-  /// The last key of the first part that was read.
+  /// The key that the walk has read last in the first part; nil if the walk has read none.
   private var last: [UInt8]?
   let walked = Walked()
 

@@ -38,7 +38,6 @@ final class AnswerWriter {
   var isTable: Bool { presentation.mode == .table }
   var isForPerson: Bool { presentation.mode.isForPerson }
 
-  /// The most rows of a list that a person sees if no limit is set.
   private static let page = 50
 
   /// The most rows of a list that a person sees. Nil for all rows, as in a pipe.

@@ -151,7 +151,6 @@ package struct Host {
     }
   }
 
-  /// Standard input for a command.
   func takeInput() throws(ShellError) -> Input {
     guard let takeInput = input else {
       throw ShellError(

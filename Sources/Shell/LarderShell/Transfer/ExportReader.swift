@@ -22,7 +22,7 @@ struct ExportReader {
   let name: SafeText
   /// The number of the first line of the record that was read last. A CSV record can have newlines in quotes.
   private(set) var line = 0
-  /// The number of lines, and of their bytes, that were read.
+  /// The number of lines that were read, and the number of their bytes.
   private(set) var count = 0
   private(set) var bytes = 0
   let input: Host.Input
