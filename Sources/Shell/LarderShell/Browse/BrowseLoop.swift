@@ -177,9 +177,7 @@ final class BrowseLoop {
   private func readRows() throws {
     guard let request = state.pending, !state.isTooSmall else { return }
     do {
-      if self.list?.query != state.query {
-        self.list = try BrowseList(state.query, of: session)
-      }
+      if self.list?.query != state.query { self.list = try BrowseList(state.query, of: session) }
       guard let list else { return }
       let start = ContinuousClock.now
       let (now, last) = (session.clock.now, session.store.lastCommit)

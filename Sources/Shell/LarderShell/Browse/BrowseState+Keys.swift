@@ -154,9 +154,21 @@ extension BrowseState {
     var isOpen = true
     switch key {
     case .escape, .control("c"), .control("d"): (line.text, isOpen) = (line.before, false)
-    case .enter:
-      input = nil
-      return finish(line)
+    case .enter where line.purpose == .find:
+      (find, isOpen) = (line.text, false)
+      findNext()
+    case .enter where line.purpose == .condition:
+      (query.expression, isOpen) = (line.text, false)
+      restart()
+    case .enter where line.purpose == .expire && !line.text.isEmpty:
+      do throws(ShellError) {
+        _ = try Word(Array(line.text.utf8), isBare: false, at: 0..<0).expiryChange(clock())
+        question = BrowseChange(verb: .expire, entries: line.entries, time: line.text)
+        isOpen = false
+      } catch {
+        message = Message(error)
+      }
+    case .enter: isOpen = false
     case .backspace: _ = line.text.popLast()
     case .control("u"): line.text = ""
     case .control("w"):
@@ -174,26 +186,6 @@ extension BrowseState {
     if line.purpose == .filter, query.filter != line.text {
       query.filter = line.text
       restart()
-    }
-  }
-
-  private mutating func finish(_ line: Input) {
-    switch line.purpose {
-    case .filter: break
-    case .find:
-      find = line.text
-      findNext()
-    case .condition:
-      query.expression = line.text
-      restart()
-    case .expire where line.text.isEmpty: break
-    case .expire:
-      do throws(ShellError) {
-        _ = try Word(Array(line.text.utf8), isBare: false, at: 0..<0).expiryChange(clock())
-        question = BrowseChange(verb: .expire, entries: line.entries, time: line.text)
-      } catch {
-        (message, input) = (Message(error), line)
-      }
     }
   }
 

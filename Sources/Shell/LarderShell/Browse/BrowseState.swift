@@ -86,12 +86,11 @@ struct BrowseState {
   var message: Message?
 
   static let smallest = (columns: 40, rows: 10)
-  /// A window with fewer columns than this number shows only one pane at a time.
-  private static let narrowest = 60
 
   var isTooSmall: Bool { size.columns < Self.smallest.columns || size.rows < Self.smallest.rows }
 
-  var showsOnePane: Bool { size.columns < Self.narrowest }
+  /// Whether the window is so narrow that it shows only one pane at a time.
+  var showsOnePane: Bool { size.columns < 60 }
 
   /// The number of lines of a pane.
   var height: Int { max(size.rows - Page.panes.rawValue, 1) }

@@ -21,8 +21,7 @@ struct Frame: Equatable {
     cells = Array(repeating: Cell(), count: columns * rows)
   }
 
-  /// Puts text into cells of a row, and returns the column after the text. Text beyond the width is cut. The text may contain the
-  /// escape sequences of `Color`.
+  /// Puts text into cells of a row, and returns the column after the text. Text beyond `width` or beyond the row is cut.
   @discardableResult
   mutating func put(
     _ text: String, at row: Int, _ column: Int, width: Int? = nil, _ color: Color? = nil
@@ -38,8 +37,7 @@ struct Frame: Equatable {
     return column + shown.count
   }
 
-  /// The cells of a text. A rendition of `Color` in the text replaces `rendition` up to `Color.off`. Any other control character
-  /// becomes `?`.
+  /// The cells of a text that may contain the escape sequences of `Color`. Any other control character becomes `?`.
   static func cells(of text: String, rendition: String = "") -> [Cell] {
     var cells: [Cell] = []
     var current = rendition
