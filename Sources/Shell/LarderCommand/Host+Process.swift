@@ -46,6 +46,8 @@ extension Host {
     redirect = { try Sink($0, environment) }
     history = { try Self.useHistory(environment, to: "read") { try $0.load() } ?? [] }
     forgetHistory = { _ = try Self.useHistory(environment, to: "clear") { try $0.clear() } }
+    storeFacts = Self.sharedFacts(of:)
+    entryFacts = Self.sharedFacts(in:)
     if !readsCommands {
       var isTaken = false
       input = {

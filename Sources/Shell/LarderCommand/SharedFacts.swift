@@ -3,18 +3,17 @@ import LarderShared
 import LarderShell
 import ShellLanguage
 
-extension Additions {
-  /// The facts that a shared tier (a Redis or Valkey server for several machines) adds to answers about a store and its entries.
-  static var shared: Additions {
-    var additions = Additions()
-    additions.storeFacts = { try SharedStatus(of: $0)?.facts ?? [] }
-    additions.entryFacts = { namespace in
-      guard let status = try SharedStatus(of: namespace.store),
-        status.namespaces.contains(namespace.name)
-      else { return nil }
-      return { [("shared", status.cell(for: $0))] }
-    }
-    return additions
+/// The facts that a shared tier (a Redis or Valkey server for several machines) adds to answers about a store and its entries.
+extension Host {
+  static func sharedFacts(of store: Store) throws -> [Fact] {
+    try SharedStatus(of: store)?.facts ?? []
+  }
+
+  static func sharedFacts(in namespace: Store.Namespace) throws -> ((Store.Entry) -> [Fact])? {
+    guard let status = try SharedStatus(of: namespace.store),
+      status.namespaces.contains(namespace.name)
+    else { return nil }
+    return { [("shared", status.cell(for: $0))] }
   }
 }
 
@@ -24,7 +23,7 @@ extension SharedStatus {
     return reader == nil ? "unconfirmed: no process reads the log" : "unconfirmed: out of touch"
   }
 
-  fileprivate var facts: [Additions.Fact] {
+  fileprivate var facts: [Host.Fact] {
     [
       ("shared_application", .text(application ?? "never reached")), ("shared_state", .text(state)),
       ("shared_reader", reader.map { .text("process \($0)") } ?? .null),

@@ -24,7 +24,7 @@ final class ShellRunner {
         || options.steps.isEmpty)
     session = Session(
       store: store, options: storeOptions, settings: Settings(options, environment),
-      host: Host(readsCommands: readsCommands, environment, output), additions: .shared)
+      host: Host(readsCommands: readsCommands, environment, output))
     session.variables = options.variables
     if let name = options.namespace { try session.use(name) }
   }

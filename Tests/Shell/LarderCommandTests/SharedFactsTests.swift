@@ -15,14 +15,14 @@ import class LarderSharedTesting.TierLink
 @Suite struct SharedFactsTests {
   private func facts(_ store: Store) throws -> [String: Cell] {
     Dictionary(
-      uniqueKeysWithValues: try Additions.shared.storeFacts(store).map { ($0.name, $0.cell) })
+      uniqueKeysWithValues: try LarderShell.Host.sharedFacts(of: store).map { ($0.name, $0.cell) })
   }
 
   @Test func `stats and info show the state, the position and what waits`() async throws {
     let clock = ManualClock(now: Timestamp(milliseconds: 1_795_000_000_000))
     let store = try Store.temporary(options: Store.Options(clock: clock))
     #expect(try facts(store).isEmpty)
-    #expect(try Additions.shared.entryFacts(store.namespace("prices")) == nil)
+    #expect(try LarderShell.Host.sharedFacts(in: store.namespace("prices")) == nil)
     let tier = MemoryTier(application: "shop", clock: clock)
     let link = TierLink(to: tier)
     let cache: SharedCache<String> = store.cache(TextCodec(), in: "prices", shared: Shared(link))
@@ -37,7 +37,7 @@ import class LarderSharedTesting.TierLink
     #expect(known["shared_outbox"] == .number(0))
     #expect(known["shared_namespaces"] == .list([.text("prices")]))
     let entry = try #require(try store.namespace("prices").entry(for: "a"))
-    let ofEntry = try #require(try Additions.shared.entryFacts(store.namespace("prices")))
+    let ofEntry = try #require(try LarderShell.Host.sharedFacts(in: store.namespace("prices")))
     guard case .text(let words)? = ofEntry(entry).first?.cell else {
       return #expect(Bool(false), "an entry of the tier has no fact")
     }

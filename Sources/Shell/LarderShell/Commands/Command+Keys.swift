@@ -76,10 +76,8 @@ extension Command {
     let missing = answers.filter { !$0.isThere }.map(\.key)
     if let error = try session.damage(of: missing, in: [namespace]) { throw error }
     let shown: Column.Visibility = call.has("--stdin") ? .everywhere : [.table, .data]
-    let columns = [
-      Column("namespace", in: .data), Column("key", title: "", in: shown, holdsBytes: true),
-      Column("exists", title: ""),
-    ]
+    let columns = Column.untitled(
+      Column("namespace", in: .data), Column("key", in: shown, holdsBytes: true), "exists")
     let rows = answers.map { [.text(namespace.name), .bytes($0.key), .bool($0.isThere)] as [Cell] }
     try session.output.answer(.rows(columns, rows))
     guard !missing.isEmpty else { return .done }
@@ -114,8 +112,8 @@ extension Command {
     let clock = session.wallClock
     let bodies = entries.map { ResponseBody(of: $0)?.summary }
     let hasBodies = bodies.contains { $0 != nil }
-    let additions = try session.additions.entryFacts(namespace) ?? { _ in [] }
-    let added = zip(entries, bodies).map { entry, body -> [Additions.Fact] in
+    let additions = try session.host.entryFacts(namespace) ?? { _ in [] }
+    let added = zip(entries, bodies).map { entry, body -> [Host.Fact] in
       additions(entry) + (hasBodies ? [(name: "body", cell: Cell.optional(body, Cell.text))] : [])
     }
     let columns = factColumns + added[0].map { Column($0.name) }

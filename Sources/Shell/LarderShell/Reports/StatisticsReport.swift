@@ -13,7 +13,7 @@ struct StatisticsReport {
   private let namespaces: [Statistics.Namespace]
   private let limitInfo: StoreLimitInfo
   private let isWhole: Bool
-  private let added: [Additions.Fact]
+  private let added: [Host.Fact]
   private let http: [HTTPCounts]
 
   init(of session: Session, only: String?) throws {
@@ -21,7 +21,7 @@ struct StatisticsReport {
     limitInfo = try session.store.limits()
     // The counts of `living` do not include expired entries that are still in the file.
     let living = try session.livingNamespaces()
-    added = try session.additions.storeFacts(session.store)
+    added = try session.host.storeFacts(session.store)
     http = try HTTPCounts.read(from: session.store)
       .filter { only == nil || $0.namespace.isExactly(only) }
     // This process reads only for this command, so the readers of this process are removed from the list.
@@ -146,7 +146,7 @@ struct StatisticsReport {
       ("memory", limits.memory),
     ])
     facts += Self.counts(statistics.reads, stale: "stale hits", rate: "hit rate")
-    var further: [Additions.Fact] = []
+    var further: [Host.Fact] = []
     if let size = statistics.writeBuffer?.size {
       further = [("write_buffer", .size(size.used)), ("buffer_limit", .size(size.limit ?? 0))]
     }

@@ -1,3 +1,4 @@
+package import Larder
 package import ShellLanguage
 
 /// The services that the program gives to a session. If `read`, `make`, `redirect` or `directory` fails, the service throws a
@@ -176,6 +177,13 @@ package struct Host {
 
   /// Turns the name of a directory into the path at which a command may create the directory.
   package var directory: (_ path: String) throws -> String = { $0 }
+
+  package typealias Fact = (name: String, cell: Cell)
+
+  /// Facts of other libraries about the whole store, for `stats`. The shell imports none of these libraries.
+  package var storeFacts: (Store) throws -> [Fact] = { _ in [] }
+  /// Further columns of `info` for the entries of a namespace.
+  package var entryFacts: (Store.Namespace) throws -> ((Store.Entry) -> [Fact])? = { _ in nil }
 
   package init(
     write: @escaping ([UInt8]) throws -> Void, read: @escaping (_ path: String) throws -> Input,

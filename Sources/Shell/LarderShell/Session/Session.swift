@@ -15,7 +15,6 @@ package final class Session {
   }
   package internal(set) var current: String?
   var undo = UndoLog()
-  let additions: Additions
   /// The values that replace `:name` in the commands of a file.
   package var variables = Variables()
   /// Whether the prompt must forget the lines that a person can recall.
@@ -30,10 +29,8 @@ package final class Session {
   private(set) lazy var queries = newQueries
 
   package init(
-    store: Store, options: Store.Options = Store.Options(), settings: Settings, host: Host,
-    additions: Additions = Additions()
+    store: Store, options: Store.Options = Store.Options(), settings: Settings, host: Host
   ) {
-    self.additions = additions
     self.store = store
     self.options = options
     self.host = host
@@ -146,18 +143,6 @@ package final class Session {
     }
     return try result.get()
   }
-}
-
-/// Facts of other libraries that the program adds to the answers about a store. The shell imports none of these libraries.
-package struct Additions {
-  package typealias Fact = (name: String, cell: Cell)
-
-  /// The facts about the whole store for `stats`. Empty if the store has no such facts.
-  package var storeFacts: (Store) throws -> [Fact] = { _ in [] }
-  /// Further columns of `info` for the entries of a namespace.
-  package var entryFacts: (Store.Namespace) throws -> ((Store.Entry) -> [Fact])? = { _ in nil }
-
-  package init() {}
 }
 
 /// ^C was pressed, so the running command ends.
