@@ -45,11 +45,10 @@ extension Command {
     }
     let difference = ValueDifference(values[0], values[1])
     let arrow = session.output.presentation.arrow
-    let columns = [
-      Column("mark", title: "", in: .table), Column("change", in: [.plain, .data]),
-      Column("place", title: ""), Column("values", title: "", in: .table),
-      Column("before", in: [.plain, .data]), Column("after", in: [.plain, .data]),
-    ]
+    let columns = Column.untitled(
+      Column("mark", in: .table), Column("change", in: [.plain, .data]), "place",
+      Column("values", in: .table), Column("before", in: [.plain, .data]),
+      Column("after", in: [.plain, .data]))
     let rows = difference.changes.map { change -> [Cell] in
       let texts = [change.before, change.after].compactMap(\.self)
       return [
@@ -69,12 +68,11 @@ extension Command {
   }
 
   private static func reply(_ changes: [ExportContent.Change], _ arrow: String) -> Reply {
-    let columns = [
-      Column("mark", title: "", in: .table), Column("change", in: [.plain, .data]),
-      Column("namespace", title: ""), Column("key", title: "", holdsBytes: true),
-      Column("size_before", in: [.plain, .data]), Column("size", in: [.plain, .data]),
-      Column("sizes", title: "", in: .table), Column("remark", title: "", in: .table),
-    ]
+    let columns = Column.untitled(
+      Column("mark", in: .table), Column("change", in: [.plain, .data]), "namespace",
+      Column("key", holdsBytes: true), Column("size_before", in: [.plain, .data]),
+      Column("size", in: [.plain, .data]), Column("sizes", in: .table),
+      Column("remark", in: .table))
     let rows = changes.map { change -> [Cell] in
       let sizes = [change.before, change.after].compactMap { $0.map(Wording.size) }
       return [

@@ -23,10 +23,7 @@ extension Command {
         throw error.pointing(at: call.range("VALUE"))
       }
     }
-    let columns = [
-      Column("option", title: ""), Column("value", title: ""),
-      Column("about", title: "", in: .table),
-    ]
+    let columns = Column.untitled("option", "value", Column("about", in: .table))
     let rows = (named.map { [$0] } ?? ShellOption.allCases).map { option -> [Cell] in
       [.text(option.rawValue), .text(option.value(in: session)), .prose(option.summary)]
     }
@@ -42,10 +39,8 @@ extension Command {
     if let name = call.choice("MODE"), let mode = OutputMode(rawValue: name) {
       session.settings.mode = mode
     } else {
-      let columns = [
-        Column("mode", title: ""), Column("current", title: "", in: .data),
-        Column("mark", title: "", in: .table),
-      ]
+      let columns = Column.untitled(
+        "mode", Column("current", in: .data), Column("mark", in: .table))
       let rows = OutputMode.allCases.map { mode -> [Cell] in
         let isSet = mode == session.settings.mode
         return [.text(mode.rawValue), .bool(isSet), .prose(isSet ? "current" : mode.summary)]
@@ -94,8 +89,7 @@ extension Command {
           of: words[0], pause: session.host.checkInterruption) != nil
     }
     let rows = lines.suffix(count).map { [.number($0.offset + 1), .text($0.element)] as [Cell] }
-    try session.output.answer(
-      .rows([Column("number", title: ""), Column("line", title: "")], rows))
+    try session.output.answer(.rows(Column.untitled("number", "line"), rows))
   }
 
   static let source = CommandSpec(

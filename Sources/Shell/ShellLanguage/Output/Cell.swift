@@ -70,6 +70,13 @@ package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
 
   package init(stringLiteral name: String) { self.init(name) }
 
+  /// The columns of a table without a header.
+  package static func untitled(_ columns: Column...) -> [Column] {
+    columns.map {
+      Column($0.name, title: "", in: $0.visibility, holdsBytes: $0.holdsBytes, group: $0.group)
+    }
+  }
+
   /// Whether the column holds keys, namespaces or tags. A person may type such names back, so quotes are escaped.
   package var isName: Bool { ["key", "namespace", "prefix", "tags", "old", "new"].contains(name) }
 }
