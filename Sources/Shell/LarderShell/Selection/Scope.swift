@@ -99,9 +99,10 @@ extension Scope {
   func save(_ call: Invocation) throws {
     guard let path = call.bytes("--save") else { return }
     let writer = try session.host.make(LocalFile.path(path), false)
-    var run = Export(scope: self, format: .jsonl, shown: [], writer: writer)
-    try run.run(unfinished: "nothing was removed, and the file was not created")
-    try session.host.notify("saved \(run.done.words) to \(path)")
+    let done = try export(
+      as: .jsonl, to: writer, unfinished: "nothing was removed, and the file was not created"
+    ).done
+    try session.host.notify("saved \(done.words) to \(path)")
   }
 
   /// Throws if the selection lists keys, and one of these keys is in none of the namespaces.

@@ -40,10 +40,9 @@ extension Session {
       if isQuick, try namespace.keys(endingBy: clock.now, atMost: Self.mostQuick) == nil {
         return info
       }
-      let expired = try Scope(all: [namespace], in: self).expired()
+      let living = try Tally(info) - Scope(all: [namespace], in: self).expired()
       var info = info
-      info.entries = max(info.entries - expired.entries, 0)
-      info.bytes = max(info.bytes - expired.bytes, 0)
+      (info.entries, info.bytes) = (living.entries, living.bytes)
       return info
     }
   }

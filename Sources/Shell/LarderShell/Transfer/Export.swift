@@ -83,24 +83,20 @@ enum ExportFormat: String, CaseIterable {
   }
 }
 
-/// Writes the entries of a selection, each on its own line.
-struct Export {
-  let scope: Scope
-  let format: ExportFormat
-  let shown: [QueryColumn]
-  let writer: Host.Sink
-  private(set) var last: Store.Entry?
-  private(set) var done = Tally()
-  private(set) var walked = Walked()
-  private(set) var negative = 0
-
+extension Scope {
+  /// Writes the entries of the selection, each on its own line.
+  ///
   /// - Parameter unfinished: Words that say in which state an interruption leaves the output.
-  mutating func run(unfinished: SafeText) throws {
+  func export(
+    as format: ExportFormat, showing shown: [QueryColumn] = [], to writer: Host.Sink,
+    unfinished: SafeText
+  ) throws -> (done: Tally, negative: Int, walked: Walked) {
+    var (done, negative) = (Tally(), 0)
+    var last: Store.Entry?
     do {
-      let namespaces = try scope.namespaces.map { try scope.session.info(of: $0.name) }
-      try writer.write(format.head(namespaces, shown))
-      walked = try scope.walk(showing: "exporting", readingValues: true) { entry, value in
-        (entry: entry.withoutExtras, line: line(of: entry, value))
+      try writer.write(format.head(namespaces.map { try session.info(of: $0.name) }, shown))
+      let walked = try walk(showing: "exporting", readingValues: true) { entry, value in
+        (entry: entry.withoutExtras, line: line(of: entry, value, format, shown))
       } _: { items in
         for item in items {
           if let line = item.line {
@@ -113,6 +109,7 @@ struct Export {
         }
       }
       _ = try writer.finish(true)
+      return (done, negative, walked)
     } catch is Interruption {
       let place: SafeText = last.map { ", the last \($0.namespace) \($0.key.bytes)" } ?? ""
       throw ShellError.interrupted("\(done.words) written\(place)", hint: unfinished)
@@ -120,9 +117,10 @@ struct Export {
   }
 
   /// The line of an entry; nil for a negative entry, because such an entry has no value.
-  private func line(of entry: Store.Entry, _ value: Span<UInt8>) -> [UInt8]? {
-    let values =
-      shown.isEmpty ? [] : scope.session.queries.columns(shown.map(\.operand), entry, value)
+  private func line(
+    of entry: Store.Entry, _ value: Span<UInt8>, _ format: ExportFormat, _ shown: [QueryColumn]
+  ) -> [UInt8]? {
+    let values = shown.isEmpty ? [] : session.queries.columns(shown.map(\.operand), entry, value)
     let columns = zip(shown, values).map { (Column($0.label), $1.cell) }
     return entry.isNegative ? nil : format.line(entry, value, columns)
   }
