@@ -123,12 +123,3 @@ extension Command {
       ])
   }
 }
-
-extension Scope {
-  /// The scope without its limit, for a command that applies the limit to its results.
-  var unlimited: Scope {
-    var unlimited = self
-    unlimited.selection.limit = nil
-    return unlimited
-  }
-}

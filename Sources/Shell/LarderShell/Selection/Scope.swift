@@ -12,6 +12,13 @@ struct Scope {
   var namesNamespaces: Bool { namespaces.count > 1 }
 
   func total() throws -> Int { try namespaces.map { try $0.count() }.reduce(0, +) }
+
+  /// The scope without its limit, for a command that applies the limit to its results.
+  var unlimited: Scope {
+    var unlimited = self
+    unlimited.selection.limit = nil
+    return unlimited
+  }
 }
 
 extension Scope {
