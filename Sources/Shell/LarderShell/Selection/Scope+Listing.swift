@@ -28,8 +28,7 @@ extension Scope {
         if shown == most { lastKey = entry.key.bytes }
         return shown <= most ? form.row(entry, value, session) : []
       } _: { rows in
-        let rows = rows.filter { !$0.isEmpty }
-        if !rows.isEmpty { try write(rows) }
+        try write(rows.filter { !$0.isEmpty })
         if shown >= most { end = end ?? ContinuousClock.now + Self.countingTime }
       } while: {
         end.map { shown - most < Self.countedRest && ContinuousClock.now < $0 } ?? true
