@@ -96,36 +96,31 @@ struct ExportReader {
   /// The next line without its newline, or in a CSV file the lines of the next record.
   private mutating func nextRecord() throws -> [UInt8]? {
     line = count + 1
-    guard var record = try wholeLine() else { return nil }
+    guard var record = try nextLine() else { return nil }
     func hasOpenQuote(_ text: [UInt8]) -> Bool { text.count { $0 == .doubleQuote } % 2 == 1 }
     let isCSV = hasHead ? table != nil : record.first != UInt8(ascii: "{")
     var isOpen = isCSV && hasOpenQuote(record)
-    while isOpen, let more = try wholeLine() {
+    while isOpen, let more = try nextLine(after: record.count + 1) {
       isOpen = !hasOpenQuote(more)
       record += [.newline] + more
-      try checkLength(record)
     }
     if record.last == .carriageReturn { record.removeLast() }
     return record
   }
 
-  private mutating func wholeLine() throws -> [UInt8]? {
-    guard var line = try input.item(.newline, hasHead ? Self.longest : Self.longestFirst) else {
-      return nil
-    }
-    try checkLength(line)
-    bytes += line.count + 1
-    // Some editors write a byte order mark at the start of a file, so the mark is removed.
-    if count == 0, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
-    count += 1
-    return line
-  }
-
-  private func checkLength(_ record: [UInt8]) throws(ShellError) {
+  /// - Parameter before: The number of bytes of the record before the next line.
+  private mutating func nextLine(after before: Int = 0) throws -> [UInt8]? {
     let most = hasHead ? Self.longest : Self.longestFirst
-    guard record.count > most else { return }
-    throw ShellError(
-      .usage, "\(name):\(line):1: the line is longer than \(Wording.size(most))",
-      hint: hasHead ? "lines of an export are shorter" : "it does not begin like an export")
+    guard var text = try input.item(.newline, most) else { return nil }
+    guard before + text.count <= most else {
+      throw ShellError(
+        .usage, "\(name):\(line):1: the line is longer than \(Wording.size(most))",
+        hint: hasHead ? "lines of an export are shorter" : "it does not begin like an export")
+    }
+    bytes += text.count + 1
+    // Some editors write a byte order mark at the start of a file, so the mark is removed.
+    if count == 0, text.starts(with: [0xEF, 0xBB, 0xBF]) { text.removeFirst(3) }
+    count += 1
+    return text
   }
 }
