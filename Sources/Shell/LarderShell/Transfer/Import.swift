@@ -104,10 +104,7 @@ struct Import {
     guard !waiting.isEmpty else { return }
     // Sorts the lines by key. Neighbouring entries are in the same pages of the store, so the batch writes fewer pages.
     waiting.sort {
-      if !$0.entry.namespace.isExactly($1.entry.namespace) {
-        return $0.entry.namespace < $1.entry.namespace
-      }
-      return $0.entry.key.lexicographicallyPrecedes($1.entry.key)
+      ($0.entry.namespace, Key($0.entry.key)) < ($1.entry.namespace, Key($1.entry.key))
     }
     var counts = counts
     var line = 0
