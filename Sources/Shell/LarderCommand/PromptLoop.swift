@@ -26,10 +26,9 @@ struct PromptLoop {
       return
     }
     let session = runner.session
-    let names = CompletionSource(session)
     let editor = try LineEditor(
       showsColors: session.settings.hasColor, hasUnicode: session.settings.hasUnicode,
-      complete: { names.completion(of: $0, cursor: $1) },
+      complete: { session.completion(of: $0, cursor: $1) },
       hint: { session.settings.showsHints ? CommandTable.standard.hint(behind: $0) : nil })
     if let file = LineEditor.HistoryFile.standard(environment: environment) {
       Self.noting(runner.messages) { () throws(TerminalError) in
@@ -186,9 +185,9 @@ struct PromptLoop {
   }
 }
 
-extension CompletionSource {
-  func completion(of line: [UInt8], cursor: Int) -> Completion {
-    let found = Completer(.standard).completion(of: Array(line[..<cursor])) { self.found($0) }
+extension Session {
+  fileprivate func completion(of line: [UInt8], cursor: Int) -> Completion {
+    let found = Completer(.standard).completion(of: Array(line[..<cursor]), find: candidates)
     return Completion(from: found.range.lowerBound, found.candidates, isCut: found.isCut)
   }
 }

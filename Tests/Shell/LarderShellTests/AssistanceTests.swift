@@ -164,8 +164,8 @@ import Testing
 
 @Suite struct KeyCompletionTests {
   private func texts(_ line: String, in shell: Shell) -> [String] {
-    let source = CompletionSource(shell.session)
-    return Completer(.standard).completion(of: bytes(line)) { source.found($0) }.candidates
+    Completer(.standard).completion(of: bytes(line)) { shell.session.candidates(for: $0) }
+      .candidates
       .map { $0.hasSuffix(" ") ? String($0.dropLast()) : $0 }
   }
 
@@ -179,13 +179,13 @@ import Testing
       try batch.set("v", for: "kax", in: shell.store.namespace("d"), expires: .after(.seconds(1)))
     }
     shell.clock.advance(by: .seconds(2))
-    let source = CompletionSource(shell.session)
-    let found = source.found(.keys(.all, prefix: bytes("ka")))
+    let session = shell.session!
+    let found = session.candidates(for: .keys(.all, prefix: bytes("ka")))
     #expect(found.isCut && found.names.allSatisfy { $0.starts(with: bytes("ka1")) })
-    let other = source.found(.keys(.all, prefix: bytes("k")))
+    let other = session.candidates(for: .keys(.all, prefix: bytes("k")))
     #expect(other.isCut && other.names.contains(bytes("k")))
     try shell.store.namespace("b").set("v", for: "ka2")
-    #expect(source.found(.keys(.all, prefix: bytes("ka"))).names.contains(bytes("ka2")))
+    #expect(session.candidates(for: .keys(.all, prefix: bytes("ka"))).names.contains(bytes("ka2")))
   }
 
   @Test func `keys of integers and UUIDs are completed as they are typed`() throws {

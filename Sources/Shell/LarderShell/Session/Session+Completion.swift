@@ -2,35 +2,29 @@ import Larder
 import LarderSystem
 package import ShellLanguage
 
-package final class CompletionSource {
+extension Session {
   private static let mostFound = 500
   private static let mostTime = Duration.milliseconds(200)
 
-  private let session: Session
-  private var knownFields: [ExactString: Set<String>] = [:]
-
-  package init(_ session: Session) { self.session = session }
-
   /// Finds names in a short time. After an error there are no candidates, because a message would appear in the typed line.
-  package func found(_ request: Completer.Request) -> Completer.Found {
+  package func candidates(for request: Completer.Request) -> Completer.Found {
     do {
       switch request {
       case .namespaces(let prefix):
-        let names = try session.store.namespaces().map { Array($0.name.utf8) }
+        let names = try store.namespaces().map { Array($0.name.utf8) }
         return (names.filter { $0.starts(with: prefix) }, false)
-      case .keys(let choice, let prefix):
-        return try keys(with: prefix, in: session.namespaces(choice))
+      case .keys(let choice, let prefix): return try keys(with: prefix, in: namespaces(choice))
       case .files(let prefix): return try LocalFile.completions(of: prefix, atMost: Self.mostFound)
-      case .fields(let choice): return (try fields(of: session.namespaces(choice)), false)
+      case .fields(let choice): return (try fields(of: namespaces(choice)), false)
       }
     } catch {
       return ([], false)
     }
   }
 
-  private func keys(with prefix: [UInt8], in namespaces: [Store.Namespace]) throws
-    -> Completer.Found
-  {
+  private func keys(
+    with prefix: [UInt8], in namespaces: [Store.Namespace]
+  ) throws -> Completer.Found {
     var keys: Set<[UInt8]> = []
     var isCut = false
     let start = ContinuousClock.now
@@ -61,25 +55,19 @@ package final class CompletionSource {
   private static let mostSampleTime = Duration.milliseconds(50)
   private static let largestValue = 100_000
 
-  /// The names of the fields of objects, such as `a.b`, in order. A session reads the names once, from a few values.
+  /// The names of the fields of objects in a few values, such as `a.b`, in order.
   private func fields(of namespaces: [Store.Namespace]) throws -> [[UInt8]] {
     var names: Set<String> = []
     let end = ContinuousClock.now + Self.mostSampleTime
     for namespace in namespaces {
-      let name = ExactString(namespace.name)
-      if knownFields[name] == nil {
-        var own: Set<String> = []
-        var values = 0
-        try namespace.scanReadable { _, value in
-          if value.count <= Self.largestValue {
-            values += 1
-            own.formUnion(JSONText.paths(of: value.bytes))
-          }
-          return values < Self.mostValues && ContinuousClock.now < end
+      var values = 0
+      try namespace.scanReadable { _, value in
+        if value.count <= Self.largestValue {
+          values += 1
+          names.formUnion(JSONText.paths(of: value.bytes))
         }
-        knownFields[name] = own
+        return values < Self.mostValues && ContinuousClock.now < end
       }
-      names.formUnion(knownFields[name] ?? [])
     }
     return names.sorted().map { Array($0.utf8) }
   }
