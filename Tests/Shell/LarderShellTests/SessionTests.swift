@@ -135,7 +135,7 @@ struct SessionPartTests {
             return $0 ? "done" : nil
           })
       }
-      host.window = { .init(columns: 80, rows: 24) }
+      host.window = { (columns: 80, rows: 24) }
       return AnswerWriter(to: host, settings: settings, clock: ManualClock())
     }
   }

@@ -207,7 +207,8 @@ final class BrowseLoop {
       let there = Set(found.map { EntryID($0) })
       let removed = try state.rows.map(\.id).filter { id in
         let namespace = session.store.namespace(id.namespace.string)
-        return try !there.contains(id) && !namespace.holds(id.key, false)
+        return try !there.contains(id)
+          && namespace.entry(for: id.key)?.state ?? .expired == .expired
       }
       state.show(
         found, for: request, removed: Set(removed), since: readAt, at: session.clock.monotonic)
