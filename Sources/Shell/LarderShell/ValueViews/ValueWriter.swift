@@ -88,15 +88,18 @@ extension AnswerWriter {
   /// Writes the fields of one value, each on its own line. In JSON, a list is one array.
   func writeFields(_ fields: [FieldText], isList: Bool) throws {
     let mode = presentation.mode
+    let isJSON = mode == .json || mode == .jsonl
+    var lines = fields.map { isJSON ? $0.json : $0.text }
     if mode == .json, isList {
-      return try write(
-        [UInt8(ascii: "[")] + fields.map(\.json).joined(separator: [UInt8(ascii: ",")])
-          + Array("]\n".utf8))
+      let list = lines.joined(separator: [UInt8(ascii: ",")])
+      lines = [Array("[".utf8) + list + Array("]".utf8)]
     }
-    for field in fields {
-      let bytes = mode == .json || mode == .jsonl ? field.json : field.text
-      let shown = presentation.isTerminal ? Array(Quoting.printable(bytes).utf8) : bytes
-      try write(shown + [.newline])
+    for line in lines {
+      guard presentation.isTerminal else {
+        try write(line + [.newline])
+        continue
+      }
+      try write((isJSON ? JSON.printable(line) : Array(Quoting.printable(line).utf8)) + [.newline])
     }
   }
 

@@ -79,8 +79,21 @@ package enum JSON: Sendable, Hashable {
     }
   }
 
+  /// JSON text that is safe to print: escapes replace hidden characters, and spaces replace newlines and tabs between tokens.
+  package static func printable(_ text: some Collection<UInt8>) -> [UInt8] {
+    guard !text.allSatisfy(\.isPrintable) else { return Array(text) }
+    var safe = ""
+    for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
+      switch scalar {
+      case "\n", "\t", "\r": safe.append(" ")
+      default: append(scalar, to: &safe)
+      }
+    }
+    return Array(safe.utf8)
+  }
+
   /// Appends a scalar. A control or hidden character becomes an escape such as `\u202e`, or two escapes if beyond U+FFFF.
-  static func append(_ scalar: Unicode.Scalar, to result: inout String) {
+  private static func append(_ scalar: Unicode.Scalar, to result: inout String) {
     guard scalar.isControl || scalar.isHidden else { return result.unicodeScalars.append(scalar) }
     for unit in String(scalar).utf16 { result += "\\u" + Quoting.hex(unit) }
   }

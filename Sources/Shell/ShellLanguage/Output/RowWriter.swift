@@ -56,12 +56,11 @@ package struct RowWriter: Sendable {
 
   private func append(_ row: [Cell], isFirst: Bool, to bytes: inout [UInt8]) {
     switch presentation.mode {
-    case .json:
-      if !isFirst { bytes.append(UInt8(ascii: ",")) }
-      bytes += object(row).text.utf8
-    case .jsonl:
-      bytes += object(row).text.utf8
-      bytes.append(.newline)
+    case .json, .jsonl:
+      if !isFirst, presentation.mode == .json { bytes.append(UInt8(ascii: ",")) }
+      let text = object(row).text.utf8
+      if presentation.isTerminal { bytes += JSON.printable(text) } else { bytes += text }
+      if presentation.mode == .jsonl { bytes.append(.newline) }
     case .csv:
       let line = CSV.line(zip(row, columns).flatMap { CSV.fields($0, of: $1) })
       bytes += presentation.isTerminal ? Self.visible(line.dropLast(2)) + line.suffix(2) : line

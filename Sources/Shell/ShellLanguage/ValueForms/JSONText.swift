@@ -86,15 +86,7 @@ package struct JSONText {
   /// Whether the text is an object or an array. Otherwise the text is a single number, string or word.
   package var isStructured: Bool { tokens.first?.kind == .open }
 
-  package func text(_ token: Token) -> [UInt8] {
-    let text = bytes[token.range]
-    guard !text.allSatisfy(\.isPrintable) else { return Array(text) }
-    var safe = ""
-    for scalar in String(decoding: text, as: UTF8.self).unicodeScalars {
-      JSON.append(scalar, to: &safe)
-    }
-    return Array(safe.utf8)
-  }
+  package func text(_ token: Token) -> [UInt8] { JSON.printable(bytes[token.range]) }
 
   package var minified: [UInt8] { line(of: 0, isCompact: true, text) }
 
