@@ -36,7 +36,7 @@ struct Study: Sendable {
 }
 
 extension Trace {
-  /// The capacities for a trace: as percentages of its number of different keys, and as entries.
+  /// The capacities for a trace, each as a percentage of the number of different keys and as a number of entries.
   func capacities(_ percents: [Double], least: Int) -> [(percent: Double, entries: Int)] {
     if let capacity { return [(100 * Double(capacity) / Double(max(1, keys)), capacity)] }
     return percents.map { ($0, Int(Double(keys) * $0 / 100)) }.filter { $0.1 >= least }

@@ -23,16 +23,16 @@ struct SequenceTests {
   }
 
   @Test func `SIEVE leaves a used entry where it is and its hand beyond`() {
-    // D: the hand passes A (used), evicts B and stops at C. E: evicts C, stops at D. F: evicts D. So A is still cached.
+    // D: the hand passes A, which was used, evicts B and stops at C. E evicts C, and F evicts D. So A is still cached.
     #expect(outcome(SIEVE.self, capacity: 3, "ABCADEFA") == "...H...H")
     // The requests up to F are as above. Then A, E and F are hits: E and F are new, and A is still cached.
     #expect(outcome(SIEVE.self, capacity: 3, "ABCADEFAEFD") == "...H...HHH.")
   }
 
   @Test func `S3-FIFO evicts one-hit wonders first and takes ghosts into main`() {
-    // The small queue may hold 1 of 10 entries. A fills it, so B to J go to main. K: small evicts A, which becomes a ghost. A:
-    // because of its ghost, A enters main, which now has 10 entries; small evicts K. L: main has more than its 9 entries, so
-    // main evicts B without a ghost. B: main has 9 entries, so small evicts L and then holds B.
+    // The small queue may hold 1 of 10 entries. A fills this queue, so B to J enter main. K: small evicts A, and A becomes a
+    // ghost. A: because of its ghost, A enters main, which now has 10 entries; small evicts K. L: main may hold only 9 entries,
+    // so main evicts B without a ghost. B: main has 9 entries, so small evicts L and then holds B.
     let letters = "ABCDEFGHIJ" + "K" + "A" + "L" + "C" + "B" + "A" + "L" + "C"
     #expect(outcome(S3FIFO.self, capacity: 10, letters) == ".........." + "..." + "H" + ".H" + ".H")
   }
@@ -58,14 +58,14 @@ struct SequenceTests {
   }
 
   @Test func `OPT evicts what comes back last and declines what never does`() {
-    // With room for two, C is declined, because A and B are requested before C. So A and B are hits.
+    // With room for two entries, C is not stored, because the next requests are for A and B. So A and B are hits.
     #expect(outcome(OPT.self, capacity: 2, "ABCABC") == "...HH.")
     #expect(outcome(OPT.self, capacity: 1, "ABBA") == "..H.")
     #expect(outcome(OPT.self, capacity: 1, "ABCA") == "...H")
   }
 
   @Test func `adaptive lets an entry in over an unused one only if it was used`() {
-    // The window may hold less than 1 of 5 entries. F pushes E out of the window. E was not used, so E is evicted.
+    // The window holds only the newest entry, so F pushes E out of the window. E was not used, so E is evicted.
     #expect(
       outcome(Adaptive<ExactTable>.self, capacity: 5, "ABCDEF" + "ABCDF") == "......"
         + "HHHHH")

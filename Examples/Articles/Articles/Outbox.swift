@@ -14,7 +14,7 @@ public struct PendingEdit: Codable, Sendable, Hashable {
       case .unarchive: ("is_archived", .bool(false))
       case .mark: ("is_marked", .bool(true))
       case .unmark: ("is_marked", .bool(false))
-      // In percent. A read article stays unread in the service's list until the user archives it.
+      // The value is a percentage. Also with 100 percent, the service lists the article as unread until the user archives it.
       case .read: ("read_progress", .number(100))
       case .unread: ("read_progress", .number(0))
       case .delete: nil
@@ -68,8 +68,8 @@ extension [PendingEdit] {
   }
 }
 
-/// The user's changes. Changes are stored until the service has them, and are sent in their order. A kill may make the next
-/// process send a change again, without further effect. A later change at the service wins, and the report says so.
+/// The user's changes. Changes are stored until the service has them, and are sent in their order. After a kill, the next process
+/// may send a change again, which has no further effect. A later change at the service wins, and the report says so.
 extension ArticleReader {
   /// Changes an article, for the user immediately, and at the service as soon as the service can be reached. If this store does
   /// not know the article, first asks the service for the article.

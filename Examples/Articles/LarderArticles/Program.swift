@@ -41,7 +41,7 @@ struct Account: ParsableArguments {
   /// Opens the store and prints the rows of `body`. Then waits for the images of opened articles, and closes the store.
   func show(rows body: (ArticleReader) async throws -> [String]) async throws {
     try await place.open { store, transport in
-      // A recording has no user, so its token is empty. With this token its articles stay apart from the user's articles.
+      // A recording has no user, so the reader gets an empty token, which keeps its articles apart from the user's articles.
       let token = token ?? ProcessInfo.processInfo.environment["READECK_TOKEN"] ?? ""
       let reader = ArticleReader(
         in: store, at: place.offline ? Place.recording + "/api" : server,

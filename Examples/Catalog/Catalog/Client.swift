@@ -32,7 +32,7 @@ public struct Catalog: Sendable {
     realm = store.realm(of: "\(Service.base(base)) \(user)")
     listings = realm.cache(of: [PageVersion].self, in: "catalog.listings")
     choices = realm.cache(of: String.self, in: "catalog.choices", rules: .userData)
-    // The login page of a network never replaces a good answer.
+    // With this rule, the login page of a network never replaces a good answer.
     let policy = HTTPCachePolicy(rules: [HTTPCacheRule("*", expectedTypes: ["application/json"])])
     cache = HTTPCache(in: realm.namespace("catalog.http"), over: transport, policy: policy)
     var service = Service(at: base, over: cache)
@@ -83,12 +83,12 @@ extension Catalog {
   /// Removes all data of the user. Call it after the user has signed in, or before the user signs out.
   @discardableResult public func signOut() throws -> RemovalResult { try realm.clear() }
 
-  /// Removes the stored answer about one funnel, for a pull to refresh.
+  /// Removes the stored answer about one funnel. Call this when the user asks for a new answer.
   @discardableResult public func refresh(_ slug: String) async throws -> RemovalResult {
     try await service.forget("/funnels/catalog/\(slug.percentEscaped)")
   }
 
-  /// Stores the filter by a load, which stores nothing after a sign-out. A changed filter removes the pages of the old filter.
+  /// Stores the filter through a load, because a load stores nothing after a sign-out. Removes the pages of the previous filter.
   func keepFilter() async throws {
     guard try choices.value(for: "tier") != tier else { return }
     let options = LoadOptions(policy: .reload, waitsForCommit: true)

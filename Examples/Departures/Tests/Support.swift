@@ -6,7 +6,7 @@ func moment(_ text: String) throws -> Timestamp { try #require(SwissTime.moment(
 
 func day(_ text: String) throws -> CalendarDay { try CalendarDay(of: moment(text + "T12:00:00Z")) }
 
-/// A clock that only a test moves. A short pause needs no time: the clock moves to the end of the pause and records its length.
+/// A manual clock. A sleep of less than two seconds does not wait: the clock records its length and moves to its end.
 struct JumpingClock: LarderClock {
   let manual: ManualClock
   let waits = Lines<Duration>()
@@ -15,7 +15,7 @@ struct JumpingClock: LarderClock {
 
   func sleep(until moment: Duration) async throws {
     try Task.checkCancellation()
-    // A request's time limit is a longer wait by this clock. The answer ends this wait, so the clock must not jump.
+    // A longer sleep is the time limit of a request. The answer ends this sleep, so the clock must not jump to the limit.
     guard moment > monotonic, moment - monotonic < .seconds(2) else {
       return try await manual.sleep(until: moment)
     }

@@ -5,7 +5,7 @@ import LarderHTTP
 import Service
 
 /// Requests. Concurrent calls for a missing entity share one request. If the service is unreachable, answers 5xx or limits
-/// requests, an expired entity is returned as stale, with the error. The rules of its kind must allow this.
+/// requests, and if the rules of the entity's kind allow stale entities, an expired entity is returned as stale, with the error.
 extension LegoClient {
   /// The entity with this key; nil if the service does not have the entity.
   public func entity<Entity: LegoEntity>(
@@ -61,7 +61,7 @@ extension LegoClient {
       return CacheResult(value: value, source: .loaded)
     }
     // The rules say how long an expired entity stays in the store, and `onError` says that the client may return this entity.
-    // The call waits for the commit, so that the result has an error of the store.
+    // The call waits for the commit. If the store fails, the result then has the error of the store.
     let options = LoadOptions(
       policy: policy, expires: expires,
       stale: Staleness(onError: plan.rules(of: kind)?.stale ?? .zero),

@@ -2,8 +2,8 @@ import ExampleTesting
 
 struct Thing: Codable, Equatable { var name: String }
 
-/// The service of all adapters. Tests of `LarderHTTP` cover waits, time limits, login pages and the kinds of failures; tests of
-/// the catalog cover answers from the cache and their removal.
+/// Tests of `Service`, which all adapters use. Tests of `LarderHTTP` cover waits, time limits, login pages and the kinds of
+/// failures. Tests of the catalog cover answers from the cache and the removal of these answers.
 @Suite(.fixture(TestedStores.self)) struct ServiceTests {
   private func service(at base: String) throws -> Service {
     let cache = HTTPCache(in: try Store.tested().namespace("http"), over: URLSessionTransport())

@@ -19,7 +19,7 @@
     /// The context type of the application.
     public typealias Context = Responder.Context
 
-    /// The cache, for invalidations and statistics. Other code cannot reach the application by requests through this cache.
+    /// The cache, for invalidations and statistics, but not for requests: only ``respond(to:context:)`` can ask the application.
     public let cache: HTTPCache
     private let application: Responder
     private let report: @Sendable (any Error) -> Void

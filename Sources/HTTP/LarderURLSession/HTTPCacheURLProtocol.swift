@@ -50,7 +50,7 @@
       guard let cache = Self.cache else { return events.fail(URLError(.unsupportedURL)) }
       let request = request
       #if canImport(FoundationNetworking)
-        // The protocol cannot get the body of an upload task, and the request must not be sent without the body.
+        // The protocol cannot get the body of an upload task. The request must not be sent without its body, so the task fails.
         if task is URLSessionUploadTask {
           return events.fail(URLError(.requestBodyStreamExhausted))
         }

@@ -42,7 +42,7 @@ extension `Durability levels` {
     let before = environment.writeGuard.freedPageCount
     let commits = 2 * WriteGuard.rememberedWrites
     for number in 0..<commits { try environment.set([5], Fixture.filling(number, count: 40_000)) }
-    // Each commit frees 10 value pages and a leaf. The next write counts these pages, so the last commit is still missing.
+    // Each commit frees 10 value pages and a leaf. The next write counts these pages, so the last commit is not counted.
     let freed = environment.writeGuard.freedPageCount - before
     #expect(freed >= 11 * (commits - 1) && freed <= 14 * commits)
     environment.close()

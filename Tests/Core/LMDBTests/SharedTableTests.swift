@@ -113,7 +113,7 @@ import Testing
     let words = SharedWords.of(environment)
     #expect(words.openForReading() == isKept)
     if kind == "directory" {
-      // `SharedWords` cannot replace a directory by a file, so there are no shared words. The store must work without any.
+      // `SharedWords` cannot replace a directory by a file, so the store has no shared words, and must work without them.
       #expect(!words.open(making: 128) && words.count == 0)
       return
     }

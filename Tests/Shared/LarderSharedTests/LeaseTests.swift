@@ -50,7 +50,7 @@ import Testing
     try await waitUntil { origin.loads == 1 }
     let waiting = Task { try await machines[1].read(origin) }
     try await waitUntil { machines[1].shared.statistics.waits == 1 }
-    // The server's clock moves by twenty seconds. Before each second, the holder renews its lease.
+    // The server's clock moves by twenty seconds, in steps of one second. The holder renews its lease before each step.
     for _ in 0..<20 {
       let before = tier.requests
       try await waitUntil {

@@ -30,7 +30,7 @@ struct ReaderCommand: ParsableCommand {
     guard let kind = PeerKind.named(peer), let level = Level(rawValue: level) else {
       throw ValidationError("no such peer or level")
     }
-    // Some peers need a library that is found at run time. The call of `missing` also loads this library.
+    // `missing` also loads the library that some peers need, so the call comes before the peer is opened.
     if let reason = kind.missing() { throw Failure(reason) }
     let data = Dataset(count: entries, valueSize: valueSize)
     let order = Orders.random(data, distinct: data.count)

@@ -51,7 +51,7 @@ extension Peer {
 protocol Session {
   /// Reads entries one by one. Touches the bytes of each entry that has not expired.
   func read(_ order: Order) throws -> Tally
-  /// Writes entries in one transaction, or in a similar way if the peer has no transactions.
+  /// Writes the entries of `order`: in one transaction, if the peer has transactions.
   func write(_ order: Order, lifetime: Lifetime) throws
   /// The nanoseconds of the last call, measured by a peer in another language; nil for other peers.
   var ownTime: Double? { get }

@@ -31,7 +31,7 @@ extension Bench {
     }
   }
 
-  /// Writes stored entries again with a later expiry, a thousand in each transaction. The result is the time of one entry.
+  /// Writes stored entries again with a later expiry, 1,000 entries in each transaction. The result is the time of one entry.
   func refreshes() throws {
     let order = Orders.random(data, distinct: data.count)
     var counts: [String: Int] = [:]
@@ -44,7 +44,7 @@ extension Bench {
     }
   }
 
-  /// The nanoseconds of one entry in batches. A round has as many batches as fit the time of a round.
+  /// The nanoseconds of one entry in batches. A round has 1 to 10 batches: as many as fit into the time of a round.
   private func batches(
     _ contender: Contender, _ counts: inout [String: Int], _ next: () -> Order
   ) throws -> Double {
@@ -86,10 +86,10 @@ extension Bench {
     }
   }
 
-  /// A time that is long enough for the work that stores do in the background.
+  /// A time of a round that includes the work that stores do in the background.
   private var longRoundTime: Double { settings.roundTime * 10 }
 
-  /// The nanoseconds in which the entries are written one by one.
+  /// Writes the entries one by one, and returns the nanoseconds of all writes together.
   private func one(_ contender: Contender, _ order: Order, on clock: RunClock) throws -> Double {
     var time = 0.0
     for at in order.indices {
@@ -155,7 +155,7 @@ extension Bench {
   }
 }
 
-/// Entries that are not in the stores. After all of these entries, a store gets the first entries again.
+/// Entries that a store does not have yet. If a store has got nearly all of them, it gets entries near the first one again.
 struct FreshEntries {
   private let order: [UInt32]
   private var done: [String: Int] = [:]

@@ -32,11 +32,11 @@ struct Ghost: Equatable {
   var frequency: Int
 }
 
-/// The number of ghosts for each cached entry. Among `n` entries a ghost is valid for `ghostsPerEntry * n` evictions.
+/// The number of ghosts for each cached entry. In a cache of `n` entries a ghost is valid for `ghostsPerEntry * n` evictions.
 let ghostsPerEntry = 4
 
-/// The statistics that `adaptive` has for cached and evicted entries. A table may lose the record of a key. Such a key has
-/// empty statistics and no ghost.
+/// The statistics that `adaptive` has for cached and evicted entries. A table may lose the record of a key. A key without a
+/// record has empty statistics and no ghost.
 protocol AccessTable: SendableMetatype {
   static var name: String { get }
 
@@ -47,7 +47,7 @@ protocol AccessTable: SendableMetatype {
   mutating func removeStats(of key: Int)
   mutating func halveFrequencies()
 
-  /// Removes and returns the ghost of a key. A ghost is dead after `ghostsPerEntry * entries` evictions; the result is then nil.
+  /// Removes and returns the ghost of a key. Nil if there is no ghost, or after `ghostsPerEntry * entries` evictions.
   mutating func takeGhost(of key: Int) -> Ghost?
   /// Stores a ghost. Each call counts as one eviction.
   mutating func putGhost(of key: Int, part: Part, frequency: Int)

@@ -4,7 +4,7 @@ import LarderRedis
 import LarderShared
 import LarderSharedTesting
 
-/// Compares the tier with the plainest requests, over a Redis server of its own. Ratios compare medians of alternating rounds.
+/// Compares the tier with the simplest requests to the same Redis server. Ratios compare medians of alternating rounds.
 public struct Measurement {
   private static let key = SharedKey(namespace: "plain", bytes: Array("key".utf8))
   private static let value = TierValue(
@@ -83,7 +83,7 @@ public struct Measurement {
     }
   }
 
-  /// The time until another machine has removed its copy. A subscriber of that machine's store measures the time.
+  /// Measures the time until another machine has removed its copy. A subscriber of that machine's store sees the removal.
   private func changes() async throws {
     let store = try Store.temporary()
     let shared = try Shared(server.sender(), application: "test", options: Self.patient)
@@ -116,7 +116,7 @@ public struct Measurement {
     report("change seen by another machine / GET", seen, trip, goal: 3)
   }
 
-  /// The cost of a record whose key is absent: first of transfer, parsing and applying, then only of applying.
+  /// Measures the cost of a record whose key is absent: first of transfer, parsing and applying, then only of applying.
   private func records() async throws {
     let read = try await RecordCost.measure(on: tier, records: 30_000, Self.patient)
     report("a record of an absent key, read and applied / lookup", read.record, read.lookup)
@@ -125,7 +125,7 @@ public struct Measurement {
       "a record of an absent key, applied / lookup", applied.record, applied.lookup, goal: 2)
   }
 
-  /// After a gap, only the values that were changed are requested again.
+  /// Counts the requests after a gap: only the values that were changed are requested again.
   private func gap() async throws {
     let link = TierLink(to: tier)
     let cache = try Store.temporary().cache(
@@ -147,7 +147,7 @@ public struct Measurement {
     print("values asked for after a gap / values changed: \(sent) / 600 (goal 1)")
   }
 
-  /// The loads when fifty processes, each with a store, ask for one new key.
+  /// Counts the loads of one new key for which fifty processes, each with its own store, ask at the same time.
   private func loads() async throws {
     let folder = NSTemporaryDirectory() + "/larder-measure-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

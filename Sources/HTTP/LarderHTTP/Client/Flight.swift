@@ -71,8 +71,8 @@
       guard let key, forward.reason != .bypass,
         request.method == .get || request.method == .head || key.bodyDigest != nil
       else { return nil }
-      // After a successful exchange each waiting client reads the store again, and `Vary` selects a response there. So the name
-      // has only the fields that probably select another response, and the fields that concern the cache.
+      // After a successful exchange each waiting client reads the store again, and `Vary` selects its response there. So the name
+      // needs only the fields that probably select different responses, and the fields that tell the cache what to do.
       var names = distinguishingFields.union(Preferences.names)
       for stored in forward.stored {
         names.formUnion(stored.vary.fields.compactMap { .init($0.name) })

@@ -123,8 +123,8 @@
 
     /// The index of the response that a 304 confirms, among the responses that the request named; nil if no response is certain.
     ///
-    /// A 304 with an entity tag confirms the response with that tag. Some servers send a 304 without a tag, although RFC 9110
-    /// (15.4.5) demands it. Such a 304 confirms a response only if its `Last-Modified`, if any, fits no other named response.
+    /// A 304 with an entity tag confirms the response with that tag. Some servers omit the tag, against RFC 9110 (15.4.5). A 304
+    /// without a tag must fit exactly one named response: `Last-Modified` is equal in both, or missing in one of them.
     static func confirmed(_ fields: HTTPFields, among stored: [StoredResponse]) -> Int? {
       if let tag = EntityTag(fields) {
         return stored.firstIndex { $0.entityTag.map(tag.confirms) ?? false }
@@ -139,7 +139,7 @@
   }
 
   extension HTTPFields {
-    /// Fields that describe the stored body. A 304 or HEAD changes none of them: servers send wrong values (RFC 9111, 3.2).
+    /// Fields that describe the stored body. A 304 or HEAD must not change them: servers send wrong values (RFC 9111, 3.2).
     static let ofTheBody: Set<HTTPField.Name> = [
       .contentLength, .contentEncoding, .contentType, .contentRange,
     ]

@@ -1,7 +1,7 @@
 public import Larder
 
-/// A cache over a store and a tier, which the machines of an application share. A miss asks the tier before it loads.
-/// While the tier can be used, one machine at a time loads a key.
+/// A cache over the store of this machine and a tier that all machines of an application share. If the store has no value, a
+/// read asks the tier first, and then loads. While the tier can be used, one machine at a time loads a key.
 ///
 /// A read that finds a fresh copy in this store does not ask the tier, and takes about as long as a read of a `Cache`. A change
 /// on another machine makes the copy invalid as soon as the record of the change arrives here. If a machine has not seen the
@@ -28,8 +28,8 @@ public struct SharedCache<Value: Sendable>: Sendable {
 
   // MARK: Reading
 
-  /// The value under `key`: a fresh copy of this store, or else the value of the tier, or else the value that `load` returns,
-  /// which is shared.
+  /// The value under `key`: a fresh copy of this store, or else the value of the tier, or else the value that `load` returns.
+  /// The other machines get the loaded value, too.
   ///
   /// - Parameters:
   ///   - expires: how long a loaded value stays fresh, at most 30 days; nil takes the namespace's rule.
@@ -76,8 +76,8 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// The value under `key`, read or loaded, with its source and age; nil if the key has no value. The answer nil is shared for
   /// the time in `LoadOptions/absent`.
   ///
-  /// - Parameter load: receives the value that this store or the tier has, fresh or stale. Other machines get the answer, but
-  ///   not its owners; metadata is refused.
+  /// - Parameter load: receives the value that this store or the tier has, fresh or stale. Other machines get the answer of the
+  ///   load, but not the owners in it. An answer with metadata is an error.
   public func result(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
@@ -109,7 +109,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   private func result(
     _ key: some StoreKey, _ options: LoadOptions, policy: RequestPolicy, _ load: @escaping Load
   ) async throws -> CacheResult<Value>? {
-    // The standing says whether copies are confirmed. The lookup must see all changes before it, so the lookup comes later.
+    // The standing says whether copies are confirmed. The lookup must see all changes of the standing, so the lookup comes later.
     let standing = copies.standing(limit: shared.options.unconfirmedLimit)
     // While the store is disconnected, the copy is used only if the load fails.
     if standing != .disconnected || options.policy != .standard {
@@ -126,7 +126,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
       local.stored(key, options), Key(key), options, policy: policy, standing, load)
   }
 
-  /// Whether the store's note that the key has no value is a sufficient answer: a result of nil cannot show `isConfirmed`.
+  /// Whether the store's note that the key has no value may be the answer. An answer of nil cannot say whether it is confirmed.
   func isCertain(_ standing: RecentChanges.Standing, _ options: LoadOptions) -> Bool {
     standing == .confirmed || options.policy == .cacheOnly
   }

@@ -80,7 +80,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   private enum Attempt {
     case use(TierCopy<Value>)
-    /// The tier takes no value of this key, and the tier's note has this version; zero if the tier has a value in a newer layout.
+    /// The tier takes no value of this key. The position is the version of the tier's note; zero if the tier has a newer layout.
     case loadAlone(Position)
     case answer(LeaseAnswer, TierCopy<Value>?)
   }
@@ -125,7 +125,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     var attributes: EntryAttributes
   }
 
-  /// Calls the load of the origin with `known`, the value that this machine already has, and its tags.
+  /// Calls the load of the origin with `known`, the value that this machine already has. An unchanged value keeps its `tags`.
   private func answer(
     _ known: CachedValue<Value>?, tags: @autoclosure () throws -> [String]
   ) async throws -> Answer {

@@ -11,10 +11,10 @@ struct Script: Sendable {
     source = Self.common + body
   }
 
-  /// `announce` writes a record with only one field into the log. The result is the record's ID and the new head: the ID, and a
-  /// digest of the record and all earlier records. If no sequence is left for the word of a position, the log continues in the
-  /// next millisecond. If the server's clock was set back, the log continues in the millisecond of its newest record. `stamp`
-  /// packs a version and a time like `ValueStamp`, and notes the time in `KEYS[5]`. `isOlder` compares IDs.
+  /// `announce` writes a record with one field into the log. Returns the ID and the new head: the ID, and a digest of the record
+  /// and all earlier records. A word for a position has 20 bits for the sequence in an ID. When the bits are used up, the log
+  /// continues in the next millisecond. If the server's clock was set back, the log continues in the millisecond of its newest
+  /// record. `stamp` packs a version and a time like `ValueStamp`, and notes the time in `KEYS[5]`. `isOlder` compares IDs.
   private static let common = """
     local function parts(id)
       local first, second = string.match(id, '^(%d+)-(%d+)')
