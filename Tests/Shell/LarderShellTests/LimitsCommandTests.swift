@@ -67,17 +67,19 @@ import Testing
 
   @Test func `a source without an end is read no further than the limit`() throws {
     var reads = 0
+    let shell = try Shell(.plain)
+    try shell.store.declare(Rules(largestValue: 1000), for: "small")
     let host = LarderShell.Host(
       write: { _ in },
       read: { _ in
         LarderShell.Host.Input {
           reads += 1
+          // A limit that rises during the read must not admit the beginning of the value.
+          if reads == 5 { try shell.store.declare(Rules(largestValue: 5000), for: "small") }
           if reads > 50 { throw ShellError.declined }
           return [UInt8](repeating: 0, count: 100)
         }
       }, make: { _, _ in throw ShellError.declined })
-    let shell = try Shell(.plain)
-    try shell.store.declare(Rules(largestValue: 1000), for: "small")
     let session = Session(store: shell.store, settings: Settings(), host: host)
     let error = try error { _ = try session.run(command("set @small k --from endless")) }
     #expect(error.code == .overLimit && reads == 11)

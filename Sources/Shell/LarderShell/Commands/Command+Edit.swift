@@ -42,7 +42,7 @@ extension Command {
         try confirm(
           "the value is no longer JSON (\(failure.reason) at byte \(failure.offset)); store it?")
       }
-      try checkSize(text, for: namespace)
+      try checkSize(text, largestValue(of: namespace), for: namespace)
       let entry = try replace(
         found?.entry.version, by: text, under: key, in: namespace, of: session, confirm)
       try draft.remove()

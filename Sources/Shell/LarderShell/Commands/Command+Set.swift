@@ -31,10 +31,10 @@ extension Command {
     let namespace = try session.namespaceToWrite(call.namespaces)
     let key = call.bytes("KEY")!
     let file = file(of: call)
-    let value =
-      try file.map { try session.input(from: $0).rest(largestValue(of: namespace)) }
-      ?? call.bytes("VALUE")!
-    try checkSize(value, for: namespace, isCut: file != nil)
+    // Read once: another limit after the input has been cut would let the beginning of a value pass.
+    let largest = try largestValue(of: namespace)
+    let value = try file.map { try session.input(from: $0).rest(largest) } ?? call.bytes("VALUE")!
+    try checkSize(value, largest, for: namespace, isCut: file != nil)
     let expires: Expiration? =
       call.duration("--ttl").map { .after($0) } ?? call.deadline("--until").map { Expiration($0) }
     let clock = session.wallClock
@@ -125,15 +125,14 @@ extension Command {
     return call.bytes("--from") ?? (isDash ? [UInt8(ascii: "-")] : nil)
   }
 
-  private static func largestValue(of namespace: Store.Namespace) throws -> Int {
+  static func largestValue(of namespace: Store.Namespace) throws -> Int {
     try namespace.info()?.rules.largestValue ?? Rules.defaultLargestValue
   }
 
   /// - Parameter isCut: Whether further bytes of a value that is too large were not read, so that its size is unknown.
   static func checkSize(
-    _ value: [UInt8], for namespace: Store.Namespace, isCut: Bool = false
-  ) throws {
-    let largest = try largestValue(of: namespace)
+    _ value: [UInt8], _ largest: Int, for namespace: Store.Namespace, isCut: Bool = false
+  ) throws(ShellError) {
     guard value.count > largest else { return }
     let size = isCut ? "more than \(Wording.count(largest))" : Wording.count(value.count)
     throw ShellError(
