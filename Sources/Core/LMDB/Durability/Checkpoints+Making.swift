@@ -100,9 +100,9 @@ extension Checkpoints {
     return Checkpoint(pin: pin, recoveryPoint: recoveryPoint, unsavedSince: since)
   }
 
-  /// Begins the pin. First clears the pins of killed processes. The caller owns the writer lock.
+  /// Begins the read that becomes the pin. First clears the pins of killed processes. The caller owns the writer lock.
   private func beginPin() throws(LMDBError) -> Pin {
-    // LMDB reads a meta page through its map. With the writer's slot taken, no other thread moves the map meanwhile.
+    // LMDB reads a meta page through its map. While the writer's slot is taken, no other thread moves the map.
     handle.readers.enterWriter()
     defer { handle.readers.leaveWriter() }
     try handle.clearDeadReaders()

@@ -1,6 +1,6 @@
 import LarderSystem
 
-/// A record of the file `recovery`: the boot that changed the environment, and the state to restore after the end of that boot.
+/// A record of the file `recovery`: the boot in which the environment was changed, and the state to restore after that boot.
 struct RecoveryRecord: Equatable {
   static let size = 512
   private static let mark = Array("larderbt".utf8)

@@ -3,7 +3,7 @@ package import LarderSystem
 package import Synchronization
 
 /// One LMDB environment. A process opens each environment only once, even if the environment is requested several times. The
-/// parts of this object protect LMDB from its known problems; `Environment+Transactions` uses them for each read and write.
+/// parts of this object avoid known problems of LMDB. `Environment+Transactions` uses these parts for each read and write.
 @safe package final class Environment: Sendable {
   let handle: EnvironmentHandle
   let files: OpenFiles
@@ -24,7 +24,7 @@ package import Synchronization
   package let databases: [Database]
   let databaseNames: [String]
 
-  /// An object of the layer above LMDB, which all users of this environment share.
+  /// An object of the target that uses this target. All users of this environment share the object.
   package let attachment = Mutex<WeakAttachment>(WeakAttachment())
 
   package struct WeakAttachment: Sendable {
@@ -92,7 +92,7 @@ package import Synchronization
     @inline(__always) get { handle.isOpen }
   }
 
-  /// The error that every call throws, because the environment is not open. Meaningless while the environment is open.
+  /// The error that every call throws while the environment is not open. Meaningless while the environment is open.
   package var phaseError: LMDBError { handle.phaseError }
 
   package var isForked: Bool { handle.isForked }
@@ -141,7 +141,7 @@ package struct EnvironmentOptions: Sendable {
   /// The key of a record in the main database. Only Larder's files have a record with this key.
   package var signature: [UInt8] = []
 
-  /// Called at opening, while no other process can open the environment. `isAlone`: no other process has it open.
+  /// Called at opening, while no other process can open the environment. `isAlone` is true if no other process has opened it.
   package var opening: @Sendable (_ environment: Environment, _ isAlone: Bool) -> Void = { _, _ in }
 
   package init() {}

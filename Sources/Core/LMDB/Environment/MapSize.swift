@@ -44,13 +44,13 @@ final class MapSize: Sendable {
   private var size: Int { mapped.load(ordering: .relaxed) }
   private var usedSize: Int { handle.data.pages * handle.data.pageSize }
 
-  /// The largest map with which the file stays within its limit. A file that is already larger is mapped completely.
+  /// The largest map with which the file stays within its limit. If the file is already above the limit, the used size.
   private var largestSize: Int {
     let pageSize = handle.data.pageSize
     return max(limit.load(ordering: .relaxed) / pageSize * pageSize, usedSize)
   }
 
-  /// The size that the map should have: with a limit, the largest allowed size; otherwise twice its size if half of it is used.
+  /// The size that the map should have: with a limit, ``largestSize``; otherwise twice the present size if half of that is used.
   private var usefulSize: Int {
     if fileLimit != nil { return largestSize }
     let isTight = isWanted.load(ordering: .relaxed) || usedSize > size / 2
@@ -98,7 +98,7 @@ final class MapSize: Sendable {
     if try !resize(toHold: needed, lockTimeout: handle.lockTimeout) { throw .mapHeld }
   }
 
-  /// If another process has made the file larger, makes the map larger. Returns false if reads or the address space prevent that.
+  /// Makes the map larger if another process has made the file larger. Returns false if this is not possible now.
   func adopt(lockTimeout: Duration) throws(LMDBError) -> Bool {
     let used = usedSize
     if used <= size { return true }
@@ -106,7 +106,7 @@ final class MapSize: Sendable {
     return try resize(toHold: used * 2, lockTimeout: lockTimeout)
   }
 
-  /// Throws if the newest commit has more pages than its file can have: no map can hold them, and a wait cannot help.
+  /// Throws if the newest commit has more pages than its file can have: no map can hold these pages, so waiting cannot help.
   private func checkUsedSize() throws(LMDBError) {
     guard let size = FileStatus.of(handle.files.data).map({ Int($0.st_size) }) else { return }
     let pages = UInt64(size / handle.data.pageSize)
@@ -116,7 +116,7 @@ final class MapSize: Sendable {
   /// Gives the map a size of `wanted` bytes, but at most ``largestSize``. If there is too little address space, or if reads do
   /// not end, returns false and does not change the map.
   private func resize(toHold wanted: Int, lockTimeout: Duration) throws(LMDBError) -> Bool {
-    // LMDB unmaps the file before it maps the file again. A failure would leave no map, so the space is checked first.
+    // LMDB unmaps the file before it maps the file again. A failure would leave no map, so the address space is checked first.
     if wanted > size, larder_check_address_space(min(wanted, largestSize)) != 0 { return false }
     return try handle.readers.withAllIdle(lockTimeout: lockTimeout) { () throws(LMDBError) in
       if !handle.isOpen { throw handle.phaseError }

@@ -55,9 +55,9 @@ struct CheckedPages {
   }
 
   enum Visit {
-    /// The page was not visited before, or its visits were forgotten.
+    /// No write has visited the page before, or ``forget()`` has removed the earlier visits.
     case first
-    /// The first visit in this write, or its first visit with known lists. Earlier visits came through the same record.
+    /// The write's first visit of the page, or its first visit with known lists. Earlier visits came through the same record.
     case same
     /// This write has already visited the page through the same record, and nothing more must be checked.
     case again

@@ -3,7 +3,7 @@ import CLarderSystem
 import LarderSystem
 
 extension Opening {
-  /// Makes a data file, then renames it: an interruption leaves no partial store. The caller is alone and has `lock.opening`.
+  /// Makes a data file, then renames it, so an interruption leaves no partial store. The only opener calls this function.
   func createData(at level: DurabilityLevel, _ fill: Filling) throws(OpenError) {
     let isReplacing = try files.hasData
     do throws(LMDBError) {
@@ -25,14 +25,14 @@ extension Opening {
     }
   }
 
-  /// The stamp of a failed creation, from `recovery`. A power failure may restore that data file, so the store number stays.
+  /// The stamp that a failed creation has left in `recovery`. A power failure may restore its file, so the store number stays.
   private var leftStamp: DataStamp? {
     guard FileStatus.of(files.recovery)?.isRegularFile == true else { return nil }
     // If the record cannot be read, the result is nil, so the new file gets a completely new stamp.
     return try? RecoveryFile(opening: files.recovery, readOnly: true).read()?.data
   }
 
-  /// Makes the file `recovery` before the data file of a new environment exists, or removes it if the level needs no such file.
+  /// Makes the file `recovery` before the data file of a new environment exists. Removes the file if the level needs none.
   private func prepareRecoveryFile(_ level: DurabilityLevel) throws(LMDBError) {
     guard level.hasRecoveryFile else { return try FileStatus.remove(files.recovery) }
     let point = level == .checkpointed ? try MetaImage.newest(of: files.newData) : nil
@@ -60,9 +60,9 @@ extension Opening {
     if level != .temporary { try unsafe syncFile(of: file.handle) }
   }
 
-  /// Changes the durability level of an environment. The caller is alone and holds `lock.opening` and `lock.write`.
+  /// Changes the durability level of an environment. The caller is the only opener, and holds `lock.opening` and `lock.write`.
   ///
-  /// First syncs all data and writes a record to `recovery` that demands no recovery. So if the change is interrupted at any
+  /// First syncs all data, and writes to `recovery` a record that demands no recovery. So if the change is interrupted at any
   /// point, neither level has anything to restore. The record in the data file says which of the two levels is valid.
   func changeLevel(to level: DurabilityLevel) throws(OpenError) {
     let check = try QuickCheck(path: files.data)

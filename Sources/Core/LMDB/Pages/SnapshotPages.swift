@@ -24,7 +24,7 @@ extension SnapshotPages {
   /// Makes the snapshot of a meta page's commit, without any check.
   @unsafe init(_ page: MetaPage, in file: PageTable) {
     (free, main, lastPage) = (page.free, page.main, page.lastPage)
-    // This number is read last: if the page is overwritten during the call, the number shows another commit.
+    // This number is read last: if LMDB overwrites the page during the call, the number differs, so the caller notices.
     id = page.transaction
     // If the page is damaged, `lastPage` may be the largest possible number, to which 1 cannot be added.
     let end = min(max(lastPage, lastPage &+ 1), file.end)
@@ -198,7 +198,7 @@ struct Tree: Equatable {
   static let deepest = 32
   /// `MDB_INTEGERKEY`: the keys are numbers in the machine's byte order.
   static let numberKeys: UInt16 = 0x08
-  /// The flags that determine how a tree is read. All other flags belong to the environment.
+  /// The bits of ``flags`` that determine how a tree is read. The other bits are flags of the environment.
   private static let kinds: UInt16 = 0x7F
 
   var isEmpty: Bool { root == Self.noRoot }

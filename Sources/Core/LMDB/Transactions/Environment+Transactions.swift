@@ -21,8 +21,8 @@ extension Environment {
 
   /// The number of the newest commit of any process; 0 after closing. Takes about 2 ns and no transaction.
   ///
-  /// A snapshot that begins after this call may be older by one commit until the writer publishes its commit, or until the next
-  /// write if the writer was killed before that. ``ReadTransaction/id`` is the commit that a snapshot shows.
+  /// A snapshot that begins after this call may be older by one commit, until the writer publishes that commit. If the writer
+  /// was killed first, that lasts until the next write. ``ReadTransaction/id`` is the commit that a snapshot shows.
   package var lastTransaction: UInt64 {
     @inline(__always) get { handle.isOpen ? handle.data.lastTransaction : 0 }
   }
@@ -57,7 +57,7 @@ extension Environment {
     if !handle.isOpen { throw handle.phaseError }
     guard let slot = unsafe handle.readers.acquire() else { return nil }
     do throws(LMDBError) {
-      // While this slot is taken, no thread can close the environment. But a thread may have closed it just before that.
+      // While this slot is taken, no thread can close the environment. But another thread may have closed it before.
       if !handle.isOpen { throw handle.phaseError }
       let transaction = try unsafe renew(slot)
       // If the snapshot is newer than the file's newest commit, another program has changed lock.mdb, and writers may overwrite
@@ -171,7 +171,7 @@ extension Environment {
   }
 
   private func beginWrite() throws(LMDBError) -> WriteTransaction {
-    // A number that large is possible only if the file was damaged after the opening.
+    // The number can be larger than this only if the file was damaged after the opening.
     guard handle.data.lastTransaction <= Int64.max else { throw .damagedPage }
     let expected = handle.data.lastTransaction + 1
     var transaction: OpaquePointer?

@@ -11,7 +11,7 @@ import Synchronization
   package let stripe: Int
   /// Bytes that replace a record of the snapshot; see ``overlay(_:count:_:)``.
   private var overlaid: (hash: UInt64, region: Region)?
-  /// A part of ``moment`` that differs for each state of the bytes that replace records of the snapshot.
+  /// The part of ``moment`` that counts changes of the bytes by which callers replace records of the snapshot.
   package var stamp: UInt64 = 0
 
   /// - Precondition: the caller owns the slot and has renewed the transaction of the slot.

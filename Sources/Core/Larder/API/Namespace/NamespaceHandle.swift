@@ -50,7 +50,7 @@ final class NamespaceHandle: Sendable {
   private func lookUp(
     in transaction: borrowing ReadTransaction, _ seal: RecordSeal
   ) throws(LMDBError) -> NamespaceID {
-    // A damaged state has no generation, so the id is remembered only for this snapshot.
+    // If the store's state record is damaged, there is no generation, so the id is remembered only for this snapshot.
     let generation = try transaction.state(seal).map { $0.generation & 0xFF_FFFF_FFFF }
     let known = atGeneration.load(ordering: .relaxed)
     let id: NamespaceID

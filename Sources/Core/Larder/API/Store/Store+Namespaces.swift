@@ -37,7 +37,7 @@ extension Store {
   /// If the rules lower a limit, the call evicts entries, in several small transactions, before it returns.
   ///
   /// - Throws: ``LarderError/Code/invalidArgument`` for invalid rules or guarantees that do not fit into the store.
-  ///   ``LarderError/Code/full`` if pinned entries exceed a limit; then the limit in force is the usage that was reached.
+  ///   ``LarderError/Code/full`` if entries that may not be evicted exceed a limit. The usage then becomes the limit in force.
   ///   ``LarderError/Code/insideWrite`` inside ``write(_:)``.
   public func declare(_ rules: Rules, for name: String) throws(LarderError) {
     try checkWritable()
@@ -51,7 +51,7 @@ extension Store {
     _ = try override(overrides, for: name) { true }
   }
 
-  /// Like ``override(_:for:)``. If `shouldContinue` stops the call, returns false, and the usage so far becomes the limit.
+  /// Like ``override(_:for:)``. If `shouldContinue` stops the call, returns false, and the reached usage becomes the limit.
   package func override(
     _ overrides: Rules.Overrides, for name: String, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {
@@ -102,7 +102,7 @@ extension Store {
     return ends
   }
 
-  /// Searches the expiry index. Its order is the ends of stale windows, so a later record may have an earlier expiry. Reads
+  /// Searches the expiry index in its order, by the ends of stale windows, so a later record may have an earlier expiry. Reads
   /// about 10,000 entries, and more if none of these is fresh. Without stale windows, the search ends at the first fresh entry.
   private func nextExpiry(
     of id: NamespaceID, in transaction: borrowing ReadTransaction

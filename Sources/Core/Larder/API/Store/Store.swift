@@ -38,20 +38,20 @@ public struct Store: Sendable {
     /// A new store that is not temporary has a default of ``StoreLimits/disk`` until a limit is declared.
     /// ``StoreLimits/unlimited`` removes this default.
     public var limits: StoreLimits?
-    /// Whether to accept a store that belongs to another user; the handle is then read-only.
+    /// Whether to accept a store that belongs to another user. If true, the handle is read-only, even for the user's own store.
     public var allowsForeignOwner = false
-    /// The durability of a new store, which the store keeps; nil means ``Durability/checkpointed``. If an existing store has
-    /// another durability, opening throws ``LarderError/Code/invalidArgument``; nil accepts any durability.
+    /// The durability that a new store gets and keeps; nil means ``Durability/checkpointed``. If an existing store has another
+    /// durability, opening throws ``LarderError/Code/invalidArgument``. Nil accepts every durability of an existing store.
     public var durability: Durability?
     /// The longest time from a write to its commit. At ``Durability/checkpointed``, this is also the longest time from a commit
     /// to its checkpoint, so a checkpoint follows a write after at most twice this interval.
     public var checkpointInterval = Duration.milliseconds(200)
-    /// Transforms that change a value, in the order of the array, before the value is stored, such as compression and
-    /// encryption. Reads undo the changes. Values that were stored without transforms stay readable, except if a transform
+    /// Transforms, such as compression and encryption. Before a value is stored, each transform changes the value, in the order
+    /// of the array. Reads undo the changes. Values that were stored without transforms stay readable, except if a transform
     /// has ``ValueTransform/isRequired``. All openings of one store in a process need equal transforms.
     public var transforms: [any ValueTransform] = []
     /// Whether the memory tier drops decoded values if the system is short of memory: half at a warning, nine tenths if memory
-    /// is critical. Larder asks the system at most once a second. The first opening of a store in a process decides.
+    /// is critical. Larder asks the system at most once a second. The value of the first opening in a process remains in force.
     public var trimsMemory = true
     /// The size in bytes of the write buffer that all processes of the store share, 256 KB to 64 MB; 0 for no buffer.
     ///
@@ -111,7 +111,7 @@ public struct Store: Sendable {
   }
 
   /// A new store in `/dev/shm`, the file system that Linux keeps in memory. The release of the last handle removes the files.
-  /// On a system without `/dev/shm`, the same as ``temporary(options:)``.
+  /// If `/dev/shm` does not exist or is not writable, the same as ``temporary(options:)``.
   public static func inMemory(options: Options = Options()) throws(LarderError) -> Store {
     let memory = "/dev/shm"
     let hasMemory = FileManager.default.isWritableFile(atPath: memory)

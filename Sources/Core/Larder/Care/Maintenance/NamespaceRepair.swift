@@ -5,7 +5,7 @@ import LarderSystem
 /// finds the damage repairs a small namespace before its commit, or marks a large namespace for ``RepairJob``. Until that job
 /// has run, the counters include the damaged entries, and index records that lead to no entry remain.
 struct NamespaceRepair {
-  /// With more entries, or ten times as many records in the tag index, the write that finds damage only marks the namespace.
+  /// With more entries than this, or ten times as many tag records, the write that finds damage only marks the namespace.
   static let largestAtOnce = 1000
 
   /// The databases of the namespace's records, in the order of the repair.
@@ -47,7 +47,7 @@ struct NamespaceRepair {
     }
   }
 
-  /// Reads at most `most` records. Returns the keys that lead to no entry; `reached` is where the next call begins, or nil.
+  /// Reads at most `most` records. Returns keys that lead to no entry. `reached` is where the next call begins; nil at the end.
   func dangling(
     _ part: Part, after position: [UInt8]? = nil, atMost most: Int = .max, _ chunks: ChunkOwners,
     in view: borrowing some DatabaseView & ~Copyable
@@ -72,7 +72,7 @@ struct NamespaceRepair {
     return (keys, count == most ? last : nil)
   }
 
-  /// The keys in `keys`, from the tag index, whose entry is absent or lacks the tag. Reads an entry only once for all its tags.
+  /// Those of the given keys of the tag index whose entry is absent or lacks the tag. Reads an entry only once for all tags.
   func unexplained(
     _ keys: [[UInt8]], in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> [[UInt8]] {

@@ -141,13 +141,13 @@ struct SalvageWriter {
   }
 }
 
-/// The records that killed processes have left in a store's write buffer, because the commit did not happen.
+/// The records that killed processes have left in a store's write buffer: no commit has stored these records.
 struct SalvagedRecords {
   private let state: BufferState
   private let base: UInt64
   private let logs: [(generation: UInt64, contents: BufferContents)]
 
-  /// Reads the records through a read-only handle, which changes nothing in the store. Nil if no records exist.
+  /// Reads the records through a read-only handle, which changes nothing in the store. Nil if the write buffer has no records.
   init?(at path: String, _ own: Store.Options) throws(LarderError) {
     guard FileStatus.of(path + "/" + MappedFile.buffer.rawValue) != nil else { return nil }
     var options = Store.Options(create: false, readOnly: true, lockTimeout: own.lockTimeout)

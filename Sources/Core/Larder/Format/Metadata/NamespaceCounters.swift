@@ -9,11 +9,11 @@ struct NamespaceCounters: Equatable {
   var bytes: UInt64 = 0
   /// The total size in bytes of the entries' headers, fields and values.
   var stored: UInt64 = 0
-  /// The next number for the position and the version of a new value.
+  /// The number that the next new value gets as its position and its version.
   var next: UInt64 = 1
   /// When ``removals`` and ``reads`` were last reset, in milliseconds since 1970, by the clock of the resetting process.
   var since: UInt64 = 0
-  /// The number of the commit that last reset these statistics. Processes drop uncounted reads from before this commit.
+  /// The number of the commit that last reset these statistics. Processes then drop their counts that no commit has stored.
   var epoch: UInt64 = 0
   var removals = RemovalCounters()
   var reads = ReadCounters()

@@ -2,7 +2,7 @@ import LMDB
 import LarderSystem
 
 /// The number of a namespace in keys: 0 for the metadata, otherwise 1 to 2^24 - 1. A clear gives the namespace another number.
-/// Keys of the metadata begin with a byte 0, unlike the names of databases, which are keys in the main database, too.
+/// The main database has the metadata and the databases' names: only the keys of the metadata begin with a byte 0.
 struct NamespaceID: RawRepresentable, Hashable, Sendable, Comparable {
   let rawValue: UInt32
 

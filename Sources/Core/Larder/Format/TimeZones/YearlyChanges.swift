@@ -13,7 +13,7 @@ struct YearlyChanges: Sendable, Hashable {
     let end: Day
   }
 
-  /// The time of a yearly change, by the clock before the change.
+  /// The day and the time of a yearly change, as the clock shows them before the change.
   struct Day: Sendable, Hashable {
     enum Rule: Sendable, Hashable {
       /// Day 1 to 365. A leap day has no number.
@@ -28,7 +28,7 @@ struct YearlyChanges: Sendable, Hashable {
     /// Seconds after the start of the day; negative before the start. At most a week.
     let time: Int64
 
-    /// The seconds from 1970-01-01 00:00 that the clock shows at this time.
+    /// The seconds from 1970-01-01 00:00 that the clock shows at the change in `year`.
     func wall(in year: Int64) -> Int64 {
       let first = CalendarDate(year: year, month: 1, day: 1).number
       var day: Int64

@@ -10,7 +10,7 @@ struct BufferLayout {
     /// record after this end does not count.
     static let tail = 1
     static let lock = 2
-    /// Two words: the base of the records (the newest commit that contains none of them), and an earlier base.
+    /// Two words: the base of the records (the newest commit that contains no record of the logs), and an earlier base.
     static let base = 3
     /// The generation of the metadata in the base.
     static let metadata = 5
@@ -109,10 +109,10 @@ struct BufferState: Equatable {
     if base == commit { return hasOlder ? olderGeneration : generation }
     return hasOlder && !isFrozen && commit == base &+ 1 ? generation : nil
   }
-  /// Which of the two words has the base of the records. A killed process may have changed the other word.
+  /// Which of the two words at ``Place/base`` has the base of the records. A killed process may have changed the other word.
   var base: Int { word & Self.baseBit == 0 ? 0 : 1 }
   /// Whether places of much older generations may look like places of this generation, so that the table must be emptied. Each
-  /// table is emptied twice, because the first time leaves the places of the older log.
+  /// table is emptied twice, because the first emptying keeps the places of the older log.
   var needsEmptyTable: Bool { generation & 0xFFFF < 4 }
   /// If two states have the same epoch, no records were committed or frozen between them.
   var epoch: UInt64 { word & ~Self.endMask }

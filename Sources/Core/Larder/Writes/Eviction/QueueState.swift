@@ -69,7 +69,7 @@ struct PolicyState: Equatable {
     return Ghost(age: age, part: slot.part, frequency: slot.frequency)
   }
 
-  /// Keeps the shift while ghosts live for 64 to 512 steps, because another shift makes the ages of ghosts wrong.
+  /// Keeps ``ageShift`` while a ghost lives for 64 to 512 steps, because a new shift makes the ages of existing ghosts wrong.
   private func shift(entries: UInt64) -> UInt64 {
     let log = UInt64(63 - max(1, entries).leadingZeroBitCount)
     return min(max(ageShift, log < 6 ? 0 : log - 6), log < 4 ? 0 : log - 4)

@@ -19,7 +19,7 @@ extension WriteBatch {
     session.recordRemoval(of: RemovalTable.hash(ofTag: Array(tag.utf8)))
   }
 
-  /// Whether a load may certainly store its value. After the load began, none of these was removed: the whole store, the
+  /// Whether a load may store its value, because certainly none of these was removed after the load began: the whole store, the
   /// namespace, the key, a tag or an owner of the value, and a tag of the entry that the value replaces. `key` is nil if the
   /// load itself has removed the former entry.
   package mutating func isNewest(

@@ -89,7 +89,7 @@ extension StoreEngine {
     // The number of a transaction that only stored records of the write buffer, so that another transaction runs `body`.
     var recordsID: UInt64?
     func end(_ newest: UInt64) -> Bool {
-      // Must run under `lock.write`: later another process may have prepared changes with the same target. These must stay.
+      // Must run under `lock.write`: without the lock, another process may prepare changes with the same target, which must stay.
       if let changes = effects.changes, newest < changes.transaction { changes.discard() }
       buffered.end(newest: newest, in: environment, keepsFrozen: recordsID != nil)
       guard recordsID == newest else { return false }

@@ -33,7 +33,7 @@ extension StoreEngine {
   /// Runs a write for a task: in the write buffer, or in a commit with other writes. If the task is cancelled before that
   /// commit begins, the call throws `CancellationError` and writes nothing.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) async throws -> Result {
-    // This call throws the right error, because the store is closed or was opened before a fork.
+    // If the store is closed, or was opened before a fork, this call throws the error for that case.
     if !environment.isOpen { return try commitRethrowing(write.mode, write.body) }
     try Task.checkCancellation()
     if let result = try write.append?(self) { return result }

@@ -8,8 +8,8 @@ extension WriteBatch {
   /// If a new limit is lower than before, this batch evicts all entries that no longer have room. ``Store/declare(_:for:)``
   /// evicts them in several transactions instead.
   ///
-  /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules. ``LarderError/Code/full`` if pinned entries alone
-  ///   exceed a limit; then the batch cannot be committed.
+  /// - Throws: ``LarderError/Code/invalidArgument`` for impossible rules. ``LarderError/Code/full`` if entries that may not be
+  ///   evicted exceed a limit; then the batch cannot be committed.
   public mutating func declare(_ rules: Rules, for namespace: Store.Namespace) throws(LarderError) {
     let rules = rules.inMilliseconds
     let name = namespace.name
@@ -49,7 +49,7 @@ extension WriteBatch {
       })
   }
 
-  /// Throws if the limit is not reached now: the batch has no later transaction for the rest, so the batch fails.
+  /// Throws, and makes the batch fail, if entries that may not be evicted exceed the limit.
   private mutating func require(_ progress: LimitProgress) throws(LarderError) {
     if case .stuck(let error) = progress { throw session.transaction.fail(error) }
   }

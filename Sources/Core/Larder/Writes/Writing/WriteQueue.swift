@@ -88,7 +88,7 @@ final class WriteQueue: Sendable {
   func beginDirectWrite() { direct.add(1, ordering: .relaxed) }
   func endDirectWrite() { direct.subtract(1, ordering: .relaxed) }
 
-  /// Only tests use this: whether the last group is being written and no other write waits.
+  /// Whether a group is being written and no other write waits. Only tests use this property.
   var hasTaken: Bool {
     state.withLock { $0.waiting.isEmpty && isScheduled.load(ordering: .relaxed) }
   }
@@ -166,7 +166,7 @@ struct Writes: ~Copyable, Sendable {
   let queue = WriteQueue()
   let committed = CommittedLedger()
   let fairShare = Mutex(FairShare())
-  /// The free pages with which a batch that runs once should begin: the number that an earlier batch in a full file needed.
+  /// How many pages should be free when a batch that runs once begins: as many as an earlier batch in a full file needed.
   let pagesForBatches = Atomic(0)
   let settings = Mutex<(generation: UInt64, settings: StoreSettings)?>(nil)
 }
