@@ -2,9 +2,9 @@ import ExampleTesting
 
 @testable import LegoCache
 
-/// The presets of lifetimes, memory and plans, and their effect. Also the numbers of entities, which are counted by their keys.
-/// Tests of Larder cover the rest: exact expiry, concurrent calls, values that cannot be encoded or decoded, damaged files, the
-/// limits of memory and of the file, and maintenance.
+/// Tests of the presets of lifetimes, memory and plans, and of the counts of entities. Tests of Larder cover exact expiry,
+/// concurrent calls, values that cannot be encoded or decoded, damaged files, the limits of memory and of the file, and
+/// maintenance.
 @Suite(.fixture(Fixture.self)) struct RulesTests {
   private let fixture = Fixture.current
   private static let red = Color(id: 4, name: "Red", rgb: "C91A09", isTransparent: false)
@@ -61,7 +61,7 @@ import ExampleTesting
     let lego = try fixture.client(plan)
     #expect(lego.entities(Color.self)?.memory?.limits == (plan.memory == .off ? nil : plan.memory))
     #expect(try await look(lego) == [.loaded, second])
-    // The codec of pages may lose something, so not the load but the first read from the disk fills the memory.
+    // A decoded page may differ from the loaded page, so a load does not fill the memory. The first read from the disk fills it.
     for _ in 1...2 { _ = try await lego.page(.recorded) }
     #expect(try await lego.page(.recorded).source == (plan.memory == .off ? .disk : .memory))
     try lego.store.close()
@@ -131,7 +131,7 @@ import ExampleTesting
     try lego.keep(Self.red)
     _ = try lego.entities(Color.self)?.value(for: "4")
     fixture.clock.advance(by: .milliseconds(200))
-    // Memory and disk have separate counts; the total counts an entity once. The loop shows that a count changes nothing.
+    // Memory and disk have separate counts; the total counts an entity once. The loop checks that counting changes no count.
     for _ in 1...3 { #expect(try lego.counts() == LegoClient.Counts(memory: 1, database: 3)) }
     #expect(try lego.counts().total == 3)
     #expect(try lego.clearExpired() == 2 && lego.counts().database == 1)

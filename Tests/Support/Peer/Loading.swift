@@ -125,7 +125,7 @@ extension Peer {
           guard thread != "\(getpid())",
             let line = try? String(contentsOfFile: "\(folder)/\(thread)/stat", encoding: .utf8)
           else { return false }
-          // The state follows the name of the thread. The name may contain parentheses, so only the last `)` ends the name.
+          // The state follows the name of the thread, which ends with the last `)`, because the name may contain parentheses.
           return !line.split(separator: ")").last!.hasPrefix(" S")
         }
         if awake.isEmpty { return }
@@ -141,7 +141,7 @@ extension Peer {
     let boards = try cache()
     let opened = boards.namespace.store
     for _ in 0..<2 { try boards.set("v", for: "bern") }
-    // The last call appends a record to the write buffer. The parent begins with this call, so a later call commits the record.
+    // The last call writes into the write buffer. The parent makes this call first, so that a later call commits the write.
     let calls: [@Sendable () throws -> Void] = [
       { _ = try opened.namespace("n").count() }, { _ = try boards.value(for: "bern") },
       { _ = try opened.statistics() }, { _ = try opened.namespaces() },

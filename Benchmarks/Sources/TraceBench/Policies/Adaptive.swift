@@ -107,7 +107,7 @@ struct Adaptive<Table: AccessTable>: Policy {
     }
   }
 
-  /// The first unused entry of main, beginning at the clock hand. After `mostSteps` steps, the entry that the hand has reached.
+  /// The first unused entry of main, searched from the clock hand. After `mostSteps` steps, the entry that the hand has reached.
   private mutating func victim(sparing x: Int?) -> Int? {
     guard var v = main(from: clockHand, sparing: x) else { return nil }
     var steps = 0

@@ -46,10 +46,10 @@
       self.fetch = fetch
     }
 
-    /// All pages, in one version.
+    /// All pages of one version of the listing.
     ///
-    /// - Throws: the errors of the closures. `LarderError/Code/badCursor` if a cursor comes twice or the pages do not end, and
-    ///   `LarderError/Code/busy` if the listing keeps changing.
+    /// - Throws: the errors of the closures; `LarderError/Code/badCursor` if a page has the cursor of an earlier page, or if
+    ///   there are too many pages; `LarderError/Code/busy` if the listing keeps changing.
     public func all() async throws -> [Page] {
       var pages: [Page] = []
       for try await element in self {
@@ -64,7 +64,7 @@
     /// A walk under way.
     public struct Iterator: AsyncIteratorProtocol {
       private let walk: PageWalk
-      /// The cursors of this walk, to find a cursor that comes twice: with such a cursor the walk would not end.
+      /// The cursors of this walk. If a cursor comes twice, the walk stops with an error, because it would not end otherwise.
       private var cursors: Set<Cursor> = []
       private var index = 0
       private var version: String?

@@ -12,7 +12,7 @@ public protocol CommandSender: Sendable {
 
 /// One command for a server.
 public struct Command: Sendable {
-  /// The name and the arguments. The words may have any bytes.
+  /// The name of the command and its arguments, which may contain any bytes.
   public var words: [[UInt8]]
   /// How long the sender waits for the reply, including the time to connect.
   public var timeout: Duration

@@ -14,7 +14,7 @@ public struct StreamTier: SharedTier {
   let options: SharedOptions
   let clock: any LarderClock
   let replySize = ReplySize()
-  /// The largest difference, in microseconds, between the server's time and the time that this process takes for it.
+  /// The largest difference, in microseconds, between the server's time and the estimate of this process.
   private static let clockError: UInt64 = 1_000_000
   /// A floor makes older values invalid. Its lifetime is longer than the lifetime of any value, so a server evicts values first.
   static let floorLifetime = Frame.longest * 2
@@ -81,7 +81,7 @@ public struct StreamTier: SharedTier {
       return .granted(Lease(token: token, head: head))
     case (3, 2):
       guard let left = parts[1].number else { break }
-      // A lease key that another program wrote has no end. So this process asks again after the time of a long lease.
+      // A number below 0 means that another program wrote the lease key, without an end. This process asks again after 60 s.
       return .held(.milliseconds(left < 0 ? 60_000 : min(max(left, 1), 60_000)))
     default: break
     }

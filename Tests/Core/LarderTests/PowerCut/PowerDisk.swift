@@ -88,8 +88,8 @@ struct PowerDisk {
     }
   }
 
-  /// Applies a failed sync. Each write to the file that the sync covers reaches the disk now or never. If the sync of a
-  /// directory fails, the system keeps the new names, and the next sync of the directory writes these names.
+  /// Applies a failed sync. Each write that the sync covers is either on the disk now or lost. But after a failed sync of a
+  /// directory the system keeps the new names, and the next sync of the directory writes these names.
   private mutating func lose(before limit: Int, inode: UInt64, name: String) {
     if name == "" || name == ".." { return }
     pending.removeAll { item in
