@@ -51,7 +51,8 @@ struct ValueWriter {
       try output.write(view.bytes(for: presentation))
     case .plain where presentation.endsWithNUL:
       let bytes = try value.encoded(as: style, most: head, in: session)
-      try output.write(key + [0] + bytes + [0])
+      let name = namesNamespaces ? Array(value.entry.namespace.utf8) + [0] : []
+      try output.write(name + key + [0] + bytes + [0])
     case .plain where isSingle, .auto where isSingle:
       try output.writeValue { try value.forEachPiece(as: style, most: head, in: session, $0) }
     case .plain, .auto:
