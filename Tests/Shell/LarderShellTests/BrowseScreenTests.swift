@@ -214,6 +214,19 @@ extension Frame {
     #expect(try shell("undo") == "took back evict of 1 entry\n")
     #expect(try shell.store.namespace("thumbs").entry(for: [0, 0xFF])?.size == 12)
   }
+
+  @Test func `a window that is too small waits for a key`() throws {
+    let shell = try Shell.filled()
+    var limits: [Duration] = []
+    let screen = Host.Screen(
+      size: { (columns: 30, rows: 8) },
+      wait: { limit in
+        limits.append(limit)
+        return limits.count < 5 ? .timeout : .end
+      }, write: { _ in }, suspend: {}, close: {})
+    try BrowseLoop("thumbs", in: shell.session, on: screen).run()
+    #expect(limits.contains { $0 > .zero })
+  }
 }
 
 @Suite struct BrowseKeyTests {

@@ -70,7 +70,9 @@ final class BrowseLoop {
         if keys.isEmpty { try wait(.zero) }
         continue
       }
-      try wait(list?.isCounted == false || state.pending != nil ? .zero : Self.tick)
+      // A window that is too small shows no rows, so a request waits until the window is larger.
+      let isBusy = !state.isTooSmall && (list?.isCounted == false || state.pending != nil)
+      try wait(isBusy ? .zero : Self.tick)
       try lookForChanges()
     }
   }
