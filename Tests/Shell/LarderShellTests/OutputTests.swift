@@ -75,6 +75,14 @@ import Testing
     #expect(String(decoding: second, as: UTF8.self) == "\"b\"            1 B  never\n")
   }
 
+  @Test func `a terminal without Unicode gets dashes and marks in ASCII`() {
+    let presentation = Presentation(.table, hasUnicode: false, clock: stockholm)
+    let reply = Reply(
+      .chart([(label: "1 \u{2013} 2", count: 1)]), notes: ["\u{2013} \u{2014} \u{2026} \u{2192}"])
+    let shown = String(decoding: presentation.bytes(of: reply), as: UTF8.self)
+    #expect(shown.hasPrefix("1 - 2  1 #") && shown.hasSuffix("\n- - ... ->\n"))
+  }
+
   @Test func `a bar shows its part`() {
     #expect(Bar.text(1, width: 4, hasUnicode: true) == "\u{2588}\u{2588}\u{2588}\u{2588}")
     #expect(Bar.text(0.5, width: 4, hasUnicode: false) == "##")

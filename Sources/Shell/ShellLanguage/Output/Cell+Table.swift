@@ -3,7 +3,7 @@ extension Cell {
   /// time has fewer columns, such as `in 4 h` without the time of day.
   package func shown(_ presentation: Presentation, isBrief: Bool = false) -> String {
     let clock = presentation.clock
-    let dash = presentation.hasUnicode ? "\u{2014}" : "-"
+    let dash = presentation.dash
     return switch self {
     case .bytes(let bytes): Quoting.key(bytes)
     case .base64(let bytes): Quoting.quoted(bytes)
@@ -75,8 +75,7 @@ package enum Bar {
   static func chart(
     _ rows: [(label: String, count: Int)], for presentation: Presentation
   ) -> [UInt8] {
-    let dash = presentation.hasUnicode ? "\u{2013}" : "-"
-    let labels = rows.map { SafeText($0.label.replacing("\u{2013}", with: dash)).description }
+    let labels = rows.map { presentation.drawable(SafeText($0.label)) }
     let counts = rows.map { Wording.count($0.count) }
     let labelWidth = labels.map { DisplayWidth.of($0) }.max() ?? 0
     let countWidth = counts.map(\.count).max() ?? 0

@@ -28,6 +28,7 @@ package struct Presentation: Sendable {
   package var ellipsis: String { hasUnicode ? "\u{2026}" : "..." }
   /// The mark for cut text in a table, one column wide.
   package var cutMark: String { hasUnicode ? "\u{2026}" : "~" }
+  var dash: String { hasUnicode ? "\u{2014}" : "-" }
   package var arrow: String { hasUnicode ? "\u{2192}" : "->" }
 
   package func bytes(of reply: Reply) -> [UInt8] {
@@ -61,9 +62,12 @@ package struct Presentation: Sendable {
     }
   }
 
-  private func drawable(_ text: SafeText) -> String {
+  func drawable(_ text: SafeText) -> String {
     guard !hasUnicode else { return text.description }
-    let marks = ["\u{2026}": "...", "\u{2192}": "->", "\u{2713}": "ok", "\u{2717}": "!!"]
+    let marks = [
+      "\u{2013}": dash, "\u{2014}": dash, "\u{2026}": ellipsis, "\u{2192}": arrow,
+      "\u{2713}": "ok", "\u{2717}": "!!",
+    ]
     return marks.reduce(text.description) { $0.replacing($1.key, with: $1.value) }
   }
 }
