@@ -83,6 +83,11 @@ import Testing
     #expect(shown.hasPrefix("1 - 2  1 #") && shown.hasSuffix("\n- - ... ->\n"))
   }
 
+  @Test func `any share has a percentage`() {
+    #expect(Wording.percent(0.284) == "28 %" && Wording.percent(2.5) == "250 %")
+    for share in [1.8e19, .infinity, .nan] { #expect(Wording.percent(share) == "\(Int.max) %") }
+  }
+
   @Test func `a bar shows its part`() {
     #expect(Bar.text(1, width: 4, hasUnicode: true) == "\u{2588}\u{2588}\u{2588}\u{2588}")
     #expect(Bar.text(0.5, width: 4, hasUnicode: false) == "##")

@@ -23,8 +23,10 @@ package enum Wording {
 
   package static func entries(_ number: Int) -> String { count(number, "entry", "entries") }
 
-  /// A share from 0 to 1 as a percentage, such as `28 %`.
-  package static func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
+  /// A share from 0 to 1 as a percentage, such as `28 %`. The counters of a damaged store can give a share beyond all numbers.
+  package static func percent(_ share: Double) -> String {
+    "\(Int(exactly: (share * 100).rounded()) ?? .max) %"
+  }
 
   /// A number of bytes, such as `812 B`, `2.4 kB`, `31 kB` or `16.3 MB`. Units are powers of 1000.
   package static func size(_ bytes: Int) -> String {
