@@ -19,13 +19,16 @@ extension Word {
     let word = text.lowercased()
     switch word {
     case "now": return clock.now
-    case "tomorrow" where isAhead: return try moment(0, nil, isAhead, clock)
     case "never" where isAhead:
       throw wrong("time", "it has no moment", "--permanent selects entries that never expire")
-    case "tomorrow", "never": throw notInThePast
+    case "never": throw notInThePast
     default: break
     }
-    if let weekday = Self.weekday(word) { return try moment(0, weekday, isAhead, clock) }
+    if word == "tomorrow" || Self.weekday(word) != nil,
+      let found = try time(on: text[...], 0, isAhead, clock)
+    {
+      return found
+    }
     if let second = Self.secondOfDay(text[...]) { return try moment(second, nil, isAhead, clock) }
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)
     if parts.count == 2, let second = Self.secondOfDay(parts[1]),
