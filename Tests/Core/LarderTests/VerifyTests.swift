@@ -143,6 +143,9 @@ import Testing
     }
     let store = try Store(at: path)
     #expect(failure { _ = try store.namespace("notes").text("key-500") } == .damaged)
+    // The damage is in this store, so the error must not blame the place of the copy.
+    let error = thrown { _ = try store.copyCompacted(to: path + ".copy") }
+    #expect(error?.message.contains("/store: a page of the data file is damaged") == true)
     let verification = try store.verify()
     #expect(verification.faults.contains { $0.kind == .pages })
   }

@@ -88,7 +88,7 @@ extension Store {
       try engine.environment.copyCompacted(to: path, shouldContinue)
     } catch {
       if error.cause == .stopped { return nil }
-      throw LarderError(error)
+      throw error.cause == .damagedPage ? engine.error(.damagedPage) : LarderError(error)
     }
     return Compaction(before: engine.environment.fileSize, after: Environment.fileSize(at: path))
   }
