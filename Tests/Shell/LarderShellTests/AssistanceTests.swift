@@ -59,6 +59,8 @@ import Testing
     #expect(texts("get @a key .n", ["name"]) == [".name"])
     #expect(texts("keys --show '.a, lo") == ["lower("])
     #expect(texts("keys --where '.a[].", ["a", "b", "a[].b"]) == [".a[].b"])
+    #expect(texts("keys --where '.a[0].", ["a", "b", "a[].b"]) == [".a[0].b"])
+    #expect(texts("get @a key .a[12", ["a", "a[].b"]) == [".a[12].b"])
     #expect(texts("keys --where '.K\u{F6}", ["a", "name"]) == [])
     let completion = completer.completion(of: bytes("keys --where '.a = 1 and .ye")) { _ in
       ([bytes("year")], false)

@@ -137,7 +137,13 @@ package struct Completer: Sendable {
       names += QueryFunction.allCases.map { "\($0.rawValue)(" }
       if kind == .expression { names += ["and", "or", "not", "exists"] }
     }
-    let fitting = names.filter { $0.hasPrefix(text) }
+    // The names of fields have `[]` for each element, so the typed path `.a[0].` is compared as `.a[].`.
+    var isInBrackets = false
+    let known = text.filter {
+      isInBrackets = $0 == "[" || isInBrackets && $0 != "]"
+      return !isInBrackets || !$0.isNumber
+    }
+    let fitting = names.filter { $0.hasPrefix(known) }.map { text + $0.dropFirst(known.count) }
     // A condition usually has spaces, so the inserted text begins with a quote.
     let lead = word.bytes.isEmpty && !isOpen && kind == .expression ? "'" : ""
     return Completion(range: range, candidates: fitting.map { lead + $0 })
