@@ -95,6 +95,9 @@ import Testing
     #expect(key.bytes == bytes("a b;'\"*") && !key.isGlob && !key.isBare)
     #expect(try arguments("evict @:ns")[1].namespace == "a")
     #expect(try arguments("keys --match=:k")[1].option?.value?.bytes == bytes("a b;'\"*"))
+    // The text `:ns` and the value `a` with quotes have the same length, but the line does not have the value.
+    #expect(try arguments("keys --where=:ns")[1].option?.value?.place(of: 0..<1) == 13..<16)
+    #expect(try arguments("keys --where='a'")[1].option?.value?.place(of: 0..<1) == 14..<15)
     #expect(try arguments("get \":k\"")[1].word?.bytes == bytes(":k"))
     let line = try CommandReader.commands(
       in: bytes("keys > :ns"), from: .eval(1), variables: variables)
