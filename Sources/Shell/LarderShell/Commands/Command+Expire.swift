@@ -146,8 +146,9 @@ extension Command {
     }
     let line = change.call.line
     let words = line.arguments.map(\.range)
-    let place = words.last { line.text[$0].elementsEqual(key) } ?? words[words.count - 1]
-    let before = String(decoding: line.text[words[0].lowerBound..<place.lowerBound], as: UTF8.self)
+    let place = words.last { line.text(at: $0).elementsEqual(key) } ?? words[words.count - 1]
+    let before = String(
+      decoding: line.text(at: words[0].lowerBound..<place.lowerBound), as: UTF8.self)
     throw ShellError(
       .usage, "unexpected time \(key)",
       hint: "`\(before)--ttl \(String(decoding: key, as: UTF8.self))`")

@@ -44,7 +44,7 @@ extension ArgumentReader {
   /// - Parameter moved: The ranges of these options and of their values.
   func programOptionsFirst(_ moved: [Range<Int>]) -> SafeText {
     let rest = line.arguments.map(\.range).filter { !moved.contains($0) }
-    let words = (moved + rest).map { String(decoding: line.text[$0], as: UTF8.self).shellWord }
+    let words = (moved + rest).map { String(decoding: line.text(at: $0), as: UTF8.self).shellWord }
     return "put program options before the command: `larder STORE \(words.joined(separator: " "))`"
   }
 }

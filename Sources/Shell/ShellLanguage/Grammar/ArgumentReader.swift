@@ -188,7 +188,7 @@ struct ArgumentReader {
       let word = rest.first(where: { (try? $0.expiryChange(clock)) != nil })
     else { return error }
     let others = line.arguments.map(\.range).filter { $0 != word.range } + [word.range]
-    let text = others.map { String(decoding: line.text[$0], as: UTF8.self) }
+    let text = others.map { String(decoding: line.text(at: $0), as: UTF8.self) }
     return misuse("the time goes last", at: word.range, hint: "`\(text.joined(separator: " "))`")
   }
 
@@ -207,7 +207,7 @@ struct ArgumentReader {
     else { return misuse(message, at: word.range) }
     let words = line.arguments.map(\.range).map {
       $0 == word.range
-        ? Quoting.namespace(name.text) : String(decoding: line.text[$0], as: UTF8.self)
+        ? Quoting.namespace(name.text) : String(decoding: line.text(at: $0), as: UTF8.self)
     }
     return misuse(message, at: word.range, hint: "`\(words.joined(separator: " "))`")
   }

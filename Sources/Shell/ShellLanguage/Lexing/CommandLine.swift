@@ -10,6 +10,11 @@ package struct CommandLine: Sendable, Hashable {
   package internal(set) var output: Redirection?
   var variables = Variables()
 
+  /// The text of an argument. Empty for an argument of a command that this program makes, because such a command has no text.
+  package func text(at range: Range<Int>) -> ArraySlice<UInt8> {
+    text[range.clamped(to: text.indices)]
+  }
+
   /// The place of a range of `text`. The place ends at the end of the line in which the range begins.
   package func place(of range: Range<Int>) -> Place {
     let start = min(range.lowerBound, text.count)
