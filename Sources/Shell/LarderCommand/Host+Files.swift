@@ -55,7 +55,7 @@ extension Host.Sink {
           do throws(TerminalError) {
             try program.write(bytes.span)
           } catch .closed {
-            throw Host.Sink.Closed()
+            throw Host.Sink.Closed(isRedirected: true)
           }
         },
         finish: { _ in

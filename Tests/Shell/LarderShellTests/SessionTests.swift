@@ -158,6 +158,12 @@ struct SessionPartTests {
     struct Stopped: Error {}
     #expect(throws: Stopped.self) { try writer.redirecting(to: target) { throw Stopped() } }
     #expect(output.isComplete == false && writer.presentation.isTerminal)
+    // A program that has read enough ends a redirection well, but the end of standard output stops a command in its middle.
+    for isRedirected in [true, false] {
+      let closed = LarderShell.Host.Sink.Closed(isRedirected: isRedirected)
+      _ = try? writer.redirecting(to: target) { throw closed }
+      #expect(output.isComplete == isRedirected)
+    }
   }
 
   @Test func `a list has the rows that its reader wants`() {

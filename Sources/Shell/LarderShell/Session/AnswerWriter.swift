@@ -134,7 +134,7 @@ final class AnswerWriter {
     (self.sink, separator) = (sink, .none)
     defer { (self.sink, separator) = before }
     let outcome: Outcome
-    do { outcome = try body() } catch is Host.Sink.Closed {
+    do { outcome = try body() } catch let closed as Host.Sink.Closed where closed.isRedirected {
       outcome = .done
     } catch {
       _ = try sink.finish(false)

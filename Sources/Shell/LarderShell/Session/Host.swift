@@ -60,7 +60,11 @@ package struct Host {
   /// Receives the output of one redirected command, or the content of a file. The file appears only when it is complete.
   package struct Sink {
     /// The reader of the output has ended: the program of a redirection, the pager, or the reader of standard output.
-    package struct Closed: Error { package init() {} }
+    package struct Closed: Error {
+      let isRedirected: Bool
+
+      package init(isRedirected: Bool = false) { self.isRedirected = isRedirected }
+    }
 
     let write: ([UInt8]) throws -> Void
     /// Ends the output. A file is kept only if `isComplete` is true. The result is a note if a program failed.
