@@ -113,10 +113,10 @@ extension LineEditor {
       bytes.append(byte)
       guard byte == UInt8(ascii: "R"), let start = bytes.lastIndex(of: 0x1B) else { continue }
       let parts = String(decoding: bytes[start...].dropLast(), as: UTF8.self).split(separator: ";")
-      guard parts.count == 2, parts[0].hasPrefix("\u{1B}["), let column = Int(parts[1])
+      guard parts.count == 2, parts[0].hasPrefix("\u{1B}["), let column = UInt16(parts[1])
       else { continue }
       bytes.removeSubrange(start...)
-      return column - 1
+      return Int(column) - 1
     }
   }
 
