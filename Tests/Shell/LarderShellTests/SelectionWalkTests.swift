@@ -87,6 +87,19 @@ import Testing
     #expect(try shell.error("keys @box *1234").code == .interrupted)
   }
 
+  @Test(arguments: [#""b\nc""#, #""\xc3\xa9\nX""#, "''", "hex:ff"])
+  func `contained text is found across lines in either case`(text: String) throws {
+    let shell = try Shell(.plain)
+    try shell.store.namespace("a").set(bytes("a\nB\nC\n\u{C9}\nx") + [0xFF], for: "k")
+    #expect(try shell("keys @a --contains \(text) -i") == "k\n")
+  }
+
+  @Test func `a pattern that is not UTF-8 gets no error from the search for suggestions`() throws {
+    let shell = try Shell()
+    try shell("set @a k v")
+    #expect(try shell(#"keys @a "\xff\xfe"*"#).contains("no entries"))
+  }
+
   @Test func `ranges do not overlap and hold every key that matches`() throws {
     func ranges(_ line: String) throws -> [KeyRange] {
       try #require(try invocation("keys \(line)").selection).ranges

@@ -21,6 +21,9 @@ extension Command {
     let place = call.choice("--in") ?? "both"
     let finder: TextFinder
     do throws(ShellError) {
+      guard call.bytes("TEXT") != [] else {
+        throw ShellError(.usage, "there is no text to search for", hint: "`search TEXT`")
+      }
       finder = try TextFinder(
         call.bytes("TEXT")!, isRegex: call.has("--regex"), isExact: call.has("--case"),
         pause: session.host.checkInterruption)

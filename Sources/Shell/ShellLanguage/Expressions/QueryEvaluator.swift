@@ -66,7 +66,7 @@ package struct QueryEvaluator {
     case .keyFinds(let expression): return try matcher(expression).matches(input.key)
     case .valueContains(let text, let ignoresCase):
       guard ignoresCase else { return try value.firstRange(of: text, pause: pause) != nil }
-      return try !finder(text).finds(in: value.copied).isEmpty
+      return try finder(text).matches(value.copied)
     }
   }
 
