@@ -173,9 +173,9 @@ extension Frame {
 
 @Suite struct BrowseChangeTests {
   /// Opens the view on an entry and types the keys of each step. Calls `between` before every step except the first.
-  private func browse(_ steps: [String], _ between: @escaping (Shell) throws -> Void) throws
-    -> Shell
-  {
+  private func browse(
+    _ steps: [String], hiding hidden: String? = nil, _ between: @escaping (Shell) throws -> Void
+  ) throws -> Shell {
     let shell = try Shell.filled()
     var left = steps
     var pages = ""
@@ -192,7 +192,7 @@ extension Frame {
       write: { pages += String(decoding: $0, as: UTF8.self) }, suspend: {}, close: {})
     try BrowseLoop("thumbs", in: shell.session, on: screen).run()
     #expect(left.isEmpty)
-    #expect(pages.contains("1 entry"))
+    #expect(pages.contains("1 entry") && !(hidden.map { pages.contains($0) } ?? false))
     return shell
   }
 
@@ -213,6 +213,19 @@ extension Frame {
     #expect(try shell.store.namespace("thumbs").count() == 0)
     #expect(try shell("undo") == "took back evict of 1 entry\n")
     #expect(try shell.store.namespace("thumbs").entry(for: [0, 0xFF])?.size == 12)
+  }
+
+  @Test func `a paused view reads nothing when the mark of a removed row ends`() throws {
+    var count = 0
+    _ = try browse(["d", "nr", " ", "", "q"], hiding: "unread") { shell in
+      count += 1
+      let thumbs = shell.store.namespace("thumbs")
+      if count == 1 { try thumbs.remove([0, 0xFF]) }
+      guard count == 3 else { return }
+      try thumbs.set("v", for: "unread")
+      shell.clock.advance(by: .seconds(3))
+    }
+    #expect(count == 4)
   }
 
   @Test func `a window that is too small waits for a key`() throws {

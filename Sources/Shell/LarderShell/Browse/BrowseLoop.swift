@@ -231,8 +231,10 @@ final class BrowseLoop {
 
   private func lookForChanges() throws {
     let now = session.clock.monotonic
-    if state.fade(at: now) { state.refresh() }
-    guard !state.isPaused, state.pending == nil, now >= quietUntil else { return }
+    let hasRoom = state.fade(at: now)
+    guard !state.isPaused else { return }
+    if hasRoom { state.refresh() }
+    guard state.pending == nil, now >= quietUntil else { return }
     let isExpired = state.rows.contains { row in
       row.change != .removed && (row.entry.expires.map { $0 <= session.clock.now } ?? false)
         && row.entry.staleUntil == nil
