@@ -269,7 +269,7 @@ import ExampleTesting
     try await Task.sleep(for: .milliseconds(100))
     #expect(network.sent.all.count == 6, "a list, an article and four images")
     gate.open()
-    // A wait for the result raises the priority of the sync's task, so the test first iterates over the steps, which does not.
+    // A wait for the result raises the priority of the sync's task. An iteration over the steps does not, so it comes first.
     for await _ in run.steps {}
     #expect(await run.result().images == 18)
     for (path, priority) in network.sent.all {

@@ -6,7 +6,7 @@ func moment(_ text: String) throws -> Timestamp { try #require(SwissTime.moment(
 
 func day(_ text: String) throws -> CalendarDay { try CalendarDay(of: moment(text + "T12:00:00Z")) }
 
-/// A manual clock. A sleep of less than two seconds does not wait: the clock records its length and moves to its end.
+/// A manual clock. In a sleep of less than two seconds, the clock itself moves to the end of the sleep, and records the length.
 struct JumpingClock: LarderClock {
   let manual: ManualClock
   let waits = Lines<Duration>()

@@ -125,7 +125,7 @@ extension Peer {
           guard thread != "\(getpid())",
             let line = try? String(contentsOfFile: "\(folder)/\(thread)/stat", encoding: .utf8)
           else { return false }
-          // The state follows the name of the thread, which ends with the last `)`, because the name may contain parentheses.
+          // The state follows the last `)`, which ends the name of the thread. The name itself may contain parentheses.
           return !line.split(separator: ")").last!.hasPrefix(" S")
         }
         if awake.isEmpty { return }

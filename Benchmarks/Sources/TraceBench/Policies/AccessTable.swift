@@ -47,7 +47,7 @@ protocol AccessTable: SendableMetatype {
   mutating func removeStats(of key: Int)
   mutating func halveFrequencies()
 
-  /// Removes and returns the ghost of a key. Nil if there is no ghost, or after `ghostsPerEntry * entries` evictions.
+  /// Removes and returns the ghost of a key; nil without a ghost. A ghost is valid for `ghostsPerEntry * entries` evictions.
   mutating func takeGhost(of key: Int) -> Ghost?
   /// Stores a ghost. Each call counts as one eviction.
   mutating func putGhost(of key: Int, part: Part, frequency: Int)

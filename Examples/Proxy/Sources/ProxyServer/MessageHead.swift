@@ -125,7 +125,7 @@ enum Framing: Sendable, Equatable {
     coding.elementsEqual("chunked".utf8) { $0 | 0x20 == $1 }
   }
 
-  /// Whether chunks have a further coding: the end of the body can be found, but its content cannot be read (RFC 9112, 6.1).
+  /// Whether a body in chunks has a further coding: its end can be found, but its content cannot be read (RFC 9112, 6.1).
   static func hasUnknownCoding(_ fields: HTTPFields) -> Bool {
     let codings = codings(fields)
     guard !fields.contains(.contentLength), codings.count > 1, isChunked(codings[codings.count - 1])

@@ -64,7 +64,7 @@
     /// A walk under way.
     public struct Iterator: AsyncIteratorProtocol {
       private let walk: PageWalk
-      /// The cursors of this walk. If a cursor comes twice, the walk stops with an error, because it would not end otherwise.
+      /// The cursors of this walk. If a cursor comes twice, the walk would not end, so the walk throws an error.
       private var cursors: Set<Cursor> = []
       private var index = 0
       private var version: String?

@@ -80,7 +80,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   private enum Attempt {
     case use(TierCopy<Value>)
-    /// The tier takes no value of this key. The position is the version of the tier's note; zero if the tier has a newer layout.
+    /// The tier takes no value of this key. The position is the version of the tier's note; zero for a value in a newer layout.
     case loadAlone(Position)
     case answer(LeaseAnswer, TierCopy<Value>?)
   }

@@ -14,7 +14,7 @@ public struct StreamTier: SharedTier {
   let options: SharedOptions
   let clock: any LarderClock
   let replySize = ReplySize()
-  /// The largest difference, in microseconds, between the server's time and the estimate of this process.
+  /// The largest error, in microseconds, of this process's estimate of the server's time.
   private static let clockError: UInt64 = 1_000_000
   /// A floor makes older values invalid. Its lifetime is longer than the lifetime of any value, so a server evicts values first.
   static let floorLifetime = Frame.longest * 2

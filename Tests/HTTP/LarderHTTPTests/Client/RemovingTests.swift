@@ -221,7 +221,7 @@ struct RemovingTests {
     _ = try await fixture.cache.send(request(), tags: ["listing"]).body.bytes()
     fixture.clock.advance(by: .seconds(11))
     fixture.origin.become(.behind(gate, .page("max-age=10", body: "old")))
-    // This request has no tag, but its response would replace a response with the tag. So the removal concerns it, too.
+    // This request has no tag, but its response would replace a tagged response. So after the removal it must not be stored.
     let asking = Task { try await fixture.get().body }
     try await fixture.origin.wait(for: 2)
     #expect(try await fixture.cache.removeAll(tag: "listing").entries == 1)
