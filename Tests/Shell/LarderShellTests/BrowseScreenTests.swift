@@ -132,11 +132,14 @@ extension Frame {
     #expect(after.text(of: 0).hasPrefix("x"))
   }
 
-  /// An entry with a value, and the text of the value in a pane of 23 columns.
-  private func pane(of text: String) throws -> (Store.Entry, BrowseState.ValueText) {
+  /// An entry with a value, and the text of the value in a pane of 23 columns, after two seconds.
+  private func pane(
+    of text: String, expires: Expiration? = nil
+  ) throws -> (Store.Entry, BrowseState.ValueText) {
     let shell = try Shell()
-    try shell.store.namespace("a").set(text, for: "key")
+    try shell.store.namespace("a").set(text, for: "key", expires: expires)
     let entry = try #require(try shell.store.namespace("a").entry(for: "key"))
+    shell.clock.advance(by: .seconds(2))
     let presentation = Presentation(
       .table, isTerminal: true, width: 23, hasColor: true, clock: stockholm)
     let value = try BrowseState.ValueText(
@@ -158,6 +161,11 @@ extension Frame {
     state.type("WORD150")
     state.take(.enter)
     #expect(state.valueTop > 0)
+  }
+
+  @Test func `an entry that has just expired has no value, but is not negative`() throws {
+    let (_, value) = try pane(of: "text", expires: .after(.seconds(1)))
+    #expect(value.lines.suffix(2) == ["expired: a read finds", "no value"])
   }
 
   @Test func `JSON keeps its colors across the lines of a narrow pane`() throws {

@@ -146,7 +146,7 @@ extension BrowseState.ValueText {
   ) throws {
     self.entry = entry
     self.width = width
-    var (found, size, text) = (entry, entry.size, "negative: a load found no value\n")
+    var (found, size, text) = (entry, entry.size, "")
     do {
       let value = try ShellError.translating {
         try session.store.namespace(entry.namespace).withEntry(for: entry.key) { entry, value in
@@ -159,6 +159,10 @@ extension BrowseState.ValueText {
         let isFull = isWhole && size <= Self.mostBytes
         let view = try ValueView(value, as: .auto, head: nil, isFull: isFull)
         text = String(decoding: view.content(for: presentation), as: UTF8.self)
+      } else {
+        text =
+          found.state == .expired
+          ? "expired: a read finds no value\n" : "negative: a load found no value\n"
       }
     } catch let error as ShellError where error.code == .unreadable {
       text = "\(error.message)\n"
