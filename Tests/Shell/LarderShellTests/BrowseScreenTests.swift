@@ -168,6 +168,11 @@ extension Frame {
     #expect(value.lines.suffix(2) == ["expired: a read finds", "no value"])
   }
 
+  @Test func `a tab in a text becomes spaces`() throws {
+    let (_, value) = try pane(of: "ab\tc\n\td")
+    #expect(value.lines.suffix(2) == ["ab      c", "        d"])
+  }
+
   @Test func `JSON keeps its colors across the lines of a narrow pane`() throws {
     let (_, value) = try pane(
       of: "{\"name\":\"" + String(repeating: "q", count: 60) + "\",\"n\":1}")

@@ -190,7 +190,6 @@ extension BrowseState.ValueText {
   /// Wraps at spaces, and splits long words. The sequence of a color takes no columns. A color continues on the next line.
   private static func wrapped(_ text: String, _ width: Int) -> [String] {
     let cells = Frame.cells(of: text)
-    guard cells.count > width else { return [text] }
     var lines: [String] = []
     var start = 0
     for index in cells.indices {

@@ -37,7 +37,8 @@ struct Frame: Equatable {
     return column + shown.count
   }
 
-  /// The cells of a text that may contain the escape sequences of `Color`. Any other control character becomes `?`.
+  /// The cells of a text that may contain the escape sequences of `Color`. A tab fills the columns up to the next multiple of
+  /// eight. Any other control character becomes `?`.
   static func cells(of text: String, rendition: String = "") -> [Cell] {
     var cells: [Cell] = []
     var current = rendition
@@ -45,6 +46,10 @@ struct Frame: Equatable {
     while let scalar = scalars.popFirst() {
       if scalar == "\u{1B}", let numbers = takeRendition(&scalars) {
         current = numbers == "0" ? rendition : numbers
+        continue
+      }
+      if scalar == "\t" {
+        repeat { cells.append(Cell(rendition: current)) } while cells.count % 8 != 0
         continue
       }
       let shown = scalar.isControl ? "?" : scalar
