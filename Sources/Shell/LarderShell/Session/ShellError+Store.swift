@@ -114,7 +114,7 @@ extension Session {
     _ missing: [[UInt8]], of all: Int, in namespaces: [Store.Namespace], verb: String
   ) throws -> ShellError {
     if let error = try damage(of: missing, in: namespaces) { return error }
-    if all == 1 || missing.count == 1, namespaces.count == 1 {
+    if all == 1 || missing.count == 1 && namespaces.count == 1 {
       return try noSuchKey(missing[0], in: namespaces, verb: verb)
     }
     let list = missing.prefix(3).map { SafeText(quoting: $0) }.joined()
