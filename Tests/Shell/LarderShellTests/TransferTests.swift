@@ -180,6 +180,7 @@ import Testing
     }
     for (line, count) in [
       ("keys @a", 2), ("count @a --larger 1", 2), ("get @a *", 3), ("search sound @a", 3),
+      ("evict @a ? --dry-run", 2), ("pin @a ? --yes", 2),
       ("keys @a --stdin", 1), ("evict @a --stdin --yes --dry-run", 1),
       ("evict @a --stdin --yes", 1),
     ] {

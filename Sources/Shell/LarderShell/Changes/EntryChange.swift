@@ -127,10 +127,8 @@ struct EntryChange {
         for (entry, effect) in effects where record(effect) { summary.add(entry) }
         try session.host.checkInterruption()
       }
-      if scope.selection.input != nil {
-        summary.absent = walked.absent
-        try walked.noteDamage(session.host)
-      }
+      if scope.selection.input != nil { summary.absent = walked.absent }
+      try noteDamage(walked)
     } catch is Interruption {
       let done = summary.total.entries
       let count: SafeText =
@@ -178,10 +176,14 @@ struct EntryChange {
       found.matched += 1
       if try wouldChange($0) { found.add($0) }
     }
-    if scope.selection.input != nil {
-      found.absent = walked.absent
-      try walked.noteDamage(session.host)
-    }
+    if scope.selection.input != nil { found.absent = walked.absent }
+    // After a question, the change itself writes the note.
+    if call.isPreview { try noteDamage(walked) }
     return found
+  }
+
+  /// A listed key with a damaged entry is an error, so a selection of keys gets no note.
+  private func noteDamage(_ walked: Walked) throws {
+    if !scope.selection.isOfKeys { try walked.noteDamage(session.host) }
   }
 }
