@@ -52,7 +52,8 @@ enum ExportFormat: String, CaseIterable {
   private static func json(_ value: some Encodable) throws -> JSON {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return .verbatim(String(decoding: try encoder.encode(value), as: UTF8.self))
+    // A foreign store can have any text as a zone, and the export may go to a terminal.
+    return .verbatim(String(decoding: JSON.printable(try encoder.encode(value)), as: UTF8.self))
   }
 
   static let columns = [
