@@ -88,19 +88,18 @@ struct ValueWriter {
 extension AnswerWriter {
   /// Writes the fields of one value, each on its own line. In JSON, a list is one array.
   func writeFields(_ fields: [FieldText], isList: Bool) throws {
-    let mode = presentation.mode
-    let isJSON = mode == .json || mode == .jsonl
+    let presentation = presentation
+    let isJSON = presentation.mode == .json || presentation.mode == .jsonl
     var lines = fields.map { isJSON ? $0.json : $0.text }
-    if mode == .json, isList {
+    if presentation.mode == .json, isList {
       let list = lines.joined(separator: [UInt8(ascii: ",")])
       lines = [Array("[".utf8) + list + Array("]".utf8)]
     }
     for line in lines {
-      guard presentation.isTerminal else {
-        try write(line + [.newline])
-        continue
-      }
-      try write((isJSON ? JSON.printable(line) : Array(Quoting.printable(line).utf8)) + [.newline])
+      let shown =
+        !presentation.isTerminal
+        ? line : isJSON ? JSON.printable(line) : Array(Quoting.printable(line).utf8)
+      try write(shown + [.newline])
     }
   }
 
