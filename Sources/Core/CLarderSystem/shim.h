@@ -187,8 +187,8 @@ static inline int larder_start_thread(void *(*run)(void *), void *context) {
   return result;
 }
 
-// Sets the policy SCHED_BATCH (3; the headers declare the name only with _GNU_SOURCE). When the calling thread wakes up, the
-// thread then does not interrupt a running thread. Under seccomp the policy stays, because a filter may kill the process then.
+// Sets the policy SCHED_BATCH (3; the headers declare the name only with _GNU_SOURCE). With this policy, a thread that wakes up
+// does not interrupt a running thread. Under seccomp this function changes nothing: a filter may kill the process for the call.
 static inline void larder_schedule_as_batch(void) {
 #ifdef __linux__
   struct sched_param parameters;

@@ -9,7 +9,7 @@ import LarderSystem
 ///           8200  u64: the sequence number of the last record that was synced
 ///
 /// Records are written to the two places in turn, so if a write is interrupted, the other record is still complete. The writer
-/// holds `lock.checkpoint` at the level checkpointed and `lock.write` at the level scratch, or it is alone.
+/// holds `lock.checkpoint` at the level checkpointed and `lock.write` at the level scratch, or no other process uses the file.
 final class RecoveryFile: Sendable {
   private static let place = 4096
   private static let changes = 2 * place

@@ -99,7 +99,8 @@ extension Environment {
     }
   }
 
-  /// Replaces the data file by the complete new data file. The caller owns the writer lock, holds `lock.opening`, and is alone.
+  /// Replaces the data file by the complete new data file. The caller owns the writer lock and `lock.opening`. No other process
+  /// has the environment open.
   func replaceData() throws(LMDBError) {
     let paths = files.paths
     let isDone = try handle.readers.withAllIdle(lockTimeout: handle.lockTimeout) {

@@ -68,7 +68,7 @@ enum EnvironmentTable {
     while true {
       let mine = own
       guard let data, let entry = mine[data] else {
-        // This lock file belongs to an open environment with another data file, whose locks an opening would clear.
+        // This lock file belongs to another open environment of this process. An opening would clear the locks of that one.
         if let lock, mine.values.contains(where: { $0.lockIdentity == lock }) {
           throw OpenError(.replaced, path: files.directory)
         }

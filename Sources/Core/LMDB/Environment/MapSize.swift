@@ -98,7 +98,7 @@ final class MapSize: Sendable {
     if try !resize(toHold: needed, lockTimeout: handle.lockTimeout) { throw .mapHeld }
   }
 
-  /// Makes the map larger if another process has made the file larger. Returns false if this is not possible now.
+  /// Makes the map larger if another process has made the file larger. Returns false if reads or the address space prevent it.
   func adopt(lockTimeout: Duration) throws(LMDBError) -> Bool {
     let used = usedSize
     if used <= size { return true }

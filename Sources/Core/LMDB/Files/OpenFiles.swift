@@ -9,7 +9,7 @@ package final class OpenFiles: Sendable {
   private let locks: StoreLocks
   let identity: FileIdentity
   let lockIdentity: FileIdentity
-  /// The directory of the store, whose times are compared. Nil if the process may not write the files, or had no descriptor left.
+  /// The directory whose change times are compared. Nil if the process may not write the files, or could not open the directory.
   private let directory: FileDescriptor?
   private let stamp = DirectoryStamp()
 

@@ -50,7 +50,7 @@ struct StoreFiles: Sendable {
     throw failure(path, absent: .absentParent, other: .notCreated)
   }
 
-  /// Whether there is a data file with content. Throws if the system does not tell: an existing file must not be made again.
+  /// Whether there is a data file with content. Throws if this is unknown, because an existing file must not be made again.
   var hasData: Bool {
     get throws(OpenError) {
       guard let status = FileStatus.of(data) else {

@@ -1,8 +1,8 @@
 package import LarderSystem
 
-/// The lock files in the directory. The locks protect LMDB from known problems when several processes use an environment.
+/// The lock files in the directory. The locks avoid known problems of LMDB when several processes use an environment.
 ///
-/// - `lock.open` is held shared while a process has the environment open. If a process holds the lock exclusively, it is alone.
+/// - `lock.open` is held shared while a process has the environment open. With an exclusive lock, no other process has it open.
 /// - `lock.opening` is held while a process opens or closes the environment, so that only one process initializes it.
 /// - `lock.write` is held around each write transaction, so that no process ever waits for LMDB's own mutex: if a process were
 ///   killed as it wakes from this wait, all others could sleep for ever. `lock.queue` orders the waiting processes.

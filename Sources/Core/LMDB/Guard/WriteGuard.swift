@@ -15,7 +15,7 @@ final class WriteGuard: @unchecked Sendable {
   @safe @exclusivity(unchecked) var recentPaths = RecentPaths()
   /// The lists of free pages in the last commit; nil if the lists must be read and checked.
   @safe @exclusivity(unchecked) private var freePages: KnownFreePages?
-  /// Whether `compareUse` was done. Once is enough: later this process frees only visited pages, compared at each visit.
+  /// Whether `compareUse` has run. One run is enough, because this process frees only pages that a visit has compared.
   private var hasComparedUse = false
   private var writesRemembered = 0
   /// The last commit that this process made, and the ``WriteTransaction/serial`` of that write.
@@ -60,7 +60,7 @@ final class WriteGuard: @unchecked Sendable {
     checkedPages.hasLists = freePages != nil
   }
 
-  /// Updates the lists. After many writes, later for long lists, forgets the lists, so that they are read and checked again.
+  /// Updates the lists. After many writes (more writes for longer lists), forgets the lists, so that they are checked again.
   private func followFreePages() throws(PageDamage) {
     guard let (commit, count) = freePages.map({ ($0.commit, $0.count) }) else { return }
     writesSinceReading += 1

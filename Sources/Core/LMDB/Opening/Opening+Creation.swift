@@ -3,7 +3,8 @@ import CLarderSystem
 import LarderSystem
 
 extension Opening {
-  /// Makes a data file, then renames it, so an interruption leaves no partial store. The only opener calls this function.
+  /// Makes a data file, then renames it, so an interruption leaves no partial store. The caller holds `lock.opening`. No other
+  /// process has the environment open.
   func createData(at level: DurabilityLevel, _ fill: Filling) throws(OpenError) {
     let isReplacing = try files.hasData
     do throws(LMDBError) {
@@ -25,7 +26,8 @@ extension Opening {
     }
   }
 
-  /// The stamp that a failed creation has left in `recovery`. A power failure may restore its file, so the store number stays.
+  /// The stamp that a failed creation has left in `recovery`. A power failure may restore the data file of that creation, so the
+  /// new file gets the same store number.
   private var leftStamp: DataStamp? {
     guard FileStatus.of(files.recovery)?.isRegularFile == true else { return nil }
     // If the record cannot be read, the result is nil, so the new file gets a completely new stamp.
@@ -60,7 +62,7 @@ extension Opening {
     if level != .temporary { try unsafe syncFile(of: file.handle) }
   }
 
-  /// Changes the durability level of an environment. The caller is the only opener, and holds `lock.opening` and `lock.write`.
+  /// Changes the durability level of an environment that no process has open. The caller holds `lock.opening` and `lock.write`.
   ///
   /// First syncs all data, and writes to `recovery` a record that demands no recovery. So if the change is interrupted at any
   /// point, neither level has anything to restore. The record in the data file says which of the two levels is valid.

@@ -22,7 +22,7 @@ extension Opening {
     if isTaken { throw OpenError(.sameProcessID, path: files.directory, detail: "\(process)") }
   }
 
-  /// Shortens a lock file that is longer than the reader table, because LMDB would map the whole file. The caller is alone.
+  /// Shortens a lock file that is longer than the reader table, because LMDB would map the whole file. No other process uses it.
   func cutLockFile() throws(OpenError) {
     guard let status = FileStatus.of(files.lock), status.st_size > ReaderTable.fileSize else {
       return

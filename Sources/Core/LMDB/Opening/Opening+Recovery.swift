@@ -1,8 +1,8 @@
 import CLarderSystem
 import LarderSystem
 
-/// Restores the last state on the disk after a power failure or a failed sync. The caller is alone. The record that demands the
-/// recovery is replaced last. So if a recovery is interrupted, the next opening repeats the recovery.
+/// Restores the last state on the disk after a power failure or a failed sync. No other process has the environment open. The
+/// record that demands the recovery is replaced last. So if a recovery is interrupted, the next opening repeats the recovery.
 extension Opening {
   /// - Parameter fill: writes the first records of an environment that must be created again.
   func recover(_ fill: Filling) throws(OpenError) {

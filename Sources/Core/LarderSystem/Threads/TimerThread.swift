@@ -16,7 +16,7 @@ import CLarderSystem
     unsafe pthread_mutex_init(mutex, nil)
     unsafe larder_cond_init(condition)
     try runInThread {
-      // The thread often wakes up during a sync. Without this call, it could delay another thread's reads by up to 1 ms.
+      // The thread often wakes up during a sync. Without this call, the thread could delay reads of other threads by up to 1 ms.
       larder_schedule_as_batch()
       while self.waitForNext() { task() }
     }

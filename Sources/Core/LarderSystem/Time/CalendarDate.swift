@@ -44,7 +44,6 @@ package struct CalendarDate: Hashable, Sendable {
   }
 }
 
-/// The number with leading zeros, for dates and times.
 package func padded(_ number: Int, _ width: Int = 2) -> String {
   let digits = String(number)
   return String(repeating: "0", count: max(width - digits.count, 0)) + digits

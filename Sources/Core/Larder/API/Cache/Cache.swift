@@ -86,7 +86,7 @@ extension Store {
   ///   - memory: the limits of the decoded values in memory. ``MemoryLimits/off`` turns the memory tier off for this cache. Nil
   ///     keeps the limits of the caches with which this cache shares its values. If no such cache exists, nil means
   ///     ``MemoryLimits/default``. If caches that share values set different limits, the newest limits hold. But limits that
-  ///     one of these caches has already set have no effect.
+  ///     one of these caches has set before have no effect when another cache sets the same limits again.
   ///   - cost: the cost of a value in memory; nil means the number of bytes of the encoded value.
   public func cache<Value: Codable & Sendable>(
     of type: Value.Type, in name: String, rules: Rules? = nil, memory: MemoryLimits? = nil,

@@ -20,7 +20,7 @@ final class StoreEngine: Sendable {
   let isTemporary = Atomic(false)
   let changes: ChangeFeed
   let timer: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
-  /// The longest time from a buffered write to its commit, and again to its checkpoint. Each write compares the milliseconds.
+  /// The longest time from a buffered write to its commit, and from the commit to its checkpoint. Writes read the milliseconds.
   let checkpointInterval: Duration
   let checkpointMilliseconds: Int64
   /// The machine's time at which the next commit of the write buffer was scheduled; 0 if no commit is scheduled.

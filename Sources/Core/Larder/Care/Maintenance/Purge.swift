@@ -26,7 +26,7 @@ extension Store {
     return total
   }
 
-  /// Removes the entries of cleared namespaces, which a compaction would copy.
+  /// Removes the entries of cleared namespaces, because a compaction would copy these entries.
   package func reclaim(while shouldContinue: () -> Bool) throws(LarderError) {
     _ = try Purge(engine: engine).reclaim(while: shouldContinue)
   }

@@ -9,8 +9,8 @@ public struct Statistics: Sendable {
     public var info: NamespaceInfo
     /// The time at which the namespace's counts began: its creation, or the last reset of its statistics.
     public var since: Timestamp
-    /// Reads by all processes. Reads of another process are included after its next commit, its close or release of the store,
-    /// or its next run of ``Maintenance``.
+    /// Reads by all processes. Reads of another process are included after that process has committed, has closed or released
+    /// the store, or has run ``Maintenance``.
     public var reads: ReadCounters
     /// Removals by reason.
     public var removals: RemovalCounters

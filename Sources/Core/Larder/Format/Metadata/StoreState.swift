@@ -18,7 +18,7 @@ struct StoreState: Equatable {
   var suspectSince: UInt64 = 0
   /// The number of cleared namespace ids that still have entries.
   var garbage: UInt64 = 0
-  /// At most the first time in the expiry index, and equal after a complete purge. ``EntryHeader/never`` for an empty index.
+  /// The first time in the expiry index, or an earlier time; exact after a full purge. ``EntryHeader/never`` for an empty index.
   var nextDue = UInt64(EntryHeader.never)
   /// The number of entries with an owner; may be too high after a rebuild. If 0, removals do not search for dependents.
   var dependents: UInt64 = 0

@@ -13,7 +13,7 @@ final class MemoryRegistry: Sendable {
     var type: ObjectIdentifier
     var codec: any Sendable
     var memory: CacheMemory
-    /// The limits that caches have asked for. Each is applied only once, so two caches do not replace each other's limits.
+    /// The limits that caches have asked for. Equal limits are applied once, so two caches do not replace each other's limits.
     var asked: [MemoryLimits]
   }
 
@@ -42,7 +42,7 @@ final class MemoryRegistry: Sendable {
       return MemoryOwner(CacheMemory(handle, limits: limits, in: engine), isShared: false)
     }
     let (name, type) = (ExactString(handle.name), ObjectIdentifier(C.self))
-    // Releases unused memories only after the lock, because the deinitializer of a codec may run any code.
+    // Releases unused memories only after the lock is released, because the deinitializer of a codec may run any code.
     let (owner, isChanged, _) = state.withLock { state -> (MemoryOwner, Bool, unused: [Shared]) in
       let index = state.shared[name]?.firstIndex { $0.type == type && isAlike($0.codec) }
       if let index, let known = state.shared[name]?[index] {

@@ -46,7 +46,6 @@ public struct MemoryStatistics: Hashable, Sendable {
   }
 }
 
-/// The places of the counts of a memory in its `StripedCounters`.
 enum MemoryCount: Int {
   case hits, revalidatedHits, misses, evictions
 }

@@ -9,7 +9,7 @@ import LarderSystem
 ///          4  the key, then the entry, each filled to a whole word
 struct BufferRecord: Equatable {
   static let headerSize = 4
-  /// The hash table has a place for every eight words of the log. Each record is longer than that, so the table is never full.
+  /// The hash table has a place for every eight words of the log. Each record has more words, so the table is never full.
   private static let leastSize = 10
   static let longestKey = StoredKey.longestShort
   static let largestEntry = 16_384 + EntryHeader.largestSize + 1024

@@ -122,7 +122,7 @@ extension WriteBuffer {
       {
         return .refused
       }
-      // The lookup must have seen the base or, while a commit of the older log ends, this next commit.
+      // The lookup must have seen the base, or the commit of the older log if the state does not show the end of that commit yet.
       let base = base(of: state)
       guard state.epoch == former.state.epoch,
         former.snapshot == base || state.hasOlder && former.snapshot == base &+ 1,

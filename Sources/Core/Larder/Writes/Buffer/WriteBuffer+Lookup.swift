@@ -22,7 +22,6 @@ extension WriteBuffer {
     return find(key, in: id, keyHash: keyHash, of: state.olderGeneration)
   }
 
-  /// The newest record of a key in a generation.
   func find(
     _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, of generation: UInt64
   ) -> Found? {

@@ -67,8 +67,8 @@ final class PendingQueue<Item: Sendable>: Sendable {
   }
 }
 
-/// Expired entries with their versions, found by reads. The next commits of this process remove these entries. Counting, statistics
-/// and the closing of the store do so first. If the queue is full, a further entry waits for the next purge.
+/// Expired entries with their versions, found by reads. The next commits of this process remove these entries. Before a count,
+/// statistics or the closing of the store, such a commit is made. If the queue is full, a further entry waits for the next purge.
 final class PendingExpirations: Sendable {
   static let capacity = 4096
 

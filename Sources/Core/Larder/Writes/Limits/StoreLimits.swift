@@ -136,8 +136,8 @@ extension Store {
   /// If a limit is lower than the usage, entries are evicted in several transactions before the call returns. A disk limit
   /// below the size of the file is accepted: the file then no longer grows, and the file shrinks when the store is compacted.
   ///
-  /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible limit; ``LarderError/Code/full`` if too much is pinned,
-  ///   and then the reached usage is the limit in force; ``LarderError/Code/insideWrite`` inside ``write(_:)``.
+  /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible limit; ``LarderError/Code/insideWrite`` in ``write(_:)``;
+  ///   ``LarderError/Code/full`` if entries that may not be evicted exceed a limit. The usage then becomes the limit in force.
   public func declare(_ limits: StoreLimits) throws(LarderError) {
     try checkWritable()
     try engine.changeSettings { settings in settings.declared = limits }
