@@ -159,6 +159,21 @@ extension BrowseState {
     }
   }
 
+  @Test func `the list goes on in the next namespace, also after other spellings`() throws {
+    let shell = try Shell()
+    for name in ["cafe\u{301}", "caf\u{E9}", "cafz"] {
+      try shell.store.namespace(name).set("v", for: "k")
+    }
+    let list = try BrowseList(BrowseQuery(), of: shell.session)
+    let rows = try list.rows(9)
+    let ids = rows.map { EntryID($0) }
+    #expect(ids.count == 3)
+    for (index, row) in rows.enumerated() {
+      #expect(try list.rows(9, from: row).map { EntryID($0) } == Array(ids.dropFirst(index + 1)))
+      #expect(try list.rows(-9, from: row).map { EntryID($0) } == Array(ids.prefix(index)))
+    }
+  }
+
   @Test func `a store that is read only is not changed`() {
     var state = browseState(isReadOnly: true)
     for key in "edp" {

@@ -117,7 +117,11 @@ final class BrowseList {
     guard let row else { return [(all, namespaces)] }
     let (name, key) = (row.namespace, row.key.bytes)
     let here = namespaces.filter { $0.name.isExactly(name) }
-    let further = namespaces.filter { isReversed ? $0.name < name : $0.name > name }
+    // The namespaces are in the order of the bytes of their names. `String` compares names without regard to their spelling.
+    let further = namespaces.filter {
+      let (first, second) = isReversed ? ($0.name, name) : (name, $0.name)
+      return first.utf8.lexicographicallyPrecedes(second.utf8)
+    }
     var (exact, beyond) = (all, all)
     exact.patterns = [.key(key)]
     beyond.after = key
