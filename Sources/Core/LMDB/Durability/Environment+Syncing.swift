@@ -77,7 +77,7 @@ final class ScratchMark: Sendable {
     try sync(isDirty: true)
   }
 
-  /// Syncs the file, except if the record says that the file is clean. The caller holds `lock.write`, or no other process uses it.
+  /// Syncs the file, except if the record says that the file is clean. The caller has `lock.write`, or no other process uses it.
   func flush() throws(LMDBError) {
     if try file.readSynced()?.isDirty == false { return }
     try sync(isDirty: false)

@@ -24,7 +24,7 @@ package import Synchronization
   package let databases: [Database]
   let databaseNames: [String]
 
-  /// An object of the target that uses this target. All users of this environment share the object.
+  /// An object of the module `Larder`, which uses this module. All users of this environment share the object.
   package let attachment = Mutex<WeakAttachment>(WeakAttachment())
 
   package struct WeakAttachment: Sendable {

@@ -50,7 +50,7 @@ final class MapSize: Sendable {
     return max(limit.load(ordering: .relaxed) / pageSize * pageSize, usedSize)
   }
 
-  /// The size that the map should have: with a limit, ``largestSize``; otherwise twice the present size if half of that is used.
+  /// The size that the map should have: with a limit, ``largestSize``; otherwise twice the present size if the map is half full.
   private var usefulSize: Int {
     if fileLimit != nil { return largestSize }
     let isTight = isWanted.load(ordering: .relaxed) || usedSize > size / 2

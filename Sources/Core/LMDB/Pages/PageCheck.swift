@@ -9,8 +9,8 @@ struct PageCheck {
   var tiling = Tiling()
 
   /// Checks that the records fill the page from `upper` to its end without gaps, that their keys ascend and are in the range of
-  /// the reference, and that Larder's files have records of this kind. A branch page must have two records; a branch page of the
-  /// free list may have one.
+  /// the reference, and that records of this kind occur in Larder's files. A branch page must have two records; a branch page of
+  /// the free list may have one.
   func check(_ reference: PageReference, isLeaf: Bool) throws(PageDamage) {
     let number = reference.page
     let page = try open(number, isLeaf: isLeaf)
@@ -57,7 +57,7 @@ struct PageCheck {
     throw PageDamage(page: reference.page, reason: "its keys belong to another page")
   }
 
-  /// Checks only that each record lies inside the page and that Larder's files have records of this kind.
+  /// Checks only that each record lies inside the page, and that records of this kind occur in Larder's files.
   func checkRecords(of page: TreePage, _ number: UInt64) throws(PageDamage) {
     for index in 0..<page.count {
       guard let node = page.node(index),

@@ -2,7 +2,7 @@ import CLarderSystem
 
 package enum LockHolders {
   /// The processes that hold a lock on the file, without this process and the processes of other containers. The result may
-  /// contain a process that locks a file of another disk with the same inode number. Always empty on macOS, which has no `/proc`.
+  /// contain a process that locks a file on another disk with an equal inode number. Always empty on macOS, which has no `/proc`.
   ///
   /// A line of `/proc/locks` is `1: FLOCK  ADVISORY  WRITE 1234 fe:00:5678 0 EOF`. Here 1234 is the process and 5678 the inode.
   package static func processes(holding path: String) -> [Int32] {

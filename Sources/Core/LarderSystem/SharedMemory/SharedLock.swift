@@ -21,7 +21,7 @@ package final class SharedLock: Sendable {
 
   private var slot: UInt64 { UInt64(slots.own) }
 
-  /// Releases the lock if a killed process with the number (slot) of this process left it. Called before the first ``withLock``.
+  /// Releases a lock that a killed process with the number (slot) of this process has left. Called before the first ``withLock``.
   package func recover(_ view: borrowing SharedTable.View) {
     let word = view.acquire(place)
     guard view.isWritable else { return }

@@ -45,7 +45,7 @@ extension WriteBuffer {
     return result
   }
 
-  /// If the process is killed before the last store, the old state is still valid, and does not use the other words.
+  /// The new state is stored last. So if the process is killed earlier, the old state is valid and does not use the other words.
   private func turn(_ state: BufferState, _ view: borrowing SharedTable.View) -> BufferState {
     let turned = state.turned
     view.store(UInt64(state.end), wide: BufferLayout.Place.olderEnd)
@@ -64,7 +64,7 @@ extension WriteBuffer {
   private func emptyTable(for state: BufferState, _ view: borrowing SharedTable.View) {
     guard state.needsEmptyTable else { return }
     let table = layout.table(of: state.generation)
-    // Until the state is stored, readers may still look for records of the older log, which used this table last.
+    // Keeps the places of the older log, which used this table last: until the state is stored, readers may look for its records.
     let older = state.generation &- 2
     for place in table..<table + layout.slots
     where !BufferSlot(word: view.wide(place)).isOf(older) { view.store(0, wide: place) }

@@ -64,8 +64,8 @@ extension Store.Namespace {
   }
 }
 
-/// The records of the tag index that a transaction handles: `perWrite` besides another write, otherwise `perBatch`. A tombstone
-/// hides the other entries, and has the position at which a later transaction of any process continues.
+/// How many records of the tag index a transaction handles: `perWrite` for each write that it makes, or `perBatch` if it makes no
+/// other write. A tombstone hides the other entries, and has the position at which a later transaction of any process continues.
 enum TagInvalidation {
   static let perWrite = 32
   static let perBatch = 500
