@@ -2,7 +2,7 @@ import CLMDB
 import LarderSystem
 import Synchronization
 
-/// Syncs the data file of an environment to the disk when its durability level requires that.
+/// The syncs of an environment's data file. The durability level decides when commits are synced.
 extension Environment {
   /// Makes every earlier commit survive a power failure, at every durability level. Throws ``LMDBError/insideWrite`` inside a
   /// write of the same thread.

@@ -127,8 +127,8 @@ extension WriteTransaction {
     return pages
   }
 
-  /// Visits the lists of the last commit, which this transaction uses, until `visit` returns false. The lists are read in a
-  /// read transaction, because LMDB allows no cursor on the free lists in a write transaction.
+  /// Visits the lists of the last commit, from which this transaction takes pages, until `visit` returns false. A read
+  /// transaction reads the lists, because LMDB allows no cursor on the free lists in a write transaction.
   private func forEachReusableList(
     before oldest: UInt64, _ visit: (borrowing FreeList) throws(LMDBError) -> Bool
   ) throws(LMDBError) {

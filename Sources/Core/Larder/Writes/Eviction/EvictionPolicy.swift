@@ -22,7 +22,7 @@ protocol EvictionQueue: ~Copyable {
   var entries: UInt64 { get }
   /// Whether a limit is exceeded and this cache must evict entries for that limit.
   var isOver: Bool { get }
-  /// The window's share of the capacity. The share counts entries or bytes: those whose limit is nearest.
+  /// The window's share of the capacity. The nearest limit decides whether the share counts entries or bytes.
   var windowShare: Double { get }
 
   /// Moves the window's oldest entry to main, as the newest entry of main. Nil if no entry may move.

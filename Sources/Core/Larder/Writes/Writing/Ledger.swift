@@ -22,7 +22,7 @@ struct Ledger {
   private(set) var store: StoreState
   private let committed: StoreState
   var expected: ExpectedEntry?
-  /// The number of changes until now. If a write fails, its caller compares this number, and so knows whether anything changed.
+  /// The number of changes until now. After a failed write, the caller compares this number with the number before the write.
   private(set) var changes = 0
 
   init(_ balance: Balance) {
