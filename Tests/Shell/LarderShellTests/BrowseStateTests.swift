@@ -220,6 +220,15 @@ extension BrowseState {
     #expect(state.pane == .namespaces)
   }
 
+  @Test func `two spellings of a name are two namespaces in their pane`() {
+    var state = browseState()
+    state.namespaces = ["cafe\u{301}", "caf\u{E9}"].map { ($0, Tally()) }
+    state.query.namespace = "cafe\u{301}"
+    let first = state.query
+    state.take(.text("h"), .down)
+    #expect(state.namespaceIndex == 1 && state.query != first)
+  }
+
   @Test func `orders follow each other`() {
     var state = browseState()
     let orders = (0..<5).map { _ in

@@ -18,6 +18,13 @@ struct BrowseQuery: Equatable {
 
   var isNarrowed: Bool { !filter.isEmpty || !expression.isEmpty }
 
+  /// Compares the texts by their bytes, because another spelling of a name means another namespace.
+  static func == (left: BrowseQuery, right: BrowseQuery) -> Bool {
+    left.order == right.order
+      && left.namespace.map { ExactString($0) } == right.namespace.map { ExactString($0) }
+      && left.filter.isExactly(right.filter) && left.expression.isExactly(right.expression)
+  }
+
   func selection(_ clock: WallClock) throws(ShellError) -> Selection {
     func word(_ text: String) -> Word {
       Word(Array(text.utf8), isBare: true, at: 0..<text.utf8.count)

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 enum BrowseRequest: Equatable {
@@ -127,7 +128,7 @@ extension BrowseState {
 
   /// The selected line of the pane of namespaces. The last line, with the index `namespaces.count`, means all namespaces.
   var namespaceIndex: Int {
-    namespaces.firstIndex { $0.name == query.namespace } ?? namespaces.count
+    namespaces.firstIndex { $0.name.isExactly(query.namespace) } ?? namespaces.count
   }
 
   /// Scrolls to the next line that contains the searched text. After the last such line, continues at the first such line.
