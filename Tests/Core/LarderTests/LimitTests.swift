@@ -79,9 +79,10 @@ struct LimitTests: StoreSuite {
       try notes.set("x", for: "\(index)")
       if index < 5 { try notes.pin("\(index)") }
     }
-    let refusal = #expect(throws: LarderError.self) {
-      try store.declare(Rules(limits: Limits(entries: 1)), for: "notes")
-    }
+    let rules = Rules(limits: Limits(entries: 1))
+    #expect(failure { try store.write { try $0.declare(rules, for: notes) } } == .full)
+    #expect(try notes.count() == 10)
+    let refusal = #expect(throws: LarderError.self) { try store.declare(rules, for: "notes") }
     #expect(
       refusal?.message
         == "namespace notes holds 5 entries (5 bytes), and 5 are pinned: its limit of 1 entry cannot be reached"

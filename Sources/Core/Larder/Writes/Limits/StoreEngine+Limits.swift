@@ -96,7 +96,7 @@ extension WriteSession {
     }
     try store(record, named: name)
     guard isStillOver else { return .done }
-    if counters.entries < entries { return .underWay }
+    if counters.entries < entries, most < .max { return .underWay }
     return .stuck(
       LarderError(
         .full,
