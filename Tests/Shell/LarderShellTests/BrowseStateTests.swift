@@ -110,6 +110,15 @@ extension BrowseState {
     #expect(state.keys == ["00", "02", "03", "04", "05"])
   }
 
+  @Test func `after removed rows the next row is selected`() {
+    var state = browseState()
+    let removed = Set(browsed(0..<2).map { EntryID($0) })
+    state.show(browsed(2..<6), for: .refresh, removed: removed)
+    state.take(.up)
+    let isShorter = state.fade(at: .seconds(2))
+    #expect(isShorter && state.keys.first == "02" && state.selected == 0)
+  }
+
   @Test func `an entry written since is new`() {
     var state = browseState()
     var new = browsed(0..<6)

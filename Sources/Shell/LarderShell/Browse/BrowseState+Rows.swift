@@ -84,10 +84,11 @@ extension BrowseState {
 
   /// Removes the marks whose time is over, and the rows with the mark `removed`. Returns whether a row was removed.
   mutating func fade(at now: Duration) -> Bool {
-    let (former, count) = (selectedRow?.id, rows.count)
-    rows.removeAll { $0.change == .removed && $0.fades <= now }
+    func isOver(_ row: Row) -> Bool { row.change == .removed && row.fades <= now }
+    let (place, count) = (rows.prefix(selected).count { !isOver($0) }, rows.count)
+    rows.removeAll(where: isOver)
     for index in rows.indices where rows[index].fades <= now { rows[index].change = nil }
-    selected = rows.firstIndex { $0.id == former } ?? min(selected, max(rows.count - 1, 0))
+    selected = min(place, max(rows.count - 1, 0))
     return rows.count < count
   }
 }
