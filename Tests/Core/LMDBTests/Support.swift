@@ -80,15 +80,10 @@ struct Stop: Error {}
 
 /// The LMDB error that `call` throws, or nil if `call` throws no error. Any other error fails the test.
 func failure(_ call: () throws -> Void) -> LMDBError? {
-  do {
-    try call()
-    return nil
-  } catch let error as LMDBError {
-    return error
-  } catch {
+  do { try call() } catch let error as LMDBError { return error } catch {
     Issue.record("an unexpected error: \(error)")
-    return nil
   }
+  return nil
 }
 
 func openError(_ call: () throws(OpenError) -> Void) -> OpenError? {

@@ -178,15 +178,10 @@ struct Stop: Error {}
 func failure(_ body: () throws -> Void) -> LarderError.Code? { thrown(body)?.code }
 
 func thrown(_ body: () throws -> Void) -> LarderError? {
-  do {
-    try body()
-    return nil
-  } catch let error as LarderError {
-    return error
-  } catch {
+  do { try body() } catch let error as LarderError { return error } catch {
     Issue.record("an unexpected error: \(error)")
-    return nil
   }
+  return nil
 }
 
 final class Tally: Sendable {

@@ -94,12 +94,6 @@ import Testing
     #expect(try shell("keys @a --contains \(text) -i") == "k\n")
   }
 
-  @Test func `a pattern that is not UTF-8 gets no error from the search for suggestions`() throws {
-    let shell = try Shell()
-    try shell("set @a k v")
-    #expect(try shell(#"keys @a "\xff\xfe"*"#).contains("no entries"))
-  }
-
   @Test func `ranges do not overlap and hold every key that matches`() throws {
     func ranges(_ line: String) throws -> [KeyRange] {
       try #require(try invocation("keys \(line)").selection).ranges
