@@ -151,6 +151,17 @@ import Testing
     #expect(try new.verify().faults == [])
   }
 
+  @Test(arguments: [Eviction.adaptive, .refuse])
+  func `a limit that an operator has raised evicts nothing`(eviction: Eviction) throws {
+    let old = try Store(at: path, options: options)
+    try old.declare(Rules(limits: Limits(entries: 10), eviction: eviction), for: "notes")
+    try old.override(Rules.Overrides(limits: Limits(entries: 100)), for: "notes")
+    try old.namespace("notes").fill(0..<50)
+    try old.close()
+    #expect(try Store.salvage(from: path, to: target, options: options).entries == 50)
+    #expect(try Store(at: target, options: options).namespace("notes").count() == 50)
+  }
+
   @Test func `rules and names that cannot be cost their namespace its name, not its entries`()
     throws
   {

@@ -138,8 +138,7 @@ extension Store {
     }
     try writer.flush()
     for (name, record) in metadata.namespaces {
-      try declare(record.rules.declared, for: name)
-      try override(record.rules.overrides, for: name)
+      try engine.changeRules(of: name, mayBeAbsent: true) { $0 = record.rules }
     }
     try takeLimits(metadata.settings, size: file.size)
     writer.result.found = writer.result.entries - before
