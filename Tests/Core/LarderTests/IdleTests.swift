@@ -114,6 +114,18 @@ import Testing
     #expect(try notes.text("k") == "v")
   }
 
+  @Test func `a loading read is a use, even if the value is in memory`() async throws {
+    let cache = store.cache(TextCodec(), in: "notes")
+    try await cache.set("v", for: "k")
+    for _ in 0..<5 {
+      for _ in 0..<2 {
+        #expect(try await cache.value(for: "k") { "loaded" } == "v")
+        timer.runOut()
+      }
+      clock.advance(by: .seconds(1000))
+    }
+  }
+
   @Test(
     arguments: [
       { try $0.namespace("other").set("v", for: "k") }, { try $0.purge() },

@@ -90,7 +90,7 @@ extension Cache {
     }
     lookup.base.version = lookup.entry?.header.version
     if lookup.isFromMemory, let item, let entry = lookup.entry {
-      if purpose != .load { memory?.confirm(item, entry.header, snapshot: lookup.moment) }
+      if purpose != .load { memory?.confirm(item, entry.remembered, snapshot: lookup.moment) }
       value = unbox(item)
       return lookup
     }
@@ -112,7 +112,7 @@ extension Cache {
       namespace.engine.followMemoryLimit(in: transaction)
       keep(
         value, for: key, size: size,
-        Stored(id: lookup.base.id, header: entry.header, moment: lookup.moment))
+        Stored(id: lookup.base.id, header: entry.remembered, moment: lookup.moment))
     } else if let item {
       memory.remove(item)
     }

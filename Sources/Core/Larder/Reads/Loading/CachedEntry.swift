@@ -4,8 +4,13 @@ import LarderSystem
 struct CachedEntry {
   var header: EntryHeader
   var state: Store.Entry.State
-  /// The fields. Nil for a lookup that counts as a read, because a hit needs no fields and a copy of the fields takes time.
+  /// The time to idle; nil if the entry has none, or if ``header`` already has the form for the memory tier.
+  var idle: IdleInterval?
+  /// The fields. Nil for a lookup that counts as a read, because a copy of the fields takes time.
   var fields: EntryFields?
+
+  /// The header for the memory tier; see ``EntryHeader/remembered(_:)``.
+  var remembered: EntryHeader { header.remembered(idle) }
 
   /// Whether the entry may be returned within `window` after its expiry. Nil means the whole stale window of the entry.
   func isWithin(_ window: Duration?, at now: Timestamp) -> Bool {
@@ -40,7 +45,7 @@ extension EntryReader {
     case .stale: state = .stale
     case .negative: state = clock.state(of: found.header, at: now)
     }
-    var cached = CachedEntry(header: found.header, state: state)
+    var cached = CachedEntry(header: found.header, state: state, idle: found.idle)
     if !isRead {
       guard let fields = found.fields else { return nil }
       let context = TransformContext(
