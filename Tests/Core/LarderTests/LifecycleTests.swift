@@ -122,6 +122,11 @@ import Testing
     try store.close()
   }
 
+  @Test func `a forked child leaves the files of a temporary store to its parent`() throws {
+    let lines = try PeerProcess("fork-with-temporary", directory.path).lines()
+    #expect(lines == ["done", "true"])
+  }
+
   #if DEBUG
     @Test func `a task that writes synchronously is told so once`() async throws {
       let said = Mutex<[String]>([])

@@ -115,6 +115,20 @@ extension Peer {
     Peer.say("closed")
   }
 
+  /// A child releases its copy of a temporary store. The parent then writes.
+  func forkWithTemporary() throws {
+    var held: Store? = try Store.temporary()
+    Self.waitUntilOtherThreadsSleep()
+    let process = cFork()
+    if process == 0 {
+      held = nil
+      _exit(0)
+    }
+    Self.waitForChild(process)
+    Peer.say(Peer.outcome { try held!.namespace("notes").set("v", for: "k") })
+    Peer.say("\(FileManager.default.fileExists(atPath: held!.path))")
+  }
+
   /// Waits until no other thread can hold a lock of the Swift runtime. In a forked child, a held lock would stay held.
   private static func waitUntilOtherThreadsSleep() {
     #if os(Linux)

@@ -59,7 +59,8 @@ final class StoreEngine: Sendable {
   deinit {
     // The memory tiers and their budget refer to each other. Without this removal neither would be released.
     memory.budget.remove { _ in true }
-    if isTemporary.load(ordering: .relaxed) {
+    // In a forked child, the files belong to the parent.
+    if isTemporary.load(ordering: .relaxed), !environment.isForked {
       environment.close()
       removeFiles()
     } else {
