@@ -162,6 +162,15 @@ import Testing
     #expect(try Store(at: target, options: options).namespace("notes").count() == 50)
   }
 
+  @Test func `a damaged record of a cleared namespace hides no namespace in use`() throws {
+    let ids = try makeStore(path)
+    let old = try Store(at: path, options: options)
+    try old.plant([1], for: MetadataKey.garbage(NamespaceID(rawValue: ids[0])))
+    try old.close()
+    let salvage = try Store.salvage(from: path, to: target, options: options)
+    #expect(salvage.entries == 801 && salvage.leftOut == 1)
+  }
+
   @Test func `rules and names that cannot be cost their namespace its name, not its entries`()
     throws
   {

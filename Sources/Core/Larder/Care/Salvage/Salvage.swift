@@ -214,10 +214,10 @@ struct SalvageMetadata {
     }
   }
 
-  /// The name of the namespace; nil if the namespace was cleared. If the record of the namespace is lost, returns a new name.
+  /// The name of the namespace, even if a damaged record lists its id as cleared. If the record of the namespace is lost, returns
+  /// nil for a cleared namespace, and otherwise a new name.
   func name(of id: NamespaceID) -> String? {
-    if garbage.contains(id) { return nil }
-    return names[id] ?? "salvaged-\(id.rawValue)"
+    names[id] ?? (garbage.contains(id) ? nil : "salvaged-\(id.rawValue)")
   }
 
   /// Whether a tag of the entry was invalidated after the entry was written.
