@@ -152,6 +152,16 @@ import Testing
     }
   }
 
+  @Test func `a load replaces an entry that the store does not accept`() async throws {
+    let directory = TemporaryDirectory()
+    try Store.leave("plain", at: directory.path + "/s", options([]))
+    let store = try Store(at: directory.path + "/s", options: options([Veil(isRequired: true)]))
+    let cache = store.cache(TextCodec(), in: "notes", memory: .off)
+    #expect(try await cache.value(for: "k", options: .committed) { "loaded" } == "loaded")
+    #expect(try cache.value(for: "k") == "loaded")
+    try store.verifyAndClose()
+  }
+
   /// Simulates an attacker who can write the file, and who also corrects the checksums of the changed records.
   @Test func `values that were swapped, moved or changed are missed`() throws {
     let store = try Store.temporary(options: options([Veil(isRequired: true)]))

@@ -67,6 +67,8 @@ extension Cache {
     var size: Int?
     func isKnown(_ entry: CachedEntry) -> Bool {
       lookup.entry = entry
+      // Also set if the value turns out to be damaged or undecodable, so that a load may replace the entry.
+      lookup.base.version = entry.header.version
       lookup.isFromMemory =
         entry.state == .fresh
         && item?.isValue(of: entry.header, id: id, at: engine.clock.coarseNow) ?? false
@@ -88,7 +90,6 @@ extension Cache {
         key, of: namespace.handle, id: id, in: transaction, isRead: purpose == .request,
         recordsAccess: recordsAccess, unless: isKnown, take)
     }
-    lookup.base.version = lookup.entry?.header.version
     if lookup.isFromMemory, let item, let entry = lookup.entry {
       if purpose != .load { memory?.confirm(item, entry.remembered, snapshot: lookup.moment) }
       value = unbox(item)

@@ -25,8 +25,8 @@ struct CachedEntry {
 
 extension EntryReader {
   /// Finds the fresh or stale entry under `key`; nil if no such entry exists. Passes the value to `body`, except for a negative
-  /// entry, and except if `isKnown` says that the caller has the value. If `isRead` is true, the lookup counts as a read.
-  /// Otherwise the result also has the fields of the entry, without fields that cannot be decrypted.
+  /// entry, and except if `isKnown` says that the caller has the value. `isKnown` also gets an entry that cannot be read. If
+  /// `isRead` is true, the lookup counts as a read. Otherwise the result has the fields that can be decrypted.
   func lendEntry(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
     in transaction: borrowing ReadTransaction, isRead: Bool, recordsAccess: Bool,
@@ -40,7 +40,10 @@ extension EntryReader {
     }
     let state: Store.Entry.State
     switch found.outcome {
-    case .absent, .damaged, .expired: return nil
+    case .absent, .expired: return nil
+    case .damaged:
+      _ = isKnown(CachedEntry(header: found.header, state: .expired))
+      return nil
     case .fresh: state = .fresh
     case .stale: state = .stale
     case .negative: state = clock.state(of: found.header, at: now)
@@ -54,12 +57,12 @@ extension EntryReader {
     } else if recordsAccess {
       recordAccess(found, key: key, at: now)
     }
-    if found.outcome == .negative { return cached }
     let isHit = isRead && cached.state == .fresh
     if isKnown(cached) {
       if isHit { handle.count(.hits, stripe: transaction.stripe) }
       return cached
     }
+    if found.outcome == .negative { return cached }
     let isWhole = try withValue(of: found, key: key, in: transaction) { value in
       if isHit { handle.count(.hits, stripe: transaction.stripe) }
       try body(value)

@@ -19,7 +19,7 @@ struct Lookup: ~Escapable {
   let outcome: Outcome
   let id: NamespaceID
   let keyHash: UInt64
-  /// The header, with accesses that are not written to disk yet. Has no meaning for the outcomes `absent` and `damaged`.
+  /// The header, with accesses that are not written to disk yet. Has no meaning for `absent`, and may be wrong for `damaged`.
   let header: EntryHeader
   /// The whole record; empty if the key has no record.
   let record: Span<UInt8>
@@ -55,7 +55,7 @@ struct Lookup: ~Escapable {
 }
 
 extension EntryHeader {
-  /// The header in the result of a lookup whose record is absent or damaged.
+  /// The header in the result of a lookup whose record is absent or has no readable header.
   @inline(__always)
   static var none: EntryHeader {
     EntryHeader(
@@ -86,7 +86,7 @@ extension EntryReader {
     let state = clock.state(of: header, at: now)
     // The value of an expired entry is not returned, so the value is not checked: the check of a large value reads the disk.
     guard state == .expired || isIntact(header, record: record, keyHash: keyHash) else {
-      return Lookup(.damaged, id: id, keyHash: keyHash, header: .none, record: record)
+      return Lookup(.damaged, id: id, keyHash: keyHash, header: header, record: record)
     }
     return Lookup(
       Lookup.Outcome(state), id: id, keyHash: keyHash, header: header, record: record)
