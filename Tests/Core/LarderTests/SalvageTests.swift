@@ -171,6 +171,17 @@ import Testing
     #expect(salvage.entries == 801 && salvage.leftOut == 1)
   }
 
+  @Test(arguments: [
+    MetadataKey.tombstones + [9], MetadataKey.settings, MetadataKey.namespace("x"),
+  ])
+  func `a damaged record of the store itself is damage`(key: [UInt8]) throws {
+    try makeStore(path)
+    let old = try Store(at: path, options: options)
+    try old.plant([1], for: key)
+    try old.close()
+    #expect(try Store.salvage(from: path, to: target, options: options).damage.count == 1)
+  }
+
   @Test func `rules and names that cannot be cost their namespace its name, not its entries`()
     throws
   {

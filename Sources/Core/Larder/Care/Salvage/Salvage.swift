@@ -15,8 +15,8 @@ public struct Salvage: Sendable, Hashable {
   public var leftOut = 0
   /// The number of ``entries`` that were found on pages to which no other page refers.
   public var found = 0
-  /// The damage: a line with the page number for each damaged page of the old file, and lines about its write buffer. Entries
-  /// on these pages or in the write buffer may be lost.
+  /// The damage: a line with the page number for each damaged page of the old file, and lines about its write buffer and its
+  /// damaged records of namespaces, invalidated tags and limits. Entries on these pages or in the write buffer may be lost.
   public var damage: [String] = []
 
   /// Whether no damage was found in the old store.
@@ -143,7 +143,7 @@ extension Store {
     try takeLimits(metadata.settings, size: file.size)
     writer.result.found = writer.result.entries - before
     writer.result.namespaces = try namespaces().count
-    writer.result.damage += walk.damage.map(\.description)
+    writer.result.damage += walk.damage.map(\.description) + metadata.damage
     return writer.result
   }
 
@@ -177,6 +177,7 @@ private struct SalvagePace {
 struct SalvageMetadata {
   private(set) var settings: StoreSettings?
   private(set) var namespaces: [(name: String, record: NamespaceRecord)] = []
+  private(set) var damage: [String] = []
   private var names: [NamespaceID: String] = [:]
   private var garbage: Set<NamespaceID> = []
   private var tombstones: [Tombstone] = []
@@ -201,15 +202,18 @@ struct SalvageMetadata {
           names.updateValue(name, forKey: record.id) == nil
         {
           self.namespaces.append((name, record))
+        } else {
+          damage.append("the record of namespace \(name) is damaged")
         }
       } else if key.starts(with: cleared.span) {
         if let id = MetadataKey.id(of: key) { garbage.insert(id) }
       } else if key.starts(with: tombstones.span) {
-        self.tombstones.append(seal.flatMap { Tombstone(value, at: key, seal: $0) } ?? .damaged)
-      } else if key.elementsEqual(settingsKey.span), let seal,
-        let found = try? StoreSettings(value, seal: seal)
-      {
-        settings = found
+        let tombstone = seal.flatMap { Tombstone(value, at: key, seal: $0) }
+        if tombstone == nil { damage.append("the record of an invalidated tag is damaged") }
+        self.tombstones.append(tombstone ?? .damaged)
+      } else if key.elementsEqual(settingsKey.span) {
+        settings = seal.flatMap { try? StoreSettings(value, seal: $0) }
+        if settings == nil { damage.append("the record of the store's limits is damaged") }
       }
     }
   }
