@@ -88,6 +88,22 @@ struct CacheTests {
     #expect(entry.entityTag == Array((body == "new" ? "\"2\"" : "\"1\"").utf8))
   }
 
+  @Test func `an error is passed on if the stored response that could replace it is gone`()
+    async throws
+  {
+    let fixture = try Fixture(.page("max-age=1, stale-if-error=60"))
+    _ = try await fixture.get()
+    fixture.clock.advance(by: .seconds(2))
+    let namespace = fixture.cache.namespace
+    fixture.origin.become { _, number in
+      if number > 20 { throw Origin.Down() }
+      try await namespace.remove("https://example.com/a")
+      return (response(503), HTTPBody())
+    }
+    #expect(try await fixture.get().result.response.status.code == 503)
+    #expect(fixture.origin.count == 3)
+  }
+
   @Test func `RFC 9111, 7: secrets are neither in keys nor in metadata nor in values`() async throws
   {
     for partition in [[], [HTTPField.Name("X-API-Key")!]] as [Set<HTTPField.Name>] {
