@@ -116,6 +116,20 @@ import Testing
     #expect(try value(directory.store, options(nil, boot: 2)) == [3])
   }
 
+  @Test(arguments: [DurabilityLevel.checkpointed, .scratch])
+  func `a writing handle behind a read-only handle makes its writes safe`(level: DurabilityLevel)
+    throws
+  {
+    try Fixture.open(directory.store, options(level)).close()
+    let reader = try Fixture.open(directory.store, readOnly(options(level)))
+    let writer = try Fixture.open(directory.store, options(level))
+    try writer.set([5], [1])
+    try writer.sync()
+    try writer.set([5], [2])
+    #expect(writer === reader && writer.close() && writer.takeClosingFailure() == nil)
+    #expect(try value(directory.store, options(nil, boot: 2)) == [2])
+  }
+
   @Test func `scratch: while another process has it open, closing settles nothing`() throws {
     let first = try Fixture.open(directory.store, options(.scratch))
     try first.set([5], [1])

@@ -54,7 +54,7 @@ extension Environment {
   /// Flushes while other processes may continue. The caller owns the writer lock, and the environment was open until now.
   private func flush() {
     do throws(LMDBError) {
-      if !isReadOnly {
+      if !isReadOnly || writeGuard.ownCommit.id > 0 {
         try recovery?.checkSynced()
         try checkpoints?.makeForClosing()
       }
@@ -90,7 +90,7 @@ extension Environment {
   /// lock. This is safe, because no process can open the environment during this call.
   private func flushIfAlone() {
     do throws(LMDBError) {
-      if try handle.locks.open.take(), !isReadOnly {
+      if try handle.locks.open.take(), !isReadOnly || writeGuard.ownCommit.id > 0 {
         try scratch?.flush()
         try checkpoints?.saveNewest()
       }

@@ -44,7 +44,7 @@ package import Synchronization
     let recovery =
       try level.hasRecoveryFile
       ? (
-        file: RecoveryFile(opening: paths.recovery, readOnly: options.readOnly),
+        file: RecoveryFile(opening: paths.recovery, readOnly: !locks.isWritable),
         boot: options.currentBoot
       ) : nil
     handle = unsafe EnvironmentHandle(
