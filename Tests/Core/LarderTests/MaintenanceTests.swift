@@ -172,6 +172,16 @@ import Testing
     #expect(failure { _ = try upkeep.latest?.get() } == .closed)
   }
 
+  @Test func `a run that fails is tried again after an interval`() async throws {
+    let store = try Store.temporary(options: Store.Options(clock: clock))
+    let upkeep = try log.maintenance(of: store, every: .hours(1))
+    try FileManager.default.removeItem(atPath: store.path)
+    upkeep.start()
+    try await waitUntil(within: .seconds(20)) { clock.isAwaited }
+    #expect(log.errors.withLock { $0.count } == 1)
+    upkeep.stop()
+  }
+
   @Test func `stopping waits for the run under way, which ends early`() async throws {
     try notes.fill(0..<20_000, .with(expires: .after(.seconds(1))))
     clock.advance(by: .seconds(1))

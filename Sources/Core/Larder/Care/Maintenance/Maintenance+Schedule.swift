@@ -4,11 +4,11 @@ import Synchronization
 extension Maintenance {
   func begin(_ era: Int, first: Duration) -> Task<Void, Never> {
     Task.detached(priority: .utility) { [weak self, clock = store.engine.clock] in
-      var isRetry = false
+      var isRetry: Bool?
       var next: Duration? = first
       while let due = next {
         guard (try? await clock.sleep(until: due)) != nil else { return }
-        isRetry = self?.runIfDue(in: era, isRetry: isRetry) ?? false
+        isRetry = self?.runIfDue(in: era, isRetry: isRetry == true)
         next = self?.due(in: era, isRetry: isRetry)
       }
     }
@@ -16,13 +16,15 @@ extension Maintenance {
 
   private func isCurrent(_ era: Int) -> Bool { state.withLock { $0.era == era } }
 
-  /// The time of the next run by the monotonic clock. Nil after a stop, or after an error that every later run would get.
-  func due(in era: Int, isRetry: Bool) -> Duration? {
+  /// The time of the next run by the monotonic clock. Nil after a stop, or after an error that every later run would get. If
+  /// `isRetry` is nil, the last run has failed, so the next run is due after an interval.
+  func due(in era: Int, isRetry: Bool?) -> Duration? {
     guard isCurrent(era) else { return nil }
     let now = store.engine.clock.monotonic
     // If the clock seemed to jump, the purge removed nothing. A purge after a minute may remove entries, so a run is due then.
-    if isRetry { return now + .seconds(61) }
+    if isRetry == true { return now + .seconds(61) }
     let random = interval * Double.random(in: 0...1) * jitter
+    if isRetry == nil { return now + interval + random }
     do throws(LarderError) {
       let engine = store.engine
       let state = try engine.typed { try engine.environment.beginRead().state(engine.seal) }
@@ -40,8 +42,8 @@ extension Maintenance {
     return max(.zero, interval - last.duration(to: now))
   }
 
-  /// Makes a run if no other process has made the run. Returns whether the run must be repeated soon.
-  private func runIfDue(in era: Int, isRetry: Bool) -> Bool {
+  /// Makes a run if no other process has made the run. Returns whether the run must be repeated soon; nil if the run failed.
+  private func runIfDue(in era: Int, isRetry: Bool) -> Bool? {
     guard isCurrent(era) else { return false }
     do throws(LarderError) {
       try store.checkWritable()
@@ -54,7 +56,7 @@ extension Maintenance {
       return report.removed.skippedAfterClockJump && !isRetry
     } catch {
       tell(.failure(error), in: era)
-      return false
+      return nil
     }
   }
 
