@@ -16,17 +16,20 @@
         head, bodySize: bodySize, to: exchange.forward, requested: requested, received: received)
     }
 
-    /// Removes the stored responses that this response invalidates. Call this before this response is stored.
+    /// Removes the stored responses that this response invalidates, even if the client's task is cancelled, because the origin has
+    /// already changed. Call this before this response is stored.
     func end(_ reception: CacheReception) async throws {
-      let (responses, policy) = (cache.responses, cache.rules.policy)
-      let request = exchange.forward.original
-      for key in reception.invalidates {
-        try await responses.removeAll(of: key, policy: policy, by: exchange.permit)
-      }
-      for tag in reception.endsTags { _ = try responses.invalidate(tag) }
-      if reception.endsOrigin, let key = ResponseKey(request, policy: policy) {
-        try await responses.removeAll(ofOrigin: key, for: cache.rules.credential(of: request))
-      }
+      try await Task {
+        let (responses, policy) = (cache.responses, cache.rules.policy)
+        let request = exchange.forward.original
+        for key in reception.invalidates {
+          try await responses.removeAll(of: key, policy: policy, by: exchange.permit)
+        }
+        for tag in reception.endsTags { _ = try responses.invalidate(tag) }
+        if reception.endsOrigin, let key = ResponseKey(request, policy: policy) {
+          try await responses.removeAll(ofOrigin: key, for: cache.rules.credential(of: request))
+        }
+      }.value
     }
 
     /// Answers with a stored response, whose body the received body may complete. Nil if a stored body is gone, or if a

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Larder
+import Synchronization
 import TestSupport
 import Testing
 
@@ -58,6 +59,26 @@ struct RemovingTests {
     goOn.signal()
     #expect(try await removing.value == RemovalResult(entries: 1, bytes: 1))
     #expect(try !cache.namespace.contains(uri.base))
+  }
+
+  @Test func `a write ends the responses of the URI even if its client is cancelled meanwhile`()
+    async throws
+  {
+    let (origin, gate) = (Self.page, Gate())
+    let put = Mutex<Task<HTTPCacheResult, any Error>?>(nil)
+    let policy = HTTPCachePolicy(principal: { _ in
+      // The cache asks for the user again when the origin has answered.
+      if origin.count == 2 { put.withLock { $0?.cancel() } }
+      return nil
+    })
+    let fixture = try Fixture(origin, policy: policy)
+    _ = try await isHit(fixture)
+    origin.become(.behind(gate, Self.page))
+    let task = Task { try await fixture.cache.send(request("PUT")) }
+    put.withLock { $0 = task }
+    await gate.open()
+    _ = await task.result
+    #expect(try await !isHit(fixture))
   }
 
   @Test func `a host is as it is written, whatever its length and letters`() async throws {
