@@ -78,6 +78,16 @@ import Testing
     #expect(try await boards.settled() == "load 1" && origin.loads == 1)
   }
 
+  @Test func `no caller gets the stale value after its window`() async throws {
+    try await putStale()
+    clock.advance(by: .hours(1) - .milliseconds(100))
+    let first = try await origin.startHeld(boards, soft)
+    clock.advance(by: .milliseconds(300))
+    origin.fail()
+    origin.open()
+    await #expect(throws: Origin.Refusal.self) { try await first.value }
+  }
+
   @Test func `a load that goes on has the time of a refresh`() async throws {
     try await putStale()
     let errors = Shared<[any Error]>([])

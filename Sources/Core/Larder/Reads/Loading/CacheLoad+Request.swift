@@ -4,22 +4,19 @@ extension CacheLoad {
 
   enum Request {
     case known(CacheResult<Value>?)
-    /// `after` is nil for a caller that wants its own load. `isFallback`: whether the stored value may replace a failed load.
-    case entered(Result<Place, any Error>, after: CacheLookup<Value>?, isFallback: Bool)
+    /// `after` is nil for a caller that wants its own load.
+    case entered(Result<Place, any Error>, after: CacheLookup<Value>?)
   }
 
   func begin(after lookup: CacheLookup<Value>?) throws -> Request {
-    guard let lookup else {
-      return .entered(Result { try enter(after: nil) }, after: nil, isFallback: false)
-    }
+    guard let lookup else { return .entered(Result { try enter(after: nil) }, after: nil) }
     switch LoadDecision(lookup.found, options) {
     case .use: return .known(cache.result(lookup))
     case .useAndRefresh:
       refresh(after: lookup)
       return .known(cache.result(lookup))
     case .fail: throw cache.notStored(key)
-    case .load(let isFallback):
-      return .entered(Result { try enter(after: lookup) }, after: lookup, isFallback: isFallback)
+    case .load: return .entered(Result { try enter(after: lookup) }, after: lookup)
     }
   }
 
@@ -27,14 +24,17 @@ extension CacheLoad {
   func result(of request: Request) async throws -> CacheResult<Value>? {
     switch request {
     case .known(let result): return result
-    case .entered(let place, let lookup, let isFallback):
+    case .entered(let place, let lookup):
+      // After the soft timeout the caller gets the stored value, and the load continues.
+      let isSoft =
+        options.softTimeout.map {
+          $0 < options.timeout ?? .seconds(Int64.max)
+            && isFallback(lookup, at: engine.clock.now.advanced(by: $0))
+        } ?? false
       do {
-        // After the soft timeout the caller gets the stored value, and the load continues.
-        let softTimeout = isFallback && lookup?.value != nil ? options.softTimeout : nil
-        let isSoft = softTimeout.map { $0 < options.timeout ?? .seconds(Int64.max) } ?? false
         let place = try place.get()
         let loaded = try await engine.clock.run(
-          within: isSoft ? softTimeout : options.timeout,
+          within: isSoft ? options.softTimeout : options.timeout,
           { try await outcome(place, after: lookup) },
           else: {
             if isSoft, let load: InFlight = engine.loads.running.load(named: name), load.join() {
@@ -53,12 +53,21 @@ extension CacheLoad {
       } catch let failure {
         try Task.checkCancellation()
         let error: any Error = failure is LoadCycle ? loadCycle : failure
-        guard isFallback, let lookup, var served = cache.result(lookup) else { throw error }
+        guard isSoft || isFallback(lookup, at: engine.clock.now), let lookup,
+          var served = cache.result(lookup)
+        else { throw error }
         served.source = .stale
         served.error = error
         return served
       }
     }
+  }
+
+  /// Whether the stored value may replace a load that fails at `now`.
+  private func isFallback(_ lookup: CacheLookup<Value>?, at now: Timestamp) -> Bool {
+    guard lookup?.value != nil, var entry = lookup?.found.entry else { return false }
+    entry.state = entry.header.state(at: now.milliseconds)
+    return entry.state == .fresh || entry.isWithin(options.stale?.onError, at: now)
   }
 
   private func enter(after lookup: CacheLookup<Value>?) throws -> Place {

@@ -140,17 +140,15 @@ package enum StoredResult<Value: Sendable> {
 enum LoadDecision: Equatable {
   case use
   case useAndRefresh
-  /// - Parameter isFallback: whether the stored value may replace a failed load.
-  case load(isFallback: Bool)
+  case load
   case fail
 
   init(_ lookup: EntryLookup, _ options: LoadOptions) {
     guard let entry = lookup.entry else {
-      self = options.policy == .cacheOnly ? .fail : .load(isFallback: false)
+      self = options.policy == .cacheOnly ? .fail : .load
       return
     }
     let isFresh = entry.state == .fresh
-    let isFallback = isFresh || entry.isWithin(options.stale?.onError, at: lookup.now)
     switch options.policy {
     case .cacheElseLoad, .cacheOnly:
       self = .use
@@ -161,7 +159,7 @@ enum LoadDecision: Equatable {
       && (isFresh || entry.isWithin(options.stale?.whileRevalidating, at: lookup.now)):
       self = .useAndRefresh
     case .standard, .reload, .revalidate:
-      self = .load(isFallback: isFallback)
+      self = .load
     }
   }
 }
