@@ -34,7 +34,8 @@ extension SharedCache {
       }
     } catch {
       if error.code == .unanswered {
-        try await copies.drop(key)
+        // The tier may have changed although the caller's task is cancelled, so this store drops its copy in any case.
+        try await Task { [copies] in try await copies.drop(key) }.value
         local.leaveLoad(of: key.bytes)
       }
       throw error
@@ -42,15 +43,17 @@ extension SharedCache {
     let stamp = ValueStamp(version: position, written: 0)
     attributes.metadata = stamp.bytes
     copies.recent.note(.key(key), at: position)
-    try await store.commit(size: bytes.count) { [self, attributes] batch in
-      guard
-        try copies.mayStore(stamp, current: position, ticket, for: key, tags: tags, in: &batch)
-      else {
-        try copies.removeCopy(of: key, olderThan: position, in: &batch)
-        return
+    try await Task { [self, attributes] in
+      try await store.commit(size: bytes.count) { batch in
+        guard
+          try copies.mayStore(stamp, current: position, ticket, for: key, tags: tags, in: &batch)
+        else {
+          try copies.removeCopy(of: key, olderThan: position, in: &batch)
+          return
+        }
+        try batch.set(value, for: key.bytes, in: local, attributes)
       }
-      try batch.set(value, for: key.bytes, in: local, attributes)
-    }
+    }.value
     local.leaveLoad(of: key.bytes)
   }
 
