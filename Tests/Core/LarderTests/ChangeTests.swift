@@ -56,6 +56,15 @@ import Testing
     #expect(kinds == [.set, .cleared, .set, .renamed(to: "c"), .renamed(to: "a"), .set])
   }
 
+  @Test func `a rename between the two longest names is told`() async throws {
+    let (a, b) = (String(repeating: "a", count: 100), String(repeating: "b", count: 100))
+    var watch = store.changes().makeAsyncIterator()
+    try await store.namespace(a).set("v", for: 1)
+    #expect(await watch.next()?.kind == .set)
+    try store.rename(a, to: b)
+    #expect(await watch.next()?.kind == .renamed(to: b))
+  }
+
   @Test func `of a long key the beginning is told`() async throws {
     let notes = store.namespace(String(repeating: "n", count: Store.Namespace.longestName))
     var watch = store.changes().makeAsyncIterator()

@@ -18,7 +18,7 @@ struct ChangeRecord {
   }
 
   static let fixedCount = 7
-  static let slotCount = 32
+  static let slotCount = 33
   private static let longestText = 8 * (slotCount - 1 - fixedCount)
 
   private(set) var words: [UInt64]

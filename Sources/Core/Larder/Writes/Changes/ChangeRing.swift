@@ -16,7 +16,7 @@ struct ChangeRing {
   /// A fixed number of slots for tests; nil if the number depends on the size of the store.
   private let fixedSlots: Int?
 
-  /// The least and the largest number of slots, which need 256 kB and 16 MB. The number is always a power of two.
+  /// The least and the largest number of slots, which need 274 kB and 17 MB. The number is always a power of two.
   static let fewestSlots = 1024
   static let mostSlots = 65_536
   private static let share = 16
@@ -39,7 +39,7 @@ struct ChangeRing {
     self.environment = environment
     fixedSlots = slots
     words = SharedTable(
-      SharedTable.Format(file: .changes, layout: 2, store: store) { count in
+      SharedTable.Format(file: .changes, layout: 3, store: store) { count in
         let slots = Self.slots(in: count)
         return slots > 0 && slots <= Self.mostSlots && slots.nonzeroBitCount == 1
           && count == Self.count(slots)

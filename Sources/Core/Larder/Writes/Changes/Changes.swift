@@ -101,7 +101,7 @@ extension Store {
   /// The subscription begins with this call and keeps no read transaction open. The subscription ends when the loop ends, the
   /// task is cancelled or the store is closed. After the last subscription has ended, writers stop publishing; if the
   /// subscribed process is killed, they stop within ten seconds. The first subscription of a store makes the file and a small
-  /// commit. The file has 1/16 of the bytes of the data file, at least 256 kB and at most 17 MB, and grows with the data file.
+  /// commit. The file has 1/16 of the bytes of the data file, at least 274 kB and at most 18 MB, and grows with the data file.
   /// If the first subscription cannot make the file, ``Change/Kind/ended(_:)`` is the only element.
   ///
   /// While a subscription exists, the process checks the store's files every second. ``Change/Kind/health(_:)`` reports when
