@@ -143,6 +143,18 @@ import Testing
     #expect(try boards.entry(for: "thun")?.tags == (isRemoved ? nil : ["line 1"]))
   }
 
+  @Test func `a read-only store passes on that a key has no value`() async throws {
+    let directory = TemporaryDirectory()
+    try Store.leave(at: directory.path + "/s")
+    let options = with(Store.Options()) { $0.readOnly = true }
+    let reading = try Store(at: directory.path + "/s", options: options)
+    let cache = reading.cache(TextCodec(), in: "notes")
+    let asking = LoadOptions(policy: .revalidate, absent: .never, waitsForCommit: true)
+    for key in ["x", "k"] {
+      #expect(try await cache.value(for: key, options: asking) { _ in .absent } == nil)
+    }
+  }
+
   @Test func `unchanged without anything known is an error`() async throws {
     let error = await #expect(throws: LarderError.self) {
       try await boards.result(for: "thun", options: LoadOptions(waitsForCommit: true)) {

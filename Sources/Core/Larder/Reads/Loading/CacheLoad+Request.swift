@@ -31,9 +31,10 @@ extension CacheLoad {
           $0 < options.timeout ?? .seconds(Int64.max)
             && isFallback(lookup, at: engine.clock.now.advanced(by: $0))
         } ?? false
+      let loaded: LoadedValue<Value>
       do {
         let place = try place.get()
-        let loaded = try await engine.clock.run(
+        loaded = try await engine.clock.run(
           within: isSoft ? options.softTimeout : options.timeout,
           { try await outcome(place, after: lookup) },
           else: {
@@ -42,14 +43,6 @@ extension CacheLoad {
             }
             throw timedOut
           })
-        if options.waitsForCommit, let write = loaded.write {
-          do { try await write.value() } catch {
-            guard var result = loaded.result else { throw error }
-            result.error = error
-            return result
-          }
-        }
-        return loaded.current
       } catch let failure {
         try Task.checkCancellation()
         let error: any Error = failure is LoadCycle ? loadCycle : failure
@@ -60,6 +53,14 @@ extension CacheLoad {
         served.error = error
         return served
       }
+      if options.waitsForCommit, let write = loaded.write {
+        do { try await write.value() } catch {
+          guard var result = loaded.result else { throw error }
+          result.error = error
+          return result
+        }
+      }
+      return loaded.current
     }
   }
 

@@ -48,8 +48,8 @@ extension CacheLoad {
     let expires = given.expires ?? options.absent
     let isKnown = turn.lookup.found.base.version != nil
     // A value of the shared tier has a condition, which the write must check even if there is nothing to store.
-    guard expires != nil || isKnown || given.copy != nil else { return LoadedValue() }
-    try cache.namespace.store.checkWritable()
+    guard !cache.namespace.store.isReadOnly, expires != nil || isKnown || given.copy != nil
+    else { return LoadedValue() }
     var attributes = merged(given)
     attributes.codec = .bytes
     attributes.expires = expires
