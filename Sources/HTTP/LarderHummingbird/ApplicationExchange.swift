@@ -15,6 +15,7 @@
     private let respond: @Sendable (Request) async throws -> Response
     /// The body of the request; nil for a request without a body.
     private let received: BodyPieces?
+    /// The newest response to the client's own request. A response to a condition or a range of the cache is not for the client.
     private let last = Mutex<(head: HTTPResponse, body: WrittenBody)?>(nil)
 
     init(_ request: Request, _ respond: @escaping @Sendable (Request) async throws -> Response) {
@@ -29,7 +30,7 @@
       return HTTPBody(count: length, next: { try await received.next() })
     }
 
-    /// Whether the body of the request was read, or the application has responded.
+    /// Whether the body of the request was read, or the application has responded to the client's own request.
     var isBegun: Bool {
       get async {
         if last.withLock({ $0 != nil }) { return true }
@@ -37,7 +38,7 @@
       }
     }
 
-    /// The newest response of the application. Nil if there is no response, or if the reading of the response's body has begun.
+    /// The response to the client's own request. Nil if there is no response, or if the reading of the response's body has begun.
     var unreadResponse: Response? {
       get async {
         guard let (head, body) = last.withLock({ $0 }), let body = await body.take() else {
@@ -67,7 +68,7 @@
       }
       let length = response.headers[.contentLength].flatMap { Int($0) }
       let written = WrittenBody(response.body, length: length)
-      last.withLock { $0 = (response.head, written) }
+      if head.headerFields == request.headers { last.withLock { $0 = (response.head, written) } }
       let isEmpty = response.body.contentLength == 0 || head.method == .head
       return (
         response.head,

@@ -219,6 +219,25 @@ import Testing
     #expect(calls.count == 3 && calls.reports.count == 3)
   }
 
+  @Test func `a client gets the whole response if the store fails during a validation`()
+    async throws
+  {
+    let closing = Mutex<Store?>(nil)
+    try await withServer(calls) { request, _ in
+      if request.headers[.ifNoneMatch] == nil {
+        return text("body", "max-age=10", [.eTag: "\"v\""])
+      }
+      try closing.withLock { try $0?.close() }
+      return Response(status: .notModified, headers: [.eTag: "\"v\""])
+    } test: { client, store, clock in
+      closing.withLock { $0 = store }
+      _ = try await client.send("/a")
+      clock.advance(by: .seconds(20))
+      let answer = try await client.send("/a")
+      #expect(answer.status == 200 && answer.text == "body" && calls.count == 3)
+    }
+  }
+
   @Test func `each host has its own responses, and an impossible host does no harm`() async throws {
     try await withServer(calls) { request, _ in
       text(request.uri.path, "max-age=60")
