@@ -26,6 +26,27 @@ import Testing
     #expect(try again.value([5]) == [6])
   }
 
+  @Test func `a write that outlives the first close is safe after the second close`() throws {
+    let environment = try Fixture.open(
+      directory.store, with(options(.checkpointed)) { $0.lockTimeout = .milliseconds(100) })
+    let (begun, closed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    try inThreads(2) { thread in
+      if thread == 0 {
+        begun.wait()
+        #expect(!environment.close())
+        closed.signal()
+      } else {
+        try environment.write { transaction in
+          try transaction.put([6].span, for: [5].span, in: .main)
+          begun.signal()
+          closed.wait()
+        }
+      }
+    }
+    #expect(environment.close() && environment.takeClosingFailure() == nil)
+    #expect(try Fixture.open(directory.store, options(nil, boot: 2)).value([5]) == [6])
+  }
+
   @Test func `threads that read, ask and write while the store closes get an answer or closed`()
     throws
   {

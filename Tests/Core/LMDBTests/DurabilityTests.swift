@@ -140,6 +140,18 @@ import Testing
     other.kill()
   }
 
+  @Test func `scratch: the last to close settles what others wrote, even if it only reads`() throws
+  {
+    try Fixture.open(directory.store, Fixture.options(durability: .scratch)).close()
+    let reader = try Fixture.open(directory.store, readOnly(Fixture.options()))
+    let other = try PeerProcess("number", directory.store, ["1", "2"])
+    #expect(eventually { other.soFar.count > 3 })
+    other.kill()
+    #expect(reader.close())
+    let file = try RecoveryFile(opening: directory.store + "/recovery")
+    #expect(try file.readSynced()?.isDirty == false)
+  }
+
   @Test func `checkpointed: a checkpoint follows a commit by itself, and then nothing is pinned`()
     throws
   {

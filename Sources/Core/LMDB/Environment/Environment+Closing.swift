@@ -16,7 +16,7 @@ extension Environment {
     if handle.isForked { return true }
     // `fatalError` is used because a failed precondition prints no message in a release build.
     if handle.writer.isMine { fatalError("closing a store inside one of its own writes") }
-    let wasSound = handle.change(ForkState.open, to: ForkState.closed)
+    _ = handle.change(ForkState.open, to: ForkState.closed)
     endBroken()
     timer?.stop()
     // Another write of this process may wait for this thread, so the wait for that write has a limit.
@@ -24,11 +24,10 @@ extension Environment {
       return false
     }
     defer { handle.writer.leave() }
-    if wasSound { flush() }
     return release(lockTimeout: handle.lockTimeout)
   }
 
-  /// Finishes ``close()`` if no wait is necessary. Also closes an environment that LMDB cannot use any more.
+  /// Finishes ``close()`` if no read and no write still runs. Also closes an environment that LMDB cannot use any more.
   func finishClosing() -> Bool {
     endBroken()
     guard handle.writer.tryEnter() else { return false }
@@ -37,8 +36,11 @@ extension Environment {
   }
 
   private func endBroken() {
-    if handle.change(ForkState.unsynced, to: ForkState.closed) { note(.syncFailed) }
-    _ = handle.change(ForkState.broken, to: ForkState.closed)
+    let isUnsynced = handle.change(ForkState.unsynced, to: ForkState.closed)
+    if isUnsynced { note(.syncFailed) }
+    if isUnsynced || handle.change(ForkState.broken, to: ForkState.closed) {
+      mustFlush.store(false, ordering: .relaxed)
+    }
   }
 
   /// Returns, at the first call, the error that prevented closing from making all commits durable; otherwise nil.
@@ -51,7 +53,7 @@ extension Environment {
     _ = closingFailure.compareExchange(expected: 0, desired: error.code, ordering: .relaxed)
   }
 
-  /// Flushes while other processes may continue. The caller owns the writer lock, and the environment was open until now.
+  /// Flushes while other processes may continue. The caller owns the writer lock, and LMDB could continue until now.
   private func flush() {
     do throws(LMDBError) {
       if !isReadOnly || writeGuard.ownCommit.id > 0 {
@@ -67,6 +69,7 @@ extension Environment {
   /// Returns whether everything is released now. The caller owns the writer lock.
   private func release(lockTimeout: Duration) -> Bool {
     if !handle.isClosed { return true }
+    if mustFlush.exchange(false, ordering: .relaxed) { flush() }
     return handle.readers.withAllIdle(lockTimeout: lockTimeout) {
       guard handle.change(ForkState.closed, to: ForkState.released) else { return }
       handle.readers.abortAll()
@@ -86,14 +89,13 @@ extension Environment {
     if isLocked { locks.opening.release() }
   }
 
-  /// Flushes if no other process has the environment open. The attempt to lock `lock.open` exclusively may release the shared
-  /// lock. This is safe, because no process can open the environment during this call.
+  /// Flushes if no other process uses the environment. This may release the shared lock, but no process can open it now.
   private func flushIfAlone() {
     do throws(LMDBError) {
-      if try handle.locks.open.take(), !isReadOnly || writeGuard.ownCommit.id > 0 {
-        try scratch?.flush()
-        try checkpoints?.saveNewest()
-      }
+      guard try handle.locks.open.take(), handle.locks.isWritable else { return }
+      // A read-only process flushes, too: while it had the environment open, the writers closed without this flush.
+      try scratch?.flush()
+      if !isReadOnly || writeGuard.ownCommit.id > 0 { try checkpoints?.saveNewest() }
     } catch {
       note(error)
     }

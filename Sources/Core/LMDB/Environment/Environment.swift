@@ -15,6 +15,8 @@ package import Synchronization
   let checkpoints: Checkpoints?
   let scratch: ScratchMark?
   let isReadOnly: Bool
+  /// Whether closing must still try to flush. A write may outlive a call of ``close()``, so the call that ends the use flushes.
+  let mustFlush = Atomic(true)
   /// Whether closing has flushed as much as the durability level requires of each process.
   let isFlushed = Atomic(false)
   /// The code of the first error that prevented closing from flushing; 0 if there was no error.
