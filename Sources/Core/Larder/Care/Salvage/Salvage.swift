@@ -113,9 +113,6 @@ extension Store {
     let metadata = try SalvageMetadata(file)
     // The old limits and rules may be too strict for some entries, so the new store gets the limits and rules last.
     try engine.changeSettings { $0.overrides.disk = Limits.unlimited }
-    for (name, _) in metadata.namespaces {
-      try declare(Rules(largestValue: Rules.largestPossibleValue), for: name)
-    }
     var writer = SalvageWriter(store: self, metadata: metadata)
     switch records {
     case .success(let records):
@@ -137,6 +134,8 @@ extension Store {
       _ = try writer.add(key, value, from: file)
     }
     try writer.flush()
+    // The rules were loose, so that every value had room. A namespace whose record is lost gets the default rules.
+    for info in try namespaces() { try declare(Rules(), for: info.name) }
     for (name, record) in metadata.namespaces {
       try engine.changeRules(of: name, mayBeAbsent: true) { $0 = record.rules }
     }

@@ -88,9 +88,11 @@ struct SalvageWriter {
 
   /// Writes all entries. If an entry is invalid, for example because of an empty tag, writes no entry and returns false.
   private func isWritten(_ entries: [SavedEntry]) throws -> Bool {
+    let loose = Rules(largestValue: Rules.largestPossibleValue)
     do {
       try store.write { batch in
         for entry in entries {
+          try batch.declareOnce(loose, for: store.namespace(entry.name))
           _ = try batch.put(
             entry.value.span, for: entry.key.span, in: entry.name, attributes: entry.attributes)
         }
