@@ -207,6 +207,19 @@ import Testing
     #expect(try new.verify().faults == [])
   }
 
+  @Test func `rules that this machine cannot keep cost only the rules`() throws {
+    let notes = NamespaceID(rawValue: try makeStore(path)[0])
+    var record = NamespaceRecord(id: notes, created: 0)
+    record.rules.declared.expires = .daily(at: TimeOfDay(4), in: "Mars/Base")
+    let old = try Store(at: path, options: options)
+    let bytes = try record.record(name: "notes", seal: old.engine.seal)
+    try old.plant(bytes, for: MetadataKey.namespace("notes"))
+    try old.close()
+    let salvage = try Store.salvage(from: path, to: target, options: options)
+    #expect(salvage.entries == 801 && salvage.damage.count == 1)
+    #expect(try Store(at: target, options: options).namespace("notes").count() == 401)
+  }
+
   @Test func `an entry with an attribute that cannot be does not cost the others`() throws {
     try makeStore(path)
     let old = try Store(at: path, options: options)

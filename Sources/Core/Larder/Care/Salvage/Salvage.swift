@@ -137,7 +137,11 @@ extension Store {
     // The rules were loose, so that every value had room. A namespace whose record is lost gets the default rules.
     for info in try namespaces() { try declare(Rules(), for: info.name) }
     for (name, record) in metadata.namespaces {
-      try engine.changeRules(of: name, mayBeAbsent: true) { $0 = record.rules }
+      do {
+        try engine.changeRules(of: name, mayBeAbsent: true) { $0 = record.rules }
+      } catch let error as LarderError where [.invalidArgument, .full].contains(error.code) {
+        writer.result.damage.append("the rules of namespace \(name): \(error.message)")
+      }
     }
     try takeLimits(metadata.settings, size: file.size)
     writer.result.found = writer.result.entries - before
