@@ -220,6 +220,18 @@ import Testing
     #expect(try Store(at: target, options: options).namespace("notes").count() == 401)
   }
 
+  @Test func `the new name of a namespace is free`() throws {
+    let ids = try makeStore(path)
+    let old = try Store(at: path, options: options)
+    let former = "salvaged-\(ids[0])"
+    try old.namespace(former).set("v", for: "k")
+    try old.tamper { write, _ in try write.remove(MetadataKey.namespace("notes"), from: .main) }
+    try old.close()
+    _ = try Store.salvage(from: path, to: target, options: options)
+    let names = try Store(at: target, options: options).namespaces().map(\.name)
+    #expect(names == ["numbers", "salvaged-again-\(ids[0])", former])
+  }
+
   @Test func `an entry with an attribute that cannot be does not cost the others`() throws {
     try makeStore(path)
     let old = try Store(at: path, options: options)

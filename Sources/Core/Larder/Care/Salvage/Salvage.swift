@@ -181,6 +181,8 @@ struct SalvageMetadata {
   private(set) var settings: StoreSettings?
   private(set) var namespaces: [(name: String, record: NamespaceRecord)] = []
   private(set) var damage: [String] = []
+  /// The first part of the new names of namespaces whose records are lost; no other name begins with this part.
+  private var lost = "salvaged-"
   private var names: [NamespaceID: String] = [:]
   private var garbage: Set<NamespaceID> = []
   private var tombstones: [Tombstone] = []
@@ -219,12 +221,13 @@ struct SalvageMetadata {
         if settings == nil { damage.append("the record of the store's limits is damaged") }
       }
     }
+    while self.namespaces.contains(where: { $0.name.hasPrefix(lost) }) { lost += "again-" }
   }
 
   /// The name of the namespace, even if a damaged record lists its id as cleared. If the record of the namespace is lost, returns
   /// nil for a cleared namespace, and otherwise a new name.
   func name(of id: NamespaceID) -> String? {
-    names[id] ?? (garbage.contains(id) ? nil : "salvaged-\(id.rawValue)")
+    names[id] ?? (garbage.contains(id) ? nil : "\(lost)\(id.rawValue)")
   }
 
   /// Whether a tag of the entry was invalidated after the entry was written.
