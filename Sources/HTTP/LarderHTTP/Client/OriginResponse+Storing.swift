@@ -37,7 +37,6 @@
       for (stored, source) in reception.stores {
         var response = stored
         let key = uri.key(credential: response.credential, vary: response.vary)
-        keys.insert(key)
         var version: UInt64?
         var body: ReceivedBody?
         switch source {
@@ -58,6 +57,7 @@
           response.bodyID = .random(in: .min ... .max)
         }
         if try await commit(&response, body, under: key, of: uri, over: version) {
+          keys.insert(key)
           kept = StoredBody(key: key, version: nil, response: response)
           try await removeSurplus(beside: key)
         }

@@ -149,6 +149,8 @@
         return
       }
       guard let received = await incoming.received else {
+        // The body is too long or has no room, but the response still replaces the stored response.
+        do { try await remove(reception(bodySize: nil).removes) } catch { cache.report(error) }
         await incoming.finish()
         flight?.complete(.ownOnly)
         return

@@ -104,6 +104,17 @@ struct CacheTests {
     #expect(fixture.origin.count == 3)
   }
 
+  @Test
+  func `a new response ends the use of the older one even if its body is too long to be stored`()
+    async throws
+  {
+    let fixture = try Fixture(.page("max-age=100"), policy: HTTPCachePolicy(largestBody: 2500))
+    _ = try await fixture.get()
+    fixture.origin.become(.giving([("Cache-Control", "max-age=100")]) { .pieces })
+    #expect(try await fixture.get("/a", [("Cache-Control", "no-cache")]).body.utf8.count == 5000)
+    #expect(try await !fixture.get().result.isHit)
+  }
+
   @Test func `RFC 9111, 7: secrets are neither in keys nor in metadata nor in values`() async throws
   {
     for partition in [[], [HTTPField.Name("X-API-Key")!]] as [Set<HTTPField.Name>] {
