@@ -104,6 +104,17 @@ import Testing
     writer.letGo()
   }
 
+  @Test func `a value that is loaded before the daily hour ends at this hour`() async throws {
+    clock.advance(by: .hours(4) - .milliseconds(50))
+    let writer = await LockHolder(store)
+    _ = try await origin.ask(boards, LoadOptions(expires: .daily(at: TimeOfDay(4), in: "UTC")))
+    clock.advance(by: .milliseconds(100))
+    #expect(try boards.value(for: "thun") == nil)
+    writer.letGo()
+    try await boards.settle()
+    #expect(try boards.value(for: "thun") == nil)
+  }
+
   @Test func `a caller may wait for the commit`() async throws {
     let writer = await LockHolder(store)
     let waiting = origin.startAsking(boards)

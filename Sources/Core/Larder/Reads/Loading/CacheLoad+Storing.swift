@@ -111,11 +111,16 @@ extension StoreEngine {
 }
 
 extension EntryAttributes {
-  /// A lifetime that a load gives begins at the end of the load, not at the later commit.
+  /// A lifetime that a load gives begins at the end of the load, not at the later commit. Only a time to idle begins at the
+  /// commit.
   fileprivate func counted(from now: Timestamp) -> EntryAttributes {
     var attributes = self
     attributes.written = attributes.written ?? now
-    if case .after(let lifetime) = expires { attributes.expires = .at(now.advanced(by: lifetime)) }
+    if let expires, expires != .never, expires.timeToIdle == nil,
+      let end = try? expires.deadline(from: now)
+    {
+      attributes.expires = .at(Timestamp(milliseconds: end))
+    }
     return attributes
   }
 }
