@@ -115,6 +115,9 @@
         newer[.eTag] = nil
       }
       full.response.headerFields = old.fields.updated(by: newer, received: exchange.received)
+      full.assignedFreshness = policy.rule(for: exchange.forward.original).flatMap {
+        assignedFreshness($0, full.response, received: exchange.received)
+      }
       let fields = exchange.forward.original.headerFields
       guard let vary = VaryKey(of: full.fields, request: fields, policy: policy) else {
         return (full, nil)

@@ -42,7 +42,8 @@
       return stored
     }
 
-    private func assignedFreshness(
+    /// The freshness in seconds that a rule assigns to a response; nil if the response's own freshness applies.
+    func assignedFreshness(
       _ rule: HTTPCacheRule, _ response: HTTPResponse, received: Timestamp
     ) -> Int? {
       let stated = FreshnessLifetime(response, received: received, policy: policy)

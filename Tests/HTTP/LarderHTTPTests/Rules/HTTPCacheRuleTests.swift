@@ -44,6 +44,15 @@ struct HTTPCacheRuleTests {
     #expect(!harness.isHit(request("GET", "/c")))
   }
 
+  @Test func `a freshness that a validation states replaces the default of a rule`() {
+    let harness = Self.harness(HTTPCacheRule("*", defaultFreshness: .seconds(50)))
+    harness.prime([("ETag", "\"1\"")])
+    harness.wait(51)
+    _ = harness.ask { _ in (response(304, [("ETag", "\"1\""), ("Cache-Control", "max-age=5")]), "")
+    }
+    #expect(harness.isFresh(for: 5))
+  }
+
   @Test(arguments: ["no-store", "no-cache"])
   func `no rule overrides a prohibition`(directive: String) {
     let harness = Self.harness(HTTPCacheRule("*", freshness: .seconds(50)))
