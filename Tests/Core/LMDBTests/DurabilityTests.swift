@@ -167,6 +167,21 @@ import Testing
     environment.close()
   }
 
+  @Test func `checkpointed: after a sync that gave up a checkpoint follows by itself`() throws {
+    let impatient = with(options(.checkpointed, interval: .milliseconds(300))) {
+      $0.lockTimeout = .milliseconds(600)
+    }
+    let environment = try Fixture.open(directory.store, impatient)
+    let other = try FileLock(opening: directory.store + "/lock.checkpoint", in: ForkGuard())
+    try environment.set([5], [1])
+    #expect(try other.take())
+    #expect(failure { try environment.sync() } == .checkpointBusy)
+    other.release()
+    let (file, last) = (try #require(environment.recovery), environment.lastTransaction)
+    #expect(try eventually { try file.readSynced()?.recoveryPoint?.transaction == last })
+    environment.close()
+  }
+
   @Test func `checkpointed: while commits wait for their checkpoint its pages are pinned`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
     try environment.set([5], [1])

@@ -122,9 +122,9 @@ extension Checkpoints {
       }
     } catch {
       checkpoint.pin.release()
-      state.withLock { state in
-        state.unsavedSince = checkpoint.unsavedSince ?? SystemTime.monotonicMilliseconds
-      }
+      let since = checkpoint.unsavedSince ?? SystemTime.monotonicMilliseconds
+      state.withLock { $0.unsavedSince = since }
+      timer?.schedule(in: interval)
       throw error
     }
     setPin(checkpoint.pin)
