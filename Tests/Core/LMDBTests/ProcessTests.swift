@@ -51,6 +51,11 @@ import Testing
     try environment.set([9], [99])
   }
 
+  @Test func `a forked child takes a number of its own`() throws {
+    let peer = try PeerProcess("fork-with-number", directory.path)
+    #expect(peer.lines() == ["own true", "child ended 0", "same true"])
+  }
+
   @Test func `a read that a forked child leaves goes on in the parent`() throws {
     let peer = try PeerProcess("fork-in-read", directory.store)
     #expect(peer.lines() == ["view true"])

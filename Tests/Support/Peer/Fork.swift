@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import LarderSystem
 
 /// Swift does not offer `fork`, so this line declares the C function. A forked child has only the thread that called `fork`.
 @_silgen_name("fork") func cFork() -> Int32
@@ -45,6 +46,16 @@ extension Peer {
     waitForEndOfInput()
     try environment.set([4], [4])
     Peer.say("closed \(environment.close())")
+  }
+
+  /// A child takes a number of its own, because the child does not inherit the parent's record lock.
+  func forkWithNumber() throws {
+    let slots = ProcessSlots.shared(in: store)
+    inChild {
+      let own = ProcessSlots.shared(in: store)
+      Peer.say("own \(own != nil && own !== slots)")
+    }
+    Peer.say("same \(ProcessSlots.shared(in: store) === slots)")
   }
 
   /// Forks inside a read. The child ends its copy of the read, but LMDB must not reuse the pages that the parent reads.

@@ -38,6 +38,7 @@ import Synchronization
     "fork-in-read": { try $0.forkInRead() },
     "fork-in-write": { try $0.forkInWrite() },
     "fork-with-limit": { try $0.forkWithLimit() },
+    "fork-with-number": { try $0.forkWithNumber() },
     "fork-with-temporary": { try $0.forkWithTemporary() },
     "grow": { try $0.grow() },
     "http-hits": { try $0.hitHTTP() },

@@ -14,24 +14,27 @@ package final class ProcessSlots: Sendable {
   }
   private static let all = Mutex<[FileIdentity: Known]>([:])
 
-  private let file: FileDescriptor
+  /// The file is closed in a forked child, because the child does not inherit the lock.
+  private let file = ForkGuard()
   /// The number of this process, from 1 to ``most``.
   let own: Int
 
   private init?(_ file: consuming FileDescriptor) {
     let descriptor = file.number
-    self.file = file
     guard
       let free = (1...Self.most).first(where: { larder_set_lock(descriptor, off_t($0), true) == 0 })
     else { return nil }
     own = free
+    _ = self.file.adopt(file)
   }
 
   /// The object for `directory`; nil if the file cannot be opened, or if all numbers are taken.
   package static func shared(in directory: String) -> ProcessSlots? {
     let path = directory + "/" + name
     return all.withLock { all in
-      if let status = FileStatus.of(path), let known = all[FileIdentity(status)]?.slots {
+      if let status = FileStatus.of(path), let known = all[FileIdentity(status)]?.slots,
+        !known.file.isForked
+      {
         return known
       }
       all = all.filter { $1.slots != nil }
@@ -47,6 +50,6 @@ package final class ProcessSlots: Sendable {
 
   /// Whether the process with number `slot` lives; true if the system cannot tell. The system does not report the caller's locks.
   func isAlive(_ slot: Int) -> Bool {
-    slot == own || larder_is_locked(file.number, off_t(slot), 1) != 0
+    slot == own || larder_is_locked(file.descriptor(0), off_t(slot), 1) != 0
   }
 }
