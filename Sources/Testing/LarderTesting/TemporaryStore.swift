@@ -22,7 +22,7 @@ extension Store {
   }
 }
 
-/// Runs `body` with a new temporary store, then checks and closes it. When no handle to the store is left, its files are removed.
+/// Runs `body` with a new temporary store, then checks and closes it, which removes its files.
 ///
 ///     try withTemporaryStore { store, clock in
 ///       let notes = store.cache(TextCodec(), in: "notes")

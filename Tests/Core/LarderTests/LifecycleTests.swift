@@ -79,7 +79,10 @@ import Testing
         try store.namespace("notes").set("v", for: "k")
         #expect(try store.namespace("notes").text("k") == "v" && store.verify().faults == [])
         #expect(FileManager.default.fileExists(atPath: path))
-        if isClosed { try store.close() }
+        if isClosed {
+          try store.close()
+          #expect(!FileManager.default.fileExists(atPath: path))
+        }
       }
       #expect(!FileManager.default.fileExists(atPath: path))
       if isInMemory {

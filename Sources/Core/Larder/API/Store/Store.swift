@@ -105,13 +105,13 @@ public struct Store: Sendable {
     }
   }
 
-  /// A new store in the system's temporary directory, without flushes to the disk. The last handle's release removes the files.
+  /// A new store in the system's temporary directory, without flushes. ``close()`` or the last handle's release removes the files.
   public static func temporary(options: Options = Options()) throws(LarderError) -> Store {
     try temporary(in: FileManager.default.temporaryDirectory.path, options)
   }
 
-  /// A new store in `/dev/shm`, the file system that Linux keeps in memory. The release of the last handle removes the files.
-  /// If `/dev/shm` does not exist or is not writable, the same as ``temporary(options:)``.
+  /// A new store in `/dev/shm`, the file system that Linux keeps in memory. ``close()`` or the last handle's release removes the
+  /// files. If `/dev/shm` does not exist or is not writable, the same as ``temporary(options:)``.
   public static func inMemory(options: Options = Options()) throws(LarderError) -> Store {
     let memory = "/dev/shm"
     let hasMemory = FileManager.default.isWritableFile(atPath: memory)

@@ -64,6 +64,7 @@ extension StoreEngine {
         .busy, "\(environment.path) is closed, but a read or a write of it does not end",
         hint: "end it, and close the store again")
     }
+    if isTemporary.load(ordering: .relaxed) { removeFiles() }
     try reportClosingFailure()
   }
 
