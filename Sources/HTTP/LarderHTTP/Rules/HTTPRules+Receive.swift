@@ -127,8 +127,7 @@
       var stored = full
       stored.response.headerFields = full.fields.storable(directives, policy: policy)
       let isStorable =
-        !directives.noStore && !RequestDirectives(fields).noStore
-        || directives.mustUnderstand && Self.understands(old.response.status)
+        !RequestDirectives(fields).noStore && self.isStorable(old.response.status, directives)
       // The newer fields may belong to one user, so a shared cache stores the fields only if the directives allow that.
       let credential = Principal(exchange.forward.original, policy: policy).digest
       let mayStay = isStorable && allowsSharing(directives, credential: credential)

@@ -71,14 +71,13 @@
     }
 
     /// Whether the directives allow storing. 5.2.2.3: `must-understand` replaces `no-store` if the status is understood.
-    private func isStorable(_ status: HTTPResponse.Status, _ directives: ResponseDirectives) -> Bool
-    {
+    func isStorable(_ status: HTTPResponse.Status, _ directives: ResponseDirectives) -> Bool {
       guard status.code >= 200, status.code != 304 else { return false }
       return directives.mustUnderstand ? Self.understands(status) : !directives.noStore
     }
 
     /// Whether this cache knows and follows the rules of a final status (RFC 9111, 5.2.2.3).
-    static func understands(_ status: HTTPResponse.Status) -> Bool {
+    private static func understands(_ status: HTTPResponse.Status) -> Bool {
       switch status.code {
       case 200...206, 300...303, 307, 308, 400...418, 421, 422, 426, 428, 429, 431, 451, 500...505,
         511:

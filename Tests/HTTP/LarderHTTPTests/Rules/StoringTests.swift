@@ -41,6 +41,20 @@ struct StoringTests {
     }
   }
 
+  @Test func `RFC 9111, 5.2.1.5: no-store of a request stays in force, must-understand or not`() {
+    let tag = ("ETag", "\"1\"")
+    let harness = HTTPHarness()
+    harness.prime(
+      "max-age=100", [tag, ("Content-Range", "bytes 0-3/8")], status: 206,
+      request: request([("Range", "bytes=0-3")]))
+    let control = "max-age=100, no-store, must-understand"
+    _ = harness.ask(request([("Range", "bytes=4-7"), ("Cache-Control", "no-store")])) { _ in
+      let fields = [("Cache-Control", control), tag, ("Content-Range", "bytes 4-7/8")]
+      return (response(206, fields), "more")
+    }
+    #expect(harness.held.values.map(\.body.count) == [4])
+  }
+
   @Test func `RFC 9111, 3: what nothing speaks for is not stored`() {
     let harness = HTTPHarness(holding: [])
     #expect(harness.held.isEmpty)
