@@ -124,7 +124,9 @@
           try BodyWriter(in: namespace, largest: largest, permit: permit)
         }
       }
-      let most = writer == nil ? length ?? 0 : min(length ?? 0, BodyParts.usualSize)
+      var most = writer == nil ? length ?? 0 : min(length ?? 0, BodyParts.usualSize)
+      // No body comes for the store if the stored body stays, for example after a HEAD.
+      if case .stored = source { most = 0 }
       guard length ?? 0 <= largest, cache.buffers.reserve(most) else { return nil }
       return IncomingBody(
         length: length, reserved: most, in: cache.buffers, largest: largest, writer: writer,

@@ -77,6 +77,21 @@ struct LongBodyTests {
     #expect(fixture.cache.buffers.reserved == 0 && fixture.origin.count == 1)
   }
 
+  @Test func `a HEAD renews a stored body that is longer than the memory for bodies`() async throws
+  {
+    let body = Self.body(700_000)
+    let fields: Pairs = [
+      ("Cache-Control", "max-age=10"), ("ETag", "\"1\""), ("Content-Length", "700000"),
+    ]
+    let origin = Origin.giving(fields) { Self.pieces(body) }
+    let fixture = try Fixture(origin, policy: HTTPCachePolicy(bufferLimit: 600_000))
+    #expect(try await !fixture.isHit(request()))
+    fixture.clock.advance(by: .seconds(11))
+    origin.become { _, _ in (response(200, fields), HTTPBody()) }
+    #expect(try await !fixture.isHit(request("HEAD")))
+    #expect(try await fixture.isHit(request()) && fixture.origin.count == 2)
+  }
+
   @Test(arguments: [65_537, BodyParts.usualSize, BodyParts.usualSize + 1, 3 * BodyParts.usualSize])
   func `every length leads back to the same bytes`(size: Int) async throws {
     let bytes = Self.body(size)
