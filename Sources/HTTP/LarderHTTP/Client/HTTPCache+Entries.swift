@@ -55,10 +55,11 @@
       let now = clock.now
       let permit = responses.permit(
         for: request, under: client.key, tags, policy: rules.policy)
+      let held = try responses.variants(under: client.key, policy: rules.policy)
+      var forward = CacheForward(request, because: .request, stored: held.map(\.response))
+      forward.selected = Selection(request, stored: forward.stored, policy: rules.policy).best
       let exchange = OriginExchange(
-        cache: self, client: client,
-        forward: CacheForward(request, because: .request, stored: []),
-        held: try responses.variants(under: client.key, policy: rules.policy), permit: permit)
+        cache: self, client: client, forward: forward, held: held, permit: permit)
       let arrival = OriginResponse(
         head: response, exchange: exchange, requested: now, received: now)
       return try await arrival.store(arrival.reception(bodySize: body.count), .whole(body)) != nil

@@ -171,6 +171,19 @@ struct CacheTests {
         response(200, fields), body: [], for: request("POST", "/b")) == false)
   }
 
+  @Test func `a response that is put replaces the earlier one, whatever its Vary and its date`()
+    async throws
+  {
+    let fixture = try Fixture(Origin())
+    for (body, more) in [("A", []), ("B", [("Vary", "Accept"), ("Date", date(-5))])]
+      as [(String, Pairs)]
+    {
+      let head = response(200, [("Cache-Control", "max-age=100")] + more)
+      #expect(try await fixture.cache.put(head, body: Array(body.utf8), for: request()))
+    }
+    #expect(try await fixture.cache.peek(request())?.body.text() == "B")
+  }
+
   @Test func `a call may have a policy of its own`() async throws {
     let fixture = try Fixture(.page([]))
     let patient = fixture.cache.with {
