@@ -100,6 +100,17 @@ import Testing
     #expect(try store.purge().entries == 20)
   }
 
+  @Test func `a namespace made after damage to the state holds no entry of a cleared one`() throws {
+    let (boards, pages) = (store.namespace("boards"), store.namespace("pages"))
+    try store.write { batch in
+      for key in 0..<200 { try batch.set("v", for: key, in: boards) }
+      _ = try batch.clear(boards)
+    }
+    try store.plant([1, 2, 3], for: MetadataKey.state)
+    try pages.set("w", for: "k")
+    #expect(try pages.keys() == [Key("k")])
+  }
+
   @Test func `a damaged record of a cleared namespace has no other namespace reclaimed`() throws {
     let boards = store.namespace("boards")
     for key in 0..<200 { try boards.set("v", for: key) }

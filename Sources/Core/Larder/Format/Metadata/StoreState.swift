@@ -116,14 +116,13 @@ extension StoreState {
     state.watched = 1
     state.tombstones = try transaction.count(MetadataKey.tombstones)
     state.orphans = try transaction.count(MetadataKey.orphans)
+    state.garbage = try transaction.count(MetadataKey.garbage)
     try transaction.forEach(in: .main, from: MetadataKey.allCounters) {
       key, record throws(LMDBError) in
-      guard let id = MetadataKey.id(of: key) else { return }
+      guard let id = MetadataKey.id(of: key),
+        try transaction.value(for: MetadataKey.garbage(id), in: .main) == nil
+      else { return }
       let stored = NamespaceCounters(record, of: id, seal: seal)
-      if try transaction.value(for: MetadataKey.garbage(id), in: .main) != nil {
-        state.garbage += 1
-        return
-      }
       let counters =
         if let stored { stored } else { try NamespaceCounters.recounted(id, in: transaction) }
       state.entries &+= counters.entries

@@ -56,7 +56,11 @@ extension WriteSession {
     for _ in 0..<NamespaceID.limit {
       let raw = (1..<UInt64(NamespaceID.limit)).contains(next) ? next : 1
       let id = NamespaceID(rawValue: UInt32(raw))
-      if try !transaction.contains(MetadataKey.counters(id), in: .main) { return id }
+      if try !transaction.contains(MetadataKey.counters(id), in: .main),
+        try !transaction.contains(MetadataKey.garbage(id), in: .main)
+      {
+        return id
+      }
       next = raw + 1
     }
     throw LarderError(
