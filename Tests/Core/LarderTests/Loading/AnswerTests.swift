@@ -115,18 +115,19 @@ import Testing
     }
   }
 
+  private let expiring = LoadOptions(
+    expires: .after(.minutes(1)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
+
   @Test(arguments: [true, false])
   func `what was evicted while its origin was asked is stored again when it is unchanged`(
     isRemoved: Bool
   ) async throws {
-    let options = LoadOptions(
-      expires: .after(.minutes(1)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
     let stored = EntryAttributes.with(tags: ["line 1"], entityTag: [7])
-    _ = try await boards.result(for: "thun", options: options) { _ in
+    _ = try await boards.result(for: "thun", options: expiring) { _ in
       .value("board", stored)
     }
     clock.advance(by: .minutes(2))
-    let loaded = try await boards.result(for: "thun", options: options) { _ in
+    let loaded = try await boards.result(for: "thun", options: expiring) { _ in
       if isRemoved {
         try await boards.remove("thun")
       } else {
@@ -141,6 +142,24 @@ import Testing
     #expect(try boards.value(for: "thun") == (isRemoved ? nil : "board"))
     #expect(try boards.entry(for: "thun")?.entityTag == (isRemoved ? nil : [7]))
     #expect(try boards.entry(for: "thun")?.tags == (isRemoved ? nil : ["line 1"]))
+  }
+
+  @Test func `an evicted value with an owner is not stored again when it is unchanged`()
+    async throws
+  {
+    let lines = store.cache(TextCodec(), in: "lines")
+    try await lines.set("line", for: "1")
+    let stored = EntryAttributes.with(owners: [Owner(Key("1"), in: "lines")])
+    for isKnown in [false, true] {
+      _ = try await boards.result(for: "thun", options: expiring) { _ in
+        if !isKnown { return .value("board", stored) }
+        try store.declare(Rules(limits: Limits(entries: 1)), for: "boards")
+        try await boards.set("other", for: "bern")
+        return .unchanged
+      }
+      clock.advance(by: .minutes(2))
+    }
+    #expect(try boards.value(for: "thun") == nil && boards.value(for: "bern") == "other")
   }
 
   @Test func `a read-only store passes on that a key has no value`() async throws {

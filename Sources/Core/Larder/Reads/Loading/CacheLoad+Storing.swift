@@ -11,6 +11,7 @@ extension CacheLoad {
       let attributes = attributes.counted(from: engine.clock.now)
       let result = CacheResult(uncommitted: value, attributes, at: engine.clock.now)
       let base = turn.lookup.found.base
+      let hadOwners = turn.lookup.found.entry?.fields?.owners.isEmpty == false
       return try writing(result, turn, attributes, size: encoded?.count ?? 0) {
         [cache, key] batch in
         if isRenewal,
@@ -21,6 +22,8 @@ extension CacheLoad {
         {
           return {}
         }
+        // The owners of an evicted entry are not known by name, and one of them may have been removed during the load.
+        if isRenewal, hadOwners { return nil }
         let bytes = try encoded ?? cache.encode(value)
         let (id, header) = try batch.set(encoded: bytes, for: key, in: cache, attributes)
         let stored = Stored(id: id, header: header, moment: batch.moment)
