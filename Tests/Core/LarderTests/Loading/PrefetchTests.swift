@@ -90,6 +90,12 @@ import Testing
     #expect(try await run() == .init(failed: 2))
   }
 
+  @Test func `one that nobody holds loads all keys`() async throws {
+    let keys = (0..<50).map { "\($0)" }
+    _ = try boards.prefetch(keys, concurrency: 1) { key, _ in .value(key) }
+    try await waitUntil { try boards.count() == 50 }
+  }
+
   @Test func `a cancelled one loads nothing more`() async throws {
     origin.close()
     let prefetch = try boards.prefetch((0..<100).map { "\($0)" }, concurrency: 2) { _, _ in

@@ -121,7 +121,8 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
             return []
           }
         }
-        continuation.finish()
+        // Keeps the stream until here, because a stream that nobody holds would cancel the task.
+        withExtendedLifetime(steps) { continuation.finish() }
         return summary
       }
     }
