@@ -199,6 +199,17 @@ import Testing
     #expect(codec.decoded == 1)
   }
 
+  @Test func `the memories of unequal codecs of one namespace are released`() {
+    struct Shift: Codec, Equatable {
+      let by: UInt8
+      let id = CodecID(rawValue: 203)
+      func encode(_ value: [UInt8]) -> [UInt8] { value }
+      func decode(_ bytes: Span<UInt8>) -> [UInt8] { bytes.copied }
+    }
+    for by in 0..<255 { _ = store.cache(Shift(by: by), in: "notes") }
+    #expect(store.engine.memory.budget.members.count <= 128)
+  }
+
   @Test func `a codec nobody can compare has a memory that goes with its cache`() throws {
     struct Shift: Codec {
       let by: UInt8

@@ -21,7 +21,7 @@ final class MemoryRegistry: Sendable {
     static let fewest = 64
 
     var shared: [ExactString: [Shared]] = [:]
-    /// At this number of namespaces, unused memories are released. The limit then becomes twice the remaining number.
+    /// At this number of memories, the unused memories are released. The limit then becomes twice the remaining number.
     var most = fewest
   }
 
@@ -51,7 +51,7 @@ final class MemoryRegistry: Sendable {
         state.shared[name]?[index].asked.append(limits)
         return (owner, true, [])
       }
-      let unused = state.shared.count >= state.most ? removeUnused(&state) : []
+      let unused = budget.members.count >= state.most ? removeUnused(&state) : []
       let memory = CacheMemory(handle, limits: limits, in: engine)
       state.shared[name, default: []].append(
         Shared(type: type, codec: codec, memory: memory, asked: limits.map { [$0] } ?? []))
@@ -72,7 +72,7 @@ final class MemoryRegistry: Sendable {
       return used.isEmpty ? nil : used
     }
     budget.remove { names.contains(ObjectIdentifier($0)) }
-    state.most = max(2 * state.shared.count, State.fewest)
+    state.most = max(2 * budget.members.count, State.fewest)
     return unused
   }
 
