@@ -53,6 +53,19 @@ import Testing
     return true
   }
 
+  @Test func `a salvage finds the page size in the second meta page`() throws {
+    var bytes = Data(count: 3 * 16_384)
+    for (offset, word) in [
+      (16, 1 << 32 | 0xBEEF_C0DE), (40, 8 << 32 | 16_384), (80, .max), (128, .max), (136, 1),
+      (144, 3),
+    ] as [(Int, UInt64)] {
+      let start = 16_384 + offset
+      bytes.replaceSubrange(start..<start + 8, with: [UInt8](littleEndian: word))
+    }
+    let newest = try SalvageFile(at: place(bytes, "salvaged")).newestCommit
+    #expect(newest == 3)
+  }
+
   @Test func `a file cut short is refused, or nothing of it is lost`() throws {
     let bytes = try makeStore()
     #expect(bytes.count > 100 * 4096)

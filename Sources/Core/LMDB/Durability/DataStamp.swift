@@ -41,7 +41,7 @@ extension DataStamp {
   }
 
   private static func place(in file: borrowing FileDescriptor) throws(LMDBError) -> Int {
-    guard let page = try MetaImage.first(of: file) else { throw .corrupted }
+    guard let page = try MetaImage.at(0, of: file) else { throw .corrupted }
     return page.pageSize - size
   }
 }

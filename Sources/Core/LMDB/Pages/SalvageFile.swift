@@ -65,8 +65,13 @@ package struct SalvageFile: ~Copyable {
 
   private static func pageSize(of path: String) throws(LMDBError) -> Int {
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    guard let first = try MetaImage.first(of: file), first.pageSize <= 32_768 else { return 4096 }
-    return first.pageSize
+    if let first = try MetaImage.at(0, of: file), first.pageSize <= 32_768 { return first.pageSize }
+    // If page 0 is damaged, the page size is the place of the other meta page, which states this size.
+    for size in (9...15).map({ 1 << $0 }) {
+      guard let second = try MetaImage.at(size, of: file), second.pageSize == size else { continue }
+      if second.bytes.u64(MetaPage.Offset.mark) == MetaPage.mark { return size }
+    }
+    return 4096
   }
 
   /// Visits the reachable records of the newest commit in `database` (nil: main database). Always walks the main database, too.

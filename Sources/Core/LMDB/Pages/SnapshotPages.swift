@@ -151,7 +151,7 @@ extension MetaImage {
   /// The meta page of the newest commit in a data file that no process has open.
   static func newest(of path: String) throws(LMDBError) -> MetaImage {
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW)
-    guard let zero = try first(of: file),
+    guard let zero = try at(0, of: file),
       let one = MetaImage(
         pageSize: UInt64(zero.pageSize),
         bytes: try file.contents(at: zero.pageSize, count: size))
@@ -159,9 +159,9 @@ extension MetaImage {
     return zero.transaction < one.transaction ? one : zero
   }
 
-  /// The meta page at the beginning of a data file. Nil if the file is too short or gives an impossible page size.
-  static func first(of file: borrowing FileDescriptor) throws(LMDBError) -> MetaImage? {
-    let bytes = try file.contents(at: 0, count: size)
+  /// The meta page at `place` of a data file. Nil if the file is too short or gives an impossible page size.
+  static func at(_ place: Int, of file: borrowing FileDescriptor) throws(LMDBError) -> MetaImage? {
+    let bytes = try file.contents(at: place, count: size)
     guard bytes.count == size else { return nil }
     return MetaImage(pageSize: UInt64(bytes.u32(MetaPage.Offset.pageSize)), bytes: bytes)
   }
