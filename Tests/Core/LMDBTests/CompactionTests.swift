@@ -202,5 +202,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["store"])
     #expect(refused(directory.path + "/copy/") == nil)
     #expect(refusal(directory.path + "/copy") == nil)
+    // The accent joins the slash to one character.
+    #expect(refused(directory.path + "/\u{301}x") == nil)
   }
 }

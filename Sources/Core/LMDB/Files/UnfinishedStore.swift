@@ -33,7 +33,8 @@ package struct UnfinishedStore: ~Copyable {
 
   /// The path `folder/.name.unfinished`. A file name has at most 255 bytes, so the path has only 50 characters of the name.
   private static func path(beside place: String) -> String {
-    let start = place.lastIndex(of: "/").map { place.index(after: $0) } ?? place.startIndex
+    let slash = place.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let start = slash.map { place.utf8.index(after: $0) } ?? place.startIndex
     let name = String(String.UnicodeScalarView(place[start...].unicodeScalars.prefix(50)))
     return place[..<start] + "." + name + ".unfinished"
   }
