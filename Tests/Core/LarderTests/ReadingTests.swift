@@ -8,6 +8,18 @@ import Testing
 @Suite struct ReadingTests: StoreSuite {
   let fixture = StoreFixture()
 
+  @Test func `a snapshot reads its own store through a namespace of another store`() throws {
+    let options = with(Store.Options()) { $0.writeBuffer = 0 }
+    let (one, other) = (
+      try Store.temporary(options: options), try Store.temporary(options: options)
+    )
+    for name in ["x", "notes"] { try one.namespace(name).set("one", for: "k") }
+    for name in ["notes", "x"] { try other.namespace(name).set(name, for: "k") }
+    let foreign = other.namespace("notes")
+    #expect(try one.read { try $0.value(for: "k", in: foreign) } == Array("one".utf8))
+    #expect(try foreign.text("k") == "notes")
+  }
+
   @Test(arguments: [1, 200, 4096, 5000, 100_000, 3_000_000])
   func `a lent value lies in the store's map and nowhere else`(size: Int) throws {
     let value = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }

@@ -4,10 +4,16 @@ import LarderSystem
 /// A consistent view of the store: all reads of a snapshot find the same state, even while other writes happen.
 ///
 /// The compiler lets only the closure of ``Store/read(_:)`` use the snapshot. Keep the closure short, because the store cannot
-/// reuse freed pages until the closure returns.
+/// reuse freed pages until the closure returns. Of a namespace only the name counts: all reads find the entries of one store.
 public struct Snapshot: ~Copyable {
   let transaction: ReadTransaction
-  let engine: StoreEngine
+  let store: Store
+  private var engine: StoreEngine { store.engine }
+
+  /// The handle in the store of the snapshot. A handle of another store must not remember the namespace ids of this store.
+  private func handle(of namespace: Store.Namespace) -> NamespaceHandle {
+    namespace.engine === engine ? namespace.handle : engine.handle(for: namespace.name)
+  }
 
   /// Passes the bytes of the fresh value under `key` to `body`. Returns nil if no fresh value is stored.
   ///
@@ -16,11 +22,11 @@ public struct Snapshot: ~Copyable {
     for key: some StoreKey, in namespace: Store.Namespace, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {
     var result: Result?
+    let handle = handle(of: namespace)
     try key.withKeyBytes { key in
-      let id = try engine.reader.identify(namespace.handle, in: transaction)
+      let id = try engine.reader.identify(handle, in: transaction)
       try engine.reader.lend(
-        key, of: namespace.handle, id: id, in: transaction,
-        recordsAccess: !namespace.store.isReadOnly
+        key, of: handle, id: id, in: transaction, recordsAccess: !store.isReadOnly
       ) { bytes in result = try body(bytes) }
     }
     return result
@@ -49,7 +55,7 @@ public struct Snapshot: ~Copyable {
     for key: some StoreKey, in namespace: Store.Namespace
   ) throws(LarderError) -> Store.Entry? {
     try key.withKeyBytes { key throws(LarderError) in
-      try engine.reader.entry(key, of: namespace.handle, in: transaction)
+      try engine.reader.entry(key, of: handle(of: namespace), in: transaction)
     }
   }
 
@@ -58,7 +64,7 @@ public struct Snapshot: ~Copyable {
     -> Bool
   {
     try key.withKeyBytes { key throws(LarderError) in
-      try engine.reader.lookUp(key, of: namespace.handle, in: transaction).outcome == .fresh
+      try engine.reader.lookUp(key, of: handle(of: namespace), in: transaction).outcome == .fresh
     }
   }
 }
@@ -68,7 +74,7 @@ extension Store {
   /// most ``Options/lockTimeout``. Throws the error of `body`. Throws ``LarderError/Code/busy``, ``LarderError/Code/full`` or
   /// ``LarderError/Code/damaged`` if the commit fails, and ``LarderError/Code/busy`` if too many reads run.
   public func read<Result>(_ body: (borrowing Snapshot) throws -> Result) throws -> Result {
-    try body(Snapshot(transaction: engine.beginRead(), engine: engine))
+    try body(Snapshot(transaction: engine.beginRead(), store: self))
   }
 }
 
