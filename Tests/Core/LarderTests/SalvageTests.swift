@@ -232,6 +232,31 @@ import Testing
     #expect(names == ["numbers", former, "salvaged-again-\(ids[0])"])
   }
 
+  @Test func `options of the old store do not stop it`() throws {
+    try makeStore(path)
+    let options = with(options) { ($0.readOnly, $0.allowsForeignOwner) = (true, true) }
+    #expect(try Store.salvage(from: path, to: target, options: options).entries == 801)
+  }
+
+  @Test func `the write buffer of a store that this process has open with a clock is saved`()
+    throws
+  {
+    let options = with(BufferedStore.options()) { $0.clock = clock }
+    let store = try Store(at: path, options: options)
+    for text in ["a", "b", "c"] { try store.namespace("notes").set(text, for: "k") }
+    #expect(try Store.salvage(from: path, to: target, options: options).damage == [])
+    #expect(try Store(at: target, options: options).namespace("notes").text("k") == "c")
+  }
+
+  @Test func `an entry with transformed metadata is left out`() throws {
+    let old = try Store(at: path, options: with(options) { $0.transforms = [Veil()] })
+    let attributes = with(EntryAttributes.with(metadata: [1])) { $0.isNegative = true }
+    try old.namespace("notes").set([UInt8](), for: "k", attributes)
+    try old.close()
+    let salvage = try Store.salvage(from: path, to: target, options: options)
+    #expect(salvage.entries == 0 && salvage.leftOut == 1)
+  }
+
   @Test func `an entry with an attribute that cannot be does not cost the others`() throws {
     try makeStore(path)
     let old = try Store(at: path, options: options)

@@ -58,7 +58,7 @@ extension Store {
         let file = try SalvageFile(at: path)
         var options = options
         options.create = true
-        options.readOnly = false
+        (options.readOnly, options.allowsForeignOwner) = (false, false)
         options.durability = try options.durability ?? Durability(DurabilityLevel(of: file))
         return try Store.making(at: destination, options) {
           try $0.fill(from: file, records, &pace)

@@ -55,7 +55,8 @@ struct SalvageWriter {
     else { return false }
     if outdated.contains(entry.entryKey) { return true }
     // Transforms bind a value to its store. The new store could not read the value, so the entry is left out.
-    guard !entry.header.flags.contains(.transformed), let name = metadata.name(of: entry.id),
+    guard !entry.header.flags.contains(.transformed), entry.fields[.transformedMetadata] == nil,
+      let name = metadata.name(of: entry.id),
       !metadata.isHidden(entry),
       entry.header.state(at: store.now.milliseconds) != .expired
     else {
@@ -152,8 +153,8 @@ struct SalvagedRecords {
   /// Reads the records through a read-only handle, which changes nothing in the store. Nil if the write buffer has no records.
   init?(at path: String, _ own: Store.Options) throws(LarderError) {
     guard FileStatus.of(path + "/" + MappedFile.buffer.rawValue) != nil else { return nil }
-    var options = Store.Options(create: false, readOnly: true, lockTimeout: own.lockTimeout)
-    options.hooks.boot = own.hooks.boot
+    var options = own
+    (options.create, options.readOnly, options.durability) = (false, true, nil)
     let store = try Store(at: path, options: options)
     guard let buffer = store.engine.reader.buffer, buffer.hasRecords else { return nil }
     state = buffer.state
