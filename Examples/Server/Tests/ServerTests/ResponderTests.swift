@@ -204,6 +204,7 @@ import Testing
         #expect(answer.status == status && (answer.text == "body") == (status == 200))
         #expect(calls.count == count)
       }
+      #expect(calls.reports.count == 1, "the error that the stale response replaced")
     }
   }
 

@@ -22,8 +22,8 @@
 
     /// Makes a cache that takes the time from the store's clock.
     ///
-    /// - Parameter report: receives the errors of storing. Receives the error of a background refresh, too, if no stored
-    ///   response may be served after the error. Clients get their responses despite these errors.
+    /// - Parameter report: receives the errors of storing and of background refreshes, and the errors that a stale response
+    ///   replaces. Clients get their responses despite these errors.
     public init(
       in namespace: Store.Namespace, over transport: any HTTPTransport,
       policy: HTTPCachePolicy = HTTPCachePolicy(),

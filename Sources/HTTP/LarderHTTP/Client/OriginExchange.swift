@@ -110,7 +110,9 @@
         return try await ask()
       } catch let error where !(error is CancellationError) && !(error is LarderError) {
         flight?.complete(failure(error))
-        return try staleFallback(after: error)
+        let result = try staleFallback(after: error)
+        cache.report(error)
+        return result
       } catch {
         flight?.complete(error is CancellationError ? .abandoned : .arrived)
         throw error

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Larder
+import Synchronization
 import TestSupport
 import Testing
 
@@ -113,6 +114,17 @@ struct CacheTests {
     fixture.origin.become(.giving([("Cache-Control", "max-age=100")]) { .pieces })
     #expect(try await fixture.get("/a", [("Cache-Control", "no-cache")]).body.utf8.count == 5000)
     #expect(try await !fixture.get().result.isHit)
+  }
+
+  @Test func `an error that a stale response replaces is reported`() async throws {
+    let reports = Atomic(0)
+    let fixture = try Fixture(
+      .page("max-age=1"), report: { _ in reports.add(1, ordering: .relaxed) })
+    _ = try await fixture.get()
+    fixture.clock.advance(by: .seconds(2))
+    fixture.origin.become(Origin())
+    #expect(try await fixture.get().result.reason == .staleDisconnected)
+    #expect(reports.load(ordering: .relaxed) == 1)
   }
 
   @Test func `RFC 9111, 7: secrets are neither in keys nor in metadata nor in values`() async throws
