@@ -37,7 +37,8 @@
     /// Loads under way in other namespaces return their values, and store no value either. The realm keeps its empty namespaces.
     @discardableResult
     public func clear() throws(LarderError) -> RemovalResult {
-      try store.clear { $0.hasSuffix(suffix) }
+      // The bytes are compared, because the dot can be in one `Character` with the end of the name before it.
+      try store.clear { $0.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) }
     }
   }
 

@@ -44,6 +44,14 @@ struct ResponseKeyTests {
     #expect(other.realm(of: "alice").name(of: "boards") != alice.name(of: "boards"))
   }
 
+  @Test func `a logout removes what is in a namespace with any name`() throws {
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
+    let namespace = store.realm(of: "alice").namespace("x\u{600}")
+    try namespace.set([1], for: "a")
+    try store.realm(of: "alice").clear()
+    #expect(try namespace.count() == 0)
+  }
+
   @Test func `after a logout nothing of the user is found, nor comes back`() async throws {
     let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let (alice, bob) = (store.realm(of: "alice"), store.realm(of: "bob"))
