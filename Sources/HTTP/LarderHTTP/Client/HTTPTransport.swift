@@ -108,7 +108,8 @@
   ///
   ///     catch let failure as any TransportFailure where failure.isOffline { showStored() }
   ///
-  /// If an ``HTTPTransport`` throws an error of another type, the origin counts as unreachable.
+  /// If an ``HTTPTransport`` throws an error of another type, the origin counts as unreachable. But after a `LarderError` or a
+  /// `CancellationError` no stored response is the answer: the call throws that error.
   public protocol TransportFailure: Error {
     /// The kind of the failure.
     var failure: TransportFailureKind { get }
