@@ -179,13 +179,15 @@ import Testing
     }
   }
 
-  @Test func `more transforms than an entry can name are refused`() throws {
+  @Test func `more transforms than an entry can name, and two with one id, are refused`() throws {
     var options = Store.Options()
     options.transforms = (100..<108).map { PlainTransform(id: TransformID(rawValue: $0)) }
     let notes = try Store.temporary(options: options).namespace("notes")
     try notes.set("v", for: "k")
     #expect(try notes.text("k") == "v")
     options.transforms.append(PlainTransform(id: TransformID(rawValue: 108)))
+    #expect(failure { _ = try Store.temporary(options: options) } == .invalidArgument)
+    options.transforms = [options.transforms[0], options.transforms[0]]
     #expect(failure { _ = try Store.temporary(options: options) } == .invalidArgument)
   }
 

@@ -100,10 +100,11 @@ final class StoreEngine: Sendable {
   var leftovers: ReadLeftovers { reader.leftovers }
 
   static func open(at path: String, options: Store.Options) throws(LarderError) -> StoreEngine {
-    guard options.transforms.count <= TransformSteps.most else {
+    let count = options.transforms.count
+    guard count <= TransformSteps.most, Set(options.transforms.map(\.id)).count == count else {
       throw LarderError(
-        .invalidArgument, "a store cannot have \(options.transforms.count) transforms",
-        hint: "use at most \(TransformSteps.most)")
+        .invalidArgument, "a store cannot have these \(count) transforms",
+        hint: "use at most \(TransformSteps.most), each with another id")
     }
     let environment = try Environment.open(at: path, options)
     return try environment.attachment.withLock { attachment throws(LarderError) in
