@@ -68,6 +68,7 @@ import Testing
     }
     for number in -300...300 { #expect(Key(number).string == nil) }
     #expect(Key("7") != Key(7) && Key("7").integer == nil)
+    #expect(Key([0xF6, 0, 0, 0, 0, 0, 0, 0, 5] as [UInt8]).integer == nil)
   }
 
   @Test func `data, URLs, UUIDs and raw values are keys`() throws {

@@ -23,8 +23,8 @@ import LarderSystem
 ///
 /// An enum with raw values conforms by its declaration: `enum Station: String, StoreKey { ... }`.
 ///
-/// Listings are in the order of the keys, byte by byte. But keys of more than 250 bytes with equal first 238 bytes are in no
-/// particular order. With an empty key or a key that is too long, reads and removals find nothing, and writes of a value throw
+/// Listings are in the order of the keys, byte by byte. But keys with equal first 238 bytes are in no particular order if one has
+/// more than 250 bytes. With an empty key or a key that is too long, reads and removals find nothing, and writes of a value throw
 /// ``LarderError/Code/invalidArgument``.
 public protocol StoreKey {
   /// Calls `body` with the key's bytes.
@@ -57,7 +57,8 @@ public struct Key: StoreKey, Hashable, Comparable, Sendable, CustomStringConvert
     guard bytes.count == 9, bytes[0] == IntegerKey.negative || bytes[0] == IntegerKey.natural
     else { return nil }
     let word = bytes.dropFirst().reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-    return bytes[0] == IntegerKey.natural ? Int(exactly: word) : Int(Int64(bitPattern: word))
+    if bytes[0] == IntegerKey.natural { return Int(exactly: word) }
+    return Int64(bitPattern: word) < 0 ? Int(Int64(bitPattern: word)) : nil
   }
 
   /// Compares the keys byte by byte. Listings use this order.
