@@ -104,6 +104,17 @@ import Testing
     writer.letGo()
   }
 
+  @Test func `an undecodable value does not hide a loaded value that waits for its commit`()
+    async throws
+  {
+    try await boards.namespace.set([0xFF], for: "thun")
+    let writer = await LockHolder(store)
+    #expect(try await origin.ask(boards, LoadOptions()).value == "load 1")
+    #expect(try boards.value(for: "thun") == "load 1")
+    writer.letGo()
+    #expect(try await boards.settled() == "load 1")
+  }
+
   @Test func `a value that is loaded before the daily hour ends at this hour`() async throws {
     clock.advance(by: .hours(4) - .milliseconds(50))
     let writer = await LockHolder(store)

@@ -68,7 +68,7 @@ extension Cache {
   ) throws -> Value? {
     var value: Value?
     let lookup = try lookUp(key, &value, in: transaction, for: .value, decode)
-    if lookup.base.version != nil || namespace.engine.loads.writes.isEmpty { return value }
+    if value != nil || namespace.engine.loads.writes.isEmpty { return value }
     return uncommittedValue(key, base: lookup.base, snapshot: lookup.snapshot)
   }
 }

@@ -5,9 +5,9 @@
 /// through the load of another key, the inner call throws ``LarderError/Code/loadCycle``.
 ///
 /// A loaded value is returned before its commit. The commit follows in the background, before every later write of this process.
-/// Until the commit, only reads of this process find the value, and only if their cache has the same value type. If a write or
-/// removal is committed during the load, the loaded value is returned but not stored. A caller that asks after a removal never
-/// shares a load that began before the removal.
+/// Until the commit, only reads of this process find the value, and only if their cache has the same value type and the store
+/// has no fresh value. If a write or removal is committed during the load, the loaded value is returned but not stored. A caller
+/// that asks after a removal never shares a load that began before the removal.
 ///
 /// Every function throws the error of `load` if no stored value may replace the error. Every function throws
 /// ``LarderError/Code/notStored`` under ``RequestPolicy/cacheOnly`` if no value is stored, and ``LarderError/Code/timedOut`` if
