@@ -165,6 +165,16 @@ import Testing
     }
   }
 
+  @Test func `a full store evicts a damaged entry for a new one`() throws {
+    try withNotes(Rules(eviction: .fifo)) { store, notes, _ in
+      try store.declare(StoreLimits(entries: 3))
+      for key in ["a", "b", "c"] { try notes.set("x", for: key) }
+      try notes.tamper("a") { $0[$0.count - 1] ^= 0x40 }
+      try notes.set("x", for: "d")
+      #expect(try notes.text("d") == "x")
+    }
+  }
+
   @Test func `damage in one namespace keeps nobody from the others`() throws {
     let bad = store.namespace("bad")
     let good = store.namespace("good")

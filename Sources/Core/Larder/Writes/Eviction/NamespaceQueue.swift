@@ -80,8 +80,9 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
       return false
     }
     request.evictionsLeft -= 1
+    // A damaged entry is counted until the end of the batch, but is a removal.
     removal += RemovalResult(
-      entries: Int(truncatingIfNeeded: before.entries &- session.state.entries),
+      entries: max(1, Int(truncatingIfNeeded: before.entries &- session.state.entries)),
       bytes: Int(truncatingIfNeeded: before.bytes &- session.state.bytes))
     return true
   }
