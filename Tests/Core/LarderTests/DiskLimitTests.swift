@@ -115,6 +115,17 @@ struct DiskLimitTests {
     }
   }
 
+  @Test func `a disk limit after a clear evicts no live entry`() throws {
+    try withStoreOnDisk(unflushed()) { store, notes in
+      try store.namespace("live").fill(0..<50)
+      for key in 0..<2000 { try notes.set([UInt8](repeating: 1, count: 8000), for: key) }
+      try notes.clear()
+      try store.declare(StoreLimits(disk: 5_000_000))
+      #expect(try store.namespace("live").count() == 50)
+      #expect(try store.limits().effective.disk == 5_000_000)
+    }
+  }
+
   @Test(arguments: [
     (free: 60_000_000, limit: 6_000_000), (free: 5_000_000, limit: StoreLimits.smallestDisk),
     (free: 300_000_000_000, limit: 10_000_000_000),

@@ -92,6 +92,17 @@ struct LimitTests: StoreSuite {
     #expect(try notes.count() == 5 && notes.info()!.rules.limits.entries == 5)
   }
 
+  @Test func `a lower limit finds expired entries behind a thousand extended ones`() throws {
+    try notes.fill(0..<1000, .with(expires: .after(.seconds(10))))
+    try store.write { batch in
+      for key in 0..<1000 { try batch.touch(key, in: notes, expires: .after(.hours(1))) }
+    }
+    try notes.fill(1000..<1005, .with(expires: .after(.seconds(20))))
+    clock.advance(by: .seconds(60))
+    try store.declare(Rules(limits: Limits(entries: 1000), eviction: .refuse), for: "notes")
+    #expect(try notes.info()?.entries == 1000 && notes.count() == 1000)
+  }
+
   @Test(arguments: [Eviction.adaptive, .fifo])
   func `the newest entry goes if the limit is not reached without it`(policy: Eviction) throws {
     try store.declare(Rules(eviction: policy), for: "notes")

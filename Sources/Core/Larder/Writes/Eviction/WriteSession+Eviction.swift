@@ -49,12 +49,15 @@ extension WriteSession {
     return !isStoreOver
   }
 
+  /// Returns false if the search for expired entries has stopped at its limit.
+  @discardableResult
   mutating func removeExpired(
     in id: NamespaceID?, limit: Int = ExpirySweep.perWrite,
     while shouldContinue: (borrowing WriteSession) -> Bool
-  ) throws(LarderError) {
+  ) throws(LarderError) -> Bool {
     var sweep = ExpirySweep(of: id, limit: limit)
     try sweep.run(&self, while: shouldContinue)
+    return sweep.isDone || !shouldContinue(self)
   }
 
   /// While `shouldContinue` returns true, lets one namespace after another evict an entry; ``FairShare`` chooses the namespace.
@@ -145,11 +148,7 @@ extension WriteSession {
   ) throws(LarderError) -> RemovalResult {
     var queue = NamespaceQueue(self, request)
     var failure: LarderError?
-    do throws(LarderError) {
-      try body(&queue)
-    } catch {
-      failure = error
-    }
+    do throws(LarderError) { try body(&queue) } catch { failure = error }
     let removal = queue.removal
     self = queue.end()
     if let failure { throw failure }
@@ -163,14 +162,12 @@ extension StoreLimits {
     set { (entries, bytes) = (newValue.entries, newValue.bytes) }
   }
 
-  /// Throws for a value that is larger than a limit, because no eviction can make room for the value.
   func checkSize(_ size: Int, under rules: Rules, named name: String) throws(LarderError) {
     guard size <= rules.largestValue else { throw LarderError.tooLarge(size, for: name, rules) }
     try rules.limits.checkSize(size, of: "namespace \(name)")
     try counted.checkSize(size, of: "the store")
   }
 
-  /// The limits in the form that messages use: `20 entries, 1000 bytes`.
   var words: String {
     [
       entries.map { LimitWords.entries($0) }, bytes.map { LimitWords.bytes($0) },

@@ -25,7 +25,6 @@ extension StoreEngine {
     }
   }
 
-  /// Changes the settings of the store. Returns whether the change is complete; false if `shouldContinue` has stopped it.
   @discardableResult
   func changeSettings(
     while shouldContinue: () -> Bool = { true }, _ change: (inout StoreSettings) -> Void
@@ -73,8 +72,9 @@ extension WriteSession {
     let id = record.id
     let limits = rules.limits
     let entries = try self.counters(of: id).entries
+    var isDone = true
     if exceeds(limits, in: id) {
-      try removeExpired(in: id, limit: most) { session in session.exceeds(limits, in: id) }
+      isDone = try removeExpired(in: id, limit: most) { $0.exceeds(limits, in: id) }
       var request = RoomRequest(id: id, limits: limits, evictionsLeft: most)
       if let newest = try newestPosition(in: id) { request.skipped = [newest] }
       let removal = try evict(rules.eviction, request)
@@ -96,7 +96,7 @@ extension WriteSession {
     }
     try store(record, named: name)
     guard isStillOver else { return .done }
-    if counters.entries < entries, most < .max { return .underWay }
+    if counters.entries < entries || !isDone, most < .max { return .underWay }
     return .stuck(
       LarderError(
         .full,
@@ -133,11 +133,11 @@ extension WriteSession {
     budget.limits = wanted
     try checkGuarantees(of: nil, 0)
     let entries = state.entries
-    try removeExpired(in: nil, limit: most) { session in session.isStoreOver }
+    var isDone = try removeExpired(in: nil, limit: most) { $0.isStoreOver }
     try evictInTurn { session in
       session.isStoreOver && entries &- session.state.entries < UInt64(most)
     }
-    let disk = try lowerDisk(to: wanted.disk, most: 100)
+    let disk = try lowerDisk(wanted.disk, &isDone)
     let isOver = isStoreOver || disk != nil
     if isOver {
       let isOverride = settings.declared == before.declared
@@ -151,7 +151,7 @@ extension WriteSession {
     budget.limits = settings.limits
     try store(settings)
     if !isOver { return .done }
-    if state.entries < entries { return .underWay }
+    if state.entries < entries || !isDone || disk != nil && state.garbage > 0 { return .underWay }
     return .stuck(
       LarderError(
         .full,
@@ -163,7 +163,7 @@ extension WriteSession {
 
   /// Evicts until the pages in use fit into a data file of `limit` bytes without its reserve. If more steps are necessary,
   /// returns a limit for the next step. Because removals need free pages, that limit may be a little above the file size.
-  private mutating func lowerDisk(to limit: Int?, most: Int) throws(LarderError) -> Int? {
+  private mutating func lowerDisk(_ limit: Int?, _ isDone: inout Bool) throws(LarderError) -> Int? {
     guard let limit else { return nil }
     let usable = BatchPages.usable(of: limit, pageSize: engine.pageSize)
     guard usesMore(than: usable) else { return nil }
@@ -171,13 +171,13 @@ extension WriteSession {
     let available = try transaction.read { lmdb throws(LMDBError) in
       try lmdb.availablePages(upTo: BatchPages.perStep, limit: size)
     }
-    let entries = state.entries
+    let (most, entries) = (100, state.entries)
     for _ in 0..<4 where state.garbage > 0 && usesMore(than: usable) {
       _ = try GarbageCollector.reclaim(limit: 64, &self)
     }
-    try removeExpired(in: nil, limit: most) { session in session.usesMore(than: usable) }
+    isDone = try removeExpired(in: nil, limit: most) { $0.usesMore(than: usable) } && isDone
     try evictInTurn { session in
-      entries &- session.state.entries < UInt64(most)
+      session.state.garbage == 0 && entries &- session.state.entries < UInt64(most)
         && session.usesMore(than: usable)
     }
     if !usesMore(than: usable) { return nil }
