@@ -84,6 +84,13 @@ import Testing
     #expect(try store.state.orphans == 0)
   }
 
+  @Test func `an invalidation returns after all dependents have gone`() throws {
+    try makeStar(2_500)
+    try notes.set("0", for: "0", .with(tags: ["t"]))
+    #expect(try store.invalidate(tag: "t").entries == 1)
+    #expect(try notes.count() == 0 && store.state.orphans == 0)
+  }
+
   @Test func `entries that own each other in a ring all go`() throws {
     try makeChain(50)
     #expect(

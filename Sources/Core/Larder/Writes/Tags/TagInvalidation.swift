@@ -80,12 +80,14 @@ extension StoreEngine {
       try batch.session.beginInvalidation(of: tags, in: namespace, asOf: horizon, limit: limit)
     }
     while let key = tombstone {
-      let step = try commit(.withoutCleanup) { batch in
-        try batch.session.resumeInvalidation(key, limit: limit)
+      let step = try commit(.withoutCleanup) {
+        try $0.session.resumeInvalidation(key, limit: limit)
       }
       total += step.removal
       tombstone = step.tombstone
     }
+    // One transaction removes a limited number of dependents. After a commit with cleanup, none remain.
+    if try typed({ try environment.beginRead().state(seal)?.orphans != 0 }) { try commit { _ in } }
     return total
   }
 }
