@@ -126,6 +126,20 @@ struct DiskLimitTests {
     }
   }
 
+  @Test func `a batch that catches the refusal of a value that cannot fit has evicted nothing`()
+    throws
+  {
+    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
+      try store.declare(Rules(limits: Limits(entries: 3), eviction: .fifo), for: "notes")
+      try notes.fill(0..<3)
+      let value = [UInt8](repeating: 1, count: 4_000_000)
+      try store.write { batch in
+        #expect(failure { try batch.set(value, for: 3, in: notes) } == .overLimit)
+      }
+      #expect(try notes.count() == 3)
+    }
+  }
+
   @Test(arguments: [
     (free: 60_000_000, limit: 6_000_000), (free: 5_000_000, limit: StoreLimits.smallestDisk),
     (free: 300_000_000_000, limit: 10_000_000_000),

@@ -57,6 +57,7 @@ extension WriteSession {
     _ new: Draft, replacing old: StoredEntry?, in namespace: KnownNamespace, hasRoom: Bool
   ) throws(LarderError) -> StoredEntry? {
     let (weight, changes) = (new.weight, transaction.changes)
+    let own = try pages(for: weight, isChunked: new.header.flags.contains(.chunked))
     try load(namespace.id)
     ledger.expected = ExpectedEntry(
       id: namespace.id, entryKey: new.entryKey, weight: weight, former: old?.weight)
@@ -76,7 +77,7 @@ extension WriteSession {
       try makeRoom(in: namespace)
       try makeRoomInStore()
     }
-    try makeRoomOnDisk(for: weight, isChunked: new.header.flags.contains(.chunked))
+    try makeRoomOnDisk(for: weight, taking: own)
     // This namespace evicts nothing. But if its rules change, the policy must know all entries, so the policy notes the entry.
     if isQueued, eviction == .refuse { try noteInserted(new, in: namespace) }
     guard old != nil, transaction.changes != changes else { return old }

@@ -34,7 +34,6 @@ struct PageReclaimer {
     try engine.environment.checkpoint()
   }
 
-  /// Makes room for a batch that runs only once, before the batch begins.
   mutating func prepare() throws {
     let pages = wanted
     wanted = 0
@@ -116,9 +115,7 @@ struct PageReclaimer {
         return try engine.attempt(.standard, body)
       } catch RolledBack.fileLimitChanged(let limit) {
         engine.environment.setFileLimit(limit)
-      } catch is RolledBack {
-        return nil
-      }
+      } catch is RolledBack { return nil }
     }
   }
 

@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// The disk limit. A batch begins with a number of available pages, and each change may take some of these pages.
 extension WriteSession {
   mutating func measureDisk() throws(LarderError) {
     guard let limit = budget.limits.disk else { return }
@@ -57,21 +56,24 @@ extension WriteSession {
     return true
   }
 
-  /// Makes room in the data file for an entry: reclaims cleared entries, then removes expired entries, then evicts.
-  mutating func makeRoomOnDisk(for weight: EntryWeight, isChunked: Bool) throws(LarderError) {
-    guard let room = budget.disk else { return }
+  /// The pages that an entry needs for a value in chunks or a large record. Throws if the data file can never have the room.
+  func pages(for weight: EntryWeight, isChunked: Bool) throws(LarderError) -> Int {
+    guard let room = budget.disk else { return 0 }
     let own =
-      isChunked
-      ? room.chunkPages(ofValue: weight.size)
-      : room.pages(ofLargeRecord: weight.stored)
-    let needed = max(own, 1)
-    guard needed + BatchPages.kept <= room.usable else {
+      isChunked ? room.chunkPages(ofValue: weight.size) : room.pages(ofLargeRecord: weight.stored)
+    guard max(own, 1) + BatchPages.kept <= room.usable else {
       throw LarderError(
         .overLimit,
         "a value of \(weight.size) bytes does not fit into \(engine.environment.path), "
           + "which may have \(room.limit) bytes on disk",
         hint: "raise the store's disk limit, or store less")
     }
+    return own
+  }
+
+  mutating func makeRoomOnDisk(for weight: EntryWeight, taking own: Int) throws(LarderError) {
+    guard let room = budget.disk else { return }
+    let needed = max(own, 1)
     budget.missingPages = needed
     // Evictions also copy pages. So the evictions must leave as many free pages as the entry itself needs.
     try lowerUse(
