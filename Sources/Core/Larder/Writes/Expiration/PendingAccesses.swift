@@ -107,8 +107,7 @@ extension StoreEngine {
 extension WriteSession {
   /// Writes a limited number of access times. Near the disk limit only separate commits write them, so that no batch fails.
   mutating func flushSomeAccessTimes() throws(LarderError) {
-    guard !budget.hasDiskLimit else { return }
-    try flushAccessTimes(StoreEngine.usesPerWrite)
+    if !budget.hasDiskLimit { try flushAccessTimes(StoreEngine.usesPerWrite) }
   }
 
   /// Changes the expiries of used entries; returns the number of entries that were looked up. If an entry was used before its
@@ -116,6 +115,7 @@ extension WriteSession {
   @discardableResult
   mutating func flushAccessTimes(_ most: (entries: Int, bytes: Int)) throws(LarderError) -> Int {
     let taken = engine.leftovers.accesses.queue.take(most.entries)
+    effects.accesses += taken
     var size = 0
     var done = 0
     while done < taken.count, size < most.bytes {
@@ -123,8 +123,8 @@ extension WriteSession {
       size += written
       done += 1
     }
+    effects.accesses.removeLast(taken.count - done)
     engine.leftovers.accesses.queue.requeue(taken[done...])
-    effects.accesses += taken[..<done]
     return done
   }
 
