@@ -30,6 +30,11 @@ extension LineEditorTests {
       try session.type(up).expect(line: "probe> keys c", column: 13)
       try session.type(up).expect(line: "probe> keys a", column: 13)
       try session.type(down + down).expect(line: "probe> ke", column: 9)
+      // A walk through the history begins again after an edit of the line, and when the next line begins.
+      try session.type("\(up)\u{15}ge\(up)").expect(line: "probe> get b", column: 12)
+      try session.type("\u{15}kex\u{1B}[D\(up)").expect(line: "probe> keys c")
+      try session.type("\r").expect(answer: "keys c")
+      try session.type("keys c\(up)x").expect(line: "probe> keys cx")
     }
 
     @Test func `^R searches`() throws {
@@ -149,33 +154,5 @@ extension LineEditorTests {
     #expect(path(["HOME": "/h", "XDG_STATE_HOME": "/s"]) == "/s/larder/history")
     #expect(path(["HOME": "/h", "XDG_STATE_HOME": "s"]) == "/h/.local/state/larder/history")
     #expect(path([:]) == nil)
-  }
-}
-
-struct LineHistoryTests {
-  private func line(_ before: String, _ after: String = "") -> LineBuffer.Line {
-    LineBuffer.Line(beforeCursor: before.unicodeScalars, afterCursor: after.unicodeScalars)
-  }
-
-  @Test func `a walk goes through the entries that begin with the typed text, and back to it`()
-    throws
-  {
-    let history = try #require(LineHistory())
-    for entry in ["get a", "keys", "get b", "keys", " secret", ""] {
-      try history.remember(Array(entry.utf8))
-    }
-    #expect(history.entries == ["get a", "get b", "keys"])
-    #expect(history.recall(.later, from: line("ge")) == nil)
-    #expect(history.recall(.earlier, from: line("ge", "t")) == "get b")
-    #expect(history.recall(.earlier, from: line("get b")) == "get a")
-    #expect(history.recall(.earlier, from: line("get a")) == nil)
-    #expect(history.recall(.later, from: line("get a")) == "get b")
-    #expect(history.recall(.later, from: line("get b")) == "get")
-    // A walk through the history begins again after an edit of the line, and when the next line begins.
-    #expect(history.recall(.earlier, from: line("k")) == "keys")
-    history.endWalk()
-    #expect(history.recall(.earlier, from: line("keys")) == nil)
-    history.forget()
-    #expect(history.entries.isEmpty && history.recall(.earlier, from: line("")) == nil)
   }
 }
