@@ -62,12 +62,6 @@ import Testing
       ["probe> get", "=get ", "probe>"].map { $0.trimmingCharacters(in: .whitespaces) })
   }
 
-  @Test func `NO_COLOR leaves no colors and no hints`() throws {
-    let session = try TerminalSession(environment: ["NO_COLOR": "1"])
-    try session.type("get ").expect(line: "probe> get", column: 11)
-    #expect(session.screen.rendition(of: "probe") == "")
-  }
-
   @Test func `^L clears the screen and keeps the line`() throws {
     let session = try TerminalSession()
     try session.type("one\rtwo").expect(["probe> one", "=one", "probe> two"])

@@ -35,11 +35,11 @@ import Testing
   }
 
   @Test(arguments: [["NO_COLOR": "1"], ["TERM": "dumb"]])
-  func `without colors nothing but text is written`(environment: [String: String]) throws {
+  func `without colors only text is written, and no hint`(environment: [String: String]) throws {
     let session = try session(environment: environment)
     try session.type("get a .year\r")
     session.expect("the prompt") { $0.lines.contains("1999") && $0.line == "sets>" }
-    try session.type("keys nope").expect("the line") { $0.lines.last == "sets> keys nope" }
+    try session.type("keys nope ").expect("the line") { $0.lines.last == "sets> keys nope" }
     #expect(session.screen.cells.allSatisfy { $0.allSatisfy { $0.rendition.isEmpty } })
   }
 
@@ -146,9 +146,9 @@ import Testing
     try session.type("get @articles 000011 | cat\r")
     let first = ["larder> get @articles 000011 | cat", "text", "larder>"]
     session.expect(belowBanner: first)
-    try session.type("! printf two; exit 3\r")
+    try session.type("! printf 2; exit 3 #x\r")
     let second =
-      first.dropLast() + ["larder> ! printf two; exit 3", "two", "printf exited with 3", "larder>"]
+      first.dropLast() + ["larder> ! printf 2; exit 3 #x", "2", "printf exited with 3", "larder>"]
     session.expect(belowBanner: Array(second))
     try session.type("echo three | cat\r").expect(
       belowBanner: second.dropLast() + ["larder> echo three | cat", "three", "larder>"])

@@ -56,14 +56,6 @@ import Testing
     }
   }
 
-  @Test func `the text of a program is passed as it is`() throws {
-    var prompt = CommandReader(.prompt)
-    guard case .program(let text) = try prompt.read(bytes(" ! ls -l # x")) else {
-      throw ShellError(.usage, "", hint: nil)
-    }
-    #expect(text == bytes("ls -l # x"))
-  }
-
   @Test func `a quote opens at the beginning of a word or behind an introduction`() throws {
     for text in ["x a='b'", "x @'ab'", "x 'a''b'", "x a,'b'", "x *'b'", "x \\ 'b'", "x {a,'b'}"] {
       #expect(throws: Never.self) { try command(text) }
@@ -208,14 +200,5 @@ import Testing
         zip(runs, runs.dropFirst()).allSatisfy { $0.range.upperBound <= $1.range.lowerBound },
         "LARDER_SEED=\(random.seed)")
     }
-  }
-
-  @Test func `JSON has colors that change no character`() throws {
-    let json = try JSONText(Array("{\"a\":[1,\"b\\u001b\",true,null]}".utf8))
-    let plain = json.laidOut(width: 80)
-    let painted = json.laidOut(width: 80, hasColor: true)
-    #expect(painted.contains("\u{1B}[34m\"a\"\u{1B}[0m: [ \u{1B}[35m1\u{1B}[0m, \u{1B}[32m"))
-    #expect(painted.contains("\u{1B}[33mtrue\u{1B}[0m, \u{1B}[33mnull\u{1B}[0m"))
-    #expect(painted.replacing(/\u{1B}\[[0-9;]*m/, with: "") == plain)
   }
 }
