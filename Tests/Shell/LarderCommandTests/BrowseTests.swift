@@ -233,6 +233,7 @@ import Testing
   @Test func `no color and plain lines are respected`() throws {
     let session = try start(entries: 3, environment: ["NO_COLOR": "1", "LANG": "C"])
     session.expect("lines") { $0.has("+ namespaces -") && $0.has("\"page\\n1\"") }
+    #expect(session.screen.lines.joined().utf8.allSatisfy { $0 < 0x80 })
     #expect(session.screen.cells.allSatisfy { $0.allSatisfy { $0.rendition.isEmpty } })
     try session.leave(by: "q")
   }

@@ -19,13 +19,11 @@ extension Frame {
 }
 
 @Suite struct BrowseScreenTests {
-  private func frame(_ state: BrowseState, hasColor: Bool = false, hasUnicode: Bool = true) -> Frame
-  {
+  private func frame(_ state: BrowseState, hasColor: Bool = false) -> Frame {
     BrowseScreen(
       state,
       for: Presentation(
-        .table, isTerminal: true, width: state.size.columns, hasColor: hasColor,
-        hasUnicode: hasUnicode, clock: stockholm)
+        .table, isTerminal: true, width: state.size.columns, hasColor: hasColor, clock: stockholm)
     ).frame
   }
 
@@ -44,6 +42,9 @@ extension Frame {
     #expect(
       shown[9]
         == " / filter  \u{23CE} value  s sort  w where  e expire  d evict  p pin  y copy  ? help")
+    let colored = frame(browseState(), hasColor: true)
+    #expect(
+      colored.rendition(at: 2, colored.columns / 4 + 1) != "" || colored.rendition(at: 1, 2) != "")
   }
 
   @Test func `a narrow window has one pane, and a tiny one asks for room`() {
@@ -79,16 +80,6 @@ extension Frame {
     #expect(state.helpTop == 0 && state.page == (isLong ? .help : .panes))
     state.take(.text("x"))
     #expect(state.page == .panes)
-  }
-
-  @Test func `a terminal without colors and lines gets neither`() {
-    let shown = frame(browseState(), hasUnicode: false)
-    let text = lines(shown).joined(separator: "\n")
-    #expect(text.utf8.allSatisfy { $0 < 0x80 })
-    #expect(!String(decoding: shown.bytes(over: nil), as: UTF8.self).contains("\u{1B}[1m"))
-    let colored = frame(browseState(), hasColor: true)
-    #expect(
-      colored.rendition(at: 2, colored.columns / 4 + 1) != "" || colored.rendition(at: 1, 2) != "")
   }
 
   @Test func `hostile keys and names stay in their cells`() {

@@ -247,19 +247,6 @@ extension BrowseState {
     #expect(orders == ["size", "expiry", "written", "used", "key"])
   }
 
-  @Test func `a condition that cannot be read is typed on`() throws {
-    var state = browseState()
-    state.take(.text("w"))
-    state.type(".a =")
-    state.take(.enter)
-    #expect(state.query.expression == ".a =")
-    let query = state.query
-    let error = #expect(throws: ShellError.self) { try query.selection(stockholm) }
-    state.refuse(try #require(error))
-    #expect(state.input?.text == ".a =" && state.query.expression.isEmpty)
-    #expect(state.message?.text.description.hasPrefix("expected a value after \"=\"") == true)
-  }
-
   @Test(arguments: TestSettings.seeds(corpus: 60))
   func `any keys keep the window in order`(seed: UInt64) {
     var rng = SeededRNG(seed: seed)
