@@ -44,14 +44,6 @@ import Testing
     #expect(try shell("keys @box --reverse --limit all").split(separator: "\n") == all.reversed())
   }
 
-  @Test func `a NUL ends each key where that was asked for`() throws {
-    let shell = try Shell(.plain) { $0.endsWithNUL = true }
-    try shell.fill()
-    try shell.store.namespace("bytes").set("x", for: [0xFE, 0xFF])
-    #expect(try shell.bytes("keys @bytes") == [0xFE, 0xFF, 0])
-    #expect(try shell("keys @articles 00001[12]") == "000011\0000012\0")
-  }
-
   @Test func `an entry is idle since it was last read or written`() throws {
     let shell = try Shell(.plain)
     let namespace = shell.store.namespace("a")
