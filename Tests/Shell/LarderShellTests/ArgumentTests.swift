@@ -9,16 +9,6 @@ import Testing
 @Suite struct ArgumentTests {
   private func argument(_ text: String) throws -> Argument { try command("x " + text).arguments[1] }
 
-  @Test func `what is bare acts`() throws {
-    let long = try #require(argument("--limit=5").option)
-    #expect(long.spelling == "--limit" && long.value?.bytes == bytes("5"))
-    let quoted = try #require(argument("--tag='a b'").option)
-    #expect(quoted.spelling == "--tag" && quoted.value?.bytes == bytes("a b"))
-    let short = try #require(argument("-0").option)
-    #expect(short.spelling == "-0")
-    #expect(try argument("@departures").namespace == "departures")
-  }
-
   @Test(arguments: ["'--x'", "\"--x\"", "'@a'", "\\@a", "\\--x", "''--x", "'-0'", "''@a"])
   func `what is quoted is a plain word`(text: String) throws {
     #expect(try argument(text).word != nil)

@@ -83,17 +83,9 @@ import Testing
     #expect(shown.hasPrefix("1 - 2  1 #") && shown.hasSuffix("\n- - ... ->\n"))
   }
 
-  @Test func `any share has a percentage`() {
+  @Test func `any share has a percentage, and no number has no bar`() {
     #expect(Wording.percent(0.284) == "28 %" && Wording.percent(2.5) == "250 %")
     for share in [1.8e19, .infinity, .nan] { #expect(Wording.percent(share) == "\(Int.max) %") }
-  }
-
-  @Test func `a bar shows its part`() {
-    #expect(Bar.text(1, width: 4, hasUnicode: true) == "\u{2588}\u{2588}\u{2588}\u{2588}")
-    #expect(Bar.text(0.5, width: 4, hasUnicode: false) == "##")
-    #expect(Bar.text(0.0001, width: 4, hasUnicode: true) == "\u{258F}")
-    #expect(Bar.text(0.28125, width: 4, hasUnicode: true) == "\u{2588}\u{258F}")
-    #expect(Bar.text(0, width: 4, hasUnicode: true) == "")
     #expect(Bar.text(.nan, width: 4, hasUnicode: true) == "")
   }
 
@@ -104,43 +96,5 @@ import Testing
   ])
   func `width is that of a terminal`(text: String, width: Int) {
     #expect(DisplayWidth.of(text) == width)
-  }
-
-  @Test func `nothing from a store reaches output raw`() throws {
-    var generator = SeededRNG()
-    let columns = [Column("key", holdsBytes: true), Column("text"), Column("json")]
-    for _ in 0..<5000 {
-      let key = generator.awkwardBytes(upTo: 10)
-      let other = String(decoding: generator.awkwardBytes(upTo: 6), as: UTF8.self)
-      let cells: [Cell] = [.bytes(key), .text(other), .json(.string(other))]
-      for (body, count) in [(Reply.Body.rows(columns, [cells]), 3), (.object(columns, cells), 4)] {
-        for width in [nil, 20, 80] {
-          let lines = text(.table, Reply(body, notes: ["\(key) \(other)"]), width: width)
-            .split(separator: "\n")
-          let isSafe = lines.allSatisfy { String($0).isSafe }
-          // With a width, a long row or note is wrapped, so there may be more lines than without a width.
-          guard isSafe, lines.count == count || width != nil && lines.count <= 12 else {
-            Issue.record("LARDER_SEED=\(generator.seed): \(lines)")
-            return
-          }
-        }
-        let plain = text(.plain, Reply(body)).unicodeScalars
-        guard plain.filter(\.isControl) == ["\t", "\t", "\n"] else {
-          Issue.record("LARDER_SEED=\(generator.seed): \(String(plain))")
-          return
-        }
-        let json = text(.jsonl, Reply(body))
-        let back = try JSONDecoder().decode([String: String].self, from: Data(json.utf8))
-        let isKept =
-          back["key"].map { bytes($0) == key }
-          ?? back["key_base64"].map { Data(base64Encoded: $0) == Data(key) } ?? false
-        guard isKept, back["text"].map({ bytes($0) }) == bytes(other),
-          String(json.dropLast()).isSafe
-        else {
-          Issue.record("LARDER_SEED=\(generator.seed): \(json)")
-          return
-        }
-      }
-    }
   }
 }
