@@ -166,24 +166,11 @@ struct SessionPartTests {
     }
   }
 
-  @Test func `a list has the rows that its reader wants`() {
-    let output = Output()
-    let writer = output.writer()
-    #expect(writer.page(nil) == 21 && writer.page(.max) == nil && writer.page(3) == 3)
-    writer.settings.rowLimit = 7
-    #expect(writer.page(nil) == 7)
-    writer.form = .plain
-    #expect(writer.page(nil) == nil && writer.page(3) == nil && !writer.isTable)
-  }
-
   @Test func `what Tab offers is what the store has now`() throws {
     let shell = try Shell()
     let notes = shell.store.namespace("notes")
     try notes.set("{\"title\":\"x\"}", for: "a1")
-    try notes.set("y", for: "b1")
     let session = shell.session!
-    #expect(session.candidates(for: .namespaces(prefix: bytes("no"))).names == [bytes("notes")])
-    #expect(session.candidates(for: .keys(.all, prefix: bytes("a"))).names == [bytes("a1")])
     #expect(session.candidates(for: .fields(.all)).names == [bytes("title")])
     try notes.set("{\"later\":1}", for: "c1")
     #expect(session.candidates(for: .fields(.all)).names == [bytes("later"), bytes("title")])
@@ -194,20 +181,6 @@ struct SessionPartTests {
 
 /// Commands during which a session closes its store and opens the store again.
 @Suite struct SessionFileTests {
-  @Test func `a store shrinks, and the session goes on`() throws {
-    let shell = try Shell()
-    let a = shell.store.namespace("a")
-    for number in 0..<300 { try a.set([UInt8](repeating: 1, count: 3000), for: number) }
-    try shell.store.sync()
-    for number in 0..<290 { try a.remove(number) }
-    try shell("keys --limit 3")
-    let answer = try shell("compact")
-    #expect(answer.contains(" \u{2192} ") && answer.contains("MB") && answer.hasSuffix("kB\n"))
-    #expect(try shell("count") == "10 entries, 30 kB\n")
-    try shell("set new value", "verify")
-    #expect(shell.outcome == .done)
-  }
-
   @Test func `a compact store has no entries of cleared namespaces`() throws {
     let shell = try Shell()
     try shell.fill("a", 0..<3000)
