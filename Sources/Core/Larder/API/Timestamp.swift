@@ -55,14 +55,10 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
   }
 
   /// Decodes the number of milliseconds.
-  public init(from decoder: any Decoder) throws {
-    milliseconds = try Int64(from: decoder)
-  }
+  public init(from decoder: any Decoder) throws { milliseconds = try Int64(from: decoder) }
 
   /// Encodes the number of milliseconds.
-  public func encode(to encoder: any Encoder) throws {
-    try milliseconds.encode(to: encoder)
-  }
+  public func encode(to encoder: any Encoder) throws { try milliseconds.encode(to: encoder) }
 }
 
 extension Duration {

@@ -40,7 +40,6 @@ struct FaultRepair {
   let shouldContinue: (_ done: Int) -> Bool
   var done = 0
 
-  /// - Returns: the faults that remain; nil if the repair was stopped.
   mutating func run(
     _ faults: [Verification.Inconsistency]
   ) throws(LarderError) -> [Verification.Inconsistency]? {

@@ -84,12 +84,10 @@ extension NamespaceRepair {
   private func correct(by survey: Survey, _ session: inout WriteSession) throws(LarderError) {
     let (recorded, counted) = (survey.recorded, survey.counted)
     try session.update(id) { counters in
-      counters.entries &+= counted.entries &- recorded.entries
-      counters.bytes &+= counted.bytes &- recorded.bytes
-      counters.stored &+= counted.stored &- recorded.stored
-      counters.pinned &+= counted.pinned &- recorded.pinned
-      counters.queue.windowEntries &+= counted.queue.windowEntries &- recorded.queue.windowEntries
-      counters.queue.windowBytes &+= counted.queue.windowBytes &- recorded.queue.windowBytes
+      for count in [
+        \NamespaceCounters.entries, \.bytes, \.stored, \.pinned, \.queue.windowEntries,
+        \.queue.windowBytes,
+      ] { counters[keyPath: count] &+= counted[keyPath: count] &- recorded[keyPath: count] }
     }
     session.ledger.updateStore { state in
       state.entries &+= counted.entries &- recorded.entries

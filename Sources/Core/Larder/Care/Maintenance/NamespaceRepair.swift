@@ -9,9 +9,7 @@ struct NamespaceRepair {
   static let largestAtOnce = 1000
 
   /// The databases of the namespace's records, in the order of the repair.
-  enum Part: CaseIterable {
-    case entries, queue, deadlines, tags, chunks
-  }
+  enum Part: CaseIterable { case entries, queue, deadlines, tags, chunks }
 
   /// A count of the entries of the namespace, in one snapshot or write.
   struct Survey {

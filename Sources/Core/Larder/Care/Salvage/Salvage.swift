@@ -66,14 +66,10 @@ extension Store {
       }
     } catch is SalvagePace.Stopped {
       return nil
-    } catch let error as LarderError {
-      throw error
-    } catch let error as OpenError {
-      throw LarderError(error)
-    } catch let error as LMDBError {
-      throw LarderError(error, path: path)
     } catch {
-      throw LarderError(.failed, "\(path) could not be salvaged: \(error)")
+      throw (error as? LarderError) ?? (error as? OpenError).map { LarderError($0) }
+        ?? (error as? LMDBError).map { LarderError($0, path: path) }
+        ?? LarderError(.failed, "\(path) could not be salvaged: \(error)")
     }
   }
 
@@ -170,7 +166,6 @@ private struct SalvagePace {
   let shouldContinue: (_ looks: Int) -> Bool
   var looks = 0
 
-  /// Counts a record or a page. After each hundred counts, calls `shouldContinue`, and throws if the result is false.
   mutating func look() throws(Stopped) {
     looks += 1
     if looks % 100 == 0, !shouldContinue(looks) { throw Stopped() }

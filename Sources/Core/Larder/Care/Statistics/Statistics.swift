@@ -138,8 +138,7 @@ extension Store {
       let newest = transaction.id
       let size = engine.environment.fileSize
       return Statistics(
-        path: path, format: Int(format.version), durability: durability,
-        namespaces: namespaces,
+        path: path, format: Int(format.version), durability: durability, namespaces: namespaces,
         entries: Int(clamping: state.entries), bytes: Int(clamping: state.bytes),
         storedSize: Int(clamping: state.stored),
         usage: Statistics.Usage(
@@ -195,9 +194,7 @@ extension Store {
   public func resetStatistics() throws(LarderError) {
     try checkWritable()
     try engine.commit { batch in
-      for name in try batch.session.namespaceNames() {
-        try batch.resetStatistics(of: name)
-      }
+      for name in try batch.session.namespaceNames() { try batch.resetStatistics(of: name) }
     }
   }
 }
@@ -208,9 +205,7 @@ extension Store.Namespace {
   public func resetStatistics() throws(LarderError) {
     try store.checkWritable()
     try engine.commit { batch in
-      guard try batch.session.namespace(name) != nil else {
-        throw NamespaceName.absent(name)
-      }
+      guard try batch.session.namespace(name) != nil else { throw NamespaceName.absent(name) }
       try batch.resetStatistics(of: name)
     }
   }

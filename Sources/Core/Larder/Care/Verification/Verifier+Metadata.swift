@@ -115,10 +115,10 @@ extension Verifier {
   private mutating func checkTotals(_ state: StoreState) {
     if namespaces.count == names.count {
       let counters = namespaces.map(\.counters)
-      let entries = counters.reduce(0 as UInt64) { $0 &+ $1.entries }
-      let bytes = counters.reduce(0 as UInt64) { $0 &+ $1.bytes }
-      let stored = counters.reduce(0 as UInt64) { $0 &+ $1.stored }
-      if (entries, bytes, stored) != (state.entries, state.bytes, state.stored) { report(.totals) }
+      let sums = [\NamespaceCounters.entries, \.bytes, \.stored].map { count in
+        counters.reduce(0 as UInt64) { $0 &+ $1[keyPath: count] }
+      }
+      if sums != [state.entries, state.bytes, state.stored] { report(.totals) }
     }
     if state.dependents < dependents {
       report(.dependents(counted: state.dependents, found: dependents))

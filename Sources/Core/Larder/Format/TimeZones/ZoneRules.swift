@@ -32,9 +32,7 @@ struct ZoneRules: Sendable, Hashable {
   }
 
   /// The number of changes up to `moment`. Searches from the end, because most moments are after nearly all changes.
-  private func index(behind moment: Int64) -> Int {
-    (changes.lastIndex { $0 <= moment } ?? -1) + 1
-  }
+  private func index(behind moment: Int64) -> Int { (changes.lastIndex { $0 <= moment } ?? -1) + 1 }
 
   /// The rules of each zone that was read. A process keeps the rules for ever, because only a few hundred zones exist.
   private static let known = Mutex<[String: ZoneRules]>([:])

@@ -55,9 +55,7 @@ extension EntryFields {
   var metadataFields: EntryFields {
     get {
       var fields = EntryFields()
-      for kind in Self.metadataKinds {
-        if let bytes = self[kind] { fields[kind] = bytes }
-      }
+      for kind in Self.metadataKinds { fields[kind] = self[kind] }
       return fields
     }
     set {
