@@ -186,12 +186,17 @@ import Testing
     #expect(throws: LarderError.self) { try store.health() }
   }
 
-  @Test(arguments: ["lock.open", "lock.write", "lock.queue", "lock.maps", "recovery"])
+  @Test(arguments: [
+    "lock.open", "lock.write", "lock.queue", "lock.maps", "lock.slots", "recovery",
+  ])
   func `a deleted file beside the data is reported`(name: String) throws {
     let store = try Store(at: directory.path + "/s")
     #expect(try store.health() == .healthy)
     try files.removeItem(atPath: directory.path + "/s/" + name)
     #expect(try store.health() == .missing)
+    guard name == "lock.slots" else { return }
+    #expect(
+      failure { try store.write { try $0.set("w", for: "k", in: store.namespace("n")) } } != nil)
   }
 
   @Test(.enabled(if: geteuid() != 0, "the superuser may write everything"))

@@ -6,7 +6,7 @@ package import Synchronization
 /// parts of this object avoid known problems of LMDB. `Environment+Transactions` uses these parts for each read and write.
 @safe package final class Environment: Sendable {
   let handle: EnvironmentHandle
-  let files: OpenFiles
+  package let files: OpenFiles
   let mapSize: MapSize
   package let readerTable: ReaderTable
   let writeGuard: WriteGuard
@@ -80,7 +80,7 @@ package import Synchronization
         nil
       }
     target.environment.withLock { $0 = WeakAttachment(object: self) }
-    handle.markOpen()
+    _ = handle.change(ForkState.closed, to: ForkState.open)
   }
 
   deinit {
@@ -94,7 +94,6 @@ package import Synchronization
     @inline(__always) get { handle.isOpen }
   }
 
-  /// The error that every call throws while the environment is not open. Meaningless while the environment is open.
   package var phaseError: LMDBError { handle.phaseError }
 
   package var isForked: Bool { handle.isForked }

@@ -46,8 +46,6 @@ import Synchronization
     }
   }
 
-  func markOpen() { unsafe phase.pointee.phase.store(ForkState.open, ordering: .releasing) }
-
   func change(_ old: UInt32, to new: UInt32) -> Bool { unsafe phase.pointee.change(old, to: new) }
 
   /// Notes that LMDB cannot continue. Every later call throws until the environment is closed and opened again.

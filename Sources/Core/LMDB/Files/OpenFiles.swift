@@ -1,7 +1,7 @@
 import CLMDB
 import CLarderSystem
-import LarderSystem
-import Synchronization
+package import LarderSystem
+package import Synchronization
 
 /// The open files of an environment. Says whether the open files are still the files at the environment's path.
 package final class OpenFiles: Sendable {
@@ -12,6 +12,8 @@ package final class OpenFiles: Sendable {
   /// The directory whose change times are compared. Nil if the process may not write the files, or could not open the directory.
   private let directory: FileDescriptor?
   private let stamp = DirectoryStamp()
+  /// Nil if the process does not use the write buffer.
+  package let slots = Mutex<ProcessSlots?>(nil)
 
   init(_ paths: StoreFiles, locks: StoreLocks) throws(LMDBError) {
     guard let data = FileStatus.of(paths.data) else { throw .replaced }
@@ -41,8 +43,10 @@ package final class OpenFiles: Sendable {
       let lock = FileStatus.of(paths.lock), FileIdentity(lock) == lockIdentity
     else { return false }
     // If a lock file was deleted, other processes lock a new file, so this process's lock does not exclude them.
-    return !locks.open.isDeleted && !locks.reading.isDeleted
+    return !locks.open.isDeleted && !locks.reading.isDeleted && hasSlots
   }
+
+  private var hasSlots: Bool { slots.withLock { $0?.isFile(in: paths.directory) != false } }
 
   private var directoryChange: DirectoryStamp.Change? {
     switch directory {
@@ -63,7 +67,6 @@ package final class OpenFiles: Sendable {
   func problem(needsWriting: Bool, recovery: RecoveryFile?) -> Problem? {
     guard let data = FileStatus.of(paths.data) else { return Self.unreachable(.last) }
     guard FileIdentity(data) == identity, data.st_nlink == 1 else { return .replaced }
-    // A process without permission to write may have opened a store that has no lock.mdb. Then lock.mdb is not compared.
     if lockIdentity != identity {
       guard let lock = FileStatus.of(paths.lock) else { return Self.unreachable(.last) }
       guard FileIdentity(lock) == lockIdentity else { return .replaced }
@@ -71,6 +74,7 @@ package final class OpenFiles: Sendable {
     if locks.areDisplaced(in: paths.directory) || recovery?.isAt(paths.recovery) == false {
       return .missing
     }
+    if !hasSlots { return .missing }
     guard needsWriting else { return nil }
     do throws(LMDBError) { try recovery?.checkSynced() } catch { return .unwritable(error) }
     for (path, mode) in [(paths.directory, W_OK | X_OK), (paths.data, W_OK), (paths.lock, W_OK)]
@@ -89,7 +93,7 @@ package final class OpenFiles: Sendable {
 /// Says whether a writer must compare the open files with the files at the environment's path.
 ///
 /// The system sets the change time of a directory when a file in it, or the directory itself, is created, removed or renamed.
-/// As long as this time does not change, the last comparison is valid, so a write needs one system call instead of four. If a
+/// As long as this time does not change, the last comparison is valid, so a write needs one system call instead of six. If a
 /// parent directory is renamed, this time does not change, so a comparison is valid only for ``longestTrust``.
 final class DirectoryStamp: Sendable {
   /// The longest time for which a comparison is valid, in milliseconds.

@@ -16,7 +16,6 @@ package final class ProcessSlots: Sendable {
 
   /// The file is closed in a forked child, because the child does not inherit the lock.
   private let file = ForkGuard()
-  /// The number of this process, from 1 to ``most``.
   let own: Int
 
   private init?(_ file: consuming FileDescriptor) {
@@ -38,7 +37,6 @@ package final class ProcessSlots: Sendable {
         return known
       }
       all = all.filter { $1.slots != nil }
-      // After an error the process has no number and does not use the write buffer. Nothing else needs the number.
       guard let file = try? FileDescriptor(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW),
         let status = file.status
       else { return nil }
@@ -46,6 +44,11 @@ package final class ProcessSlots: Sendable {
       all[FileIdentity(status)] = Known(slots: slots)
       return slots
     }
+  }
+
+  /// Whether the file is still in `directory`. If not, another process may get the number of this process.
+  package func isFile(in directory: String) -> Bool {
+    FileStatus.isFile(file.descriptor(0), at: directory + "/" + Self.name)
   }
 
   /// Whether the process with number `slot` lives; true if the system cannot tell. The system does not report the caller's locks.

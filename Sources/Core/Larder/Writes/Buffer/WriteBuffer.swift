@@ -44,6 +44,7 @@ final class WriteBuffer: Sendable {
     else { throw Self.unusable(Self.path(in: environment)) }
     table.keepCount()
     let slots = table.view.isWritable ? ProcessSlots.shared(in: environment.path) : nil
+    environment.files.slots.withLock { $0 = slots }
     if table.view.isWritable, slots == nil {
       throw Self.unusable(environment.path + "/lock.slots")
     }
