@@ -107,11 +107,8 @@ final class Checkpoints: Sendable {
     {
       return
     }
-    let isFirst = state.withLock { state in
-      defer { state.unsavedSince = state.unsavedSince ?? SystemTime.monotonicMilliseconds }
-      return state.unsavedSince == nil
-    }
-    if isFirst { timer?.schedule(in: interval) }
+    state.withLock { $0.unsavedSince = $0.unsavedSince ?? SystemTime.monotonicMilliseconds }
+    timer?.schedule(in: interval)
   }
 
   func makeIfDue() {

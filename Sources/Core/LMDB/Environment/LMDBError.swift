@@ -171,10 +171,6 @@ package struct OpenError: Error, CustomStringConvertible {
       detail: StoreLocks.holders(of: cause, in: directory), cause: cause)
   }
 
-  init(_ link: DanglingLink) {
-    self.init(.danglingLink, path: link.path, detail: link.target)
-  }
-
   package var description: String {
     let because = cause.map { ": \($0.description)" } ?? ""
     let details = detail.isEmpty ? "" : " (\(detail))"

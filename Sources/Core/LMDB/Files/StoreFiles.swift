@@ -37,7 +37,9 @@ struct StoreFiles: Sendable {
   ) -> OpenError {
     let cause = LMDBError.last
     guard cause.code == ENOENT else { return OpenError(other, path: path, cause: cause) }
-    if let link = FileStatus.danglingLink(on: path) { return OpenError(link) }
+    if let link = FileStatus.danglingLink(on: path) {
+      return OpenError(.danglingLink, path: link.path, detail: link.target)
+    }
     // If a program argument is not UTF-8, Swift replaces its invalid bytes by U+FFFD, so the path is wrong.
     let isInvalid = path.unicodeScalars.contains("\u{FFFD}")
     return OpenError(isInvalid ? .invalidPath : absent, path: path, cause: cause)

@@ -1,16 +1,9 @@
 package import LarderSystem
 
-/// The lock files in the directory. The locks avoid known problems of LMDB when several processes use an environment.
+/// The lock files in the directory, which `Docs/Internals/Architecture.md` lists.
 ///
-/// - `lock.open` is held shared while a process has the environment open. With an exclusive lock, no other process has it open.
-/// - `lock.opening` is held while a process opens or closes the environment, so that only one process initializes it.
-/// - `lock.write` is held around each write transaction, so that no process ever waits for LMDB's own mutex: if a process were
-///   killed as it wakes from this wait, all others could sleep for ever. `lock.queue` orders the waiting processes.
-/// - `lock.readers` is held while a slot is allocated or cleared in LMDB's reader table, whose mutex has the same problem.
-/// - `lock.checkpoint` is held while a process makes a checkpoint, so that an older checkpoint never replaces a newer one.
-/// - `lock.maps` is held while a file of ``SharedTable`` is created or replaced.
-///
-/// The directory also has the file `lock.slots` of ``ProcessSlots``. No process waits for a lock of this file.
+/// With `lock.write` and `lock.readers` no process ever waits for a mutex of LMDB: if a process were killed as it wakes from
+/// such a wait, all others could sleep for ever. With `lock.checkpoint` an older checkpoint never replaces a newer one.
 ///
 /// A thread that takes several locks must wait for them in this order, to prevent deadlocks: the writer lock of its process,
 /// `lock.opening`, the checkpoint lock of its process, `lock.write`, `lock.readers`, the lock of the write buffer. A thread

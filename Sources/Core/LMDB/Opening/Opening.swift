@@ -59,13 +59,11 @@ struct Opening {
 
   /// Recovers or creates the environment. A read-only process takes no writer lock, because it may lack permission to write.
   private func prepareAlone(_ fill: Filling) throws(OpenError) {
+    defer { if !options.readOnly { locks.write.release() } }
     if !options.readOnly {
       try system { () throws(LMDBError) in
         try locks.write.wait(lockTimeout: options.lockTimeout)
       }
-    }
-    defer { if !options.readOnly { locks.write.release() } }
-    if !options.readOnly {
       // Removes the file `newData` of a process that was killed while it created or compacted the store.
       try OpenError.wrapping(path: files.newData) { () throws(LMDBError) in
         try FileStatus.remove(files.newData)

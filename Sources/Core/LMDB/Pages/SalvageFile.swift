@@ -40,7 +40,6 @@ package struct SalvageFile: ~Copyable {
     }
   }
 
-  /// The size of the file's complete pages in bytes.
   package var size: Int { Int(pages.table.end) << pages.table.shift }
 
   /// Prevents other processes from writing while `body` reads. If the process may not write the lock files, takes no locks.

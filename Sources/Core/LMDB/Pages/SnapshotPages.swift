@@ -135,7 +135,6 @@ struct MetaImage: Equatable {
   static let size = MetaPage.size
 
   let pageSize: Int
-  /// Always ``size`` bytes.
   let bytes: [UInt8]
 }
 

@@ -16,7 +16,6 @@ import Synchronization
   private static let shut = -1_000_000
   /// The owner of the state to which the slots point. This reference keeps the state in memory.
   private let owner: ForkGuard
-
   private let names: [[UInt8]]
 
   init(owner: ForkGuard, names: [[UInt8]]) {

@@ -82,8 +82,7 @@ public import Synchronization
 
   @inlinable var supersededMark: UnsafeMutablePointer<Atomic<UInt64>> {
     unsafe (UnsafeMutableRawPointer(words) - (Self.headerSize - Self.supersededOffset))
-      .assumingMemoryBound(
-        to: Atomic<UInt64>.self)
+      .assumingMemoryBound(to: Atomic<UInt64>.self)
   }
 }
 
