@@ -133,9 +133,9 @@ extension Store {
     // The rules were loose, so that every value had room. A namespace whose record is lost gets the default rules.
     for info in try namespaces() { try declare(Rules(), for: info.name) }
     for (name, record) in metadata.namespaces {
-      do {
+      do throws(LarderError) {
         try engine.changeRules(of: name, mayBeAbsent: true) { $0 = record.rules }
-      } catch let error as LarderError where [.invalidArgument, .full].contains(error.code) {
+      } catch  where [.invalidArgument, .full].contains(error.code) {
         writer.result.damage.append("the rules of namespace \(name): \(error.message)")
       }
     }
