@@ -145,10 +145,10 @@ extension Salvage {
   }
 
   package var reply: Reply {
+    let places = Wording.count(damage.count, "page or record", "pages or records")
     let lost: SafeText =
       isComplete
-      ? "nothing is damaged"
-      : "damaged: \(Wording.entries(damagedEntries)), \(Wording.count(damage.count, "page", "pages"))"
+      ? "nothing is damaged" : "damaged: \(Wording.entries(damagedEntries)), \(places)"
     let saved = Wording.entries(entries)
     let spaces = Wording.count(namespaces, "namespace", "namespaces")
     return Reply(
