@@ -62,8 +62,7 @@ struct Observation {
     let known = Dictionary(
       before.statistics.namespaces.map { (Key($0.info.name), $0) }, uniquingKeysWith: { $1 })
     for namespace in statistics.namespaces {
-      guard let old = known[Key(namespace.info.name)] else { continue }
-      events += namespace.events(since: old)
+      events += namespace.events(since: known[Key(namespace.info.name)])
     }
     return events
   }
@@ -99,30 +98,34 @@ struct Observation {
 }
 
 extension Statistics.Namespace {
-  fileprivate func events(since old: Statistics.Namespace) -> [MonitoringEvent] {
+  /// The events since `old`, which is nil for a new namespace: its counts began at 0.
+  fileprivate func events(since old: Statistics.Namespace?) -> [MonitoringEvent] {
     // After a reset a count begins again at 0, so a lower count is no rise.
-    func rise(_ now: UInt64, _ before: UInt64) -> UInt64? { now > before ? now - before : nil }
+    func rise(_ now: UInt64, _ before: UInt64?) -> UInt64? {
+      let before = before ?? 0
+      return now > before ? now - before : nil
+    }
     var events: [MonitoringEvent] = []
     func add(_ name: String, _ level: MonitoringEvent.Level, _ message: String) {
       events.append(MonitoringEvent(name, level, message, namespace: info.name))
     }
     for (what, now, before) in [
-      ("entries", info.declared.limits.entries, old.info.declared.limits.entries),
-      ("bytes", info.declared.limits.bytes, old.info.declared.limits.bytes),
+      ("entries", info.declared.limits.entries, old?.info.declared.limits.entries),
+      ("bytes", info.declared.limits.bytes, old?.info.declared.limits.bytes),
     ] {
-      guard let now, now < before ?? .max else { continue }
+      guard old != nil, let now, now < before ?? .max else { continue }
       add(
         "limit_lowered", .notice,
         "code declared \(now) \(what) in place of \(before.map(String.init) ?? "any number") (rules of version \(info.declared.version))"
       )
     }
-    if let count = rise(reads.damaged, old.reads.damaged) {
+    if let count = rise(reads.damaged, old?.reads.damaged) {
       add("damaged", .error, "\(count) reads met a damaged entry: run `larder STORE verify`")
     }
-    if let count = rise(reads.undecodable, old.reads.undecodable) {
+    if let count = rise(reads.undecodable, old?.reads.undecodable) {
       add("undecodable", .warning, "the codec could not decode the values of \(count) reads")
     }
-    if let count = rise(removals.evicted, old.removals.evicted) {
+    if let count = rise(removals.evicted, old?.removals.evicted) {
       add("evicting", .notice, "\(count) entries were evicted for a limit")
     }
     return events

@@ -22,6 +22,7 @@
     private struct State {
       var gauges: [Name: Gauge] = [:]
       var counters: [Name: (counter: Counter, last: Double)] = [:]
+      var hasLooked = false
     }
 
     private let factory: any MetricsFactory
@@ -44,17 +45,19 @@
             state.gauges[name] = gauge
             gauge.record(metric.value)
           case .counter:
-            guard let (counter, last) = state.counters[name] else {
-              let counter = Counter(label: metric.name, dimensions: labels, factory: factory)
-              state.counters[name] = (counter, metric.value)
-              continue
-            }
+            // After the first look, a new metric is of a new namespace, so its whole value is the rise.
+            let (counter, last) =
+              state.counters[name] ?? (
+                counter: Counter(label: metric.name, dimensions: labels, factory: factory),
+                last: state.hasLooked ? 0 : metric.value
+              )
             // After a reset of the statistics the metric begins at 0 again, so its whole value is the rise.
             let rise = metric.value >= last ? metric.value - last : metric.value
             state.counters[name] = (counter, metric.value)
             if rise > 0 { counter.increment(by: Int64(rise)) }
           }
         }
+        state.hasLooked = true
         // A namespace that was removed reports nothing any more, so its gauges are destroyed.
         for (name, gauge) in state.gauges where !present.contains(name) {
           gauge.destroy()

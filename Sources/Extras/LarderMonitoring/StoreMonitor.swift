@@ -67,7 +67,7 @@ public final class StoreMonitor: Sendable {
       task = Task.detached(priority: .utility) { [weak self, clock = store.clock, interval] in
         while !Task.isCancelled {
           let next = clock.monotonic + interval
-          guard let self, self.lookOnce() else { return }
+          guard self?.lookOnce() == true else { return }
           do { try await clock.sleep(until: next) } catch { return }
         }
       }

@@ -130,6 +130,31 @@ import Testing
     }
   }
 
+  @Test func `the events of a namespace that is new since the last look are reported`() throws {
+    try withTemporaryStore { store, _ in
+      let reports = Reports()
+      let monitor = StoreMonitor(of: store, report: reports.report)
+      monitor.lookOnce()
+      let cache = store.cache(of: Int.self, in: "numbers")
+      try cache.namespace.set("no number", for: 1)
+      _ = try cache.value(for: 1)
+      monitor.lookOnce()
+      #expect(reports.takeEvents().map(\.name) == ["undecodable"])
+    }
+  }
+
+  @Test func `a monitor that nobody refers to stops`() async throws {
+    let clock = ManualClock()
+    let store = try Store.temporary(options: Store.Options(clock: clock))
+    var monitor: StoreMonitor? = StoreMonitor(of: store, report: .init())
+    monitor?.start()
+    try await waitUntil { clock.isAwaited }
+    #expect(monitor != nil)
+    monitor = nil
+    try await waitUntil { !clock.isAwaited }
+    #expect(try store.verify().faults == [])
+  }
+
   @Test func `a store whose files were moved is an error, and in order again a notice`() throws {
     let directory = TemporaryDirectory()
     let store = try Store(at: directory.path + "/store")
