@@ -150,8 +150,8 @@ private struct CBORKeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol 
   let node: CBORNode
   let codingPath: [any CodingKey]
 
-  private func encoder(_ key: any CodingKey) -> CBOREncoder {
-    let member = CBORNode()
+  private func encoder(_ key: any CodingKey, reusing old: CBORNode? = nil) -> CBOREncoder {
+    let member = old ?? CBORNode()
     node.members[key.stringValue] = member
     return CBOREncoder(node: member, codingPath: codingPath + [key])
   }
@@ -162,9 +162,11 @@ private struct CBORKeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol 
   }
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
-  ) -> KeyedEncodingContainer<Nested> { encoder(key).container(keyedBy: type) }
+  ) -> KeyedEncodingContainer<Nested> {
+    encoder(key, reusing: node.members[key.stringValue]).container(keyedBy: type)
+  }
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    encoder(key).unkeyedContainer()
+    encoder(key, reusing: node.members[key.stringValue]).unkeyedContainer()
   }
   func superEncoder() -> any Encoder { encoder(CBORKey(stringValue: "super")) }
   func superEncoder(forKey key: Key) -> any Encoder { encoder(key) }
@@ -178,7 +180,7 @@ private struct CBORUnkeyedEncoder: UnkeyedEncodingContainer {
   private func encoder() -> CBOREncoder {
     let element = CBORNode()
     node.elements.append(element)
-    return CBOREncoder(node: element, codingPath: codingPath + [CBORKey(intValue: count)])
+    return CBOREncoder(node: element, codingPath: codingPath + [CBORKey(intValue: count - 1)])
   }
 
   func encodeNil() { encoder().encodeNil() }

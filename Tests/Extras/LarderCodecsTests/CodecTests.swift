@@ -48,6 +48,28 @@ import Testing
     try returns(Decimal(string: "1.10"))
   }
 
+  @Test func `an error names its element, and a second container of a key continues the first`()
+    throws
+  {
+    struct Failing: Encodable {
+      func encode(to encoder: any Encoder) throws {
+        throw EncodingError.invalidValue(
+          0, .init(codingPath: encoder.codingPath, debugDescription: ""))
+      }
+    }
+    let encoder = CBOREncoder(node: CBORNode(), codingPath: [])
+    let error = #expect(throws: EncodingError.self) { try encoder.encode([Failing()]) }
+    guard case .invalidValue(_, let context)? = error else { return }
+    #expect(context.codingPath.first?.intValue == 0)
+    var outer = encoder.container(keyedBy: CBORKey.self)
+    for name in ["a", "b"] {
+      let key = CBORKey(stringValue: "k")
+      var inner = outer.nestedContainer(keyedBy: CBORKey.self, forKey: key)
+      try inner.encode(1, forKey: CBORKey(stringValue: name))
+    }
+    #expect(encoder.node.members["k"]?.members.count == 2)
+  }
+
   /// Examples of RFC 8949, appendix A.
   @Test(arguments: [
     ("1818", CBORValue.unsigned(24)), ("1bffffffffffffffff", .unsigned(.max)),
