@@ -58,6 +58,7 @@ extension MemoryTier.Image {
       position: position, digest: UInt64(truncatingIfNeeded: hasher.finalize()),
       previous: log.last?.digest, subject: subject)
     log.append(record)
+    head = position
     return record
   }
 

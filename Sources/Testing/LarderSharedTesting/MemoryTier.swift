@@ -27,8 +27,8 @@ public final class MemoryTier: SharedTier {
     var namespaces: [Key: Position] = [:]
     var tags: [Key: Position] = [:]
     var log: [LogRecord] = []
-
-    var head: Position? { log.last?.position }
+    /// The position of the newest record, even if the log has forgotten the record.
+    var head: Position?
   }
 
   struct Stored {
@@ -90,7 +90,7 @@ public final class MemoryTier: SharedTier {
     state.withLock { $0.image.log.removeFirst(max($0.image.log.count - count, 0)) }
   }
 
-  /// The position of the newest record; nil for an empty log.
+  /// The position of the newest record, even if the log has forgotten the record; nil before the first record.
   public var newest: Position? { state.withLock { $0.image.head } }
 
   /// Changes the bytes of a value's frame, to simulate damage.

@@ -47,6 +47,15 @@ import Testing
     #expect(far.shared.statistics.superseded == 60)
   }
 
+  @Test func positionsRiseAfterTheLogForgotAllRecords() async throws {
+    let tier = MemoryTier(clock: ManualClock())
+    let key = SharedKey(namespace: "prices", bytes: [1])
+    for _ in 0..<2 { _ = try await tier.change(.remove(key)) }
+    let before = try #require(tier.newest)
+    tier.trimLog(to: 0)
+    #expect(try await tier.change(.clear(namespace: "prices")) > before)
+  }
+
   @Test func aLogThatDoesNotReachBackEndsAllCopies() async throws {
     let (machines, tier, _) = try await startMachines(2)
     let (near, far) = (machines[0], machines[1])
