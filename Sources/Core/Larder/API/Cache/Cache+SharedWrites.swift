@@ -2,8 +2,7 @@
 struct Stored: Sendable {
   var id: NamespaceID
   var header: EntryHeader
-  /// The state of the store at the lookup. For a written value, the state before the write is recorded, because the state after
-  /// the commit may contain a newer value of another write.
+  /// The state of the store at the lookup, or before the write: after the commit, the store may contain a newer value.
   var moment: UInt64
 }
 

@@ -104,13 +104,12 @@ extension Cache {
     let bytes = try encode(value)
     try namespace.store.checkWritable()
     let attributes = attributes.expiring(expires)
-    let stored: Stored
     try Task.checkCancellation()
-    if let appended = try append(bytes, for: key, attributes) {
-      stored = appended
-    } else {
-      stored = try await namespace.engine.commit(setting(bytes, for: key, attributes))
-    }
+    let appended = try append(bytes, for: key, attributes)
+    let stored =
+      if let appended { appended } else {
+        try await namespace.engine.commit(setting(bytes, for: key, attributes))
+      }
     key.withKeyBytes { keep(value, for: $0, size: bytes.count, stored, isWritten: true) }
   }
 

@@ -138,6 +138,5 @@ final class NamespaceHandle: Sendable {
   }
 
   func recordMerge(of counts: ReadCounters) { merged.withLock { $0.counts = $0.counts + counts } }
-
   func revertMerge(of counts: ReadCounters) { merged.withLock { $0.counts = $0.counts - counts } }
 }

@@ -41,8 +41,7 @@ struct NamespaceHandles {
   }
 }
 
-/// The handles that may have unmerged counts. A read adds its handle to the list. A concurrent write may not find the handle
-/// yet; then a later write merges the counts.
+/// The handles that may have unmerged counts. A read adds its handle. The next write that finds the handle merges the counts.
 final class CountedHandles: Sendable {
   private let listed = Mutex<[NamespaceHandle]>([])
 

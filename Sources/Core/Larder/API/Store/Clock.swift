@@ -132,8 +132,7 @@ struct StoreClock: LarderClock {
 }
 
 extension EntryHeader {
-  /// The state of the entry at `now`. If the entry was written more than a minute after `now`, the clock was set back, so an
-  /// entry with an expiry is not fresh.
+  /// The state at `now`. An entry with an expiry is not fresh if the clock was set back by over a minute since its write.
   @inline(__always)
   func state(at now: Int64) -> Store.Entry.State {
     if expires == Self.never { return .fresh }

@@ -76,7 +76,6 @@ final class StoreEngine: Sendable {
   }
 
   var allHandles: [NamespaceHandle] { handles.withLock { $0.all } }
-
   var handlesWithCounts: [NamespaceHandle] { counted.unmerged }
 
   /// Commits the write buffer, then returns a snapshot, which contains every entry that was written before this call.

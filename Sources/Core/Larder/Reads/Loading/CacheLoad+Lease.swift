@@ -64,8 +64,7 @@ extension CacheLoad {
 }
 
 extension Cache {
-  /// The hash that chooses the lease of a key. A removal of the key changes the hash, so later loads need not wait for the
-  /// loads before the removal.
+  /// The hash that chooses the lease of a key. A removal changes the hash, so later loads do not wait for earlier loads.
   func leaseHash(_ key: [UInt8]) throws -> UInt64 {
     let engine = namespace.engine
     let id = try engine.reader.identify(namespace.handle, in: engine.reader.beginRead())

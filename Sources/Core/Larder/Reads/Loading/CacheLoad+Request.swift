@@ -98,8 +98,7 @@ extension CacheLoad {
     }
   }
 
-  /// Whether a caller with this lookup may share `load`: `load` still runs, or its value is not committed in the caller's
-  /// snapshot. A load that began before a removal is not shared.
+  /// Whether `load` began after each removal, and still runs or has a value that is not committed in the caller's snapshot.
   private func mayShare(_ load: InFlight, after lookup: CacheLookup<Value>) -> Bool {
     guard
       cache.isNewest(

@@ -114,8 +114,7 @@ extension StoreEngine {
 }
 
 extension EntryAttributes {
-  /// A lifetime that a load gives begins at the end of the load, not at the later commit. Only a time to idle begins at the
-  /// commit.
+  /// A lifetime that a load gives begins at the end of the load. Only a time to idle begins at the later commit.
   fileprivate func counted(from now: Timestamp) -> EntryAttributes {
     var attributes = self
     attributes.written = attributes.written ?? now

@@ -65,8 +65,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
     running.complete(result)
     guard case .success(let loaded) = result else { return }
     guard let write = loaded.write else { return remove() }
-    // Uses a task, because the thread that commits must not run code of the user: neither the handler of errors, nor the
-    // deinitializers of the objects that the load's closure and value release.
+    // Uses a task, because the thread that commits must run no code of the user: no handler of errors, and no deinitializer.
     Task {
       do { try await write.value() } catch { options.onBackgroundError?(error) }
       remove()
@@ -99,8 +98,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
     return loaded
   }
 
-  /// Ends the lease after the commit, when other processes can find the value, or immediately if no value will be stored. If
-  /// too many writes wait, waits for `write`.
+  /// Ends the lease after the commit, or immediately if no value will be stored. If too many writes wait, waits for `write`.
   func hand(_ lease: LoadLease?, to write: LoadWrite?) async {
     guard let write else {
       lease?.end()

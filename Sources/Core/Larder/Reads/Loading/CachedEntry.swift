@@ -9,7 +9,6 @@ struct CachedEntry {
   /// The fields. Nil for a lookup that counts as a read, because a copy of the fields takes time.
   var fields: EntryFields?
 
-  /// The header for the memory tier; see ``EntryHeader/remembered(_:)``.
   var remembered: EntryHeader { header.remembered(idle) }
 
   /// Whether the entry may be returned within `window` after its expiry. Nil means the whole stale window of the entry.

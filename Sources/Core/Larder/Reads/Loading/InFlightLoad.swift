@@ -28,14 +28,9 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   var callers: Int { state.withLock { $0.callers } }
 
   /// The outcome of a load that has succeeded; nil while the load runs, and after a failure.
-  var value: Outcome? {
-    state.withLock { state in
-      if case .success(let value) = state.outcome { value } else { nil }
-    }
-  }
+  var value: Outcome? { try? state.withLock { $0.outcome }?.get() }
 
   var isComplete: Bool { state.withLock { $0.outcome != nil } }
-
   var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
   /// The state of the removal table before the load last looked its key up; nil before the first lookup.
@@ -82,8 +77,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     }
   }
 
-  /// Waits for the outcome, after ``join()``. A cancelled task leaves the load. If no other task waits, calls `abandon` and
-  /// then cancels the load.
+  /// Waits for the outcome, after ``join()``. A cancelled task leaves the load. The last task calls `abandon` and cancels.
   func wait(abandon: @escaping @Sendable () -> Void) async throws -> Outcome {
     let outcome = await waiters.wait(
       unless: { state.withLock { $0.outcome } }, onCancel: { leave(abandon: abandon) })
@@ -97,9 +91,8 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   func leave(abandon: () -> Void) {
     let isLast = state.withLock { state in
       state.callers -= 1
-      let isLast = state.callers == 0 && !state.isDetached && state.outcome == nil
-      if isLast { state.isAbandoned = true }
-      return isLast
+      state.isAbandoned = state.callers == 0 && !state.isDetached && state.outcome == nil
+      return state.isAbandoned
     }
     if isLast {
       abandon()

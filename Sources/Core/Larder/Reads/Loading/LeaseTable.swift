@@ -3,8 +3,7 @@ import LarderSystem
 
 /// The file `leases`: the keys that processes of this machine are loading. The hash of a key chooses a word of the file. The
 /// word has another part of the hash, and the end of the lease by the machine's monotonic clock; a word of 0 means no lease.
-/// One compare-and-exchange makes each change, so a killed process leaves only a lease, which ends by time. If the file is
-/// missing, or the word has a lease of another key, processes load without a lease.
+/// One compare-and-exchange makes each change, so a killed process leaves only a lease, which ends by time.
 struct LeaseTable {
   private static let count = 8192
   /// The time in milliseconds after which a lease ends without a renewal.

@@ -95,8 +95,7 @@ final class LoadLeases: Sendable {
     }
   }
 
-  /// Extends the held leases, except leases of loads that have run for ``longest``. Returns false if this process holds no lease
-  /// any more. Then the renewing task ends.
+  /// Extends the held leases, except leases of loads that have run for ``longest``. Returns false if this process has no lease.
   @discardableResult
   func renew() -> Bool {
     state.withLock { state in

@@ -46,9 +46,7 @@ final class LoadWrite: QueuedWrite {
   var mode: CommitMode { .standard }
 
   var isCommitted: Bool {
-    state.withLock { state in
-      if case .success = state.outcome { state.isStored } else { false }
-    }
+    state.withLock { if case .success = $0.outcome { $0.isStored } else { false } }
   }
 
   func run(in batch: inout WriteBatch) throws {
@@ -58,8 +56,7 @@ final class LoadWrite: QueuedWrite {
     state.withLock { ($0.completion, $0.isStored) = (completion, completion != nil) }
   }
 
-  /// Whether a reader at `now` may get the value, although the reader's lookup in `snapshot` did not find the value. The
-  /// reader's snapshot must be older than the write, and the namespace must be unchanged.
+  /// Whether a reader at `now` may get the value, although the reader's lookup in `snapshot` did not find the value.
   func mayAnswer(than lookup: BaseVersion, snapshot: UInt64, now: Timestamp) -> Bool {
     // The commit may take longer than the value's lifetime. An expired value answers no reader.
     if let end, now >= end { return false }

@@ -58,11 +58,7 @@ public final class Prefetch<Key: Sendable>: AsyncSequence, Sendable {
   ) throws(LarderError) {
     try self.init(
       keys, batch: 1, concurrency: concurrency, clock: clock, priority: priority, pause: pause
-    ) { keys in
-      var outcomes: [Step.Outcome] = []
-      for key in keys { outcomes.append(try await load(key)) }
-      return outcomes
-    }
+    ) { keys in [try await load(keys[0])] }
   }
 
   /// - Parameter load: returns an outcome for each key of a batch. An error of `load` is the outcome of each key of the batch.
@@ -160,11 +156,7 @@ extension Cache {
     try prefetch(
       keys, inBatchesOf: 1, options: options, concurrency: concurrency, pause: pause,
       priority: priority
-    ) { missing in
-      var loaded: [(Name, Loaded<Value>)] = []
-      for (key, stored) in missing { loaded.append((key, try await load(key, stored))) }
-      return loaded
-    }
+    ) { missing in [(missing[0].key, try await load(missing[0].key, missing[0].stored))] }
   }
 
   /// Like `prefetch`, but one call of `load` loads many keys; see ``results(for:options:load:)``.

@@ -56,7 +56,6 @@ struct MemoryTallies {
   private var gone = SIMD8<UInt64>()
 
   var total: SIMD8<UInt64> { live.reduce(gone) { $0 &+ $1.totals } }
-
   var isEmpty: Bool { live.isEmpty }
 
   mutating func add(_ counters: StripedCounters) { live.append(counters) }

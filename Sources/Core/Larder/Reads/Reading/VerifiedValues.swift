@@ -15,7 +15,6 @@ struct VerifiedValues {
   private let marks = AtomicWords(count: 1 << 16)
 
   func contains(_ mark: UInt64) -> Bool { marks[Int(truncatingIfNeeded: mark & 0xFFFF)] == mark }
-
   func insert(_ mark: UInt64) { marks[Int(truncatingIfNeeded: mark & 0xFFFF)] = mark }
 
   /// A mark for one second of the clock, so the value is verified again in the next second. A very large value keeps its mark.
