@@ -111,7 +111,6 @@ struct StoreClock: LarderClock {
   /// Milliseconds since 1970. The system's coarse clock may be up to 10 ms behind the exact time.
   @inline(__always)
   var coarseNow: Int64 { isSystem ? SystemTime.coarseMilliseconds : source.now.milliseconds }
-
   var coarseMinute: Int64 { coarseNow / 60_000 }
 
   /// Times of both clocks in milliseconds, cheap enough for every read. Each time is 0 to 10 ms after the exact time.

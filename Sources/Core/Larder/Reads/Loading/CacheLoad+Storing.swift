@@ -8,14 +8,17 @@ extension CacheLoad {
     do {
       try cache.namespace.store.checkWritable()
       let encoded: [UInt8]? = try isRenewal ? nil : cache.encode(value)
-      let attributes = attributes.counted(from: engine.clock.now)
-      let result = CacheResult(uncommitted: value, attributes, at: engine.clock.now)
-      let base = turn.lookup.found.base
-      let hadOwners = turn.lookup.found.entry?.fields?.owners.isEmpty == false
+      let now = engine.clock.now
+      let attributes = attributes.counted(from: now)
+      let result = CacheResult(uncommitted: value, attributes, at: now)
+      let found = turn.lookup.found
       return try writing(result, turn, attributes, size: encoded?.count ?? 0) {
         [cache, key] batch in
+        if !isRenewal { try batch.declareOnce(cache.rules, for: cache.namespace) }
+        let rule = try batch.session.namespace(cache.name)?.rules.expires
+        let attributes = attributes.counted(from: now, rule: rule)
         if isRenewal,
-          try batch.session.living(key.span, in: cache.name)?.header.version == base.version,
+          try batch.session.living(key.span, in: cache.name)?.header.version == found.base.version,
           try batch.reschedule(
             key.span, in: cache.name, expires: attributes.expires, stale: attributes.stale,
             confirmed: attributes.written)
@@ -23,7 +26,7 @@ extension CacheLoad {
           return {}
         }
         // The owners of an evicted entry are not known by name, and one of them may have been removed during the load.
-        if isRenewal, hadOwners { return nil }
+        if isRenewal, found.entry?.fields?.owners.isEmpty == false { return nil }
         let bytes = try encoded ?? cache.encode(value)
         let (id, header) = try batch.set(encoded: bytes, for: key, in: cache, attributes)
         let stored = Stored(id: id, header: header, moment: batch.moment)
@@ -114,11 +117,12 @@ extension StoreEngine {
 }
 
 extension EntryAttributes {
-  /// A lifetime that a load gives begins at the end of the load. Only a time to idle begins at the later commit.
-  fileprivate func counted(from now: Timestamp) -> EntryAttributes {
+  /// The lifetime that a load gives, and a daily `rule`, count from the end of the load. A time to idle begins at the commit.
+  fileprivate func counted(from now: Timestamp, rule: Expiration? = nil) -> EntryAttributes {
+    let daily = if case .daily = rule { rule } else { nil as Expiration? }
     var attributes = self
     attributes.written = attributes.written ?? now
-    if let expires, expires != .never, expires.timeToIdle == nil,
+    if let expires = expires ?? daily, expires != .never, expires.timeToIdle == nil,
       let end = try? expires.deadline(from: now)
     {
       attributes.expires = .at(Timestamp(milliseconds: end))

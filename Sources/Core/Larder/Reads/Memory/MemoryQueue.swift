@@ -20,7 +20,6 @@ struct MemoryQueue {
   private(set) var usage = MemoryUsage()
 
   var oldest: Int { nodes[Self.end].newer }
-
   func newer(than place: Int) -> Int { nodes[place].newer }
   func isMain(_ place: Int) -> Bool { nodes[place].isMain }
 
