@@ -7,6 +7,7 @@ import Testing
 @testable import Larder
 
 @Suite struct TransformTests {
+  private let directory = TemporaryDirectory()
   private let runs = PlainTransform(
     id: TransformID(rawValue: 201),
     applied: { bytes in bytes.count > 10 && Set(bytes).count == 1 ? [bytes[0]] : nil },
@@ -153,7 +154,6 @@ import Testing
   }
 
   @Test func `a load replaces an entry that the store does not accept`() async throws {
-    let directory = TemporaryDirectory()
     try Store.leave("plain", at: directory.path + "/s", options([]))
     let store = try Store(at: directory.path + "/s", options: options([Veil(isRequired: true)]))
     let cache = store.cache(TextCodec(), in: "notes", memory: .off)

@@ -6,6 +6,7 @@ import Testing
 @Suite(.settling) struct AnswerTests: StoreSuite {
   let fixture = StoreFixture()
   private let origin = Origin()
+  private let directory = TemporaryDirectory()
 
   @Test func `that there is nothing is known for as long as its rule says`() async throws {
     let options = LoadOptions(
@@ -163,7 +164,6 @@ import Testing
   }
 
   @Test func `a read-only store passes on that a key has no value`() async throws {
-    let directory = TemporaryDirectory()
     try Store.leave(at: directory.path + "/s")
     let options = with(Store.Options()) { $0.readOnly = true }
     let reading = try Store(at: directory.path + "/s", options: options)
