@@ -206,7 +206,7 @@ import Testing
       func encode(_ value: [UInt8]) -> [UInt8] { value }
       func decode(_ bytes: Span<UInt8>) -> [UInt8] { bytes.copied }
     }
-    for by in 0..<255 { _ = store.cache(Shift(by: by), in: "notes") }
+    for by: UInt8 in 0..<255 { _ = store.cache(Shift(by: by), in: "notes") }
     #expect(store.engine.memory.budget.members.count <= 128)
   }
 

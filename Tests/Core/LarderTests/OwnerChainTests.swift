@@ -86,7 +86,7 @@ import Testing
 
   @Test func `an invalidation returns after all dependents have gone`() throws {
     try makeStar(2_500)
-    try notes.set("0", for: "0", .with(tags: ["t"]))
+    try notes.set([0], for: "0", .with(tags: ["t"]))
     #expect(try store.invalidate(tag: "t").entries == 1)
     #expect(try notes.count() == 0 && store.state.orphans == 0)
   }
