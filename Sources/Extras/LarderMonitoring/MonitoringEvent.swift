@@ -61,8 +61,14 @@ struct Observation {
     guard let before else { return events }
     let known = Dictionary(
       before.statistics.namespaces.map { (Key($0.info.name), $0) }, uniquingKeysWith: { $1 })
+    let present = Set(statistics.namespaces.map { Key($0.info.name) })
+    let gone = before.statistics.namespaces.filter { !present.contains(Key($0.info.name)) }
     for namespace in statistics.namespaces {
-      events += namespace.events(since: known[Key(namespace.info.name)])
+      // A renamed namespace keeps its counts and the time at which it was made.
+      let old =
+        known[Key(namespace.info.name)]
+        ?? gone.first { $0.info.created == namespace.info.created }
+      events += namespace.events(since: old)
     }
     return events
   }

@@ -32,10 +32,13 @@
 
     func record(_ metrics: [Metric]) {
       state.withLock { state in
-        var present: Set<Name> = []
+        let present = Set(metrics.map { Name(name: $0.name, dimensions: $0.dimensions) })
+        // After the first look, a new metric is of a new namespace, so its whole value is the rise. But if counters are gone, the
+        // new metric may be of a renamed namespace, which keeps its counts.
+        let countsFromZero =
+          state.hasLooked && state.counters.keys.allSatisfy { present.contains($0) }
         for metric in metrics {
           let name = Name(name: metric.name, dimensions: metric.dimensions)
-          present.insert(name)
           let labels = metric.dimensions.map { ($0.name, $0.value) }
           switch metric.kind {
           case .gauge:
@@ -45,11 +48,10 @@
             state.gauges[name] = gauge
             gauge.record(metric.value)
           case .counter:
-            // After the first look, a new metric is of a new namespace, so its whole value is the rise.
             let (counter, last) =
               state.counters[name] ?? (
                 counter: Counter(label: metric.name, dimensions: labels, factory: factory),
-                last: state.hasLooked ? 0 : metric.value
+                last: countsFromZero ? 0 : metric.value
               )
             // After a reset of the statistics the metric begins at 0 again, so its whole value is the rise.
             let rise = metric.value >= last ? metric.value - last : metric.value

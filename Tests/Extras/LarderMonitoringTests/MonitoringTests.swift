@@ -140,6 +140,9 @@ import Testing
       _ = try cache.value(for: 1)
       monitor.lookOnce()
       #expect(reports.takeEvents().map(\.name) == ["undecodable"])
+      try store.rename("numbers", to: "figures")
+      monitor.lookOnce()
+      #expect(reports.takeEvents() == [], "a renamed namespace is not new")
     }
   }
 

@@ -30,8 +30,11 @@ import Testing
       #expect(metrics.counterTotal(label: "larder_hits", dimensions: labels) == 3)
       try store.resetStatistics()
       let _: String? = try names.value(for: "k")
+      let _: String? = try gone.value(for: "k")
       try store.rename("gone", to: "moved")
       monitor.lookOnce()
+      let movedLabels = [("store", "shop"), ("namespace", "moved")]
+      #expect(metrics.counterTotal(label: "larder_hits", dimensions: movedLabels) == 0)
       #expect(metrics.counterTotal(label: "larder_hits", dimensions: labels) == 4)
       let goneLabels = [("store", "shop"), ("namespace", "gone")]
       #expect(metrics.recorders(label: "larder_entries", dimensions: goneLabels).isEmpty)
