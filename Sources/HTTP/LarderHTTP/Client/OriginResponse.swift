@@ -19,6 +19,8 @@
     /// Removes the stored responses that this response invalidates, even if the client's task is cancelled, because the origin has
     /// already changed. Call this before this response is stored.
     func end(_ reception: CacheReception) async throws {
+      guard !reception.invalidates.isEmpty || !reception.endsTags.isEmpty || reception.endsOrigin
+      else { return }
       try await Task {
         let (responses, policy) = (cache.responses, cache.rules.policy)
         let request = exchange.forward.original
