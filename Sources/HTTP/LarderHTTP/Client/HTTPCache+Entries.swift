@@ -28,7 +28,8 @@
       return result
     }
 
-    /// Stores `response`, which has just arrived, as the origin's answer to `request`. Replaces an earlier response to `request`.
+    /// Stores `response`, which has just arrived, as the origin's answer to `request`. As after an exchange, a full answer replaces
+    /// the earlier response to `request`. If the rules forbid storing the answer, the earlier response is only removed.
     ///
     /// - Parameters:
     ///   - requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
