@@ -47,9 +47,7 @@ import Testing
     #expect(try Fixture.open(directory.store, options(nil, boot: 2)).value([5]) == [6])
   }
 
-  @Test func `threads that read, ask and write while the store closes get an answer or closed`()
-    throws
-  {
+  @Test func `threads that read, ask and write during a close get an answer or closed`() throws {
     for _ in 0..<15 {
       let environment = try Fixture.open(directory.store)
       try inThreads(5) { thread in
@@ -85,11 +83,7 @@ import Testing
     #expect(text.contains("closing a store inside one of its own writes"))
   }
 
-  @Test
-  func
-    `after the meta page could not be written the store must be opened anew, and nothing is lost`()
-    throws
-  {
+  @Test func `after a failed meta page write a store must open anew, and loses nothing`() throws {
     let peer = try PeerProcess("fail-meta", directory.store)
     #expect(
       peer.lines() == [

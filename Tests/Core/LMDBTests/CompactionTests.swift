@@ -40,8 +40,7 @@ import Testing
     }
   }
 
-  @Test func `the file shrinks, its records and what follows its last commit are the same`() throws
-  {
+  @Test func `the file shrinks; its records and what follows its last commit stay`() throws {
     let environment = try Fixture.open(directory.store)
     try fill(environment)
     let before = try records(environment)
@@ -62,8 +61,7 @@ import Testing
     try again.set([7], [8])
     try again.closeCompacting { _, _ in true }
     #expect(try Fixture.open(directory.store).value([7]) == [8])
-    let names = try FileManager.default.contentsOfDirectory(atPath: directory.store)
-    #expect(!names.contains("data.mdb.new"))
+    #expect(!FileManager.default.fileExists(atPath: directory.store + "/data.mdb.new"))
     #expect(try permissions(of: directory.store + "/data.mdb") == 0o600)
   }
 
@@ -122,8 +120,7 @@ import Testing
     #expect(environment.isOpen)
     #expect(try records(environment) == before)
     try environment.set([5], [6])
-    let names = try FileManager.default.contentsOfDirectory(atPath: directory.store)
-    #expect(!names.contains("data.mdb.new"))
+    #expect(!FileManager.default.fileExists(atPath: directory.store + "/data.mdb.new"))
   }
 
   @Test func `a read that does not end keeps the old file`() throws {

@@ -56,9 +56,7 @@ import Testing
     try FileDescriptor(opening: directory.store + "/" + name, O_RDWR).truncate(length)
   }
 
-  @Test func `what prepares a store is there before anybody sees it, and an error leaves no store`()
-    throws
-  {
+  @Test func `a store is prepared before anybody sees it, and an error leaves no store`() throws {
     let error = openError { () throws(OpenError) in
       _ = try Environment.open(at: directory.store, options: Fixture.options()) {
         transaction throws(LMDBError) in

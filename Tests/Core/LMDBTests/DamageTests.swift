@@ -25,9 +25,7 @@ import Testing
       }
     }
     try environment.write { transaction in
-      for number in stride(from: 0, to: Self.records, by: 3) {
-        try transaction.remove(number * 3)
-      }
+      for number in stride(from: 0, to: Self.records, by: 3) { try transaction.remove(number * 3) }
     }
     environment.close()
     return try Data(contentsOf: URL(fileURLWithPath: directory.store + "/data.mdb"))

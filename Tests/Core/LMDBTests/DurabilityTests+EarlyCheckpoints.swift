@@ -16,9 +16,7 @@ extension `Durability levels` {
     environment.close()
   }
 
-  @Test func `checkpointed: freed pages get a checkpoint early, though the file does not grow`()
-    throws
-  {
+  @Test func `checkpointed: freed pages get an early checkpoint without file growth`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
     let file = try RecoveryFile(opening: directory.store + "/recovery")
     try environment.set([1], Fixture.filling(1, count: 60 << 20))
@@ -34,9 +32,7 @@ extension `Durability levels` {
     environment.close()
   }
 
-  @Test func `freed pages are counted over the commits after which known pages are forgotten`()
-    throws
-  {
+  @Test func `freed pages are counted over commits after which known pages are forgotten`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
     try environment.set([5], Fixture.filling(0, count: 40_000))
     let before = environment.writeGuard.freedPageCount

@@ -46,10 +46,7 @@ import Testing
     #expect(hasBoot == (level == .checkpointed || level == .scratch))
   }
 
-  @Test
-  func `checkpointed: after a power cut the last checkpoint is there, after a kill everything`()
-    throws
-  {
+  @Test func `checkpointed: a power cut leaves the last checkpoint, a kill everything`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
     try environment.set([5], [1])
     try environment.sync()
@@ -92,9 +89,7 @@ import Testing
     opened.close()
   }
 
-  @Test func `scratch: a power cut empties what was written to since the last sync or close`()
-    throws
-  {
+  @Test func `scratch: a power cut empties a store with writes since a sync or close`() throws {
     let environment = try Fixture.open(directory.store, options(.scratch))
     #expect(try value(copy("new"), options(nil, boot: 2)) == nil)
     try environment.set([5], [1])
@@ -152,9 +147,7 @@ import Testing
     #expect(try file.readSynced()?.isDirty == false)
   }
 
-  @Test func `checkpointed: a checkpoint follows a commit by itself, and then nothing is pinned`()
-    throws
-  {
+  @Test func `checkpointed: a checkpoint follows a commit by itself and ends its pin`() throws {
     let environment = try Fixture.open(
       directory.store, options(.checkpointed, interval: .milliseconds(20)))
     let file = try RecoveryFile(opening: directory.store + "/recovery")
@@ -185,13 +178,12 @@ import Testing
   @Test func `checkpointed: while commits wait for their checkpoint its pages are pinned`() throws {
     let environment = try Fixture.open(directory.store, options(.checkpointed))
     try environment.set([5], [1])
-    let pinned = try environment.readerTable.readers().compactMap(\.transaction)
-    #expect(pinned == [environment.lastTransaction - 1])
+    func pinned() throws -> [UInt64] {
+      try environment.readerTable.readers().compactMap(\.transaction)
+    }
+    #expect(try pinned() == [environment.lastTransaction - 1])
     try environment.sync()
-    #expect(
-      try environment.readerTable.readers().compactMap(\.transaction) == [
-        environment.lastTransaction
-      ])
+    #expect(try pinned() == [environment.lastTransaction])
     environment.close()
   }
 
@@ -219,9 +211,7 @@ import Testing
     #expect(try file.read()?.recoveryPoint?.transaction == last)
   }
 
-  @Test func `a sync that fails ends the environment, and the next one returns to the checkpoint`()
-    throws
-  {
+  @Test func `a failed sync ends the environment; the next returns to the checkpoint`() throws {
     let peer = try PeerProcess("fail-sync", directory.store)
     #expect(
       peer.lines() == ["write done", "sync failed", "write unsynced", "anew [1]", "after [4]"])
@@ -229,8 +219,7 @@ import Testing
   }
 
   @Test(arguments: [DurabilityLevel.checkpointed, .scratch])
-  func `without its file of the machine's starts a store is refused`(level: DurabilityLevel) throws
-  {
+  func `without its file recovery a store is refused`(level: DurabilityLevel) throws {
     try Fixture.open(directory.store, options(level)).close()
     let boot = directory.store + "/recovery"
     let bytes = try Data(contentsOf: URL(fileURLWithPath: boot))

@@ -54,9 +54,7 @@ import Testing
       return value
     }
 
-    @Test func `checkpointed: no process calls anything synced after a sync of one has failed`()
-      throws
-    {
+    @Test func `checkpointed: after a failed sync no process calls anything synced`() throws {
       let peer = try peer()
       for word in ["open", "set 1", "sync"] { #expect(try peer.ask(word) == "done") }
       let mine = try Fixture.open(directory.store, options())
@@ -90,9 +88,7 @@ import Testing
       #expect(try recovered() == [1])
     }
 
-    @Test func `checkpointed: a write without a checkpoint of its own learns of a failed sync`()
-      throws
-    {
+    @Test func `checkpointed: a write without its own checkpoint learns of a failed sync`() throws {
       let (first, second) = try peersWithFailedSync()
       #expect(try second.ask("set 3") == "unsynced")
       #expect(try second.ask("compact") == "unsynced")
@@ -106,19 +102,14 @@ import Testing
       #expect(try recovered() == [4])
     }
 
-    @Test
-    func `checkpointed: the last process to close does not call saved what a failed sync lost`()
-      throws
-    {
+    @Test func `checkpointed: the last to close calls nothing saved after a failed sync`() throws {
       let (first, second) = try peersWithFailedSync()
       first.kill()
       #expect(try second.ask("close") == "unsynced")
       #expect(try recovered() == [1])
     }
 
-    @Test func `scratch: after a failed sync the store is emptied, and nobody is told otherwise`()
-      throws
-    {
+    @Test func `scratch: a failed sync empties the store, and nobody is told otherwise`() throws {
       let (first, second) = try peersWithFailedSync("open scratch")
       #expect(try first.ask("sync") == "unsynced")
       #expect(try second.ask("sync") == "unsynced")

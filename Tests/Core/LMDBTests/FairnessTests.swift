@@ -48,9 +48,7 @@ import Testing
     }
   }
 
-  @Test func `a write waits for its lock timeout, whose error names the process that writes`()
-    throws
-  {
+  @Test func `a write waits for its lock timeout; the error names the writing process`() throws {
     let peer = try PeerProcess("batches", directory.store, ["60000"], saying: "open")
     let environment = try Fixture.open(
       directory.store, Fixture.options(lockTimeout: .milliseconds(20)))
@@ -87,9 +85,7 @@ import Testing
     #expect(eventually { ended.isSet })
   }
 
-  @Test func `a sync behind a stopped writer gives up before one that waits half as long again`()
-    throws
-  {
+  @Test func `a sync behind a stopped writer gives up before one that waits longer`() throws {
     var options = Fixture.options(lockTimeout: .seconds(2), durability: .checkpointed)
     options.checkpointInterval = .milliseconds(100)
     let environment = try Fixture.open(directory.store, options)

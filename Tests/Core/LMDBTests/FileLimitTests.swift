@@ -20,13 +20,11 @@ import Testing
 
   /// Stores values of `size` bytes until no room is left, and returns the number of stored values.
   @discardableResult
-  private func fill(_ environment: Environment, from first: Int = 0, size: Int = 3000) throws
-    -> Int
-  {
+  private func fill(_ target: Environment, from first: Int = 0, size: Int = 3000) throws -> Int {
     var stored = first
     let error = failure {
       while stored < 1_000_000 {
-        try environment.set(Fixture.bytes(stored), Fixture.filling(stored, count: size))
+        try target.set(Fixture.bytes(stored), Fixture.filling(stored, count: size))
         stored += 1
       }
     }

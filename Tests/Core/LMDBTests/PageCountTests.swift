@@ -17,9 +17,7 @@ import Testing
   }
 
   /// Runs `body` in a write, and discards the changes.
-  func attempt(
-    _ environment: Environment, _ body: (inout WriteTransaction) throws -> Void
-  ) throws {
+  func attempt(_ environment: Environment, _ body: (inout WriteTransaction) throws -> Void) throws {
     do {
       try environment.write { transaction in
         try body(&transaction)

@@ -85,9 +85,7 @@ import Testing
     for _ in 0..<120 * TestSettings.trials {
       for number in 2..<Self.pages {
         fence.store(
-          random.chance(percent: 15)
-            ? random.bytes(Self.pageSize)
-            : page(number, &random),
+          random.chance(percent: 15) ? random.bytes(Self.pageSize) : page(number, &random),
           at: number * Self.pageSize)
       }
       let table = unsafe PageTable(

@@ -21,18 +21,13 @@ import Testing
     ("grow", ["-1"]), ("load", []), ("lock", []), ("power", ["durable"]),
     ("damage-cases", ["1", "1", "none"]), ("starved-client", ["hunger"]), ("unknown", []),
   ])
-  func `a peer without its arguments ends with its usage`(
-    scenario: String, arguments: [String]
-  ) throws {
+  func `a peer without arguments ends with usage`(scenario: String, arguments: [String]) throws {
     let peer = try PeerProcess(scenario, directory.store, arguments)
     #expect(peer.lines().last?.hasPrefix("usage: LarderPeer ") == true)
     #expect(try peer.end() == 64)
   }
 
-  @Test
-  func `a forked child can use nothing it inherited, may open the store itself, and harms nobody`()
-    throws
-  {
+  @Test func `a forked child uses nothing inherited, may open the store, harms nobody`() throws {
     let peer = try PeerProcess("fork", directory.store)
     let lines = (0..<9).map { _ in peer.line() ?? "-" }
     #expect(
@@ -88,9 +83,7 @@ struct `Several containers` {
     try PeerProcess(scenario, store, under: container)
   }
 
-  @Test func `a process with the id of another that has the store open is refused in words`()
-    throws
-  {
+  @Test func `a process with the id of another in the store is refused in words`() throws {
     let first = try peer("hold")
     #expect(first.line() == "open")
     #expect(try peer("hold").lines() == ["refused sameProcessID"])
@@ -105,8 +98,7 @@ struct `Several containers` {
     #expect(try Fixture.open(store).value([5]) == [6])
   }
 
-  @Test func `what a killed container left is freed when it starts again under the same id`() throws
-  {
+  @Test func `what a killed container left is freed at its next start with the same id`() throws {
     // Keeps the store open. Otherwise the next process would begin a new reader table without the slots of the killed process.
     let environment = try Fixture.open(store, Fixture.options(durability: .checkpointed))
     func slots() throws -> [ReaderTable.Reader] {
@@ -155,9 +147,7 @@ struct `Several containers` {
   private func acknowledged(_ peer: PeerProcess) -> [Int] { peer.lines().compactMap { Int($0) } }
 
   @Test(.timeLimit(.minutes(60)), arguments: levels)
-  func `one killed of three: the others go on, and every acknowledged write is there`(
-    level: DurabilityLevel
-  ) throws {
+  func `one of 3 killed: others go on, acknowledged writes stay`(level: DurabilityLevel) throws {
     var random = SeededRNG(seed: UInt64(seed))
     var peers = try (0..<3).map { try start($0, level) }
     var numbers: [Int] = []
@@ -175,9 +165,7 @@ struct `Several containers` {
   }
 
   @Test(.timeLimit(.minutes(60)), arguments: levels)
-  func `all killed at once, again and again: the numbering has no gap`(level: DurabilityLevel)
-    throws
-  {
+  func `all killed at once, again and again: numbers have no gap`(level: DurabilityLevel) throws {
     var random = SeededRNG(seed: UInt64(seed))
     var numbers: [Int] = []
     for round in 0..<rounds(8, level) {
@@ -205,8 +193,7 @@ struct `Several containers` {
   /// Expects that every record is whole and in order, that no number occurs twice, and that no printed number is missing.
   private func verify(_ numbers: [Int]) throws {
     let environment = try Fixture.open(directory.store, Fixture.options(durability: nil))
-    let verified = try Numbering.verify(environment)
-    let last = try #require(verified)
+    let last = try #require(try Numbering.verify(environment))
     #expect(Set(numbers).count == numbers.count, "LARDER_SEED=\(seed)")
     #expect(last >= numbers.max() ?? 0, "LARDER_SEED=\(seed)")
     environment.close()

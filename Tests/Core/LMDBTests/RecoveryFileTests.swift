@@ -23,9 +23,7 @@ import Testing
   }
 
   @Test(arguments: [DurabilityLevel.checkpointed, .scratch])
-  func `of a repeated creation belongs to the data file of the failed one, too`(
-    level: DurabilityLevel
-  ) throws {
+  func `of a repeated creation belongs to the failed one's data`(level: DurabilityLevel) throws {
     // Simulates with copies that a failed creation removes `data.mdb`, and that a power cut after a later creation restores it.
     try write(1, level)
     try directory.copy(["data.mdb"], to: "first")
@@ -36,9 +34,7 @@ import Testing
   }
 
   @Test(arguments: [DurabilityLevel.checkpointed, .scratch], [1, 2] as [UInt64])
-  func `a backup of the data beside newer files opens as it was`(
-    level: DurabilityLevel, boot: UInt64
-  ) throws {
+  func `a backup beside newer files opens as it was`(level: DurabilityLevel, boot: UInt64) throws {
     try write(1, level)
     try directory.copy(["data.mdb"], to: "backup")
     let writer = try Fixture.open(directory.store, options(level))
@@ -60,9 +56,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2] as [UInt64])
-  func `the data of a compact copy beside the files of its store open as they were`(boot: UInt64)
-    throws
-  {
+  func `the data of a compact copy beside its store's files open as before`(boot: UInt64) throws {
     try write(1, .checkpointed)
     let writer = try Fixture.open(directory.store, options(nil))
     try writer.set([5], [2])
@@ -111,9 +105,7 @@ import Testing
   }
 
   @Test(arguments: [DurabilityLevel.checkpointed, .scratch])
-  func `a store of an earlier version, whose files name nothing, is recovered`(
-    level: DurabilityLevel
-  ) throws {
+  func `a store of an earlier version without stamps is recovered`(level: DurabilityLevel) throws {
     try write(1, level)
     try DataStamp.none.write(to: directory.store + "/data.mdb")
     try writeVersion1()

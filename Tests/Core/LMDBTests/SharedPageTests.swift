@@ -62,9 +62,7 @@ extension `Writing over damage` {
           for key in [800, 1600] { try transaction.remove(key, from: second) }
         }
       } else {
-        for key in [800, 1600] {
-          try environment.write { _ = try $0.remove(key, from: second) }
-        }
+        for key in [800, 1600] { try environment.write { _ = try $0.remove(key, from: second) } }
       }
     }
     #expect(error == .damagedPage)
@@ -109,14 +107,11 @@ extension `Writing over damage` {
   enum PageInUse: CaseIterable { case leafThatWasRead, rootOfDatabases }
 
   @Test(arguments: PageInUse.allCases)
-  func `a page of the first write's path that is on a list of free pages is not freed`(
-    page: PageInUse
-  ) throws {
+  func `a page of the write's path on a list of free pages is not freed`(page: PageInUse) throws {
     self.environment.close()
     let references = try path(to: 3001)
-    let parent = references[references.count - 2]
-    let leaf = try bytes(at: parent, 6).reversed().reduce(0) { $0 << 8 | Int($1) }
     let data = try Data(contentsOf: file)
+    let leaf = word(data, references[references.count - 2], 6)
     let number = page == .leafThatWasRead ? leaf : word(data, newestMeta(data) + 128)
     try putOnFreeList(number)
     let environment = try Fixture.open(directory.store)
@@ -138,27 +133,20 @@ extension `Writing over damage` {
   enum PageElsewhere: CaseIterable { case leaf, branch, valueHead, valueInside }
 
   private func number(of page: PageElsewhere) throws -> Int {
-    let references = try path(to: 400)
-    func child(_ reference: Int) throws -> Int {
-      try bytes(at: reference, 6).reversed().reduce(0) { $0 << 8 | Int($1) }
-    }
+    let (data, references) = (try Data(contentsOf: file), try path(to: 400))
     let leaf = references.count - 1
-    let value = try #require(try bytes(at: references[leaf] + 4, 2).first == 1 ? leaf : nil)
-    let head = try bytes(at: references[value] + 16, 8).reversed().reduce(0) { $0 << 8 | Int($1) }
+    try #require(word(data, references[leaf] + 4, 1) == 1)
+    let head = word(data, references[leaf] + 16)
     return switch page {
-    case .leaf: try child(references[leaf - 1])
-    case .branch: try child(references[0])
+    case .leaf: word(data, references[leaf - 1], 6)
+    case .branch: word(data, references[0], 6)
     case .valueHead: head
     case .valueInside: head + 1
     }
   }
 
   @Test(arguments: PageElsewhere.allCases)
-  func
-    `a page that the first write does not come to and that is on a list of free pages is not written over`(
-      page: PageElsewhere
-    ) throws
-  {
+  func `a page elsewhere on a list of free pages is not written over`(page: PageElsewhere) throws {
     self.environment.close()
     let number = try number(of: page)
     try putOnFreeList(number)
@@ -223,9 +211,7 @@ extension `Writing over damage` {
   }
 
   /// The key of the first record at or after `start`. Without `start`, the next key of the scan. Nil at the end and at damage.
-  private func scanned(
-    _ cursor: inout Cursor, from start: Int?, forward: Bool
-  ) -> [UInt8]? {
+  private func scanned(_ cursor: inout Cursor, from start: Int?, forward: Bool) -> [UInt8]? {
     do {
       if let start { return try cursor.seek(Fixture.bytes(start).span)?.key.array }
       return try (forward ? cursor.next() : cursor.previous())?.key.array

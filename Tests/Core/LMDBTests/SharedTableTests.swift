@@ -162,10 +162,7 @@ import Testing
     #expect(second.replace(count: 64) { _, _ in } && first.count == 64)
   }
 
-  @Test
-  func `a replacement by a layout of another build ends the use of the file, without a contest`()
-    throws
-  {
+  @Test func `a replacement by another build's layout ends the use without a contest`() throws {
     let mine = SharedWords.of(environment)
     let other = SharedWords.of(environment, layout: 2)
     #expect(mine.open(making: 64) && other.open(making: 64))

@@ -14,9 +14,7 @@ import Testing
   }
 
   @Test(arguments: 6...40)
-  func `with few descriptors a store opens and is written, or an error is thrown`(
-    limit: Int
-  ) throws {
+  func `with few descriptors a store opens and is written, or throws an error`(limit: Int) throws {
     let peer = try PeerProcess("starved", directory.store, under: limited("ulimit -n \(limit)"))
     let lines = peer.lines()
     let status = try peer.end()
@@ -42,9 +40,7 @@ import Testing
   }
 
   @Test(arguments: ["<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"])
-  func `standard descriptors that the parent has closed never become files of the store`(
-    closed: String
-  ) throws {
+  func `standard descriptors closed by the parent never become store files`(closed: String) throws {
     let peer = try PeerProcess(
       "standard-descriptors", directory.store, under: ["sh", "-c", "exec \"$0\" \"$@\" \(closed)"])
     #expect(try peer.end() == 0)
@@ -59,9 +55,7 @@ import Testing
     }
   }
 
-  @Test func `a write beyond the process's limit of file sizes is an error, and all else stays`()
-    throws
-  {
+  @Test func `a write beyond the limit of file sizes is an error, and all else stays`() throws {
     // 8195 blocks of 512 bytes are no multiple of the page size, so the system cuts off one write within a page.
     let peer = try PeerProcess(
       "fill", directory.store, under: limited("ulimit -f 8195"),
@@ -83,8 +77,7 @@ import Testing
     try environment.set(Fixture.bytes(0), [1])
   }
 
-  @Test func `a store needs no more address space than the process has, and its map grows`() throws
-  {
+  @Test func `a store fits the address space of the process, and its map grows`() throws {
     // The limit is 3 GB, because the Swift libraries and the debug build already take several hundred megabytes.
     let peer = try PeerProcess(
       "fill-in-little-space", directory.store, ["200"], under: limited("ulimit -v 3000000"))

@@ -95,9 +95,7 @@ func openError(_ call: () throws(OpenError) -> Void) -> OpenError? {
   }
 }
 
-func refusal(
-  _ path: String, _ options: EnvironmentOptions = Fixture.options()
-) -> OpenError.Kind? {
+func refusal(_ path: String, _ options: EnvironmentOptions = Fixture.options()) -> OpenError.Kind? {
   openError { () throws(OpenError) in try Fixture.open(path, options).close() }?.kind
 }
 

@@ -49,9 +49,7 @@ import Testing
     }
   }
 
-  private func change(
-    _ environment: Environment, round: Int, _ content: inout Content
-  ) throws {
+  private func change(_ environment: Environment, round: Int, _ content: inout Content) throws {
     for _ in 0..<5 {
       try environment.write { transaction in
         for database in [.main] + environment.databases {

@@ -74,9 +74,7 @@ import Testing
     #expect(removed)
   }
 
-  @Test func `a key of no or of more than 511 bytes is an error to write and absent to read`()
-    throws
-  {
+  @Test func `a key of 0 or over 511 bytes is an error to write and absent to read`() throws {
     let badSize = LMDBError(code: -30_781)
     for length in [0, 512, 4000] {
       let key = Fixture.filling(1, count: length)
@@ -172,9 +170,7 @@ import Testing
   }
 
   @Test(arguments: [(1, 0), (1, 14), (1, 16), (2, 0), (2, 10), (2, 12), (2, 14), (2, 18)])
-  func `a damaged page is met before LMDB meets it, and every later write is refused`(
-    flags: Int, offset: Int
-  ) throws {
+  func `LMDB meets no damaged page; later writes are refused`(flags: Int, offset: Int) throws {
     var random = SeededRNG(seed: TestSettings.seed)
     let page = try #require(try pages(flags: flags).randomElement(using: &random))
     try change(page * Self.pageSize) { $0[offset] ^= 0x55 }
