@@ -175,9 +175,7 @@ package enum Numbering {
       expected += 1
       let filling = Fixture.filling(expected, count: expected % 6000)
       guard Fixture.number(record.key) == expected, record.value.extracting(8...).array == filling
-      else {
-        return nil
-      }
+      else { return nil }
     }
     return expected == last ? last : nil
   }

@@ -184,9 +184,7 @@ extension Peer {
     let opened = try Store(at: store)
     let temporary = try Store.temporary()
     try temporary.namespace("notes").set("v", for: "k")
-    for key in ["a", "b", "c"] {
-      let _: String? = try opened.namespace("notes").value(for: key)
-    }
+    for key in ["a", "b", "c"] { let _: String? = try opened.namespace("notes").value(for: key) }
     Self.kept.withLock { $0 = [opened, temporary] }
     Peer.say(temporary.path)
   }

@@ -73,8 +73,7 @@ final class RemovalRun: Sendable {
     }
     let (isUnchanged, pause) = (random.next(in: 0..<4) == 0, random.next(in: 0..<4))
     // In a third of the steps, reads all keys with the tags of `key`.
-    let keys =
-      random.next(in: 0..<3) == 0 ? (0..<Self.keys).filter { $0 % 2 == key % 2 } : [key]
+    let keys = random.next(in: 0..<3) == 0 ? (0..<Self.keys).filter { $0 % 2 == key % 2 } : [key]
     let floors = keys.map { floor(name, $0) }
     let load: @Sendable (CachedValue<String>?) async throws -> Loaded<String> = {
       [self] known in
@@ -86,9 +85,7 @@ final class RemovalRun: Sendable {
     do {
       let results: [CacheResult<String>?]
       if keys.count == 1 {
-        results = [
-          try await caches[name].result(for: "\(key)", options: options, load: load)
-        ]
+        results = [try await caches[name].result(for: "\(key)", options: options, load: load)]
       } else {
         results = try await caches[name].results(for: keys.map { "\($0)" }, options: options) {
           missing in

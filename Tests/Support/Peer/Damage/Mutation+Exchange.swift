@@ -51,9 +51,7 @@ extension Mutation {
     let alike =
       flags == [4]
       ? others.filter { data.word64($0 * Self.pageSize + 8) >> 32 == length } : others
-    guard
-      let other = (alike.isEmpty ? others : alike).randomElement(using: &random)
-    else { return }
+    guard let other = (alike.isEmpty ? others : alike).randomElement(using: &random) else { return }
     data.set(UInt64(other), at: one.offset, size: one.size)
     hasOldPages = true
     note("\(one.name) leads to page \(other) instead of \(one.page)")

@@ -37,9 +37,7 @@ struct Mutation {
   // MARK: - The data file
 
   /// The kind of a page, which the first bytes of the page show.
-  private enum Kind: String, CaseIterable {
-    case meta, branch, leaf, overflow, other
-  }
+  private enum Kind: String, CaseIterable { case meta, branch, leaf, overflow, other }
 
   private func kind(of page: Int, in data: Data) -> Kind {
     switch data.word16(page * Self.pageSize + 10) {
