@@ -22,6 +22,10 @@
         return try await store(reception, received)
       } catch {
         cache.report(error)
+        // A response that is too large for a limit of the store still replaces the stored response.
+        if (error as? LarderError)?.code == .overLimit {
+          do { try await remove(reception.removes) } catch { cache.report(error) }
+        }
         return nil
       }
     }

@@ -105,11 +105,13 @@ struct CacheTests {
     #expect(fixture.origin.count == 3)
   }
 
-  @Test
-  func `a new response ends the use of the older one even if its body is too long to be stored`()
-    async throws
-  {
-    let fixture = try Fixture(.page("max-age=100"), policy: HTTPCachePolicy(largestBody: 2500))
+  @Test(arguments: [2500, 1_000_000])
+  func `a new response ends the use of the older one even if its body is too long to be stored`(
+    largestBody: Int
+  ) async throws {
+    let policy = HTTPCachePolicy(largestBody: largestBody)
+    let fixture = try Fixture(.page("max-age=100"), policy: policy)
+    try fixture.store.declare(Rules(largestValue: 2500), for: "http")
     _ = try await fixture.get()
     fixture.origin.become(.giving([("Cache-Control", "max-age=100")]) { .pieces })
     #expect(try await fixture.get("/a", [("Cache-Control", "no-cache")]).body.utf8.count == 5000)
