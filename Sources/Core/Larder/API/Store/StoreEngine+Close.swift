@@ -33,20 +33,13 @@ extension StoreEngine {
   /// Does the deinitializer's work when the process exits. Closes nothing, because other threads may still use the store.
   func endWithProcess() {
     guard !environment.isWriting else { return }
-    if isTemporary.load(ordering: .relaxed) {
-      removeFiles()
-    } else {
-      flushLast()
-    }
+    if isTemporary.load(ordering: .relaxed) { removeFiles() } else { flushLast() }
   }
 
   func close() throws(LarderError) {
     try checkNotWriting("closing")
-    guard environment.isOpen else {
-      // If LMDB, the disk, a read or a write prevented the release of the locks at the first close, this call tries again.
-      environment.close()
-      return try reportClosingFailure()
-    }
+    // If LMDB, the disk, a read or a write prevented the release of the locks at the first close, this call tries again.
+    guard environment.isOpen else { return try endClosing(environment.close()) }
     // Commits the accepted writes before anything is released.
     writes.queue.close(self)
     reader.buffer?.stop()
@@ -59,17 +52,17 @@ extension StoreEngine {
       }
       if isWritable.load(ordering: .relaxed) { try flush() }
     }
+    try endClosing(isReleased)
+  }
+
+  /// Throws if the locks are not released, and once if a power failure would lose the last writes.
+  private func endClosing(_ isReleased: Bool) throws(LarderError) {
     if !isReleased {
       throw LarderError(
         .busy, "\(environment.path) is closed, but a read or a write of it does not end",
         hint: "end it, and close the store again")
     }
-    if isTemporary.load(ordering: .relaxed) { removeFiles() }
-    try reportClosingFailure()
-  }
-
-  /// Throws if a power failure would lose the last writes. Throws this error only once.
-  private func reportClosingFailure() throws(LarderError) {
+    if isTemporary.load(ordering: .relaxed), !environment.isForked { removeFiles() }
     guard let failure = environment.takeClosingFailure() else { return }
     let cause = error(failure)
     throw LarderError(
