@@ -13,7 +13,6 @@ extension Peer {
     return status
   }
 
-  /// Runs `child` in a forked process, and waits until the forked process ends.
   private func inChild(_ child: () throws -> Void) {
     let process = cFork()
     if process == 0 {

@@ -19,10 +19,9 @@ extension Peer {
     let opened = try Store(at: store)
     let notes = opened.namespace("notes")
     func use() throws -> Int {
-      try (0..<argument(0)).filter {
+      try (0..<argument(0)).count {
         try notes.contains("\($0)") && notes.value(for: "\($0)") == "v"
       }
-      .count
     }
     Peer.say("\(try use())")
     try untilEndOfInput {
