@@ -15,9 +15,7 @@ import Testing
   }
 
   @Test(arguments: Harm.allCases)
-  func `a table that is lost, old, damaged or another store's changes nothing that is read`(
-    _ harm: Harm
-  ) throws {
+  func `a lost, old, damaged or foreign table changes nothing that is read`(_ harm: Harm) throws {
     try withTemporaryDirectory { path in
       var random = SeededRNG(seed: seed)
       let table = path + "/s/access"
@@ -79,9 +77,7 @@ import Testing
     try #require(try notes.bytes("\(key)") == value, "LARDER_SEED=\(seed), step \(step)")
   }
 
-  @Test func `a table that somebody writes nonsense into meanwhile changes nothing that is read`()
-    throws
-  {
+  @Test func `nonsense that somebody writes into a table changes nothing that is read`() throws {
     try withStore { store, _ in
       var random = SeededRNG(seed: seed)
       let notes = store.namespace("notes")

@@ -64,11 +64,7 @@ private func hash(_ number: Int) -> UInt64 {
   }
 
   @Test(arguments: [1, 10, 50, 1000, 100_000, 50_000_000])
-  func
-    `ghosts live four times as many evictions as there are entries, in small and large namespaces`(
-      _ entries: UInt64
-    ) throws
-  {
+  func `ghosts live four times as many evictions as there are entries`(_ entries: UInt64) throws {
     var state = QueueState()
     state.policy.evictions = 3_000_000_017
     // These calls simulate the growth of a namespace to `entries` entries.
@@ -217,9 +213,7 @@ extension AccessTable {
     #expect(after &- before <= 16 * 32)
   }
 
-  @Test func `a table whose clock has come to its end goes on with a new one, and all it knows`()
-    throws
-  {
+  @Test func `a table whose clock ends goes on with a new one, and all it knows`() throws {
     let start = now
     table.touch(hash(1), in: start + 100)
     table.touch(hash(2), in: start + 50_000)

@@ -78,9 +78,7 @@ struct Color: Codable, Equatable, Sendable {
     #expect(try colors.value(for: 1) == nil, "not from memory either")
   }
 
-  @Test func `a value that no longer decodes is a counted miss that gives way to the next write`()
-    throws
-  {
+  @Test func `an undecodable value is a counted miss and gives way to the next write`() throws {
     let colors = store.cache(of: Color.self, in: "colors")
     try store.namespace("colors").set("{\"id\": \"not a number\"}", for: 4)
     for _ in 0..<2 { #expect(try colors.value(for: 4) == nil) }
@@ -113,9 +111,7 @@ struct Color: Codable, Equatable, Sendable {
     #expect(try store.namespaces().map(\.name) == ["evens"])
   }
 
-  @Test func `the rules of a cache are declared with its first write and hold for everybody`()
-    throws
-  {
+  @Test func `the first write of a cache declares its rules, which hold for everybody`() throws {
     let rules = Rules(expires: .after(.minutes(1)))
     let colors = store.cache(of: Color.self, in: "colors", rules: rules)
     #expect(try colors.value(for: 1) == nil)

@@ -44,9 +44,7 @@ import Testing
     #expect(try colors.namespace.reads == ReadCounters())
   }
 
-  @Test func `iteration of a prefix goes on while others write, and ends when it is cleared`()
-    throws
-  {
+  @Test func `iteration of a prefix goes on during writes, and ends with a clear`() throws {
     for number in 0..<600 { try colors.set(Color(name: "x"), for: "a\(number)") }
     try colors.set(Color(name: "other"), for: "b")
     var seen = 0
@@ -135,9 +133,7 @@ import Testing
     #expect(Set([one, two].map { Owner(Key("k"), in: $0) }).count == 2)
   }
 
-  @Test func `two spellings of a name are two namespaces, and each has its own figures`()
-    async throws
-  {
+  @Test func `two spellings of a name are two namespaces, each with its figures`() async throws {
     let names = ["caf\u{e9}", "cafe\u{301}"]
     let caches = names.map { store.cache(of: Int.self, in: $0) }
     for (number, cache) in caches.enumerated() {

@@ -63,9 +63,7 @@ import Testing
     try store.close()
   }
 
-  @Test func `a process that is killed while it publishes leaves nothing out and nothing wrong`()
-    async throws
-  {
+  @Test func `a process killed while it publishes leaves nothing out or wrong`() async throws {
     let directory = TemporaryDirectory()
     var random = SeededRNG(seed: Int(TestSettings.seed))
     // A ring that grows with the store would forget older changes, so the ring has its final size from the start.
@@ -118,9 +116,7 @@ import Testing
     }
   }
 
-  @Test func `a watcher whose lease had ended learns that it may have missed something`()
-    async throws
-  {
+  @Test func `a watcher whose lease ended learns that it may have missed something`() async throws {
     let machine = Machine()
     let directory = TemporaryDirectory()
     let store = try Store(at: directory.path + "/s", options: machine.options)

@@ -138,9 +138,7 @@ import Testing
     #expect(await watch.next()?.key == Key("seen"))
   }
 
-  @Test func `a watcher that is overtaken while it reads sees nothing twice and nothing wrong`()
-    async throws
-  {
+  @Test func `a watcher overtaken while it reads sees nothing twice or wrong`() async throws {
     let store = try Store.temporary(options: with(Store.Options()) { $0.hooks.changeSlots = 64 })
     let changes = store.changes()
     let total = 6000

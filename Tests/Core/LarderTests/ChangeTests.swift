@@ -38,9 +38,7 @@ import Testing
     #expect(seen[3].time?.duration(to: seen[4].time!) == .seconds(6))
   }
 
-  @Test func `a watcher of one namespace sees that one, whatever it is called and cleared`()
-    async throws
-  {
+  @Test func `a watcher of a namespace sees that one, even renamed and cleared`() async throws {
     let (a, b) = (store.namespace("a"), store.namespace("b"))
     var watch = a.changes().makeAsyncIterator()
     try await b.set("v", for: 1)

@@ -24,8 +24,7 @@ import Testing
     for (key, value) in values { try notes.set(value, for: key, Self.attributes) }
   }
 
-  @Test func `a flip of any byte of a record makes a counted miss and never a wrong value`() throws
-  {
+  @Test func `a flip of any byte of a record is a counted miss and never a wrong value`() throws {
     for (key, value) in values {
       let count = try notes.record(key).count
       let places = Array(0..<min(count, 140)) + [count / 2, count - 1]
@@ -87,9 +86,7 @@ import Testing
     }
   }
 
-  @Test func `a large value that was verified before is verified again when its record changed`()
-    throws
-  {
+  @Test func `a verified large value is verified again when its record changed`() throws {
     #expect(try notes.bytes("large") == values["large"])
     let record = try notes.record("large")
     for place in 0..<(try notes.header("large").size) {

@@ -59,9 +59,7 @@ struct DiskLimitTests {
     }
   }
 
-  @Test func `a reader that does not end makes writes fail by its name, and nothing is evicted`()
-    throws
-  {
+  @Test func `an endless reader makes writes fail by its name, and nothing is evicted`() throws {
     try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
       for index in 0..<600 { try notes.set([UInt8](repeating: 1, count: 5000), for: "\(index)") }
       let peer = try PeerProcess("larder-hold", store.path, saying: "holding")
@@ -91,9 +89,7 @@ struct DiskLimitTests {
     }
   }
 
-  @Test func `a limit can be set below the file, raised and lifted, and binds other processes`()
-    throws
-  {
+  @Test func `a limit may be below the file, rise and end, and binds other processes`() throws {
     try withStoreOnDisk(unflushed()) { store, notes in
       for index in 0..<1000 { try notes.set([UInt8](repeating: 1, count: 8000), for: "\(index)") }
       try store.sync()
@@ -197,8 +193,7 @@ struct DiskLimitTests {
     try large.close()
   }
 
-  @Test func `the map fits the default limit before the first read, which may hold a write`() throws
-  {
+  @Test func `the map fits the default limit before a first read that may hold a write`() throws {
     try Store.leave(at: path + "/store")
     let store = try Store(at: path + "/store")
     let notes = store.namespace("notes")
@@ -222,11 +217,7 @@ struct DiskBatchTests {
   }
 
   @Test(arguments: [5_000_000, 8_000_000])
-  func
-    `a batch that is too large for the free pages succeeds when it is repeated, and so do later ones`(
-      disk: Int
-    ) throws
-  {
+  func `a batch beyond the free pages succeeds if repeated, so do later ones`(disk: Int) throws {
     var random = SeededRNG()
     try withStoreOnDisk(unflushed(disk: disk)) { store, notes in
       try fill(notes, &random)

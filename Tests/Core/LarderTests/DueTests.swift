@@ -97,9 +97,7 @@ import Testing
     #expect(try many.count() == 3000)
   }
 
-  @Test func `a writer removes what has expired in its namespace, at most as much as it looks at`()
-    throws
-  {
+  @Test func `a writer removes what expired in its namespace, at most what it looks at`() throws {
     for name in ["a", "b", "c"] {
       for number in 0..<10 {
         try store.namespace(name).set(
@@ -138,9 +136,7 @@ import Testing
     #expect(try removeExpired(store, in: notes, limit: 10).entries == 5)
   }
 
-  @Test func `what has expired leaves before anything is evicted, and no more than is needed`()
-    throws
-  {
+  @Test func `what has expired leaves before any eviction, and no more than is needed`() throws {
     try store.declare(Rules(limits: Limits(entries: 10), eviction: .fifo), for: "notes")
     for number in 0..<10 {
       try notes.set("v", for: number, expires: number < 5 ? .never : .after(.seconds(1)))
@@ -167,10 +163,7 @@ import Testing
     #expect(try store.namespace("z").removals[.expired] == 1)
   }
 
-  @Test
-  func `a namespace that evicts nothing finds what has expired behind all that was refreshed`()
-    throws
-  {
+  @Test func `a namespace without evictions finds expired entries behind refreshed ones`() throws {
     try store.declare(Rules(limits: Limits(entries: 600), eviction: .refuse), for: "notes")
     for number in 0..<600 {
       try notes.set("v", for: number, expires: .after(number < 599 ? .seconds(1) : .seconds(2)))

@@ -174,8 +174,7 @@ import Testing
     }
   }
 
-  @Test func `a checkpoint that the disk does not take is the reason of every later error`() throws
-  {
+  @Test func `a checkpoint that the disk refuses is the reason of every later error`() throws {
     let lines = try lines("checkpoint", under: [])
     #expect(lines.map { $0.split(separator: " ")[0] } == ["break", "sync", "set", "get", "open"])
     for line in lines { #expect(!line.contains("MDB_") && !line.contains("no remedy"), "\(line)") }

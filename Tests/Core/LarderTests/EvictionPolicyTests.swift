@@ -54,9 +54,7 @@ import Testing
     }
   }
 
-  @Test func `with sizes the bytes stay within the capacity, and the window within its target`()
-    throws
-  {
+  @Test func `with sizes the bytes keep to the capacity, and the window to its target`() throws {
     var random = SeededRNG()
     var cache = SimulatedNamespace(capacity: 50_000, table: store.engine.access)
     cache.countsBytes = true
@@ -121,9 +119,7 @@ import Testing
   }
 
   @Test(arguments: [StoreLimits(bytes: 2_000_000), StoreLimits(disk: 4_000_000)])
-  func `a flood in one namespace leaves the guaranteed bytes of others alone`(limits: StoreLimits)
-    throws
-  {
+  func `a flood in a namespace costs no guaranteed bytes of others`(limits: StoreLimits) throws {
     try store.declare(limits)
     try store.declare(Rules(limits: Limits(guaranteed: 100_000)), for: "hot")
     let hot = store.namespace("hot")
@@ -173,8 +169,7 @@ import Testing
     #expect(try store.namespace("a").info()?.declared.limits.guaranteed == 500)
   }
 
-  @Test func `a namespace that is full does not evict what takes guaranteed bytes with it`() throws
-  {
+  @Test func `a full namespace does not evict what takes guaranteed bytes with it`() throws {
     try store.declare(Rules(limits: Limits(guaranteed: 300)), for: "images")
     try store.declare(Rules(limits: Limits(entries: 1), eviction: .fifo), for: "articles")
     let (articles, images) = (store.namespace("articles"), store.namespace("images"))

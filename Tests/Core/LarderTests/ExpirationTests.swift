@@ -73,8 +73,7 @@ import Testing
       ])
   }
 
-  @Test func `however many were refreshed or are waiting for a purge, the answer is exact`() throws
-  {
+  @Test func `however many were refreshed or wait for a purge, the answer is exact`() throws {
     let start = clock.now
     try store.write { batch in
       for index in 0..<15_000 {
@@ -129,9 +128,7 @@ import Testing
   }
 
   @Test(arguments: [Eviction.adaptive, .refuse])
-  func `overwriting with a later deadline writes the entry and no index`(eviction: Eviction)
-    throws
-  {
+  func `overwriting with a later deadline writes an entry and no index`(eviction: Eviction) throws {
     try filled(eviction)
     let before = try indexes()
     clock.advance(by: .minutes(10))

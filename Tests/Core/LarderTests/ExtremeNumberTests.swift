@@ -192,9 +192,7 @@ import Testing
   }
 
   @Test(arguments: [UInt64.max, .max - 1, 1 << 63] as [UInt64])
-  func `a position of any number in the file of changes stops no writer and no reader`(
-    head: UInt64
-  ) async throws {
+  func `no position in the file of changes stops a writer or a reader`(head: UInt64) async throws {
     let store = try Store.temporary()
     let notes = store.namespace("notes")
     try await notes.set("v", for: "k")

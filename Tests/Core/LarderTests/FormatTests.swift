@@ -187,9 +187,7 @@ import Testing
     }
   }
 
-  @Test func `a record of the expiry index has the positions that were put into it, in order`()
-    throws
-  {
+  @Test func `a record of the expiry index has the positions put into it, in order`() throws {
     let id = NamespaceID(rawValue: 3)
     var random = SeededRNG(seed: TestSettings.seed)
     for _ in 0..<200 {

@@ -12,10 +12,7 @@ import Testing
 
   private func text(_ bytes: [UInt8]?) -> String { String(decoding: bytes ?? [], as: UTF8.self) }
 
-  @Test
-  func `writes of one key are made in the order in which they came, whatever fails among them`()
-    async throws
-  {
+  @Test func `writes of one key are made in their order, whatever fails among them`() async throws {
     let stopped = Tally()
     try await whileHeld(store, until: 12) {
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -41,9 +38,7 @@ import Testing
     #expect(try notes.text("log") == "0 2 3 5 6 8 9 11 ")
   }
 
-  @Test func `a change that throws leaves nothing, though it changed no size and no count`()
-    async throws
-  {
+  @Test func `a change that throws leaves nothing, though no size or count changed`() async throws {
     try await notes.set("1", for: "a")
     try await whileHeld(store, until: 2) {
       let failing = Task {
@@ -62,10 +57,7 @@ import Testing
     #expect(try notes.text("b") == "3")
   }
 
-  @Test
-  func `a task cancelled before the commit begins has written nothing, though its write has run`()
-    async throws
-  {
+  @Test func `a task cancelled before its commit wrote nothing, though it has run`() async throws {
     let reached = DispatchSemaphore(value: 0)
     let goOn = DispatchSemaphore(value: 0)
     let runs = Tally()
@@ -125,9 +117,7 @@ import Testing
     #expect(try full.count() == 1 && notes.count() == 2)
   }
 
-  @Test func `closing waits for the writes that were accepted, and refuses those that come later`()
-    async throws
-  {
+  @Test func `closing waits for accepted writes, and refuses those that come later`() async throws {
     let path = TemporaryDirectory.unusedPath
     defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try Store(at: path)
@@ -153,8 +143,7 @@ import Testing
     try again.verifyAndClose()
   }
 
-  @Test func `of many that replace the same version one does, and an update sees it`() async throws
-  {
+  @Test func `of many that replace one version one does, and an update sees it`() async throws {
     try await notes.set("0", for: "a")
     let version = try #require(try notes.entry(for: "a")?.version)
     let winners = Shared<[Int]>([])
@@ -208,8 +197,7 @@ import Testing
     for key in 0..<20 where key != 7 { #expect(try notes.text(key) == "group") }
   }
 
-  @Test func `if another process does not let the writer in, each of a group is told`() async throws
-  {
+  @Test func `if another process keeps the writer out, each of a group is told`() async throws {
     let path = TemporaryDirectory.unusedPath
     defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try Store(at: path, options: Store.Options(lockTimeout: .milliseconds(300)))

@@ -33,9 +33,7 @@ import Testing
     #expect(try notes.count() == 0)
   }
 
-  @Test func `an entry that is used once in each interval stays, though nothing is ever written`()
-    throws
-  {
+  @Test func `an entry used once in each interval stays, though nothing is written`() throws {
     try notes.set("v", for: "k")
     let version = try notes.entry(for: "k")?.version
     let written = try notes.entry(for: "k")?.written
@@ -102,9 +100,7 @@ import Testing
       { store, notes in try store.write { try $0.value(for: "k", in: notes) != nil } },
       { try !$1.setIfAbsent("w", for: "k") },
     ] as [@Sendable (Store, Store.Namespace) throws -> Bool])
-  func `every way to read a value is use`(
-    read: @Sendable (Store, Store.Namespace) throws -> Bool
-  ) throws {
+  func `any way to read is use`(read: @Sendable (Store, Store.Namespace) throws -> Bool) throws {
     try notes.set("v", for: "k")
     clock.advance(by: .seconds(1000))
     let isFound = try read(store, notes)
@@ -131,9 +127,7 @@ import Testing
       { try $0.namespace("other").set("v", for: "k") }, { try $0.purge() },
       { try $0.namespace("other").remove("k") },
     ] as [@Sendable (Store) throws -> Void])
-  func `use is put down by the next write, and by a purge`(
-    write: @Sendable (Store) throws -> Void
-  ) throws {
+  func `the next write and a purge put down a use`(write: @Sendable (Store) throws -> Void) throws {
     try notes.set("v", for: "k")
     clock.advance(by: .seconds(1000))
     #expect(try notes.text("k") == "v")
@@ -158,10 +152,7 @@ import Testing
     }
   }
 
-  @Test
-  func `what was used before its end is there for this process though nobody has written it yet`()
-    throws
-  {
+  @Test func `a used entry is there for this process though nobody wrote the use yet`() throws {
     for number in 0..<200 { try notes.set("v", for: number) }
     clock.advance(by: .seconds(1650))
     for number in 0..<200 { #expect(try notes.text(number) == "v") }

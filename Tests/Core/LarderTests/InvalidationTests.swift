@@ -101,8 +101,7 @@ import Testing
     #expect(try notes.bytes("k50") == [5])
   }
 
-  @Test func `later writes carry on, a few at a time, and what carries the tag since stays`() throws
-  {
+  @Test func `later writes carry on, a few at a time, and what has the tag since stays`() throws {
     try notes.fill((0..<100).map { "k\($0)" }, .with(tags: ["t"]))
     try begin(["t"], in: store, removing: 10)
     try notes.set([7], for: "k99", .with(tags: ["t"]))

@@ -91,9 +91,7 @@ import Testing
     #expect(try store.verify().faults == [])
   }
 
-  @Test func `every read misses an impossible key or name, and every write refuses it`()
-    async throws
-  {
+  @Test func `every read misses an impossible key or name, every write refuses it`() async throws {
     let store = try Store.temporary()
     let possible = store.cache(TextCodec(), in: "notes")
     try await possible.set("v", for: "k")

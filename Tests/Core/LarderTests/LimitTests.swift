@@ -19,9 +19,7 @@ struct LimitTests: StoreSuite {
     #expect(try notes.removals[.evictedForEntries] == 30)
   }
 
-  @Test func `a value larger than all that the namespace may hold is refused and costs nothing`()
-    throws
-  {
+  @Test func `a value larger than its namespace's limit is refused and costs nothing`() throws {
     try store.declare(Rules(limits: Limits(bytes: 100)), for: "notes")
     try notes.set("here", for: "a")
     let error = #expect(throws: LarderError.self) {

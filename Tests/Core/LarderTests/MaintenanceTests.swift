@@ -76,9 +76,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [1800, 3600]) func `it runs at its interval and not before`(seconds: Int)
-    async throws
-  {
+  @Test(arguments: [1800, 3600])
+  func `it runs at its interval and not before`(seconds: Int) async throws {
     let interval = Duration.seconds(seconds)
     let upkeep = try log.maintenance(of: store, every: interval)
     try await store.namespace("notes").set("v", for: 0, expires: .after(interval))

@@ -128,10 +128,7 @@ import Testing
     #expect(try notes.count() == 100)
   }
 
-  @Test
-  func `the caches of a store share its limit, and a scan through one leaves others their part`()
-    throws
-  {
+  @Test func `caches share the store's limit, and a scan leaves others their part`() throws {
     try store.declare(StoreLimits(memory: 10_000))
     let hot = store.cache(CountingCodec(), in: "hot")
     let scanned = cache(store, .default)

@@ -39,9 +39,7 @@ import Testing
     #expect(reads.hits == 7 && reads.memoryHits == 6)
   }
 
-  @Test func `a request that may load is a miss of the memory whatever the store has`()
-    async throws
-  {
+  @Test func `a request that may load is a memory miss whatever the store has`() async throws {
     let store = try Store.temporary()
     let notes = store.cache(codec, in: "notes")
     #expect(try await notes.value(for: "k") { "v" } == "v")

@@ -26,9 +26,7 @@ import Testing
     #expect(try store.namespaces().map(\.name).sorted() == possible.sorted())
   }
 
-  @Test func `what nothing holds and has nothing to count is forgotten, and comes back as it was`()
-    throws
-  {
+  @Test func `what is unheld and has no counts is forgotten, and comes back as it was`() throws {
     let held = store.namespace("held")
     try held.set("v", for: "k")
     store.namespace("counting").handle.count(.served)
@@ -94,8 +92,7 @@ import Testing
     #expect(try store.state.generation == generation)
   }
 
-  @Test func `clearing empties at once, keeps rules and counts, and is reclaimed in steps`() throws
-  {
+  @Test func `a clear empties at once, keeps rules and counts, and reclaims in steps`() throws {
     let attributes = EntryAttributes.with(expires: .after(.hours(1)), tags: ["t"])
     for number in 0..<1500 {
       let value = [UInt8](repeating: 1, count: number % 100 == 0 ? 9000 : 10)

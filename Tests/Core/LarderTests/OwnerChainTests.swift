@@ -36,9 +36,7 @@ import Testing
   }
 
   @Test(arguments: ["remove", "expire", "batch"])
-  func `a chain of 20,000 owners goes, in bounded transactions and on a small stack`(
-    how: String
-  ) throws {
+  func `a chain of 20,000 owners goes in bounded commits and on a small stack`(how: String) throws {
     try makeChain(20_000)
     try notes.set("stays", for: "other")
     let commits = try commits {
@@ -102,9 +100,7 @@ import Testing
   }
 
   @Test(arguments: [Eviction.fifo, .adaptive], [nil, 1, 2])
-  func `an overwrite evicts none of its owners, however far up`(
-    eviction: Eviction, expires: Int?
-  ) throws {
+  func `an overwrite evicts no owner, however far up`(eviction: Eviction, expires: Int?) throws {
     try store.declare(Rules(limits: Limits(bytes: 4), eviction: eviction), for: "notes")
     for index in 0..<4 {
       var attributes = index == 0 ? EntryAttributes() : owned(by: "\(index - 1)")

@@ -53,8 +53,7 @@ private let wordCount = 12
 }
 
 @Suite struct ReturnRateTests {
-  @Test func `a loop is found after about as many insertions as there are entries, and left again`()
-  {
+  @Test func `a loop is found after about as many insertions as entries, and left again`() {
     var rates = ReturnRates()
     #expect(!rates.isLooping && rates.areRare)
     var insertions = 0

@@ -47,9 +47,7 @@ import Testing
 @Suite struct MemoryProcessTests {
   /// The other process counts from 1. For each number, that process writes one of eight keys, or clears or renames the
   /// namespace, and then writes the number to a file. A read that begins after that must not find an older value.
-  @Test func `no read finds a value older than a commit that ended before it began: 300,000 reads`()
-    throws
-  {
+  @Test func `of 300,000 reads none is older than a commit that ended before it began`() throws {
     try withStoreOnDisk(unflushed()) { store, _ in
       try store.namespace("notes").set("0", for: 0)
       let mark = store.path + ".mark"

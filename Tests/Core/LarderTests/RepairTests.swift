@@ -40,10 +40,7 @@ import Testing
     for key in ["12", "13", "21"] { try notes.remove(key) }
   }
 
-  @Test
-  func `a repair drops chunks without a value, and none of a value that is written meanwhile`()
-    throws
-  {
+  @Test func `a repair drops chunks without a value, and none of a value just written`() throws {
     try withNotes(chunksAbove: 1000) { store, notes, _ in
       try notes.set([1], for: "small")
       try notes.set([UInt8](repeating: 7, count: 3000), for: "early")
@@ -68,9 +65,7 @@ import Testing
     }
   }
 
-  @Test func `maintenance makes the store sound again, and says how many namespaces it repaired`()
-    throws
-  {
+  @Test func `maintenance makes the store sound, and counts the repaired namespaces`() throws {
     try withDamagedStore { store, notes in
       try removeDamaged(notes)
       #expect(try Maintenance(of: store).runOnce().repaired == 1)

@@ -37,8 +37,7 @@ import Testing
     #expect(try notes.entry(for: "k")?.expires == clock.now.advanced(by: .hours(5)))
   }
 
-  @Test func `a zone that nobody knows and a time that no clock shows are refused by name`() throws
-  {
+  @Test func `an unknown zone and a time that no clock shows are refused by name`() throws {
     for (rule, words) in [
       (Expiration.daily(at: TimeOfDay(4), in: "Europe/Atlantis"), "Europe/Atlantis"),
       (.daily(at: TimeOfDay(4), in: "../../etc/passwd"), "../../etc/passwd"),
@@ -81,9 +80,7 @@ import Testing
     }
   }
 
-  @Test func `jitter takes its part of a rule's lifetime, spread evenly, and never gives any`()
-    throws
-  {
+  @Test func `jitter takes its part of a lifetime, spread evenly, and never gives any`() throws {
     try store.declare(Rules(expires: .after(.seconds(1000)), jitter: 0.2), for: "notes")
     let ends = try ends(notes, 2000)
     #expect(ends.allSatisfy { $0 <= .seconds(1000) && $0 > .seconds(800) })
@@ -148,10 +145,7 @@ import Testing
     #expect(try notes.info()?.rules == declared)
   }
 
-  @Test
-  func `rules come back from JSON as they were, and what is not known beside them does no harm`()
-    throws
-  {
+  @Test func `rules come back from JSON as they were, and unknown keys do no harm`() throws {
     let zone = "Europe/Zurich"
     for expiration in [
       Expiration.never, .after(.seconds(5)), .at(Timestamp(milliseconds: 7)),
@@ -206,10 +200,7 @@ import Testing
     #expect(try store.namespace("plain").info()?.declared.jitter == 0.5)
   }
 
-  @Test
-  func `a cache that lowers a limit evicts a thousand entries with each write, and it is reported`()
-    throws
-  {
+  @Test func `a cache that lowers a limit evicts 1,000 entries a write, and reports it`() throws {
     try notes.fill((0..<3500).map { "\($0)" })
     let events = Mutex<[MonitoringEvent]>([])
     let monitor = StoreMonitor(
@@ -245,9 +236,7 @@ import Testing
     #expect(counts == [1500, 500, 300, 300])
   }
 
-  @Test func `two caches with different memory limits do not replace each other's again and again`()
-    throws
-  {
+  @Test func `two caches with unequal memory limits do not swap them again and again`() throws {
     let (small, large) = (MemoryLimits(entries: 5), MemoryLimits(entries: 50))
     for round in 0..<3 {
       for limits in [small, large] {

@@ -128,9 +128,7 @@ import Testing
     #expect(try new.verify().faults == [])
   }
 
-  @Test func `limits and rules that came after the entries do not stop it, and hold afterwards`()
-    throws
-  {
+  @Test func `limits and rules newer than the entries do not stop it, and hold later`() throws {
     let old = try Store(at: path, options: options)
     let limits = StoreLimits(entries: 300, disk: 40_000_000)
     try old.declare(limits)
@@ -182,9 +180,7 @@ import Testing
     #expect(try Store.salvage(from: path, to: target, options: options).damage.count == 1)
   }
 
-  @Test func `rules and names that cannot be cost their namespace its name, not its entries`()
-    throws
-  {
+  @Test func `impossible rules and names cost a namespace its name, not its entries`() throws {
     let ids = try makeStore(path)
     let old = try Store(at: path, options: options)
     let seal = old.engine.seal

@@ -122,10 +122,7 @@ import Testing
 @Suite struct PageTests: StoreSuite {
   let fixture = StoreFixture()
 
-  @Test
-  func `entries that are there throughout are listed once, whatever is written between pages`()
-    throws
-  {
+  @Test func `lasting entries are listed once, whatever is written between pages`() throws {
     var random = SeededRNG(seed: 3)
     let head = String(repeating: "x", count: 240)
     let lasting = (0..<100).map { "\($0 % 2 == 0 ? head : "")lasting \($0)" }
@@ -196,10 +193,7 @@ import Testing
     #expect(failure { _ = try store.namespace("renamed").page(after: cursor) } == .badCursor)
   }
 
-  @Test
-  func `an absent or empty namespace has one empty page, and no page has less than one entry`()
-    throws
-  {
+  @Test func `an absent or empty namespace has one empty page, page limits begin at 1`() throws {
     let absent = store.namespace("absent")
     #expect(try absent.page().items.isEmpty)
     let cursor = try absent.cursor(after: "k")

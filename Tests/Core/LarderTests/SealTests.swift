@@ -41,9 +41,7 @@ import Testing
 
   /// Damages the bytes of one record, one after the other. Reads must still succeed, and the next write must repair the record.
   @Test(arguments: [false, true])
-  func `a damaged state is rebuilt by the next write, and so are counters, and versions go on`(
-    isOfCounters: Bool
-  ) throws {
+  func `a write rebuilds damaged state and counters, versions go on`(isOfCounters: Bool) throws {
     let key = isOfCounters ? MetadataKey.counters(try notes.id) : MetadataKey.state
     let boards = store.namespace("boards")
     func record() throws -> [UInt8] {

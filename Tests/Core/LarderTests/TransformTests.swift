@@ -25,9 +25,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 20])
-  func `every way to read returns what was written, and the file does not hold it`(
-    chunksAbove: Int?
-  ) throws {
+  func `each way to read returns what was written, the file lacks it`(chunksAbove: Int?) throws {
     let options = options([runs, Veil()], chunksAbove: chunksAbove)
     let store = try Store.temporary(options: options)
     let notes = store.namespace("notes")

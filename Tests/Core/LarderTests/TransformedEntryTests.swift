@@ -162,9 +162,7 @@ import Testing
     try store.close()
   }
 
-  @Test func `a compressed value keeps its mark when its metadata changes without compression`()
-    throws
-  {
+  @Test func `a compressed value keeps its mark when metadata changes uncompressed`() throws {
     let compressed = PlainTransform(
       id: .zstd, applied: { $0.reversed() }, reverted: { bytes, _ in bytes.reversed() })
     var store = try Store(at: path, options: Self.options(compressed))

@@ -66,8 +66,7 @@ import Testing
     }
   }
 
-  @Test func `counts of several namespaces can be added, whatever their sealed records say`() throws
-  {
+  @Test func `counts of namespaces can be added, whatever their sealed records say`() throws {
     let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let names = ["notes", "numbers", "pages"]
     for name in names { try store.namespace(name).set("v", for: "k") }

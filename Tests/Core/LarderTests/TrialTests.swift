@@ -13,8 +13,7 @@ import Testing
 }
 
 @Suite struct StarvationTrialTests {
-  @Test func `a process that lacks something gets an error, ends, and leaves a sound store`() throws
-  {
+  @Test func `a process that lacks a thing gets an error, ends, leaves a sound store`() throws {
     let (summary, lines) = try run("starvation-trials", 10 * TestSettings.trials)
     #expect(summary.contains(" 0 failures;"), "\(lines)")
   }

@@ -180,9 +180,7 @@ import Testing
     #expect(failure { try store.namespace("notes").set("v", for: "k") } == .damaged)
   }
 
-  @Test func `a key that is damaged to one of another namespace does not end a scan in silence`()
-    throws
-  {
+  @Test func `a key damaged to one of another namespace ends no scan in silence`() throws {
     let id = try makeStore()
     try changeDataFile(of: path) { data in
       for place in places(of: "key-500", in: id, data) { data[place] = 0x40 }

@@ -20,9 +20,7 @@ import Testing
     #expect(try notes.entry(for: "b")?.written == start)
   }
 
-  @Test func `an error that is caught inside a batch and changed nothing lets the rest go on`()
-    throws
-  {
+  @Test func `an error caught in a batch that changed nothing lets the rest go on`() throws {
     try store.write { batch in
       try batch.set("1", for: "a", in: notes)
       #expect(throws: LarderError.self) { try batch.set("1", for: "", in: notes) }
@@ -35,8 +33,7 @@ import Testing
     #expect(try notes.count() == 2)
   }
 
-  @Test func `an error of LMDB that is caught inside a batch keeps it from being committed`() throws
-  {
+  @Test func `an error of LMDB that is caught inside a batch prevents its commit`() throws {
     try notes.set("1", for: "a")
     let outcome = failure {
       try store.write { batch in
@@ -89,8 +86,7 @@ import Testing
     #expect(try notes.count() == 1)
   }
 
-  @Test func `the store can be read and counted inside a write, also with removals waiting`() throws
-  {
+  @Test func `the store can be read and counted in a write, also if removals wait`() throws {
     try notes.set("1", for: "a", expires: .after(.seconds(1)))
     try notes.set("1", for: "b")
     clock.advance(by: .seconds(1))

@@ -4,9 +4,7 @@ import Testing
 @testable import Larder
 
 @Suite struct WritingTests {
-  @Test func `a value above the namespace's limit is refused with both sizes, one at it is not`()
-    throws
-  {
+  @Test func `a value above the limit is refused with both sizes, one at it is not`() throws {
     try withNotes(Rules(largestValue: 1000)) { store, notes, _ in
       try notes.set([UInt8](repeating: 1, count: 1000), for: "k")
       let error = #expect(throws: LarderError.self) {
@@ -126,9 +124,7 @@ import Testing
   }
 
   @Test(arguments: [1, 5_000, 30_000], [nil, 1_000])
-  func `what is kept beside a value changes without it being written anew`(
-    size: Int, chunksAbove: Int?
-  ) throws {
+  func `what is beside a value changes without rewriting it`(size: Int, chunksAbove: Int?) throws {
     try withStore(chunksAbove: chunksAbove) { store, clock in
       let (articles, images) = (store.namespace("articles"), store.namespace("images"))
       for key in ["1", "2", "3"] { try articles.set("text", for: key) }

@@ -79,8 +79,7 @@ import Testing
     #expect(zones > 300)
   }
 
-  @Test func `a name that leads out of the database or nowhere is refused, and the error names it`()
-  {
+  @Test func `a name that leads out of the database or nowhere is refused, and named`() {
     let names = [
       "", ".", "..", "../Europe/Zurich", "Europe/../Europe/Zurich", "/etc/passwd", "Europe//Zurich",
       "Europe/", "Mars/Olympus", "Z\u{FC}rich", "Europe/Zurich\0", "tzdata.zi", "Europe",

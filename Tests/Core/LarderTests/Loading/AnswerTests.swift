@@ -47,8 +47,7 @@ import Testing
     #expect(try boards.value(for: "thun") == "there")
   }
 
-  @Test func `without a rule for it absence is not kept, and removes what was there`() async throws
-  {
+  @Test func `without a rule absence is not kept, and removes what was there`() async throws {
     try await boards.set("old", for: "thun", expires: .after(.minutes(1)))
     clock.advance(by: .seconds(59))
     let options = LoadOptions(policy: .revalidate, waitsForCommit: true)
@@ -71,9 +70,7 @@ import Testing
     #expect(entry.codec == .text)
   }
 
-  @Test func `what is unchanged begins its life anew, without being written or decoded`()
-    async throws
-  {
+  @Test func `what is unchanged begins its life anew, neither written nor decoded`() async throws {
     let stored = EntryAttributes.with(
       expires: .after(.minutes(1)), entityTag: Array("\"v1\"".utf8), metadata: [1, 2, 3])
     let options = LoadOptions(

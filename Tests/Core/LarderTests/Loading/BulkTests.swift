@@ -134,9 +134,7 @@ import Testing
     #expect(try boards.values(for: ["a", "b", "c"]) == ["load 2", "newer", "of c"])
   }
 
-  @Test func `each caller has its own limit of time, and the last one cancels the call`()
-    async throws
-  {
+  @Test func `each caller has its own time limit, and the last cancels the call`() async throws {
     origin.close()
     let options = with(LoadOptions.committed) { $0.timeout = .seconds(1) }
     let hasty = Task { try await results(["a", "b"], options) }
@@ -210,9 +208,7 @@ import Testing
     }
   }
 
-  @Test func `processes that ask for the same keys at once ask for each of them once`()
-    async throws
-  {
+  @Test func `processes that ask for the same keys at once ask for each one once`() async throws {
     let path = store.path
     let peers = try (0..<3).map { number in try PeerProcess("load-bulk", path, ["\(number)"]) }
     #expect(try peers.loads(of: 60) == 100)

@@ -74,8 +74,7 @@ import Testing
     #expect(try await task.value.value == "load 1")
   }
 
-  @Test func `a caller that wants the value confirmed takes another process's answer`() async throws
-  {
+  @Test func `a caller that wants a confirmation takes another process's answer`() async throws {
     try await boards.set("old", for: "thun")
     let peer = try peer(.revalidate)
     let task = try await waiting(.revalidate)
@@ -117,8 +116,7 @@ import Testing
     #expect(value == "bern and load 1" && peer.isRunning)
   }
 
-  @Test func `a lease is renewed while its load runs, for a minute, and ends with it`() async throws
-  {
+  @Test func `a lease is renewed during its load, for a minute, and ends with it`() async throws {
     let leases = try #require(store.engine.leases)
     let hash = try boards.leaseHash(Array("thun".utf8))
     func standing() -> LeaseTable.Standing { leases.table.standing(hash, at: machine.value) }
@@ -162,8 +160,7 @@ import Testing
     #expect(try await load("thun").value.value == "load 2")
   }
 
-  @Test func `without the file each process loads for itself, and tries again later`() async throws
-  {
+  @Test func `without the file a process loads for itself, and tries again later`() async throws {
     let path = store.path + "/leases"
     let leases = try #require(store.engine.leases)
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)

@@ -20,9 +20,7 @@ import Testing
     #expect(peer.line() == "failures [:]")
   }
 
-  @Test func `a value is returned while another writer holds the lock, and committed after it`()
-    async throws
-  {
+  @Test func `a value is returned while a writer holds the lock, committed later`() async throws {
     let writer = await LockHolder(store)
     let first = try await origin.ask(boards, LoadOptions())
     #expect(first.value == "load 1" && !first.isCommitted && first.error == nil)

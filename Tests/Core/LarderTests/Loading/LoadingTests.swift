@@ -51,9 +51,7 @@ import Testing
     #expect(try await tasks[1].value.value == "load 1")
   }
 
-  @Test func `a load that everybody has given up is cancelled, and the next caller's is a new one`()
-    async throws
-  {
+  @Test func `a load that all gave up is cancelled, and the next caller's is new`() async throws {
     origin.close()
     let tasks = (0..<3).map { _ in origin.startAsking(boards) }
     try await waitUntil { boards.namespace.engine.loads.running.callers() == 3 }
@@ -85,9 +83,7 @@ import Testing
     #expect(try await origin.ask(boards).value == "load 201")
   }
 
-  @Test func `a load that takes too long has failed, and what it brings later is not stored`()
-    async throws
-  {
+  @Test func `a load that takes too long fails, and its later value is not stored`() async throws {
     let options = LoadOptions(timeout: .seconds(15), waitsForCommit: true)
     let task = try await origin.startHeld(boards, options)
     try await waitUntil { clock.isAwaited }
@@ -206,8 +202,7 @@ import Testing
     }
   }
 
-  @Test func `loads may load other keys, many at once and the same one from several`() async throws
-  {
+  @Test func `loads may load other keys, many at once and one from several`() async throws {
     let value = try await boards.value(for: "sum") {
       try await withThrowingTaskGroup(of: String.self) { group in
         for key in ["a", "b", "c"] {

@@ -8,9 +8,7 @@ import Testing
   private let origin = Origin()
 
   @Test(arguments: [0, 1, 2, 200])
-  func `all keys are loaded once, and each step says how far it is`(
-    _ count: Int
-  ) async throws {
+  func `all keys are loaded once, and each step says how far it is`(_ count: Int) async throws {
     let keys = (0..<count).map { "key \($0)" }
     if count > 1 { try await boards.set("there", for: "key 1") }
     let prefetch = try boards.prefetch(keys, concurrency: 3) { key, _ in
@@ -71,8 +69,7 @@ import Testing
     #expect(pauses[0] == .zero && pauses[4] == .zero, "there was nothing to wait for")
   }
 
-  @Test func `a stale value is loaded anew, and one that fails is not served instead`() async throws
-  {
+  @Test func `a stale value is loaded anew, and not served if the load fails`() async throws {
     let options = LoadOptions(
       expires: .after(.minutes(1)),
       stale: Staleness(whileRevalidating: .hours(1), onError: .hours(1)))

@@ -7,9 +7,7 @@ import Testing
 
 /// Removals by other processes, and damage of the file `removals`, in which all processes record their removals.
 extension RemovedDuringLoadTests {
-  @Test func `a value that waits for its commit is not read after a removal by another process`()
-    async throws
-  {
+  @Test func `another process's removal ends a value that waits for its commit`() async throws {
     let directory = TemporaryDirectory()
     let store = try Store(at: directory.path + "/s")
     let boards = store.cache(TextCodec(), in: "boards")
@@ -32,9 +30,7 @@ extension RemovedDuringLoadTests {
     "remove boards thun", "pop boards thun", "prefix boards t", "invalidate boards all",
     "clear boards", "clear-all", "rename boards b",
   ])
-  func `a removal by another process wins, and later callers do not wait for the lease`(
-    command: String
-  ) async throws {
+  func `a foreign removal wins, and later callers await no lease`(command: String) async throws {
     let directory = TemporaryDirectory()
     let storeOptions = with(Store.Options()) { $0.hooks.machineClock = { 1_000_000 } }
     let store = try Store(at: directory.path + "/s", options: storeOptions)
@@ -86,9 +82,7 @@ extension RemovedDuringLoadTests {
   }
 
   @Test(arguments: [0, 1, 2, 7], [0, .max, 1 << 40] as [UInt64])
-  func `a damaged file costs loads and never brings a value back`(place: Int, word: UInt64)
-    async throws
-  {
+  func `a damaged file costs loads and revives no value`(place: Int, word: UInt64) async throws {
     try await boards.set("other", for: "bern")
     _ = try await origin.ask(boards)
     try await boards.remove("thun")

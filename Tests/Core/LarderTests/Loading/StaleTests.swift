@@ -32,9 +32,7 @@ import Testing
     #expect(try boards.namespace.reads.staleHits == 100)
   }
 
-  @Test func `behind the window it is loaded first, and served only if that fails, to the end`()
-    async throws
-  {
+  @Test func `behind its window it is served only if a load fails, up to its end`() async throws {
     _ = try await ask()
     clock.advance(by: .minutes(12))
     origin.fail()
@@ -49,10 +47,7 @@ import Testing
     #expect(try await ask().value == "load 5")
   }
 
-  @Test
-  func `after the clock was set back a value is loaded first if none may be served meanwhile`()
-    async throws
-  {
+  @Test func `with a clock set back a value that may not be served is loaded first`() async throws {
     let options = LoadOptions(
       expires: .after(.hours(4)), stale: Staleness(onError: .hours(1)), waitsForCommit: true)
     func ask() async throws -> CacheResult<String> {
@@ -81,9 +76,7 @@ import Testing
     await #expect(throws: Origin.Refusal.self) { try await ask() }
   }
 
-  @Test func `a body that is no value is a failed load, and never replaces the last good one`()
-    async throws
-  {
+  @Test func `a body that is no value fails, and never replaces the last good one`() async throws {
     struct Board: Codable, Equatable { var station: String }
     let boards = store.cache(of: Board.self, in: "boards")
     let body = Shared("{\"station\":\"Thun\"}")

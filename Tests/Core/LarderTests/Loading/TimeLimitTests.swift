@@ -10,9 +10,7 @@ import Testing
   private let short = LoadOptions(timeout: .milliseconds(200), waitsForCommit: true)
 
   @Test(arguments: [true, false])
-  func `each caller has its own time, and the load goes on for the others`(isFirst: Bool)
-    async throws
-  {
+  func `each caller has its own time, and others' load goes on`(isFirst: Bool) async throws {
     origin.close()
     var tasks: [Task<CacheResult<String>, any Error>] = []
     let callers: [LoadOptions] = isFirst ? [short, .committed] : [.committed, short]
@@ -57,9 +55,7 @@ import Testing
     clock.advance(by: .minutes(1))
   }
 
-  @Test func `after the soft limit a caller gets the stale value, and the load goes on`()
-    async throws
-  {
+  @Test func `after the soft limit a caller gets the stale value, the load goes on`() async throws {
     try await putStale()
     let first = try await origin.startHeld(boards, soft)
     try await waitUntil { clock.isAwaited }
@@ -123,11 +119,7 @@ import Testing
   }
 
   @Test(arguments: [10, 20])
-  func
-    `a value whose lifetime is not longer than the refresh ahead is loaded anew after half of it`(
-      minutes: Int
-    ) async throws
-  {
+  func `a lifetime up to refresh ahead is loaded anew after its half`(minutes: Int) async throws {
     let options = LoadOptions(
       expires: .after(.minutes(10)), refreshAhead: .minutes(minutes), waitsForCommit: true)
     func expect(_ value: Int, loads: Int) async throws {

@@ -13,9 +13,7 @@ import TestSupport
     private static let isLong = TestSettings.trials > 1
 
     @Test(.timeLimit(.minutes(120)), arguments: PowerStage.chosen(Durability.allCases), [1, 2, 3])
-    func `no success is told of what a failed sync has lost`(
-      level: Durability, processes: Int
-    ) throws {
+    func `no success is told of data a failed sync lost`(level: Durability, processes: Int) throws {
       var random = SeededRNG(seed: PowerStage.seed &+ UInt64(processes))
       var (failures, images, lossy) = (0, 0, 0)
       var model = PowerWork.Model()

@@ -117,9 +117,7 @@ import TestSupport
     }
 
     @Test(arguments: Durability.allCases)
-    func `what the shell has written outlasts a power cut, and reading with it writes nothing`(
-      level: Durability
-    ) throws {
+    func `a shell's writes outlast power cuts, its reads write nothing`(level: Durability) throws {
       try withTemporaryDirectory { directory in
         let path = directory + "/store"
         try Store.leave("of the application", at: path, Store.Options(durability: level))

@@ -45,9 +45,7 @@ import TestSupport
     }
 
     @Test(.timeLimit(.minutes(60)), arguments: PowerStage.chosen([.checkpointed, .scratch]))
-    func `a power cut while the store recovers from one costs nothing more`(level: Durability)
-      throws
-    {
+    func `a power cut during the recovery from one costs nothing more`(level: Durability) throws {
       var random = SeededRNG(seed: Self.seed)
       var (tally, model) = (Tally(), PowerWork.Model())
       for _ in 0..<max(2, Self.images / 40) {
