@@ -23,9 +23,7 @@
       } catch {
         cache.report(error)
         // A response that is too large for a limit of the store still replaces the stored response.
-        if (error as? LarderError)?.code == .overLimit {
-          do { try await remove(reception.removes) } catch { cache.report(error) }
-        }
+        if (error as? LarderError)?.code == .overLimit { await removeOrReport(reception.removes) }
         return nil
       }
     }
@@ -76,6 +74,11 @@
       guard cache.buffers.reserve(body.count) else { return nil }
       reserved += body.count
       return try cache.namespace.piece(of: body, 0..<body.count, as: .first)
+    }
+
+    /// Removes stored responses. A failure is only reported, because the client gets the response in any case.
+    func removeOrReport(_ indexes: [Int]) async {
+      do { try await remove(indexes) } catch { cache.report(error) }
     }
 
     func remove(_ indexes: [Int]) async throws {

@@ -51,6 +51,7 @@
       let buffers = cache.buffers
       guard let bytes = try await buffers.collect(body, upTo: cache.rules.policy.largestBody) else {
         if case .joined = answer.body { return nil }
+        await removeOrReport(preliminary.removes)
         return try result(answer)
       }
       defer { buffers.release(bytes.count) }
@@ -154,7 +155,7 @@
       }
       guard let received = await incoming.received else {
         // The body is too long or has no room, but the response still replaces the stored response.
-        do { try await remove(reception(bodySize: nil).removes) } catch { cache.report(error) }
+        await removeOrReport(reception(bodySize: nil).removes)
         await incoming.finish()
         flight?.complete(.ownOnly)
         return

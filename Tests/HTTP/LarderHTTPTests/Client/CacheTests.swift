@@ -118,6 +118,16 @@ struct CacheTests {
     #expect(try await !fixture.get().result.isHit)
   }
 
+  @Test func `a 304 in place of a new response that is too long ends the older one`() async throws {
+    let (control, policy) = (("Cache-Control", "max-age=100"), HTTPCachePolicy(largestBody: 2500))
+    let fixture = try Fixture(.page("max-age=100", [("ETag", "\"1\"")]), policy: policy)
+    _ = try await fixture.get()
+    fixture.origin.become(.giving([control, ("ETag", "\"2\"")]) { .pieces })
+    let fields = [("Cache-Control", "no-cache"), ("If-None-Match", "\"2\"")]
+    #expect(try await fixture.get("/a", fields).result.response.status.code == 304)
+    #expect(try await !fixture.get().result.isHit)
+  }
+
   @Test func `an error that a stale response replaces is reported`() async throws {
     let reports = Atomic(0)
     let fixture = try Fixture(
