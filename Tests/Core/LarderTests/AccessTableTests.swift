@@ -14,28 +14,21 @@ private func hash(_ number: Int) -> UInt64 {
 
 @Suite struct AccessSlotTests {
   @Test func `the parts of a word do not touch each other`() {
-    for tag in [1, 0x3FF] as [UInt32] {
-      for frequency in [0, 15] as [UInt32] {
-        for clock in [0, 3] as [UInt32] {
-          for minute in [0, 0xFFFF] as [UInt32] {
-            let stats = AccessStats(frequency: frequency, clock: clock)
-            let word = AccessSlot(tag: tag, stats: stats, minute: minute)
-            #expect(word.tag == tag && word.stats == stats && word.minute == minute)
-          }
-        }
+    // Each of the four lower bits selects the smallest or the largest value of a part.
+    for choice in 0..<16 {
+      func pick<Part>(_ bit: Int, _ least: Part, _ most: Part) -> Part {
+        choice >> bit & 1 == 0 ? least : most
       }
-    }
-    for fingerprint in [1, 0xFFFF] as [UInt32] {
-      for stamp in [0, 2047] as [UInt64] {
-        for part in [QueuePart.window, .main] {
-          for frequency in [0, 15] as [UInt32] {
-            let word = GhostSlot(
-              fingerprint: fingerprint, stamp: stamp, part: part, frequency: frequency)
-            #expect(word.fingerprint == fingerprint && word.stamp == stamp)
-            #expect(word.part == part && word.frequency == frequency)
-          }
-        }
-      }
+      let stats = AccessStats(frequency: pick(0, 0, 15), clock: pick(1, 0, 3))
+      let (tag, minute) = (pick(2, 1, 0x3FF) as UInt32, pick(3, 0, 0xFFFF) as UInt32)
+      let slot = AccessSlot(tag: tag, stats: stats, minute: minute)
+      #expect(slot.tag == tag && slot.stats == stats && slot.minute == minute)
+      let (fingerprint, stamp) = (pick(1, 1, 0xFFFF) as UInt32, pick(2, 0, 2047) as UInt64)
+      let part = pick(3, QueuePart.window, .main)
+      let ghost = GhostSlot(
+        fingerprint: fingerprint, stamp: stamp, part: part, frequency: stats.frequency)
+      #expect(ghost.fingerprint == fingerprint && ghost.stamp == stamp)
+      #expect(ghost.part == part && ghost.frequency == stats.frequency)
     }
   }
 
