@@ -191,20 +191,15 @@ struct StaleTests {
     #expect(harness.ask(wish, Self.unreachable).status == 0)
   }
 
-  @Test(arguments: [500, 502, 503, 504])
-  func `RFC 5861, 4: an error is answered with the stale response within its window`(status: Int) {
+  @Test(arguments: [500, 502, 503, 504, 400, 404, 403, 501, 505, 599])
+  func `RFC 5861, 4: stale stands in for four errors within its window`(status: Int) {
     let harness = HTTPHarness(holding: "max-age=2, stale-if-error=10", age: 12)
     let within = harness.ask { _ in (response(status), "error") }
+    guard [500, 502, 503, 504].contains(status) else { return #expect(within.status == status) }
     #expect(within.status == 200 && within.body == "body" && within.reason == .staleOnError)
     #expect(within.fields[.age] == "12")
     harness.wait(1)
     #expect(harness.ask { _ in (response(status), "error") }.status == status)
-  }
-
-  @Test(arguments: [400, 404, 403, 501, 505, 599])
-  func `RFC 5861, 4: other answers are no errors that stale may stand in for`(status: Int) {
-    let harness = HTTPHarness(holding: "max-age=2, stale-if-error=10", age: 3)
-    #expect(harness.ask { _ in (response(status), "") }.status == status)
   }
 
   @Test func `RFC 5861, 4: a request may ask for it too`() {
