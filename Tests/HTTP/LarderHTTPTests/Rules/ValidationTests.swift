@@ -10,22 +10,21 @@ struct ValidationTests {
     "\"a,b\"", "\"abc\u{FC}\"", "\"", "5f2b-gzip", "\"a\" ",
   ]
 
-  @Test(arguments: tags)
-  func `RFC 9111, 4.3.1: a stale response is asked about with its own tag, byte for byte`(
-    tag: String
-  ) {
+  /// A stale response is validated with its own tag. A 304 with this tag renews the response, and so does one without validators.
+  @Test(arguments: tags, [true, false])
+  func `RFC 9111, 4.3.1 and 4.3.4: a tag is sent byte for byte`(tag: String, isEchoed: Bool) {
     let harness = HTTPHarness(
       holding: "max-age=2", [("ETag", tag), ("Last-Modified", date(-9))], age: 3)
     let result = harness.ask { request in
       #expect(request.headerFields[values: .ifNoneMatch] == [tag])
       #expect(request.headerFields[values: .ifModifiedSince] == [date(-9)])
-      return (response(304, [("ETag", tag)]), "")
+      return (response(304, isEchoed ? [("ETag", tag)] : []), "")
     }
     #expect(result.status == 200 && result.body == "body" && result.reason == .validated)
-    #expect(result.fields[values: .eTag] == [tag] && harness.isHit())
+    #expect(result.fields[values: .eTag] == [tag] && harness.isHit() && result.sent.count == 1)
   }
 
-  @Test func `RFC 9111, 4.3.1: bytes that are no text are echoed as they came`() throws {
+  @Test func `RFC 9111, 4.3.1: bytes of a tag that are no text are echoed and compared`() {
     let bytes: [UInt8] = [0x22, 0xFC, 0xFE, 0x22]
     let harness = HTTPHarness()
     var first = response(200, [("Cache-Control", "max-age=0")])
@@ -33,18 +32,11 @@ struct ValidationTests {
     _ = harness.ask { _ in (first, "body") }
     _ = harness.ask { request in
       #expect(request.headerFields[fields: .ifNoneMatch].map(\.valueBytes) == [bytes])
-      return (response(304), "")
+      return (response(304, [("Cache-Control", "max-age=9")]), "")
     }
-  }
-
-  @Test func `RFC 9110, 8.8.3.2: tags that differ in bytes that are no text are not the same`() {
-    let harness = HTTPHarness()
-    var first = response(200, [("Cache-Control", "max-age=9")])
-    first.headerFields.append(HTTPField(name: .eTag, value: [0x22, 0xFC, 0x22]))
-    _ = harness.ask { _ in (first, "body") }
     for (byte, status) in [(UInt8(0xFC), 304), (0xFD, 200)] {
       var wish = request()
-      wish.headerFields.append(HTTPField(name: .ifNoneMatch, value: [0x22, byte, 0x22]))
+      wish.headerFields.append(HTTPField(name: .ifNoneMatch, value: [0x22, byte, 0xFE, 0x22]))
       #expect(harness.ask(wish).status == status)
     }
   }
@@ -93,14 +85,6 @@ struct ValidationTests {
     }
   }
 
-  @Test func `RFC 9111, 4.3.4: a 304 without validators speaks of the one that was asked about`() {
-    let harness = HTTPHarness(
-      holding: "max-age=2", [("ETag", "abc"), ("Last-Modified", date(-9))], age: 3)
-    let result = harness.ask { _ in (response(304), "") }
-    #expect(result.sent.count == 1 && result.body == "body")
-    #expect(result.fields[.eTag] == "abc" && harness.isHit())
-  }
-
   @Test func `RFC 9111, 4.3.4: a 304 with another tag updates nothing`() {
     let harness = HTTPHarness(holding: "max-age=2", [("ETag", "\"1\"")], age: 3)
     let result = harness.ask { request in
@@ -129,9 +113,7 @@ struct ValidationTests {
       ([("If-Modified-Since", date(-10))], 200), ([("If-Modified-Since", "x")], 200),
       ([("If-Modified-Since", "Wednesday, 31-Dec-25 23:59:51 GMT")], 304),
     ] as [(Pairs, Int)])
-  func `RFC 9111, 4.3.2: the client's own condition is answered from the cache`(
-    condition: Pairs, status: Int
-  ) {
+  func `RFC 9111, 4.3.2: the cache answers the client's condition`(condition: Pairs, status: Int) {
     let harness = HTTPHarness(
       holding: "max-age=100",
       [
@@ -162,9 +144,7 @@ struct ValidationTests {
     #expect(harness.ask(request([("If-None-Match", "\"1\"")])).status == status)
   }
 
-  @Test
-  func `RFC 9111, 4.3.2: a stale response is validated before the client's condition is answered`()
-  {
+  @Test func `RFC 9111, 4.3.2: stale is validated before the client's condition is answered`() {
     let harness = HTTPHarness(holding: "max-age=2", [("Last-Modified", date(-9))], age: 3)
     let same = harness.ask(request([("If-Modified-Since", date(-9))])) { request in
       #expect(request.headerFields[values: .ifModifiedSince] == [date(-9)])
@@ -185,8 +165,7 @@ struct ValidationTests {
     #expect(harness.held.values.map { String(decoding: $0.body, as: UTF8.self) } == ["new"])
   }
 
-  @Test func `a condition of the client goes on where the cache has nothing, and so does its 304`()
-  {
+  @Test func `a condition of the client goes on if the cache has nothing, and so does its 304`() {
     let harness = HTTPHarness()
     let result = harness.ask(request([("If-None-Match", "abc")])) { request in
       #expect(request.headerFields[values: .ifNoneMatch] == ["abc"])
@@ -229,9 +208,7 @@ struct ValidationTests {
       ([("ETag", "\"1\""), ("Last-Modified", date(-9))], ("Last-Modified", date(-1))),
       ([], ("ETag", "\"a\"")), ([], ("Last-Modified", date(-100))),
     ] as [(Pairs, (String, String))])
-  func `RFC 9111, 4.3.5: HEAD shows that what is stored no longer holds`(
-    validators: Pairs, field: (String, String)
-  ) {
+  func `RFC 9111, 4.3.5: HEAD ends what has changed`(validators: Pairs, field: (String, String)) {
     let harness = HTTPHarness(holding: "max-age=2", validators, age: 3)
     _ = harness.ask(request("HEAD")) { _ in
       (response(200, [field, ("Cache-Control", "max-age=9")]), "")
