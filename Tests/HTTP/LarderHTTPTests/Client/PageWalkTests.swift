@@ -89,11 +89,7 @@ struct PageWalkTests {
 
   @Test func `pages that lead in a circle are an error`() async throws {
     let walk = PageWalk<Int, Int>(next: { ($0 + 1) % 3 }, fetch: { $0 ?? 0 })
-    do {
-      _ = try await walk.all()
-      Issue.record("the walk ended")
-    } catch let error as LarderError {
-      #expect(error.code == .badCursor)
-    }
+    let error = await #expect(throws: LarderError.self) { try await walk.all() }
+    #expect(error?.code == .badCursor)
   }
 }
