@@ -65,9 +65,7 @@ import Testing
     }
   }
 
-  @Test func `a plain load has a value where the tier or the store says that there is none`()
-    async throws
-  {
+  @Test func `a plain load has a value where the tier or the store has none`() async throws {
     let machines = try await startMachines(2).machines
     let origin = Origin()
     let none = try await ask(machines[0], origin) { _ in .absent }

@@ -45,9 +45,7 @@ import Testing
     (Broken.Defect.id, "belong to Larder"), (.loss, "decoded as another value: red"),
     (.drift, "changes each time"), (.fails, "cannot be encoded"),
   ])
-  private func `a codec with a defect is told of it`(_ defect: Broken.Defect, _ told: String)
-    async throws
-  {
+  private func `a defect of a codec is told`(_ defect: Broken.Defect, _ told: String) async throws {
     let failure = await #expect(throws: ConformanceFailure.self) {
       try await checkConformance(of: Broken(defect: defect), with: ["Red"], damages: 10)
     }

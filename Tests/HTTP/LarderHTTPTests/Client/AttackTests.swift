@@ -52,9 +52,7 @@ struct AttackTests {
     ("/search?q=x y", "/search?q=x"), ("/a b", "/a"), ("/a\u{7F}b", "/a"), ("/a\tb", "/a"),
     ("/a%20b", "/a"),
   ])
-  func `a URI never gets the response of its beginning`(first: String, second: String)
-    async throws
-  {
+  func `no URI gets the response of its beginning`(first: String, second: String) async throws {
     let fixture = try Fixture(.echo([("Cache-Control", "max-age=100"), ("Vary", "Foo")]))
     let one = try await fixture.get(first).body
     let other = try await fixture.get(second)
@@ -181,9 +179,7 @@ struct AttackTests {
     (416, [("Range", "bytes=99-")]), (404, [("Range", "bytes=0-1")]),
     (400, [("If-Match", "\"x\"")]),
   ])
-  func `an error that answers a condition or a range is not stored`(code: Int, fields: Pairs)
-    async throws
-  {
+  func `an error for a condition or a range is not stored`(code: Int, fields: Pairs) async throws {
     let fixture = try Fixture(
       Origin { request, number in
         let status = number == 1 ? code : 200
@@ -205,9 +201,7 @@ struct AttackTests {
     #expect(try await !fixture.get("/a").result.isHit)
   }
 
-  @Test func `the number of variants of a URI is limited, and the least recently used one goes`()
-    async throws
-  {
+  @Test func `a URI has a limited number of variants; the least recently used goes`() async throws {
     let policy = HTTPCachePolicy(largestVariantCount: 4)
     let fixture = try Fixture(.varying(by: "Foo"), policy: policy)
     for number in 0..<40 {
@@ -221,8 +215,7 @@ struct AttackTests {
     #expect((longest ?? 0) < 100)
   }
 
-  @Test func `a client that Vary separates gets its own response although it waited`() async throws
-  {
+  @Test func `a client that Vary separates gets its own response though it waited`() async throws {
     let gate = Gate()
     let fixture = try Fixture(.behind(gate, .varying(by: "User-Agent")))
     async let first = fixture.get("/a", [("User-Agent", "one")])

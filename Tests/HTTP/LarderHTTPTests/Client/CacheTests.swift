@@ -22,9 +22,7 @@ struct CacheTests {
     #expect(try namespace.value(for: "https://example.com/a") == "body")
   }
 
-  @Test func `an answer as it came says for how long it is fresh, unless it is not stored`()
-    async throws
-  {
+  @Test func `an answer as it came says how long it is fresh, if it is stored`() async throws {
     for (control, age, remaining) in [
       ("max-age=100", "0", 100), ("max-age=100", "30", 70), ("max-age=100", "101", -1),
       ("no-store", "0", nil as Int?),
@@ -36,9 +34,7 @@ struct CacheTests {
   }
 
   @Test(arguments: ["no-store", "max-age=10"], ["GET", "POST"])
-  func `RFC 9110, 6.6.1: a response without a date is passed on with one`(
-    control: String, method: String
-  ) async throws {
+  func `RFC 9110, 6.6.1: a missing date is added`(control: String, method: String) async throws {
     let fixture = try Fixture(
       Origin { _, number in
         let fields: Pairs = [("Cache-Control", control)]
@@ -53,9 +49,7 @@ struct CacheTests {
     #expect(passed.response.headerFields[values: .date] == [date(-5)])
   }
 
-  @Test func `stale for serving is not expired for storage, for purge, reads or a restart`()
-    async throws
-  {
+  @Test func `stale for serving is not expired for purge, reads or a restart`() async throws {
     let fixture = try Fixture(.page("public, max-age=300, must-revalidate", [("ETag", "\"1\"")]))
     _ = try await fixture.get()
     fixture.clock.advance(by: .seconds(301))
@@ -70,9 +64,7 @@ struct CacheTests {
     #expect(try fixture.store.purge().entries == 1)
   }
 
-  @Test func `a body that another process replaced meanwhile keeps its own validators`()
-    async throws
-  {
+  @Test func `a body that another process replaced keeps its own validators`() async throws {
     let fixture = try Fixture(.page("max-age=0", [("ETag", "\"1\"")]))
     _ = try await fixture.get()
     let other = HTTPCache(
@@ -139,8 +131,7 @@ struct CacheTests {
     #expect(reports.load(ordering: .relaxed) == 1)
   }
 
-  @Test func `RFC 9111, 7: secrets are neither in keys nor in metadata nor in values`() async throws
-  {
+  @Test func `RFC 9111, 7: secrets are neither in keys nor metadata nor values`() async throws {
     for partition in [[], [HTTPField.Name("X-API-Key")!]] as [Set<HTTPField.Name>] {
       let fixture = try Fixture(
         .page(

@@ -27,9 +27,7 @@ struct ExpectationTests {
       (511, [("Content-Type", "application/json")]),
       (301, [("Location", "http://login.example/?from=example.com")]),
     ])
-  func `a login page is refused, never stored, and leaves what is stored`(
-    _ status: Int, _ fields: Pairs
-  ) async throws {
+  func `a login page is refused, and changes nothing`(_ status: Int, _ fields: Pairs) async throws {
     let fixture = try Fixture(.page(Self.good, body: "{}"), policy: Self.policy)
     #expect(try await fixture.get().body == "{}")
     fixture.clock.advance(by: .seconds(11))

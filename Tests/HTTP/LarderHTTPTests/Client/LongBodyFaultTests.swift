@@ -94,10 +94,7 @@ struct LongBodyFaultTests {
 }
 
 struct BodyTests {
-  @Test
-  func `RFC 9111, 3.3: a body that breaks off is passed on as far as it came, and not stored`()
-    async throws
-  {
+  @Test func `RFC 9111, 3.3: a body that breaks off is passed on, and not stored`() async throws {
     let fixture = try Fixture(
       .giving([("Cache-Control", "max-age=100"), ("Content-Length", "10")]) {
         .steps([{ [1, 2, 3] }, { throw Origin.Down() }])

@@ -43,8 +43,7 @@ struct LongBodyTests {
     try fixture.store.namespace("http").count()
   }
 
-  @Test func `a body of more than 64 MB is stored while it comes, in bounded memory`() async throws
-  {
+  @Test func `a body of over 64 MB is stored while it comes, in bounded memory`() async throws {
     let (piece, count) = (1 << 16, 1_050)
     let next = Atomic(0)
     let fixture = try Fixture(
@@ -151,10 +150,7 @@ struct LongBodyTests {
     try await waitUntil { try Self.count(fixture) == 0 }
   }
 
-  @Test
-  func `an invalidation meanwhile keeps a body out of the store, and its client gets it whole`()
-    async throws
-  {
+  @Test func `a body that is invalidated meanwhile is read whole, and not stored`() async throws {
     let bytes = Self.body(1_000_000)
     let gate = Gate()
     let fixture = try Fixture(Self.origin(bytes) { if $0 == 600_000 { await gate.wait() } })
@@ -166,8 +162,7 @@ struct LongBodyTests {
     try await waitUntil { try Self.count(fixture) == 0 }
   }
 
-  @Test func `a slow reader of a replaced body reads it to its end, and then it goes`() async throws
-  {
+  @Test func `a slow reader of a replaced body reads to its end, and then it goes`() async throws {
     let (old, new) = (Self.body(1_000_000), Self.body(500_000, seed: 7))
     let fixture = try Fixture(Self.origin(old))
     #expect(try await fixture.cache.send(request()).body.bytes() == old)
@@ -192,8 +187,7 @@ struct LongBodyTests {
     #expect(try await fixture.cache.send(request()).body.bytes() == new)
   }
 
-  @Test func `an unsafe request lets readers read on, and the end of a user does not`() async throws
-  {
+  @Test func `an unsafe request lets readers read on, and a removal does not`() async throws {
     let bytes = Self.body(1_000_000)
     let fixture = try Fixture(Self.origin(bytes))
     for isLogout in [false, true] {

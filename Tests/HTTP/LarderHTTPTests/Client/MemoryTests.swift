@@ -19,8 +19,7 @@ struct MemoryTests {
   }
 
   @Test(arguments: [1, 65_535, 65_536, 65_537, 500_000], [true, false])
-  func `a hit comes in pieces, which are the whole body`(size: Int, isAnnounced: Bool) async throws
-  {
+  func `a hit comes in pieces that are the whole body`(size: Int, isAnnounced: Bool) async throws {
     let bytes = LongBodyTests.body(size)
     let fixture = try Fixture(Self.origin(bytes, isAnnounced: isAnnounced))
     #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
@@ -104,9 +103,7 @@ struct MemoryTests {
     #expect(read == bytes)
   }
 
-  @Test func `a client that lags behind reads the rest from the store, and no memory is held`()
-    async throws
-  {
+  @Test func `a slow client reads the rest from the store, and no memory is held`() async throws {
     let bytes = LongBodyTests.body(1_000_000)
     let fixture = try Fixture(Self.origin(bytes, isAnnounced: true))
     let slow = try await fixture.cache.send(request())
@@ -119,9 +116,7 @@ struct MemoryTests {
   }
 
   @Test(arguments: [true, false])
-  func `without room a body passes at the client's speed and is not stored`(isAnnounced: Bool)
-    async throws
-  {
+  func `without room a body passes at client speed, unstored`(isAnnounced: Bool) async throws {
     let bytes = LongBodyTests.body(400_000)
     let taken = Mutex(0)
     let fixture = try Fixture(

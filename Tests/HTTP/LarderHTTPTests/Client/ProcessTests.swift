@@ -53,9 +53,7 @@ struct ProcessTests {
     "clear http", "clear-all", "invalidate http listing", "invalidate http http-host:example.com",
     "remove http https://example.com/a", "DELETE /a",
   ])
-  func `what another process ends while it is under way is answered and not stored`(
-    command: String
-  ) async throws {
+  func `what another process ends meanwhile is answered, not stored`(command: String) async throws {
     let directory = TemporaryDirectory()
     let store = try Store(at: directory.path)
     let gate = Gate()

@@ -165,9 +165,7 @@ struct RemovingTests {
     #expect(try await isHit(fixture, "/ab"))
   }
 
-  @Test func `more than a transaction removes is gone at once for who has the store open too`()
-    async throws
-  {
+  @Test func `more than a transaction removes is gone at once for others, too`() async throws {
     let path = TemporaryDirectory()
     let (store, other) = (try Store(at: path.path), try Store(at: path.path))
     let origin = Origin.page("max-age=1000")
@@ -207,9 +205,7 @@ struct RemovingTests {
   }
 
   @Test(arguments: Ending.allCases, [false, true])
-  func `what is under way when it is ended is answered and not stored`(
-    ending: Ending, isOther: Bool
-  ) async throws {
+  func `what is ended meanwhile is answered, not kept`(ending: Ending, isOther: Bool) async throws {
     let gate = Gate()
     let fixture = try Fixture(
       Origin { request, _ in
@@ -252,9 +248,7 @@ struct RemovingTests {
   }
 
   @Test(arguments: [Ending.host, .user, .tag, .uri, .clear, .everything], [false, true])
-  func `a 304 for what was ended meanwhile brings nothing back`(
-    ending: Ending, isOther: Bool
-  ) async throws {
+  func `a 304 for what has ended brings nothing back`(ending: Ending, isOther: Bool) async throws {
     let fields: Pairs = [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]
     let gate = Gate()
     let fixture = try Fixture(Origin.page(fields, body: "old"))

@@ -35,9 +35,7 @@ struct SharedFlightTests {
   }
 
   @Test(.timeLimit(.minutes(3)), arguments: [false, true])
-  func `whoever waits for a response that was invalidated asks anew, and that is stored`(
-    byHost: Bool
-  ) async throws {
+  func `who waits for what was invalidated asks anew, and stores that`(byHost: Bool) async throws {
     let gate = Gate()
     // The body of the first GET waits for the gate. Later requests are answered immediately.
     let fixture = try Fixture(
@@ -90,9 +88,7 @@ struct SharedFlightTests {
 
   /// The clients send different fields. After the first failure, one client repeats the request for all other clients. If that
   /// request fails before another client waits for it, this other client must not repeat the request again.
-  @Test func `an origin that is down is asked twice, however many wait with fields of their own`()
-    async throws
-  {
+  @Test func `a lost origin is asked twice, however many wait with own fields`() async throws {
     for _ in 0..<10 {
       let gate = Gate()
       let fixture = try Fixture(.behind(gate))
@@ -108,9 +104,7 @@ struct SharedFlightTests {
     }
   }
 
-  @Test func `whoever comes late to the second request finds its end, unless it was given up`()
-    async throws
-  {
+  @Test func `who is late for the second request finds its end, unless given up`() async throws {
     let retry = Flight.Retry()
     #expect(try await retry.outcome(under: "a") == nil)
     retry.leading("a").complete(.abandoned)

@@ -51,9 +51,7 @@ struct TimeLimitTests {
   }
 
   @Test(arguments: [false, true])
-  func `a body that stalls reaches all who wait for it as the error that it is`(
-    haveOwnFields: Bool
-  ) async throws {
+  func `a body that stalls is the same error for all who wait`(haveOwnFields: Bool) async throws {
     let (stalled, begun) = (Gate(), Gate())
     let fixture = try Fixture(
       .behind(begun, .giving(Self.fresh) { .steps([{ try await stalled.openAndStall() }]) }))
@@ -79,9 +77,7 @@ struct TimeLimitTests {
   }
 
   @Test(arguments: ["stale-if-error=60", "must-revalidate"])
-  func `a body that never begins is one of an origin that cannot be reached`(directive: String)
-    async throws
-  {
+  func `a body that never begins is one of an unreachable origin`(directive: String) async throws {
     let fixture = try await expired(directive)
     let stalled = Gate()
     fixture.origin.become(.giving(Self.fresh) { .steps([{ try await stalled.openAndStall() }]) })
@@ -95,9 +91,7 @@ struct TimeLimitTests {
     await passing.value
   }
 
-  @Test func `a body that breaks off before it begins is replaced by what may be served stale`()
-    async throws
-  {
+  @Test func `a body that breaks off before it begins gives way to a stale one`() async throws {
     let fixture = try await expired("stale-if-error=60")
     fixture.origin.become(.giving(Self.fresh) { .steps([{ throw Origin.Down() }]) })
     #expect(try await fixture.get().result.reason == .staleDisconnected)
@@ -154,9 +148,7 @@ struct TimeLimitTests {
     #expect(try fixture.store.namespace("http").count() == 1)
   }
 
-  @Test func `a body that is not stored has the same limit, and a slow reader has none`()
-    async throws
-  {
+  @Test func `a body not stored has the same limit, and a slow reader has none`() async throws {
     let stalled = Gate()
     let fixture = try Fixture(
       .giving([("Cache-Control", "no-store")]) {

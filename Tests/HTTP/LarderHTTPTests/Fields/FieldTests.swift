@@ -14,9 +14,7 @@ struct FieldTests {
     ("Thursday, 18-Aug-50 02:01:18 GMT", 2_544_400_878),
     ("Friday, 31-Dec-99 23:59:59 GMT", 946_684_799),
   ])
-  func `RFC 9110, 5.6.7: a date in one of its three forms is read, in any case`(
-    text: String, seconds: Int64
-  ) {
+  func `RFC 9110, 5.6.7: three forms of dates are read, in any case`(text: String, seconds: Int64) {
     #expect(HTTPDate(strictly: text, now: start)?.seconds == seconds)
     #expect(HTTPDate(leniently: text, now: start)?.seconds == seconds)
   }
@@ -70,9 +68,7 @@ struct FieldTests {
       ("", nil), ("-1", nil), ("+1", nil), ("1.0", nil), ("a", nil), ("1a", nil), (" 1", nil),
       ("'1'", nil),
     ] as [(String, Int?)])
-  func `RFC 9111, 1.2.2: seconds are digits alone, and too many are as many as can be`(
-    text: String, seconds: Int?
-  ) {
+  func `RFC 9111, 1.2.2: seconds are digits, and too many the most`(text: String, seconds: Int?) {
     #expect(DeltaSeconds.parse(text) == seconds)
   }
 
@@ -82,9 +78,7 @@ struct FieldTests {
       (["-7200"], nil), (["7200.0"], nil), (["7200;foo=1"], 7200), ([""], nil), ([], nil),
       (["2147483649"], 1 << 31),
     ] as [([String], Int?)])
-  func `RFC 9111, 5.1: the first Age counts, and one that is no number says nothing`(
-    lines: [String], seconds: Int?
-  ) {
+  func `RFC 9111, 5.1: the first Age counts, if it is a number`(lines: [String], seconds: Int?) {
     #expect(ResponseAge.value(HTTPFields(lines.map { ("Age", $0) })) == seconds)
   }
 

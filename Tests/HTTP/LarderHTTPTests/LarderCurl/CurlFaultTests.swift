@@ -33,9 +33,7 @@
     }
 
     @Test(arguments: ["", "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n"])
-    func `a head that breaks off is an error, wherever it ends, also behind an interim one`(
-      interim: String
-    ) async throws {
+    func `a head cut anywhere is an error, also after interim ones`(interim: String) async throws {
       let answer = interim + "HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 2\r\n\r\nab"
       let transport = CurlTransport()
       for count in interim.utf8.count..<answer.utf8.count {
@@ -151,8 +149,7 @@
       }
     }
 
-    @Test(arguments: [1_000, 1_001]) func `a head has at most 1,000 fields`(count: Int) async throws
-    {
+    @Test(arguments: [1_000, 1_001]) func `a head has up to 1,000 fields`(count: Int) async throws {
       let fields = (1..<count).map { "X-\($0): a\r\n" }.joined()
       let answer = Array("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 0\r\n\r\n".utf8)
       do {
@@ -163,9 +160,7 @@
       }
     }
 
-    @Test func `an origin without a server, without a name or without TLS is an error`()
-      async throws
-    {
+    @Test func `an origin without a server, a name or TLS is an error`() async throws {
       func kind(_ scheme: String, _ authority: String) async -> CurlError.Kind? {
         let request = HTTPRequest(method: .get, scheme: scheme, authority: authority, path: "/")
         do {

@@ -136,8 +136,7 @@
       }
     }
 
-    @Test func `of a hundred requests 64 are under way at once, and the others wait`() async throws
-    {
+    @Test func `of a hundred requests 64 are under way at once, and others wait`() async throws {
       let count = 100
       let waiting = Atomic(0)
       let most = Mutex(0)

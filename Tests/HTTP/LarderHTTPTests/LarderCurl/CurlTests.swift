@@ -10,9 +10,7 @@
 
   @Suite struct CurlTests {
     @Test(arguments: [HTTPRequest.Method.post, .put, .init("PURGE")!])
-    func `methods, fields and bodies reach the server as they are`(method: HTTPRequest.Method)
-      async throws
-    {
+    func `methods, fields and bodies arrive as they are`(method: HTTPRequest.Method) async throws {
       let heads = Mutex([String]())
       let sent = [UInt8](repeating: 7, count: 2_000_000)
       try await RawServer.run { connection in
@@ -40,9 +38,7 @@
     }
 
     @Test(arguments: [HTTPRequest.Method.get, .post, .delete])
-    func `a request without a body says so where a body is usual`(method: HTTPRequest.Method)
-      async throws
-    {
+    func `a request says if it has no usual body`(method: HTTPRequest.Method) async throws {
       try await RawServer.run { connection in
         let isTold = await connection.head()!.contains("Content-Length: 0\r\n")
         try await connection.send("HTTP/1.1 \(isTold ? 201 : 200) OK\r\nContent-Length: 0\r\n\r\n")
@@ -146,9 +142,7 @@
     }
 
     @Test(arguments: ["GET", "POST", "DELETE"])
-    func `a kept connection that ends makes no request with an effect come twice`(method: String)
-      async throws
-    {
+    func `a kept connection that ends makes no effect come twice`(method: String) async throws {
       for fault in [ServerFault.resetKept, .reset] {
         let (isAnswered, count) = try await fault.meet(
           method, method == "POST" ? "{}" : "", over: CurlTransport())

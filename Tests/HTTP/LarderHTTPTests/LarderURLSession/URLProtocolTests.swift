@@ -16,9 +16,7 @@
   @Suite(.serialized) struct URLProtocolTests {
     private static let fresh = ["Cache-Control": "max-age=100", "ETag": "\"1\""]
 
-    @Test func `a session gets the second answer from the cache, and a long body whole`()
-      async throws
-    {
+    @Test func `the second answer is from the cache, and a long body whole`() async throws {
       try await Bench.run { bench in
         let long = Data((0..<400_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
         bench.server.become { _ in .init(200, Self.fresh, body: long) }
@@ -53,9 +51,7 @@
       }
     }
 
-    @Test func `redirections are followed, each from the cache, without credentials to others`()
-      async throws
-    {
+    @Test func `redirections, cached too, are followed; others get no credentials`() async throws {
       try await Bench.run { bench in
         try await LocalServer.run { other in
           other.become { _ in .init(200, Self.fresh, text: "there") }
@@ -114,8 +110,7 @@
       }
     }
 
-    @Test func `a POST becomes a GET by 303 and stays one by 307, and a circle ends`() async throws
-    {
+    @Test func `a POST becomes a GET by 303, not by 307, and a circle ends`() async throws {
       try await Bench.run { bench in
         bench.server.become { request in
           switch request.path {
@@ -189,9 +184,7 @@
       }
     }
 
-    @Test func `an origin that cannot be reached is an error, and other schemes are left alone`()
-      async throws
-    {
+    @Test func `an unreachable origin is an error; other schemes are left alone`() async throws {
       try await Bench.run { bench in
         await #expect(throws: URLError.self) {
           try await bench.session.data(from: URL(string: "http://127.0.0.1:1/")!)

@@ -32,9 +32,7 @@
     }
 
     @Test(arguments: [ServerFault.truncated, .truncatedGzip])
-    func `a body that was cut off is an error, and nothing of it is stored`(fault: ServerFault)
-      async throws
-    {
+    func `a body that was cut off is an error, and is not stored`(fault: ServerFault) async throws {
       let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
       let cache = HTTPCache(in: store.namespace("http"), over: Self.transport())
       _ = try await fault.serve { base in
@@ -123,9 +121,7 @@
     }
 
     @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
-    func `a request with an effect is sent once, whatever becomes of its connection`(
-      method: String
-    ) async throws {
+    func `a request with an effect is sent once in spite of faults`(method: String) async throws {
       for fault in [ServerFault.resetKept, .reset] {
         let (isAnswered, count) = try await fault.meet(
           method, method == "DELETE" ? "" : "{}", over: Self.transport())

@@ -119,8 +119,7 @@ struct StoringTests {
     #expect(text.allSatisfy { !$0.contains("Basic") })
   }
 
-  @Test func `RFC 9110, 9.3.3: a POST that names itself is kept for GET, if it says for how long`()
-  {
+  @Test func `RFC 9110, 9.3.3: a POST that names itself is kept for GET, if it says how long`() {
     let harness = HTTPHarness()
     let post = request("POST", "/a")
     harness.prime([fresh, ("Content-Location", "/a")], request: post)
@@ -159,23 +158,18 @@ struct InvalidationTests {
 
   @Test(
     arguments: ["POST", "PUT", "DELETE", "PATCH", "M-SEARCH", "FOO", "get"], [200, 201, 204, 303])
-  func `RFC 9111, 4.4: a method that may change something ends all responses of the URI`(
-    method: String, status: Int
-  ) {
+  func `RFC 9111, 4.4: unsafe methods end all responses of a URI`(method: String, status: Int) {
     let harness = harness()
     #expect(harness.held.count == 6)
     _ = harness.ask(request(method)) { _ in (response(status), "") }
     #expect(held(harness) == ["/b", "/c", "/a/b"])
   }
 
-  /// RFC 9110, 9.2.1: safe methods invalidate nothing.
   @Test(arguments: [
     ("POST", 400), ("POST", 404), ("POST", 409), ("POST", 500), ("POST", 503), ("OPTIONS", 200),
     ("TRACE", 200), ("PROPFIND", 200), ("QUERY", 200),
   ])
-  func `RFC 9111, 4.4: one that failed and one that is safe end nothing`(
-    method: String, status: Int
-  ) {
+  func `RFC 9111, 4.4: a failed one and a safe one end nothing`(method: String, status: Int) {
     let harness = harness()
     _ = harness.ask(request(method)) { _ in (response(status, [("Location", "/b")]), "") }
     #expect(harness.held.count == 6)

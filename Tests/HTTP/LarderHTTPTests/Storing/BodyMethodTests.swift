@@ -125,17 +125,13 @@ struct BodyMethodTests {
   }
 
   @Test(arguments: [("If-None-Match", "\"1\""), ("Range", "bytes=0-0"), ("If-Match", "*")])
-  func `a request with a condition or a range goes to the origin`(name: String, value: String)
-    async throws
-  {
+  func `a condition or a range goes to the origin`(name: String, value: String) async throws {
     let bench = try Bench()
     _ = try await bench.ask("x")
     #expect(try await bench.ask("x", "POST", "/query", [(name, value)]) == (false, "2 x"))
   }
 
-  @Test func `responses of users are kept apart, and a response is put and looked at by a body`()
-    async throws
-  {
+  @Test func `users are kept apart, and a response is put and looked at by a body`() async throws {
     let bench = try Bench()
     let alice: Pairs = [("Authorization", "alice")]
     _ = try await bench.ask("x", "POST", "/query", alice)

@@ -125,9 +125,7 @@ struct SearchVarianceTests {
     #expect(try await !fixture.cache.send(request("POST", "/a?9")).isHit)
   }
 
-  @Test func `a removal of a URI ends what it was answered with, and an end of a host all`()
-    async throws
-  {
+  @Test func `a removal of a URI ends what answered it, and one of a host all`() async throws {
     let fixture = try fixture("params")
     let entries = fixture.store.namespace("http")
     _ = try await fixture.get("/a?1")
@@ -167,9 +165,7 @@ struct SearchVarianceTests {
     #expect(try await fixture.get("/a?3").result.isHit)
   }
 
-  @Test func `a long body of another query is read, and one that is gone is loaded anew`()
-    async throws
-  {
+  @Test func `a long body of another query is read, and a lost one loaded anew`() async throws {
     let body = [UInt8](repeating: 7, count: 700_000)
     let fixture = try Fixture(
       .giving([("Cache-Control", "max-age=10"), ("No-Vary-Search", "params")]) { HTTPBody(body) })
