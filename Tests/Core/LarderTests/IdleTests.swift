@@ -122,6 +122,20 @@ import Testing
     }
   }
 
+  @Test func `a load that fails after the former end of a used value gives this value`()
+    async throws
+  {
+    let cache = store.cache(TextCodec(), in: "notes")
+    try await cache.set("v", for: "k")
+    clock.advance(by: .seconds(1690))
+    let asking = LoadOptions(policy: .revalidate)
+    let value = try await cache.value(for: "k", options: asking) { [clock] () throws -> String in
+      clock.advance(by: .seconds(100))
+      throw Origin.Refusal(number: 1)
+    }
+    #expect(value == "v")
+  }
+
   @Test(
     arguments: [
       { try $0.namespace("other").set("v", for: "k") }, { try $0.purge() },

@@ -66,7 +66,13 @@ extension CacheLoad {
 
   /// Whether the stored value may replace a load that fails at `now`.
   private func isFallback(_ lookup: CacheLookup<Value>?, at now: Timestamp) -> Bool {
-    guard lookup?.value != nil, var entry = lookup?.found.entry else { return false }
+    guard let lookup, lookup.value != nil, var entry = lookup.found.entry else { return false }
+    // The request was a use, so the time to idle of a fresh entry has begun again.
+    if entry.state == .fresh, let idle = entry.idle,
+      lookup.found.now.duration(to: now) < .milliseconds(idle.milliseconds)
+    {
+      return true
+    }
     entry.state = entry.header.state(at: now.milliseconds)
     return entry.state == .fresh || entry.isWithin(options.stale?.onError, at: now)
   }
