@@ -15,8 +15,8 @@ public struct Salvage: Sendable, Hashable {
   public var leftOut = 0
   /// The number of ``entries`` that were found on pages to which no other page refers.
   public var found = 0
-  /// The damage: a line with the page number for each damaged page of the old file, and lines about its write buffer and its
-  /// damaged records of namespaces, invalidated tags and limits. Entries on these pages or in the write buffer may be lost.
+  /// The damage: a line with the page number for each damaged page of the old file, and lines about its write buffer, its damaged
+  /// records of namespaces, tags and limits, and lost rules. Entries on these pages or in the write buffer may be lost.
   public var damage: [String] = []
 
   /// Whether no damage was found in the old store.
