@@ -12,6 +12,7 @@ final class Shell {
   let store: Store
   /// A path for a file of the test. The release of the shell removes the file.
   let file = TemporaryDirectory.unusedPath
+  private let place = TemporaryDirectory.unusedPath
   private(set) var session: Session!
   private(set) var outcome: Outcome?
   /// The notes and the questions, without the answers of commands.
@@ -50,10 +51,14 @@ final class Shell {
     _ configure: (inout Settings) -> Void = { _ in }
   ) throws {
     var options = Store.Options()
-    if path == nil { options.clock = clock }
+    if path == nil {
+      options.clock = clock
+      options.flushes = false
+      options.writeBuffer = 256 << 10
+    }
     options.transforms = transforms
-    let store =
-      try path.map { try Store(at: $0, options: options) } ?? Store.temporary(options: options)
+    // A command may close the store and open it again, and closing would remove a temporary store.
+    let store = try Store(at: path ?? place, options: options)
     self.store = store
     options.readOnly = isReadOnly
     var settings = Settings()
@@ -67,7 +72,7 @@ final class Shell {
       host: host(hasPerson: hasPerson, hasInput: hasInput))
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: file) }
+  deinit { for path in [file, place] { try? FileManager.default.removeItem(atPath: path) } }
 
   private func host(hasPerson: Bool, hasInput: Bool) -> LarderShell.Host {
     var host = LarderShell.Host(

@@ -113,15 +113,13 @@ import Testing
     #expect(try await boards.settled() == "load 1")
   }
 
-  @Test(arguments: [true, false])
-  func `a value that is loaded before the daily hour ends at this hour`(isRule: Bool) async throws {
+  @Test func `a value that is loaded before the daily hour ends at this hour`() async throws {
     let daily = Expiration.daily(at: TimeOfDay(4), in: "UTC")
-    if isRule { try store.declare(Rules(expires: daily), for: "boards") }
     clock.advance(by: .hours(4) - .milliseconds(50))
     let writer = await LockHolder(store)
-    _ = try await origin.ask(boards, LoadOptions(expires: isRule ? nil : daily))
+    _ = try await origin.ask(boards, LoadOptions(expires: daily))
     clock.advance(by: .milliseconds(100))
-    #expect(try isRule || boards.value(for: "thun") == nil)
+    #expect(try boards.value(for: "thun") == nil)
     writer.letGo()
     try await boards.settle()
     #expect(try boards.value(for: "thun") == nil)

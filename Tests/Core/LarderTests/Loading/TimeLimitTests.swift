@@ -77,9 +77,9 @@ import Testing
   @Test func `no caller gets the stale value after its window`() async throws {
     try await putStale()
     clock.advance(by: .hours(1) - .milliseconds(100))
+    origin.fail()
     let first = try await origin.startHeld(boards, soft)
     clock.advance(by: .milliseconds(300))
-    origin.fail()
     origin.open()
     await #expect(throws: Origin.Refusal.self) { try await first.value }
   }

@@ -14,9 +14,6 @@ extension CacheLoad {
       let found = turn.lookup.found
       return try writing(result, turn, attributes, size: encoded?.count ?? 0) {
         [cache, key] batch in
-        if !isRenewal { try batch.declareOnce(cache.rules, for: cache.namespace) }
-        let rule = try batch.session.namespace(cache.name)?.rules.expires
-        let attributes = attributes.counted(from: now, rule: rule)
         if isRenewal,
           try batch.session.living(key.span, in: cache.name)?.header.version == found.base.version,
           try batch.reschedule(
@@ -117,12 +114,11 @@ extension StoreEngine {
 }
 
 extension EntryAttributes {
-  /// The lifetime that a load gives, and a daily `rule`, count from the end of the load. A time to idle begins at the commit.
-  fileprivate func counted(from now: Timestamp, rule: Expiration? = nil) -> EntryAttributes {
-    let daily = if case .daily = rule { rule } else { nil as Expiration? }
+  /// The lifetime that a load gives counts from the end of the load. Only a time to idle begins at the later commit.
+  fileprivate func counted(from now: Timestamp) -> EntryAttributes {
     var attributes = self
     attributes.written = attributes.written ?? now
-    if let expires = expires ?? daily, expires != .never, expires.timeToIdle == nil,
+    if let expires, expires != .never, expires.timeToIdle == nil,
       let end = try? expires.deadline(from: now)
     {
       attributes.expires = .at(Timestamp(milliseconds: end))
