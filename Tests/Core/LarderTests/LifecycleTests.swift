@@ -125,6 +125,16 @@ import Testing
     try store.close()
   }
 
+  @Test func `a temporary store that was busy at its first close leaves nothing after the second`()
+    throws
+  {
+    let options = Store.Options(lockTimeout: .milliseconds(50))
+    let store = try Store.temporary(options: options)
+    try store.read { _ in #expect(failure { try store.close() } == .busy) }
+    try store.close()
+    #expect(!FileManager.default.fileExists(atPath: store.path))
+  }
+
   @Test func `a forked child leaves the files of a temporary store to its parent`() throws {
     let lines = try PeerProcess("fork-with-temporary", directory.path).lines()
     #expect(lines == ["done", "true"])
