@@ -23,9 +23,7 @@ import Testing
     try other.close()
   }
 
-  @Test func `after closing every call through any handle says so, and closing twice is fine`()
-    throws
-  {
+  @Test func `once closed, any handle says so at each call, and closing twice is fine`() throws {
     let store = try Store(at: path + "/s")
     let other = try Store(at: path + "/s")
     let notes = other.namespace("notes")
@@ -92,9 +90,7 @@ import Testing
     }
   }
 
-  @Test func `letting go of the last handle while another thread opens the store harms nobody`()
-    throws
-  {
+  @Test func `releasing the last handle while a thread opens the store harms nobody`() throws {
     try inThreads(4) { thread in
       for round in 0..<50 {
         let store = try Store(at: path + "/s")
