@@ -82,9 +82,7 @@ import Testing
   }
 
   @Test(arguments: Durability.allCases)
-  func `a compacted store, and a compact copy, keep their durability and outlast a power cut`(
-    durability: Durability
-  ) throws {
+  func `a compact store or copy keeps durability over a power cut`(durability: Durability) throws {
     // The last checkpoint has pages of the file before its compaction. So the store must open without this checkpoint.
     var store = try Store(at: path + "/s", options: options(durability))
     try fill(store)

@@ -140,9 +140,7 @@ struct DiskLimitTests {
     (free: 60_000_000, limit: 6_000_000), (free: 5_000_000, limit: StoreLimits.smallestDisk),
     (free: 300_000_000_000, limit: 10_000_000_000),
   ])
-  func `a new store may use a tenth of the free disk, unless code says otherwise`(
-    _ disk: (free: Int, limit: Int)
-  ) throws {
+  func `a store gets a tenth of the free disk by default`(_ disk: (free: Int, limit: Int)) throws {
     var options = Store.Options()
     options.hooks.freeDisk = { _ in disk.free }
     var store = try Store(at: path + "/store", options: options)

@@ -88,9 +88,7 @@ import Testing
   }
 
   @Test(arguments: [Eviction.refuse, .adaptive])
-  func `a member that finds no room is told alone, and the others are committed once`(
-    _ eviction: Eviction
-  ) async throws {
+  func `a member without room fails alone, others commit once`(_ eviction: Eviction) async throws {
     let full = store.namespace("full")
     try store.declare(Rules(limits: Limits(entries: 1), eviction: eviction), for: "full")
     try await full.set("1", for: "a")

@@ -77,9 +77,7 @@ import Testing
   }
 
   @Test(arguments: RemovalKind.allCases, [RequestPolicy.standard, .reload])
-  func `what was loaded before a removal is not stored`(how: RemovalKind, policy: RequestPolicy)
-    async throws
-  {
+  func `no load before a removal is stored`(how: RemovalKind, policy: RequestPolicy) async throws {
     try await prepare(.absent)
     var options = LoadOptions(policy: policy, tags: ["all"], owners: [Owner(Key("1"), in: "lines")])
     let first = try await origin.startHeld(boards, options)
