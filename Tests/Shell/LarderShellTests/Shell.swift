@@ -51,14 +51,12 @@ final class Shell {
     _ configure: (inout Settings) -> Void = { _ in }
   ) throws {
     var options = Store.Options()
-    if path == nil {
-      options.clock = clock
-      options.flushes = false
-      options.writeBuffer = 256 << 10
-    }
+    if path == nil { options.clock = clock }
     options.transforms = transforms
     // A command may close the store and open it again, and closing would remove a temporary store.
+    options.flushes = path != nil
     let store = try Store(at: path ?? place, options: options)
+    options.flushes = true
     self.store = store
     options.readOnly = isReadOnly
     var settings = Settings()
