@@ -14,7 +14,7 @@ extension Cell {
     case .deadline(let time) where !isBrief: clock.expiryAndClock(time)
     case .expiry(let time), .deadline(let time): clock.expiry(time, isBrief: isBrief)
     case .stale(let time): isBrief ? "stale" : "stale, \(clock.expiry(time))"
-    case .span(let span): (span < 0 ? "-" : "") + Wording.span(abs(span))
+    case .span(let span): (span < 0 ? "-" : "") + Wording.span(Int64(clamping: span.magnitude))
     case .bool(let value): value ? "yes" : "no"
     case .share(let value): Wording.percent(value)
     case .bar(let value): Bar.text(value, width: Bar.width, hasUnicode: presentation.hasUnicode)
