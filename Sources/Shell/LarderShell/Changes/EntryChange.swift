@@ -107,25 +107,27 @@ struct EntryChange {
     losesValues: Bool = false, _ change: Change<Effect>, record: (Effect) -> Bool = { _ in true }
   ) throws {
     do {
-      let walked = try scope.walk { entry, _ in
-        entry.withoutExtras
-      } _: { entries in
-        if losesValues {
-          try session.undo.read(entries.map { (session.store.namespace($0.namespace), $0.key) })
-        }
-        let effects = try session.write { batch in
-          try entries.compactMap { chosen -> (Store.Entry, Effect)? in
-            let namespace = session.store.namespace(chosen.namespace)
-            guard let present = try batch.entry(for: chosen.key, in: namespace),
-              isSame(present, as: chosen), let effect = try change(&batch, namespace, present)
-            else { return nil }
-            session.undo.keep(present, under: chosen.key, in: namespace)
-            return (present, effect)
+      let walked = try ShellError.translating {
+        try scope.walk { entry, _ in
+          entry.withoutExtras
+        } _: { entries in
+          if losesValues {
+            try session.undo.read(entries.map { (session.store.namespace($0.namespace), $0.key) })
           }
+          let effects = try session.write { batch in
+            try entries.compactMap { chosen -> (Store.Entry, Effect)? in
+              let namespace = session.store.namespace(chosen.namespace)
+              guard let present = try batch.entry(for: chosen.key, in: namespace),
+                isSame(present, as: chosen), let effect = try change(&batch, namespace, present)
+              else { return nil }
+              session.undo.keep(present, under: chosen.key, in: namespace)
+              return (present, effect)
+            }
+          }
+          summary.matched += effects.count
+          for (entry, effect) in effects where record(effect) { summary.add(entry) }
+          try session.host.checkInterruption()
         }
-        summary.matched += effects.count
-        for (entry, effect) in effects where record(effect) { summary.add(entry) }
-        try session.host.checkInterruption()
       }
       if scope.selection.input != nil { summary.absent = walked.absent }
       try noteDamage(walked)
