@@ -50,6 +50,9 @@ final class UndoLog {
 
   func forget() { (items, command, lost, size, isTooLarge) = ([], "", 0, 0, false) }
 
+  /// Removes the last items, which `undo` has restored.
+  func drop(_ count: Int) { items.removeLast(count) }
+
   /// Reads the values that the next batch replaces.
   func read(_ keys: some Sequence<(Store.Namespace, Key)>) throws {
     guard isRecording, !isTooLarge || !running.isEmpty else { return }

@@ -28,19 +28,20 @@ extension Command {
     }
     var done = ChangeSummary("undo")
     // The last change is undone first, so that an entry with several changes gets back its first content.
-    let items = Array(log.items.reversed())
-    for start in stride(from: 0, to: items.count, by: 500) {
+    let all = log.items.count
+    while !log.items.isEmpty {
       try session.host.checkInterruption()
-      let part = items[start..<min(start + 500, items.count)]
+      let part = Array(log.items.suffix(500).reversed())
       let restored = try session.write { batch in
         try part.map { try restore($0, &batch) }
       }
+      log.drop(part.count)
       for (item, isRestored) in zip(part, restored) where isRestored {
         let size = (item.before?.entry ?? item.after)?.size ?? 0
         done.add(Tally(entries: 1, bytes: size), in: item.namespace.name)
       }
     }
-    let changed = items.count - done.total.entries
+    let changed = all - done.total.entries
     let command = log.command
     let lost = log.lost
     log.forget()
@@ -67,13 +68,12 @@ extension Command {
     guard let present, isKept,
       (present.timeToIdle, present.staleUntil) == (before.timeToIdle, before.staleUntil)
     else {
-      guard let value = try isKept ? batch.value(for: key, in: namespace) : value else {
+      guard let value = try isKept ? batch.value(for: key, in: namespace) ?? value : value else {
         return false
       }
       var attributes = EntryAttributes(keeping: before, expires: nil)
-      attributes.written = before.written
-      attributes.isPinned = before.isPinned
-      attributes.awaitsOwners = true
+      (attributes.written, attributes.isPinned) = (before.written, before.isPinned)
+      (attributes.isNegative, attributes.awaitsOwners) = (before.isNegative, true)
       try batch.set(value, for: key, in: namespace, attributes)
       return true
     }
