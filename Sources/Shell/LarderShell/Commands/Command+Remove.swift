@@ -34,8 +34,10 @@ extension Command {
     }
     try scope.save(call)
     let kept = try session.undo.isRecording && !isTooLarge ? itemsToUndo(scope) : []
+    let commit = session.store.lastCommit
+    // After an interruption, `undo` restores the entries that were removed.
+    defer { if session.store.lastCommit != commit { session.undo.add(kept) } }
     let done = try cleared(namespaces, isWhole: call.namespaces == .all, asOf: horizon, in: session)
-    session.undo.add(kept)
     try session.output.acknowledge(done.reply("cleared \(whole): \(done.total.words)"))
   }
 
