@@ -32,6 +32,8 @@ final class UndoLog {
   private var size = 0
   /// The items of the batch that runs now. `commit` adds the items to `items`.
   private var pending: [Item] = []
+  /// The position in `items` of the last item of each entry.
+  private var places: [EntryID: Int] = [:]
   private var values: [EntryID: (version: UInt64, value: [UInt8])] = [:]
 
   /// Begins a command. The items of the previous command stay until this command changes the store.
@@ -48,7 +50,9 @@ final class UndoLog {
     (isRecording, running, values) = (false, "", [:])
   }
 
-  func forget() { (items, command, lost, size, isTooLarge) = ([], "", 0, 0, false) }
+  func forget() {
+    (items, places, command, lost, size, isTooLarge) = ([], [:], "", 0, 0, false)
+  }
 
   /// Removes the last items, which `undo` has restored.
   func drop(_ count: Int) { items.removeLast(count) }
@@ -102,6 +106,14 @@ final class UndoLog {
       (command, running) = (running, "")
     }
     for item in added where !isTooLarge {
+      let id = EntryID(item.namespace.name, item.key.bytes)
+      // An import may have a key twice. The first content stays, and the items of one batch have the same `after`.
+      if let place = places[id],
+        [item.before?.entry, item.after].contains(where: items[place].isStill)
+      {
+        items[place].after = item.after
+        continue
+      }
       if let before = item.before, before.value == nil,
         item.after?.version != before.entry.version || item.after?.state == .expired
       {
@@ -109,9 +121,10 @@ final class UndoLog {
         continue
       }
       size += Self.entrySize + item.key.bytes.count + (item.before?.value?.count ?? 0)
+      places[id] = items.count
       items.append(item)
     }
     guard size > Self.most else { return }
-    (items, isTooLarge) = ([], true)
+    (items, places, isTooLarge) = ([], [:], true)
   }
 }
