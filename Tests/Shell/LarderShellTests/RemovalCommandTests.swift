@@ -125,6 +125,23 @@ import Testing
         == "interrupted: evicted \(evicted) entries; the rest is unchanged", "\(error.message)")
   }
 
+  @Test func `an error of the store says what was changed before it`() throws {
+    let shell = try Shell(.plain)
+    try shell.fill("box", 0..<501)
+    var change = try EntryChange(
+      "evict", past: "evicted", invocation("evict @box * --yes"), in: shell.session)
+    var calls = 0
+    let failure = try error {
+      try change.apply { batch, namespace, entry in
+        calls += 1
+        if calls > 500 { throw LarderError(.failed, "no") }
+        try batch.remove(entry.key, from: namespace)
+        return true
+      }
+    }
+    #expect(failure.hint?.description == "before it: evicted 500 entries")
+  }
+
   @Test func `a change of large values is cut into batches that a store takes`() throws {
     let shell = try Shell(.plain)
     let box = shell.store.namespace("box")
@@ -156,6 +173,56 @@ import Testing
     #expect(shell.outcome == .exitCode(5))
     #expect(try shell("output plain", "get @a k1") == "of another\n")
     #expect(try shell("get @a k2") == "{\"n\":2}\n")
+  }
+
+  @Test func `undo gives an ended entry its stale window back`() throws {
+    let shell = try Shell(.plain)
+    let a = shell.store.namespace("a")
+    try a.set(bytes("v"), for: "k", .with(expires: .after(.hours(1)), stale: .hours(1)))
+    let before = try a.entry(for: "k")
+    try shell("expire @a k now --yes", "undo")
+    #expect(shell.outcome == .done)
+    let after = try a.entry(for: "k")
+    #expect((after?.expires, after?.staleUntil) == (before?.expires, before?.staleUntil))
+  }
+
+  @Test func `an interrupted undo goes on where it stopped`() throws {
+    let shell = try Shell(.plain)
+    let box = try shell.fill("box", 0..<1200)
+    try shell("evict @box * --yes")
+    shell.whenLooking = { [unowned shell] in
+      if (try? box.count()) == 500 { shell.stepsUntilInterrupted = 0 }
+    }
+    #expect(try shell.error("undo").code == .interrupted)
+    shell.stepsUntilInterrupted = .max
+    shell.whenLooking = {}
+    try shell("undo")
+    #expect(try box.count() == 1200 && shell.outcome == .done)
+  }
+
+  @Test(arguments: [0, 2000])
+  func `undo of an import with a key twice restores the first content`(between: Int) throws {
+    let shell = try shell()
+    let line = "{\"namespace\":\"a\",\"key\":\"k1\",\"value\":\"new\"}"
+    let others = (0..<between).map { "{\"namespace\":\"b\",\"key\":\"\($0)\",\"value\":\"\"}" }
+    shell.input = export([line] + others + [line])
+    try shell("import - --on-conflict replace --yes", "undo")
+    #expect(shell.outcome == .done)
+    #expect(try shell("get @a k1") == "{\"n\":1}\n")
+  }
+
+  @Test func `undo of a clear that was interrupted restores what it removed`() throws {
+    let shell = try Shell(.plain, hasPerson: true)
+    let box = try shell.fill("box", 0..<1200)
+    shell.whileAsked = { try box.set("new", for: "new") }
+    shell.whenLooking = { [unowned shell] in
+      if (try? box.count()) == 701 { shell.stepsUntilInterrupted = 0 }
+    }
+    #expect(try shell.error("clear @box").code == .interrupted)
+    shell.stepsUntilInterrupted = .max
+    shell.whenLooking = {}
+    try shell("undo")
+    #expect(try box.count() == 1201)
   }
 
   @Test func `a change that is too large is forgotten`() throws {
