@@ -19,9 +19,9 @@ extension DeparturesCache {
     }
     departures.sort { $0.leaves < $1.leaves }
     let (next, prefix) = (nextDepartures, station + "/")
-    let old = try next.keys(prefix: prefix)
     try store.write { batch in
-      for key in old { try batch.remove(key, from: next) }
+      // Another process may have published meanwhile, so the keys are read inside the write.
+      for key in try next.keys(prefix: prefix) { try batch.remove(key, from: next) }
       for departure in departures.prefix(20) {
         let run = "\(departure.time.milliseconds)/\(departure.course)/\(departure.destination)"
         try batch.set(departure, for: prefix + run, in: next, expires: .at(departure.leaves))
