@@ -13,6 +13,7 @@ package final class ByteFile {
   private var path: String
   /// The temporary file that holds the bytes until the file is complete.
   private var unfinished: String?
+  private var replaces = true
 
   /// Opens a file to read. A pipe can be opened before the pipe has a writer.
   package init(reading path: String) throws(TerminalError) {
@@ -50,6 +51,7 @@ package final class ByteFile {
     owner: (user: UInt32, group: UInt32)? = nil
   ) throws(TerminalError) {
     self.path = path
+    self.replaces = replaces
     var status = stat()
     if unsafe stat(path, &status) != 0 {
       // The path may be a link whose target is missing. The caller has not allowed a new file at the target.
@@ -145,10 +147,16 @@ package final class ByteFile {
     try Terminal.write(bytes, to: stream)
   }
 
-  /// Moves the complete temporary file to the place of the file.
+  /// Moves the complete temporary file to the place of the file. Without `replaces`, throws `EEXIST` if a file is there by now.
   package func finish() throws(TerminalError) {
     guard let unfinished else { return closeDescriptor() }
-    try unsafe check(fsync(descriptor) == 0 && rename(unfinished, path) == 0, "write")
+    try check(fsync(descriptor) == 0, "write")
+    // If another process has made the file, `link` fails, and `rename` would replace the file. Some file systems have no links.
+    if unsafe replaces || link(unfinished, path) != 0 {
+      try unsafe check((replaces || errno != EEXIST) && rename(unfinished, path) == 0, "write")
+    } else {
+      _ = unsafe unlink(unfinished)
+    }
     self.unfinished = nil
     closeDescriptor()
   }

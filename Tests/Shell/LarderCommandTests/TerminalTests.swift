@@ -105,6 +105,13 @@ import Testing
     #expect(try text("new") == "whole")
   }
 
+  @Test func `of two new files with one name the first stays`() throws {
+    let second = try ByteFile(writing: home.path + "/new", replaces: false)
+    try write("first", to: "new", replaces: false)
+    #expect(throws: TerminalError.failed(operation: "write", code: EEXIST)) { try second.finish() }
+    #expect(try text("new") == "first")
+  }
+
   /// The system cannot read this file at the offset 0. So `read` must fail, and must not report the end of the file.
   @Test func `a fault of the disk is not the end of the file`() throws {
     let file = try ByteFile(reading: "/proc/self/mem")
