@@ -100,6 +100,13 @@ import Testing
     #expect(shell.takeAside() == ["note: 1 negative entry was left out: there is no value"])
   }
 
+  @Test func `an export without it lacks nothing`() async throws {
+    let shell = try await shell(.plain)
+    try shell("export \(shell.file)")
+    #expect(try shell("diff \(shell.file)") == "")
+    #expect(shell.outcome == .done)
+  }
+
   @Test(arguments: OutputMode.allCases)
   func `get says so in every mode, and prints no empty value`(mode: OutputMode) async throws {
     let shell = try await shell(mode)
@@ -137,6 +144,14 @@ import Testing
     #expect(lines[1].split(separator: ",", omittingEmptySubsequences: false)[column] == "true")
     #expect(try shell("output plain", "info 9999").contains("\nnegative\ttrue\n"))
     #expect(try shell("output raw", "info 9999").contains("\tfresh\ttrue\t"))
+  }
+
+  @Test(arguments: ["evict @parts 9999", "set @parts 9999 x", "clear @parts --yes"])
+  func `undo restores it`(line: String) async throws {
+    let shell = try await shell(.plain)
+    try shell(line, "undo")
+    #expect(shell.outcome == .done)
+    #expect(try shell("keys @parts", "exists @parts 9999") == "9999\nempty\nfalse\n")
   }
 
   @Test func `to other commands it is an entry without a value`() async throws {

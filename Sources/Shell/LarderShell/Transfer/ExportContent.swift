@@ -49,6 +49,7 @@ struct ExportContent {
     var (left, changes) = (facts, [Change]())
     try Scope(all: namespaces, in: session).walk(showing: "looking", readingValues: true) {
       entry, value -> Change? in
+      guard entry.hasValue else { return nil }
       let id = EntryID(entry)
       guard let before = left.removeValue(forKey: id) else {
         return Change(kind: .added, id: id, after: entry.size)
