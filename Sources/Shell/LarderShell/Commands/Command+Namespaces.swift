@@ -78,7 +78,7 @@ extension Command {
       throw NamespaceChoice.absent(old, existing: existing)
     }
     try session.store.rename(old.text, to: new)
-    if session.current == old.text { session.current = new }
+    if old.text.isExactly(session.current) { session.current = new }
     try session.output.acknowledge(
       ["old": .text(old.text), "new": .text(new)],
       plain: ["verb": .text("rename"), "old": .text(old.text), "new": .text(new)],

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 /// The entries to which a command applies: a selection in namespaces that exist.
@@ -67,7 +68,7 @@ extension Scope {
     let (store, current) = (session.store, session.current)
     guard case .unnamed = selection.namespaces, selection.patterns.count == 1,
       case .key(let key) = selection.patterns[0], selection.input == nil,
-      let text = String(validating: key, as: UTF8.self), text != current
+      let text = String(validating: key, as: UTF8.self), !text.isExactly(current)
     else { return nil }
     guard let name = try? NamespaceName(text), try store.namespace(text).info() != nil else {
       return nil
