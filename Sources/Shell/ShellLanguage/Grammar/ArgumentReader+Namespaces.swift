@@ -4,7 +4,7 @@ extension ArgumentReader {
     guard command.selection == nil, command.access != .changes, command.namespaces != .none,
       namespaces.isEmpty, words.count > command.parameters.count,
       // With an option, `limits` changes the store, so the namespace needs its at sign.
-      values.isEmpty || command.option(named: "--yes") == nil,
+      places.isEmpty || command.option(named: "--yes") == nil,
       !command.parameters.contains(where: \.isRepeated),
       let name = try? NamespaceName(words[command.parameters.count])
     else { return }
