@@ -48,7 +48,7 @@ extension Scope {
   private func remark(_ rest: Int, isAll: Bool, behind key: [UInt8]?) -> SafeText {
     let over = isAll ? "" : "over "
     // `--after` continues only a list of one namespace in the order of keys, so the line for any other list omits `--after`.
-    let isByKey = EntryOrder(selection) == nil && namespaces.count == 1
+    let isByKey = EntryOrder(selection) == nil && namespaces.count == 1 && selection.input == nil
     let after = isByKey ? key.map { "--after \(Quoting.typed($0)), or " } ?? "" : ""
     let other = selection.sort == .size && !selection.isReversed ? "--reverse, or " : ""
     return "\u{2026} \(over)\(Wording.count(rest)) more: \(after)\(other)--limit all"

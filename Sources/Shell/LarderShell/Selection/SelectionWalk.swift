@@ -209,7 +209,7 @@ struct SelectionWalk {
       try checkInterruption()
       walked.keys += 1
       // A pattern of the command already finds this key, so the key from standard input is skipped.
-      if selection.patterns.contains(where: { $0.matches(item.key) }), isBehindStart(item.key) {
+      if !isBehindStart(item.key) || selection.patterns.contains(where: { $0.matches(item.key) }) {
         continue
       }
       let damaged = walked.damaged
