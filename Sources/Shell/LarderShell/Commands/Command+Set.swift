@@ -38,10 +38,9 @@ extension Command {
     let expires: Expiration? =
       call.duration("--ttl").map { .after($0) } ?? call.deadline("--until").map { Expiration($0) }
     let clock = session.wallClock
-    // If the time of `--until` has passed, an existing entry would expire, so `set` needs a confirmation, like `expire`.
-    if let end = call.deadline("--until")?.time, end <= clock.now,
-      let present = try namespace.entry(for: key), present.hasValue
-    {
+    let end = call.duration("--ttl") == Duration.zero ? clock.now : call.deadline("--until")?.time
+    // A new entry that has expired ends an existing entry, so `set` needs a confirmation, like `expire`.
+    if let end, end <= clock.now, let present = try namespace.entry(for: key), present.hasValue {
       let name: SafeText = "\(key) in \(namespace.name)"
       try Confirmation(call: call, session: session).require("end \(name)") {
         "The time is \(clock.distance(to: end)). End \(name)?"
