@@ -8,18 +8,20 @@ extension ArticleReader {
   /// fetched. If the fetch of the article fails, the result is the stored version.
   public func article(_ id: String) async throws -> Article {
     _ = try await ifRoom { try applySettings() }
+    let began = store.now
     let requested = Mutex<Bookmark?>(nil)
     let loaded = try await load(id) { [readeck] in
       let bookmark = try await readeck.bookmark(id).value
       requested.withLock { $0 = bookmark }
       return bookmark
     }
-    let stored = try storedArticle(id)?.bookmark
+    let stored = try storedArticle(id)
     // If there was no room, the store has no bookmark. If another task or process did the load, this task has requested no
     // bookmark. If neither has a bookmark, the service gives it.
-    let known = stored ?? requested.withLock { $0 }
+    let known = stored?.bookmark ?? requested.withLock { $0 }
     let bookmark = if let known { known } else { try await readeck.bookmark(id).value }
-    var article = Article(bookmark: bookmark, html: loaded.value, error: loaded.error)
+    let seen = try edits().applied(to: bookmark, since: stored?.requested ?? began) ?? bookmark
+    var article = Article(bookmark: seen, html: loaded.value, error: loaded.error)
     guard loaded.source == .loaded else { return article }
     // The articles may have been removed during the load. In this case the load does not fail, but the article is not stored.
     article.isKept = loaded.error == nil && stored != nil

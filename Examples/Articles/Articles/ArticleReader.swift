@@ -60,7 +60,10 @@ public final class ArticleReader: Sendable {
       let listed = try await readeck.unread(limit: limit)
       // If there is no room to mark articles as stale, nothing is lost: the next sync compares the dates again.
       _ = try await ifRoom { try await noteEdits(in: listed, before: requested) }
-      return listed
+      let edits = try edits()
+      var seen = listed
+      seen.bookmarks = listed.bookmarks.compactMap { edits.applied(to: $0, since: requested) }
+      return seen
     } catch let error as ServiceError where error.isOffline {
       let stored = try stored().map(\.bookmark).filter { !$0.isArchived }
       guard !stored.isEmpty else { throw ArticlesError.nothingStored }

@@ -163,6 +163,15 @@ import ExampleTesting
     #expect(try reader.outbox.count() == 0 && readeck.page(0)?.isMarked == true)
   }
 
+  @Test func `the list and an opened article show waiting changes`() async throws {
+    try await fixture.sync(new: 2)
+    try await queue([.archive])
+    try await queue([.mark], of: 1)
+    let list = try await reader.unread().bookmarks
+    #expect(list.map(\.id) == [FakeReadeck.id(1)] && list.allSatisfy { $0.isMarked })
+    #expect(try await fixture.open(1).bookmark.isMarked)
+  }
+
   @Test func `a change of a later version stays, and holds up no other`() async throws {
     readeck.fill(1)
     let later = #"{"number":1,"article":"a","title":"x","kind":"share","made":1,"base":""}"#
