@@ -71,7 +71,7 @@ extension ArticleReader {
     let (ids, edits) = (Set(list.bookmarks.map(\.id)), try edits())
     for article in list.isWhole ? try storedArticles() : [] {
       let id = article.bookmark.id
-      guard !ids.contains(id), article.requested <= requested,
+      guard !ids.contains(id), !(article.requested > requested && article.requested <= store.now),
         edits.changes(of: id, since: requested).isEmpty
       else { continue }
       try await articles.remove(id)

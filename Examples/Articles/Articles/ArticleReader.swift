@@ -71,12 +71,14 @@ public final class ArticleReader: Sendable {
     }
   }
 
-  /// Makes stored articles stale if the service has changed them, except articles that were fetched after the request. Dates
+  /// Makes stored articles stale if the service has changed them, except articles that were fetched after the request. If an
+  /// article has a time in the future, the clock was wrong, so the article counts as fetched before the request. Dates
   /// are only compared for equality, because the service's times go back if its clock was set or a backup was restored.
   func noteEdits(in listed: ArticleList, before requested: Timestamp) async throws {
     for bookmark in listed.bookmarks {
       guard let known = try storedArticle(bookmark.id), !known.isEdited,
-        known.requested <= requested, known.bookmark.updated != bookmark.updated
+        !(known.requested > requested && known.requested <= store.now),
+        known.bookmark.updated != bookmark.updated
       else { continue }
       try await articles.touch(bookmark.id, expires: .at(store.now))
     }
