@@ -33,8 +33,14 @@ extension ArticleReader {
   private func runSync(_ reports: AsyncStream<SyncRun.Step>.Continuation) async -> SyncResult {
     var (result, wanted, requested) = (SyncResult(), [Bookmark](), store.now)
     do {
+      // A sign-out removes the record. So the record is made only here, before the first request.
+      let made: Void? = try await ifRoom {
+        guard try settings().limit > 0 else { return }
+        try await syncs.setIfAbsent([], for: "last sync")
+      }
       result.edits = try await sendEdits()
       requested = store.now
+      if made == nil { throw LarderError(.full, "there is no room for the record of syncs") }
       wanted = try await list(since: requested, &result)
       try await fetch(wanted, since: requested, &result, reports)
     } catch { result.error = error }
@@ -64,7 +70,7 @@ extension ArticleReader {
     try applySettings()
     let limit = try settings().limit
     guard limit > 0 else { return [] }
-    try await syncs.setIfAbsent([], for: "last sync")
+    guard try syncs.contains("last sync") else { throw ArticlesError.ended }
     let list = try await readeck.unread(limit: limit)
     result.unreadable = list.unreadable
     try await noteEdits(in: list, before: requested)

@@ -163,6 +163,14 @@ import ExampleTesting
     #expect(try reader.outbox.count() == 0 && readeck.page(0)?.isMarked == true)
   }
 
+  @Test func `a sign-out while a sync sends changes ends the sync`() async throws {
+    try await fixture.sync(new: 2)
+    try await queue([.mark])
+    fixture.during(FakeReadeck.path(0)) { [fixture] in try await fixture.another().signOut() }
+    #expect(try await fixture.sync().error as? ArticlesError == .ended)
+    #expect(try fixture.stored() == [] && reader.usage().lastSync == nil)
+  }
+
   @Test func `the list and an opened article show waiting changes`() async throws {
     try await fixture.sync(new: 2)
     try await queue([.archive])
