@@ -225,6 +225,12 @@ import Testing
     #expect(try box.count() == 1201)
   }
 
+  @Test func `only a change that the log cannot hold is too large`() {
+    #expect(UndoLog.isTooLarge(Tally(entries: 170_000, bytes: 1_700_000)))
+    #expect(UndoLog.isTooLarge(Tally(entries: 3, bytes: 90_000_000)))
+    #expect(!UndoLog.isTooLarge(Tally(entries: 3, bytes: 90_000_000), losesValues: false))
+  }
+
   @Test func `a change that is too large is forgotten`() throws {
     let log = UndoLog()
     let shell = try shell()

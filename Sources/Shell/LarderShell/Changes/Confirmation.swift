@@ -35,10 +35,11 @@ struct Confirmation {
   }
 
   /// Requires confirmation of a change whose entries were counted. If no entry would change, a person is not asked.
-  func require(_ summary: ChangeSummary, note: SafeText = "") throws {
+  func require(_ summary: ChangeSummary, note: SafeText = "", losesValues: Bool = true) throws {
     let isEmpty = summary.total.entries == 0
     if asks, isEmpty { return }
-    let isLasting = summary.total.bytes > UndoLog.most && session.undo.isRecording
+    let isLasting =
+      session.undo.isRecording && UndoLog.isTooLarge(summary.total, losesValues: losesValues)
     try require("\(summary.verb) \(summary.total.inBrackets)", isEmpty: isEmpty) {
       note + (isLasting ? "This is too large to be undone. " : "") + Self.question(summary)
     }

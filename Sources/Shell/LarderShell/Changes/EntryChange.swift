@@ -70,7 +70,8 @@ struct EntryChange {
     confirmation.isSweeping = scope.selection.namespaces == .all
     horizon = try WriteHorizon(of: session.store)
     let found = try counted(where: wouldChange)
-    try confirmation.require(found, note: note ?? "")
+    // `evict` skips missing keys, and a note tells of lost values. Other changes keep the values.
+    try confirmation.require(found, note: note ?? "", losesValues: skipsMissing || note != nil)
     expected = found.total.entries
     return true
   }

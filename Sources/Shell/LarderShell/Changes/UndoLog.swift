@@ -7,6 +7,11 @@ final class UndoLog {
   /// The memory in bytes that an item needs besides its key and value.
   private static let entrySize = 400
 
+  /// Whether the log cannot hold the former entries. The log holds their values only if the change loses the values.
+  static func isTooLarge(_ tally: Tally, losesValues: Bool = true) -> Bool {
+    tally.entries * entrySize + (losesValues ? tally.bytes : 0) > most
+  }
+
   struct Item {
     let namespace: Store.Namespace
     let key: Key
@@ -23,7 +28,7 @@ final class UndoLog {
   private(set) var isRecording = false
   /// The command to which `items` belong. Without items: the command that cleared the log, or an empty text.
   private(set) var command = ""
-  private(set) var items: [Item] = []
+  var items: [Item] = []
   /// The number of entries whose former values could not be read, so that `undo` cannot restore these entries.
   private(set) var lost = 0
   private(set) var isTooLarge = false
@@ -32,7 +37,7 @@ final class UndoLog {
   private var size = 0
   /// The items of the batch that runs now. `commit` adds the items to `items`.
   private var pending: [Item] = []
-  /// The position in `items` of the last item of each entry.
+  /// The position in `items` of the item of each entry.
   private var places: [EntryID: Int] = [:]
   private var values: [EntryID: (version: UInt64, value: [UInt8])] = [:]
 
@@ -50,12 +55,7 @@ final class UndoLog {
     (isRecording, running, values) = (false, "", [:])
   }
 
-  func forget() {
-    (items, places, command, lost, size, isTooLarge) = ([], [:], "", 0, 0, false)
-  }
-
-  /// Removes the last items, which `undo` has restored.
-  func drop(_ count: Int) { items.removeLast(count) }
+  func forget() { (items, places, command, lost, size, isTooLarge) = ([], [:], "", 0, 0, false) }
 
   /// Reads the values that the next batch replaces.
   func read(_ keys: some Sequence<(Store.Namespace, Key)>) throws {
@@ -107,10 +107,8 @@ final class UndoLog {
     }
     for item in added where !isTooLarge {
       let id = EntryID(item.namespace.name, item.key.bytes)
-      // An import may have a key twice. The first content stays, and the items of one batch have the same `after`.
-      if let place = places[id],
-        [item.before?.entry, item.after].contains(where: items[place].isStill)
-      {
+      // An import may have a key twice. `undo` restores the content before the import.
+      if let place = places[id] {
         items[place].after = item.after
         continue
       }
@@ -124,7 +122,6 @@ final class UndoLog {
       places[id] = items.count
       items.append(item)
     }
-    guard size > Self.most else { return }
-    (items, places, isTooLarge) = ([], [:], true)
+    if size > Self.most { (items, places, isTooLarge) = ([], [:], true) }
   }
 }

@@ -27,7 +27,7 @@ extension Command {
       }
       return try session.output.answer(found.preview())
     }
-    let isTooLarge = session.undo.isRecording && all.bytes > UndoLog.most
+    let isTooLarge = session.undo.isRecording && UndoLog.isTooLarge(all)
     try confirmation.require("remove \(all.inBrackets)", isEmpty: all.entries == 0) {
       let note = isTooLarge ? "This is too large to be undone. " : ""
       return "\(note)Remove all \(all.inBrackets) of \(whole)?"

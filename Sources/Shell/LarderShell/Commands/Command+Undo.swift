@@ -35,15 +35,14 @@ extension Command {
       let restored = try session.write { batch in
         try part.map { try restore($0, &batch) }
       }
-      log.drop(part.count)
+      log.items.removeLast(part.count)
       for (item, isRestored) in zip(part, restored) where isRestored {
         let size = (item.before?.entry ?? item.after)?.size ?? 0
         done.add(Tally(entries: 1, bytes: size), in: item.namespace.name)
       }
     }
     let changed = all - done.total.entries
-    let command = log.command
-    let lost = log.lost
+    let (command, lost) = (log.command, log.lost)
     log.forget()
     var rest: SafeText = changed == 0 ? "" : "; \(Wording.count(changed)) changed meanwhile"
     if lost > 0 { rest = rest + "; \(Wording.count(lost)) could not be read before" }
