@@ -51,6 +51,8 @@ import ExampleTesting
     let pending = try fixture.another().pendingEdits()
     #expect(pending.map(\.kind) == [.mark, .unmark, .mark, .archive], "every process sees them")
     #expect(try fixture.stored() == [2, 1])
+    #expect(try await reader.unread().bookmarks.map(\.isMarked) == [false, true])
+    #expect(try await fixture.open(1).bookmark.isMarked)
     fixture.server.forget()
     #expect(try await fixture.sync().edits == OutboxReport(sent: 4))
     let sent = fixture.server.received.filter { $0.method == "PATCH" }.map(\.bare)
@@ -169,15 +171,6 @@ import ExampleTesting
     fixture.during(FakeReadeck.path(0)) { [fixture] in try await fixture.another().signOut() }
     #expect(try await fixture.sync().error as? ArticlesError == .ended)
     #expect(try fixture.stored() == [] && reader.usage().lastSync == nil)
-  }
-
-  @Test func `the list and an opened article show waiting changes`() async throws {
-    try await fixture.sync(new: 2)
-    try await queue([.archive])
-    try await queue([.mark], of: 1)
-    let list = try await reader.unread().bookmarks
-    #expect(list.map(\.id) == [FakeReadeck.id(1)] && list.allSatisfy { $0.isMarked })
-    #expect(try await fixture.open(1).bookmark.isMarked)
   }
 
   @Test func `a change of a later version stays, and holds up no other`() async throws {

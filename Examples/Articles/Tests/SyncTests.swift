@@ -135,8 +135,7 @@ import ExampleTesting
     #expect(throws: ArticlesError.off) { try reader.sync() }
   }
 
-  @Test func `after the clock was set back, a sync finds edited and removed articles`() async throws
-  {
+  @Test func `after the clock was set back, a sync finds edits and removals`() async throws {
     try await fixture.sync(new: 2)
     fixture.clock.set(to: fixture.clock.now.advanced(by: .hours(-48)))
     readeck.change(0) { ($0.updated, $0.html, $0.entityTag) = ("2026-01-01T00:00:00Z", "new", "1") }

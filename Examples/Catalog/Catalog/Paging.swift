@@ -71,8 +71,8 @@ extension Catalog {
         return record.starts(with: listing.versions) ? .unchanged : Loaded(listing.versions)
       }
       if let listing = mine.withLock({ $0 }) { return listing }
-      // Without a listing, either this task's read failed, or another task had the lease, and this task tries again. This task
-      // also tries again if there was no room for the other task's record.
+      // Without a listing, either this task's read failed, or another task had the lease, and this task tries again,
+      // also if the other task's record found no room.
       if let result, let error = result.error, result.source != .loaded { throw error }
       // Larder forgets the other task's load in a task of its own, which may need this thread.
       await Task.yield()
