@@ -27,7 +27,7 @@ extension Command {
       )
     }
     var done = ChangeSummary("undo")
-    // The last change is undone first, so that an entry with several changes gets back its first content.
+    // The log keeps only the items that wait, so that the next `undo` goes on after an interruption.
     let all = log.items.count
     while !log.items.isEmpty {
       try session.host.checkInterruption()
