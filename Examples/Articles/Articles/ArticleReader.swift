@@ -57,13 +57,12 @@ public final class ArticleReader: Sendable {
   public func unread(limit: Int = 50) async throws -> ArticleList {
     let requested = store.now
     do {
-      let listed = try await readeck.unread(limit: limit)
+      var listed = try await readeck.unread(limit: limit)
       // If there is no room to mark articles as stale, nothing is lost: the next sync compares the dates again.
       _ = try await ifRoom { try await noteEdits(in: listed, before: requested) }
       let edits = try edits()
-      var seen = listed
-      seen.bookmarks = listed.bookmarks.compactMap { edits.applied(to: $0, since: requested) }
-      return seen
+      listed.bookmarks = listed.bookmarks.compactMap { edits.applied(to: $0, since: requested) }
+      return listed
     } catch let error as ServiceError where error.isOffline {
       let stored = try stored().map(\.bookmark).filter { !$0.isArchived }
       guard !stored.isEmpty else { throw ArticlesError.nothingStored }

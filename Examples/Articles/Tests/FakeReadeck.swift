@@ -65,7 +65,6 @@ final class FakeReadeck: Sendable {
   static func body(_ number: Int) -> String { path(number) + "/article" }
   static func image(_ image: Int, of number: Int) -> String { "/img/\(id(number))-\(image)" }
 
-  /// An answer with an image of `count` bytes.
   static func image(_ count: Int) -> LocalServer.Answer {
     .init(200, ["Content-Type": "image/png"], body: Data(repeating: 7, count: count))
   }

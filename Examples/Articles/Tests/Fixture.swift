@@ -53,7 +53,6 @@ struct Fixture: TestFixture {
     }
   }
 
-  /// Changes the answers to all requests of a path.
   func answer(_ path: String, _ change: @escaping @Sendable (inout LocalServer.Answer) -> Void) {
     server.become { [readeck] request in
       var answer = readeck.answer(request)
@@ -69,7 +68,6 @@ struct Fixture: TestFixture {
     server.become { [readeck] in isChosen($0) ? other : readeck.answer($0) }
   }
 
-  /// Adds `count` articles to the server, and then syncs.
   @discardableResult
   func sync(new count: Int = 0, images: Int = 0, from first: Int = 0) async throws -> SyncResult {
     readeck.fill(count, images: images, from: first)
@@ -84,7 +82,6 @@ struct Fixture: TestFixture {
     try await reader.edit(FakeReadeck.id(number), kind)
   }
 
-  /// The numbers of the stored articles.
   func stored() throws -> [Int] {
     try reader.stored().map { FakeReadeck.number(of: $0.bookmark.id) }
   }

@@ -15,7 +15,6 @@ import ExampleTesting
     fixture.network.recover()
   }
 
-  /// Gives an article on the server a state in which the change has an effect.
   private func prepare(_ number: Int, for kind: PendingEdit.Kind) {
     readeck.change(number) { page in
       (page.isArchived, page.isMarked) = (kind == .unarchive, kind == .unmark)

@@ -52,7 +52,6 @@ struct Fixture: TestFixture {
     return (fields.count, fields.count { $0["if-none-match"] ?? $0["if-modified-since"] != nil })
   }
 
-  /// The slugs that the service has now, in its order.
   func slugs(tier: String? = nil) -> [String] {
     fake.change { $0.listed(tier).map(\.slug) }
   }

@@ -60,7 +60,6 @@ final class FakeServices: HTTPTransport {
     return try path.hasPrefix("/v1/stationboard") ? board(path, state) : .init(404)
   }
 
-  /// The departures of two days from a landing.
   private func board(_ path: String, _ state: State) throws -> LocalServer.Answer {
     let query = URLComponents(string: path)?.queryItems ?? []
     let id = query.first { $0.name == "id" }?.value ?? ""

@@ -39,7 +39,6 @@ extension LegoList<ModelSet> {
 }
 
 extension LegoClient {
-  /// Stores an entity on disk, and not in memory.
   func keep<Entity: LegoEntity>(_ entity: Entity) throws {
     guard let cache = entities(Entity.self) else { return }
     try store.write { try $0.set(entity, for: entity.key, in: cache) }
