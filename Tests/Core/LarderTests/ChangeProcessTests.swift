@@ -116,6 +116,29 @@ import Testing
     }
   }
 
+  /// A process cannot map or make the file if it has no descriptors left.
+  @Test func `a writer that could not publish records a gap as soon as it can`() throws {
+    let machine = Machine()
+    try withStoreOnDisk(machine.options) { store, notes in
+      let watcher = try PeerProcess("watch", store.path, saying: "watching")
+      let (file, files) = (store.path + "/changes", FileManager.default)
+      func set(_ rights: Int) throws {
+        try files.setAttributes([.posixPermissions: rights], ofItemAtPath: file)
+      }
+      try set(0o644)
+      try files.createDirectory(atPath: file + ".new", withIntermediateDirectories: false)
+      try notes.set("v", for: "k")
+      try set(0o600)
+      try files.removeItem(atPath: file + ".new")
+      let ring = store.engine.changes.ring
+      #expect(!ring.isUsable)
+      machine.advance(1000)
+      try notes.set("v", for: "k")
+      #expect(ring.position.gaps == 1)
+      watcher.kill()
+    }
+  }
+
   @Test func `a watcher whose lease ended learns that it may have missed something`() async throws {
     let machine = Machine()
     let directory = TemporaryDirectory()

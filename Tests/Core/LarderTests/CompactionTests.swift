@@ -81,6 +81,36 @@ import Testing
     #expect(refusal() == nil)
   }
 
+  @Test func `a thread that opens the store during its compaction gets an error`() throws {
+    try fill(Store(at: path + "/s"))
+    _ = try Store.compact(at: path + "/s") { _, _ in
+      #expect(failure { _ = try Store(at: path + "/s") } == .busy)
+      #expect(failure { _ = try Store.compact(at: path + "/s") } == .busy)
+      return true
+    }
+    let store = try Store(at: path + "/s")
+    try store.namespace("a").set("new", for: "new")
+    try store.verifyAndClose()
+  }
+
+  /// The process may die between the commit of the buffer's records and the lock that excludes other processes.
+  @Test func `records of a killed process stop a compaction and a change of durability`() throws {
+    let last = try BufferedStore.leaveByKill(path + "/s")
+    var options = Store.Options(durability: .scratch)
+    options.changesDurability = true
+    #expect(failure { _ = try Environment.open(at: path + "/s", options) } == .busy)
+    let environment = try Environment.open(at: path + "/s", Store.Options())
+    #expect(throws: LMDBError.occupied) {
+      try environment.closeCompacting(after: WriteBuffer.checkEmpty) { _, _ in true }
+    }
+    environment.close()
+    try Store.change(durability: .scratch, ofStoreAt: path + "/s")
+    #expect(try Store.compact(at: path + "/s") != nil)
+    let store = try Store(at: path + "/s")
+    #expect(try store.namespace("numbers-0").text("last").flatMap { Int($0) } ?? 0 >= last)
+    try store.verifyAndClose()
+  }
+
   @Test(arguments: Durability.allCases)
   func `a compact store or copy keeps durability over a power cut`(durability: Durability) throws {
     // The last checkpoint has pages of the file before its compaction. So the store must open without this checkpoint.

@@ -118,8 +118,9 @@ package struct EnvironmentOptions: Sendable {
   package var readOnly = false
   /// The required durability. Nil accepts any durability, and gives a new environment ``DurabilityLevel/standard``.
   package var durability: DurabilityLevel?
-  /// If true, opening changes the durability of an existing environment. No process may have the environment open.
-  package var changesDurability = false
+  /// If not nil, opening changes the durability of an existing environment, which no other process may have open. The closure
+  /// gets the directory before the change, and may refuse the change.
+  package var durabilityChange: (@Sendable (String) throws(LMDBError) -> Void)?
   /// At the level checkpointed, the time between a commit and the checkpoint that makes the commit durable.
   package var checkpointInterval = Duration.milliseconds(200)
   /// The current boot of the machine. If nil, the system is asked for the boot.

@@ -38,7 +38,10 @@ extension Environment {
   ///
   /// If the process is killed, the power fails or an error occurs, the data file is either the old or the new file. After an
   /// error before the replacement the environment stays open.
+  ///
+  /// - Parameter check: may refuse the compaction; called with the directory when no other process can use the environment.
   package func closeCompacting(
+    after check: (_ directory: String) throws(LMDBError) -> Void = { _ in },
     _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
   ) throws(LMDBError) {
     let (paths, locks) = (handle.files, handle.locks)
@@ -52,6 +55,7 @@ extension Environment {
       }
       do throws(LMDBError) {
         try unsafe files.check(handle.pointer)
+        try check(path)
         try writeCopy(to: paths.newData, shouldContinue)
         try replaceData()
       } catch {

@@ -77,7 +77,10 @@ struct Opening {
       try recover(fill)
     }
     try QuickCheck.run(files, options)
-    if options.changesDurability, let level = options.durability { try changeLevel(to: level) }
+    if let check = options.durabilityChange, let level = options.durability {
+      try system { () throws(LMDBError) in try check(files.directory) }
+      try changeLevel(to: level)
+    }
   }
 
   /// Throws if a sync has failed, because only a process that is alone can then recover the environment.

@@ -93,6 +93,10 @@ extension SharedTable {
     return unsafe current.load(ordering: .acquiring)
   }
 
+  /// Removes the file from its path, so that other processes make a new file. Ignores an error: a directory that cannot be
+  /// changed lets no process make the file.
+  package func remove() { unsafe unlink(path(format.file.rawValue)) }
+
   /// Whether the file is still at its path. Another program may have deleted or replaced the file.
   package var isInPlace: Bool { unsafe isInPlace(current.load(ordering: .acquiring)) }
 

@@ -57,6 +57,42 @@ import Testing
     try await waitUntil { failure { _ = try store.namespaces() } == .closed }
   }
 
+  @Test func `a loaded value that waits for its commit precedes a stale value`() async throws {
+    let stale = Staleness(whileRevalidating: .minutes(10), onError: .hours(1))
+    func ask(_ policy: RequestPolicy) async throws -> String {
+      try await origin.ask(
+        boards, LoadOptions(policy: policy, expires: .after(.minutes(2)), stale: stale)
+      ).value
+    }
+    _ = try await origin.ask(boards, LoadOptions(expires: .after(.minutes(2)), stale: stale))
+    try await boards.settle()
+    clock.advance(by: .minutes(3))
+    let writer = await LockHolder(store)
+    #expect(try await ask(.revalidate) == "load 2")
+    for policy in [RequestPolicy.standard, .cacheElseLoad, .cacheOnly] {
+      #expect(try await ask(policy) == "load 2", "\(policy)")
+    }
+    _ = try await origin.ask(boards, LoadOptions(), for: "bern")
+    #expect(
+      try await origin.ask(boards, LoadOptions(policy: .cacheOnly), for: "bern").value == "load 3")
+    #expect(origin.loads == 3)
+    writer.letGo()
+  }
+
+  @Test func `the thread that commits does not run a cost function`() async throws {
+    let store = try Store.temporary()
+    let notes = store.namespace("notes")
+    let boards = store.cache(TextCodec(), in: "boards") { _ in
+      // This write would wait for ever on the thread that commits.
+      #expect(thrown { try notes.set("v", for: "k") } == nil)
+      return 1
+    }
+    let writer = await LockHolder(store)
+    _ = try await boards.value(for: "thun") { "loaded" }
+    writer.letGo()
+    try await waitUntil { try notes.text("k") == "v" }
+  }
+
   @Test func `a value is returned while another process holds the lock`() async throws {
     let store = try Store.temporary()
     let boards = store.cache(TextCodec(), in: "boards")

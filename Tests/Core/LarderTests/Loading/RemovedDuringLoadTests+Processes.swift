@@ -58,6 +58,27 @@ extension RemovedDuringLoadTests {
     try store.close()
   }
 
+  /// A process cannot map or make the file if it has no descriptors left.
+  @Test func `a removal that cannot be recorded refuses earlier loads`() async throws {
+    let directory = TemporaryDirectory()
+    let store = try Store(at: directory.path + "/s")
+    let boards = store.cache(TextCodec(), in: "boards")
+    try await boards.set("other", for: "thun")
+    let remover = try PeerProcess("commands", store.path, saying: "open")
+    let mine = try await origin.startHeld(
+      boards, LoadOptions(policy: .reload, waitsForCommit: true))
+    let file = store.path + "/removals"
+    try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+    try FileManager.default.createDirectory(
+      atPath: file + ".new", withIntermediateDirectories: false)
+    #expect(try remover.ask("remove boards thun") == "done")
+    origin.open()
+    #expect(try await mine.value.value == "load 1")
+    #expect(try await boards.settled() == nil)
+    try remover.endInput()
+    try store.close()
+  }
+
   @Test func `a process that is killed during a removal costs a load`() async throws {
     try await boards.set("other", for: "bern")
     let table = boards.namespace.engine.removalTable

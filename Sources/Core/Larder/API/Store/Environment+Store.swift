@@ -11,7 +11,7 @@ extension Environment {
     environmentOptions.foreignOwner = options.allowsForeignOwner
     environmentOptions.readOnly = options.isReadOnly
     environmentOptions.durability = options.flushes ? options.durability?.level : .temporary
-    environmentOptions.changesDurability = options.changesDurability
+    environmentOptions.durabilityChange = options.changesDurability ? WriteBuffer.checkEmpty : nil
     environmentOptions.checkpointInterval = options.checkpointInterval.bounded
     environmentOptions.boot = options.hooks.boot
     environmentOptions.signature = MetadataKey.format

@@ -34,7 +34,12 @@ extension Store {
     var options = options
     options.create = false
     let environment = try Environment.open(at: path, options)
-    guard environment.attachment.withLock({ $0.object == nil }) else {
+    // While the environment is its own attachment, no other thread of this process can use the environment.
+    let isFree = environment.attachment.withLock { attachment in
+      defer { attachment.object = attachment.object ?? environment }
+      return attachment.object == nil
+    }
+    guard isFree else {
       throw LarderError(
         .busy, "\(environment.path) is open in this process", hint: "close it here first")
     }
@@ -42,7 +47,7 @@ extension Store {
     defer { environment.close() }
     let before = environment.fileSize
     do throws(LMDBError) {
-      try environment.closeCompacting(shouldContinue)
+      try environment.closeCompacting(after: WriteBuffer.checkEmpty, shouldContinue)
     } catch .stopped {
       return nil
     } catch .occupied {

@@ -111,6 +111,10 @@ final class StoreEngine: Sendable {
         try engine.check(options)
         return engine
       }
+      guard attachment.object == nil else {
+        throw LarderError(
+          .busy, "\(environment.path) is being compacted in this process", hint: "try again later")
+      }
       endsWithProcess
       let format = try StoreFormat(of: environment)
       let engine = try StoreEngine(environment: environment, format: format, options: options)

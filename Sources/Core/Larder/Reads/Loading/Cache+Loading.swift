@@ -98,7 +98,9 @@ extension Cache {
             age: max(.zero, item.writeTime.duration(to: namespace.engine.clock.now))))
       }
       let lookup = try lookUp(key, for: .request)
-      if LoadDecision(lookup.found, options) == .use { return .known(result(lookup)) }
+      if LoadDecision(lookup.found, options) == .use, lookup.found.entry?.state == .fresh {
+        return .known(result(lookup))
+      }
       return .needsLoad(after: lookup)
     }
   }

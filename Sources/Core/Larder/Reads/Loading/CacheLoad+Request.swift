@@ -10,7 +10,14 @@ extension CacheLoad {
 
   func begin(after lookup: CacheLookup<Value>?) throws -> Request {
     guard let lookup else { return .entered(Result { try enter(after: nil) }, after: nil) }
-    switch LoadDecision(lookup.found, options) {
+    let decision = LoadDecision(lookup.found, options)
+    // A loaded value that waits for its commit is newer than the stored value.
+    if decision != .load, let load: InFlight = engine.loads.running.load(named: name),
+      let loaded = load.value, mayShare(load, after: lookup)
+    {
+      return .known(loaded.current)
+    }
+    switch decision {
     case .use: return .known(cache.result(lookup))
     case .useAndRefresh:
       refresh(after: lookup)

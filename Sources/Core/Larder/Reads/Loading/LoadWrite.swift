@@ -13,6 +13,8 @@ final class LoadWrite: QueuedWrite {
     /// Whether the last run of the write changed the store.
     var isStored = false
     var outcome: Result<Void, any Error>?
+    /// Keeps the value in the memory tier after the commit.
+    var keeping: Task<Void, Never>?
     var waiting: [@Sendable (Result<Void, any Error>) -> Void] = []
   }
 
@@ -67,15 +69,17 @@ final class LoadWrite: QueuedWrite {
 
   func finish(_ error: (any Error)?) {
     let done = state.withLock { state in
-      // Releases the closures outside the lock, because the deinitializers of the captured values may run any code.
       defer { (state.body, state.completion) = (nil, nil) }
       return (body: state.body, completion: state.completion)
     }
-    if error == nil { done.completion?() }
+    // Uses a task, because the thread that commits must run no code of the user: no cost function, and no deinitializer.
+    let keeping = Task {
+      if error == nil { withExtendedLifetime(done.body) { done.completion?() } }
+    }
     engine.loads.writes.remove(self)
     let outcome = error.map { Result.failure($0) } ?? .success(())
     let waiting = state.withLock { state in
-      state.outcome = outcome
+      (state.outcome, state.keeping) = (outcome, keeping)
       defer { state.waiting = [] }
       return state.waiting
     }
@@ -92,10 +96,11 @@ final class LoadWrite: QueuedWrite {
   }
 
   func value() async throws {
-    try await withCheckedThrowingContinuation {
-      (continuation: CheckedContinuation<Void, any Error>) in
-      whenFinished { continuation.resume(with: $0) }
+    let outcome = await withCheckedContinuation { continuation in
+      whenFinished { continuation.resume(returning: $0) }
     }
+    await state.withLock { $0.keeping }?.value
+    try outcome.get()
   }
 }
 

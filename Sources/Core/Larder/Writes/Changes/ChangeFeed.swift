@@ -18,8 +18,8 @@ final class ChangeFeed: Sendable {
   private let health: @Sendable () -> StoreHealth
   let state = Mutex(State())
   let sleepers = Waiters<Void>()
-  /// Whether the file could not be mapped. If so, batches do not try again, but a new subscription does.
-  private let isWithout = Atomic(false)
+  /// When a batch may map the file again, because the last attempt failed, in milliseconds of `machine`; otherwise 0.
+  private let nextOpening = Atomic<UInt64>(0)
   private let refusedSlots = Atomic(0)
 
   struct State {
@@ -54,11 +54,17 @@ final class ChangeFeed: Sendable {
   func notes(for transaction: UInt64, in store: StoreState) -> PendingChanges? {
     if store.watched == 0 { return nil }
     if !ring.isUsable {
-      if isWithout.load(ordering: .relaxed) { return nil }
+      let now = now
+      if now < nextOpening.load(ordering: .relaxed) { return nil }
       guard ring.open() else {
-        isWithout.store(true, ordering: .relaxed)
+        nextOpening.store(now + 1000, ordering: .relaxed)
         return nil
       }
+    }
+    // The ring lacks the changes since the failed attempt.
+    if nextOpening.load(ordering: .relaxed) > 0 {
+      nextOpening.store(0, ordering: .relaxed)
+      ring.addGap()
     }
     ring.resolveUnpublished(before: transaction)
     let until = ring.watchedUntil
@@ -102,7 +108,6 @@ final class ChangeFeed: Sendable {
   func enter() -> (position: ChangeRing.Position, leaseExpirations: Int)? {
     state.withLock { state in
       guard ring.open() else { return nil }
-      isWithout.store(false, ordering: .relaxed)
       state.subscriptions += 1
       hold(&state)
       if state.task == nil { state.task = polling() }
@@ -200,10 +205,12 @@ final class ChangeFeed: Sendable {
       state.heldAt = ring.newestCommit
       return
     }
+    let isDue = now + ChangeLease.length >= lease.end + ChangeLease.renewal
+    // If a larger ring could not be mapped when it replaced the ring, this process still reads the old file.
+    if isDue { ring.words.openExisting() }
     // Writers check only the ring's `watchedUntil`, which may be lost when a larger ring replaces the ring. So check both.
     let isLive =
       ChangeLease.isLive(lease.end, at: now) && ChangeLease.isLive(ring.watchedUntil, at: now)
-    let isDue = now + ChangeLease.length >= lease.end + ChangeLease.renewal
     if !isLive || isDue { state.lease?.renew(on: ring, at: now) }
     let held = isLive ? commit : ring.newestCommit
     // A commit between the last renewal and this renewal may have happened without a lease, so its changes may be missing.

@@ -79,7 +79,11 @@ package struct RemovalTable {
   private static func place(of hash: UInt64) -> Int { Place.first + Int(hash % UInt64(words)) }
 
   func begin() -> UInt64? {
-    guard open() else { return nil }
+    guard open() else {
+      // Without the file, no load that began before this removal stores its value.
+      table.remove()
+      return nil
+    }
     let number = settle() + 1
     let view = table.view
     guard view.isWritable else { return nil }

@@ -20,7 +20,6 @@ struct BatchEffects {
   func confirm(in engine: StoreEngine) {
     if let removal { engine.removalTable.finish(removal) }
     changes?.publish()
-    if hasUnrecordedChanges { engine.changes.recordGap() }
     engine.leftovers.expirations.queue.confirm(expirations)
     engine.fitAccess(to: entries)
     engine.leftovers.accesses.queue.confirm(accesses)

@@ -86,11 +86,14 @@ extension StoreEngine {
     var thrown: (any Error)?
     var (isOverdrawn, pages) = (false, 0)
     var buffered = BufferHold(reader.buffer, without: lost)
+    var attempted: UInt64 = 0
     // The number of a transaction that only stored records of the write buffer, so that another transaction runs `body`.
     var recordsID: UInt64?
     func end(_ newest: UInt64) -> Bool {
-      // Must run under `lock.write`: without the lock, another process may prepare changes with the same target, which must stay.
+      // Must run under `lock.write`: without the lock, another process may prepare changes with the same target, which must stay,
+      // or replace the ring by a copy, which may lack a new gap.
       if let changes = effects.changes, newest < changes.transaction { changes.discard() }
+      if effects.hasUnrecordedChanges, newest == attempted { changes.recordGap() }
       buffered.end(newest: newest, in: environment, keepsFrozen: recordsID != nil)
       guard recordsID == newest else { return false }
       effects.confirm(in: self)
@@ -104,7 +107,7 @@ extension StoreEngine {
         transaction -> Result? in
         let balance = try writes.committed.begin(transaction, seal)
         let id = transaction.id
-        recordsID = nil
+        (attempted, recordsID) = (id, nil)
         var batch = WriteBatch(transaction, balance, engine: self)
         do {
           let result = try batch.run(mode, room, &buffered, on: id - 1, body)
