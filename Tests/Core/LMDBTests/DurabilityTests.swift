@@ -257,7 +257,7 @@ import Testing
     for from in levels {
       for to in levels {
         for level in [from, to] {
-          let changing = with(options(level)) { $0.changesDurability = true }
+          let changing = with(options(level)) { $0.durabilityChange = { _ in } }
           let environment = try Fixture.open(directory.store, changing)
           #expect(environment.durability == level)
           #expect(try environment.value([5])?.first ?? 0 == last)
@@ -274,7 +274,7 @@ import Testing
 
   @Test func `the level of a store that is open elsewhere is not changed`() throws {
     let environment = try Fixture.open(directory.store, options(.durable))
-    let changing = with(options(.checkpointed)) { $0.changesDurability = true }
+    let changing = with(options(.checkpointed)) { $0.durabilityChange = { _ in } }
     #expect(refusal(directory.store, changing) == .otherDurability)
     #expect(try environment.value(Fixture.signature) == [1])
     environment.close()

@@ -103,8 +103,8 @@ extension Peer {
           environment = try Fixture.open(store, options)
         case "change":
           options.durability = Self.level(words[1])
-          options.changesDurability = true
-          defer { options.changesDurability = false }
+          options.durabilityChange = { _ in }
+          defer { options.durabilityChange = nil }
           environment = try Fixture.open(store, options)
         case "set": try environment?.set([5], [UInt8(words[1])!])
         case "sync": try environment?.sync()
@@ -164,7 +164,7 @@ extension Peer {
       precondition(after == damaged, "opening changed the file")
       // An opening that changes the level must write to the damaged file or refuse the file, without a crash.
       var changing = Fixture.options(durability: .scratch)
-      changing.changesDurability = true
+      changing.durabilityChange = { _ in }
       do throws(OpenError) { try Fixture.open(directory, changing).close() } catch {
         Peer.say("kept its level: \(error.kind)")
       }

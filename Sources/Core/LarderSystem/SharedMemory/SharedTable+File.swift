@@ -59,6 +59,17 @@ extension SharedTable {
     return format.count(header: header, size: Int(status.st_size))
   }
 
+  /// Reads a 64-bit word of a file that no process uses. Nil if there is no file, or if the file has no such word.
+  package static func word(
+    _ index: Int, of file: MappedFile, in directory: String
+  ) throws(SystemError) -> UInt64? {
+    let path = "\(directory)/\(file.rawValue)"
+    if FileStatus.of(path) == nil { return nil }
+    let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+    let bytes = try file.contents(at: MappedRegion.headerSize + 8 * index, count: 8)
+    return bytes.count == 8 ? bytes.span.littleEndian(at: 0) : nil
+  }
+
   package var failure: SystemError { SystemError(code: failureCode.load(ordering: .relaxed)) }
 
   /// Replaces the file by a new file with `count` words; `fill` copies the old words. Concurrent writes to the old file are lost.

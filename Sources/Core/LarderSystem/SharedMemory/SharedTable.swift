@@ -88,9 +88,6 @@ public import Synchronization
 }
 
 extension SharedTable {
-  /// The place in the file, in bytes, of the 64-bit word `index`.
-  package static func offset(of index: Int) -> Int { MappedRegion.headerSize + 8 * index }
-
   /// The words, valid for the lifetime of the table.
   ///
   /// A word has 32 bits. Two words together form a 64-bit word: index `i` of ``wide(_:)`` means the words `2 i` and `2 i + 1`.

@@ -72,7 +72,7 @@ final class LoadWrite: QueuedWrite {
       defer { (state.body, state.completion) = (nil, nil) }
       return (body: state.body, completion: state.completion)
     }
-    // Uses a task, because the thread that commits must run no code of the user: no cost function, and no deinitializer.
+    // Uses a task, because the thread that commits must run no code of the user: no cost function, no deinitializer.
     let keeping = Task {
       if error == nil { withExtendedLifetime(done.body) { done.completion?() } }
     }

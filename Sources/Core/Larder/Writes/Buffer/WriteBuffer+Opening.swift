@@ -72,12 +72,8 @@ extension WriteBuffer {
   /// Throws if a process has left records in the file of the store in `directory`. Must be called only if no process has the
   /// store open. After ``commit(at:_:)``, only a process that was killed since then can have left records.
   @Sendable static func checkEmpty(in directory: String) throws(LMDBError) {
-    let path = directory + "/" + MappedFile.buffer.rawValue
-    if FileStatus.of(path) == nil { return }
-    let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    let word = try file.contents(at: SharedTable.offset(of: BufferLayout.Place.state), count: 8)
-    guard word.count == 8, BufferState(word: word.littleEndian(at: 0)).hasRecords else { return }
-    throw .occupied
+    let word = try SharedTable.word(BufferLayout.Place.state, of: .buffer, in: directory)
+    if let word, BufferState(word: word).hasRecords { throw .occupied }
   }
 
   private static func origin(of environment: Environment, _ options: Store.Options) -> [UInt64]? {
