@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import LarderPeer
 import LarderSystem
 import TestSupport
 import Testing
@@ -107,7 +108,8 @@ import Testing
     try Store.change(durability: .scratch, ofStoreAt: path + "/s")
     #expect(try Store.compact(at: path + "/s") != nil)
     let store = try Store(at: path + "/s")
-    #expect(try store.namespace("numbers-0").text("last").flatMap { Int($0) } ?? 0 >= last)
+    let value = try store.namespace("numbers-0").bytes(last % BufferedNumber.keys)
+    #expect(value.flatMap { BufferedNumber.number($0) } ?? 0 >= last)
     try store.verifyAndClose()
   }
 

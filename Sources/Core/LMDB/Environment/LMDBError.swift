@@ -167,7 +167,7 @@ package struct OpenError: Error, CustomStringConvertible {
 
   init(_ cause: LMDBError, in directory: String) {
     self.init(
-      cause.isBusy ? .busy : .system, path: directory,
+      cause.isBusy || cause == .occupied ? .busy : .system, path: directory,
       detail: StoreLocks.holders(of: cause, in: directory), cause: cause)
   }
 
