@@ -36,16 +36,15 @@
       where fields.contains(name) && name != .authorization {
         others.append(name.canonicalName + " " + fields.lines(of: name).joined(separator: "\n"))
       }
-      if others.isEmpty {
-        digest = authorization
-      } else {
-        let parts = (authorization.map { [$0] } ?? []) + others
-        digest = Secrets.digest(parts.joined(separator: "\n\n"), key: policy.secret)
-      }
+      // The lines of a field never have two NULs in a row. So no `Authorization` has the digest of other credentials or a name.
+      let parts = [authorization ?? ""] + others
+      digest =
+        others.isEmpty
+        ? authorization : Secrets.digest(parts.joined(separator: "\0\0"), key: policy.secret)
     }
 
     static func digest(ofName name: String, policy: HTTPCachePolicy) -> String {
-      Secrets.digest("principal\n\n" + name, key: policy.secret)
+      Secrets.digest("principal\0\0" + name, key: policy.secret)
     }
 
     var tags: [String] {

@@ -104,7 +104,7 @@ struct SharedCacheTests {
       ("max-age=0, a=(\"x\" y;z 1.5);b", "max-age=100", false),
       ("max-age=0, a=(x", "max-age=100", true), ("max-age=0, a=:YQ==:", "max-age=100", false),
       ("max-age=0, a=\"\\x\"", "max-age=100", true), ("max-age=0, a=1.", "max-age=100", true),
-      ("max-age=-1", "max-age=100", false), ("max-age=0, a=\u{E9}", "max-age=100", true),
+      ("max-age=-1;a=@1", "max-age=100", false), ("max-age=0, a=\u{E9}", "max-age=100", true),
     ] {
       let harness = harness()
       harness.prime([("CDN-Cache-Control", targeted), ("Cache-Control", control)])
@@ -160,6 +160,8 @@ struct SharedCacheTests {
     #expect(!harness.isHit(Self.cookie("bob", token: "A")), "the name counts")
     #expect(!harness.isHit(request()))
     #expect(!harness.isHit(request([("Authorization", "A")])))
+    let lines = ["principal", "", "=alice"].map { ("Authorization", $0) }
+    #expect(!harness.isHit(request(lines)), "no credentials equal a name")
     #expect(harness.held.keys.allSatisfy { !$0.contains("alice") })
   }
 
