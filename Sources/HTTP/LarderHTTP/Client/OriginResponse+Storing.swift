@@ -22,8 +22,8 @@
         return try await store(reception, received)
       } catch {
         cache.report(error)
-        // A response that is too large for a limit of the store still replaces the stored response.
-        if (error as? LarderError)?.code == .overLimit { await removeOrReport(reception.removes) }
+        // A response that cannot be stored, for example in a full store, still ends the stored response.
+        if (error as? LarderError)?.code != .readOnly { await removeOrReport(reception.removes) }
         return nil
       }
     }
@@ -46,8 +46,10 @@
           body = received
           response.bodyID = .random(in: .min ... .max)
         case .stored(let index):
-          if exchange.held[index].key == key { version = exchange.held[index].version }
-          if response.parts != nil { break }
+          let isSameKey = exchange.held[index].key == key
+          if isSameKey { version = exchange.held[index].version }
+          // Parts belong to one response, so a response under another key gets a copy of the body.
+          if isSameKey, response.parts != nil { break }
           // If the stored body is gone, the validation is not recorded, and the next request validates again.
           guard let bytes = try storedBytes(index, &reserved) else { continue }
           body = .whole(bytes)

@@ -17,6 +17,13 @@
         response: response, bodySize: bodySize, forward: forward, requested: requested,
         received: received)
       var reception = self.reception(of: exchange)
+      // RFC 9111, 4.3.4: with other names in `Vary` the updated response has another key, and its former state must not stay.
+      for case (let updated, .stored(let index)) in reception.stores
+      where index == forward.selected
+        && updated.vary.fields.map(\.name) != forward.stored[index].vary.fields.map(\.name)
+      {
+        reception.removes.append(index)
+      }
       reception.noteEndings(response, to: forward.original, by: self)
       return reception
     }

@@ -26,7 +26,10 @@
         stored.response.headerFields[.date] = HTTPDate(received).text
       }
       if response.status.code == 206 {
-        guard let part = stored.part, part.count == bodySize ?? part.count else { return nil }
+        // Such a request is forwarded even if the whole response is stored, which the part must not replace.
+        guard exchange.forward.reason != .bypass, let part = stored.part,
+          part.count == bodySize ?? part.count
+        else { return nil }
       }
       if let rule = policy.rule(for: request) {
         guard rule.allows(response) else { return nil }

@@ -49,9 +49,7 @@
       }
     }
 
-    func hash(into hasher: inout Hasher) {
-      hasher.combine(fields.map(\.name))
-    }
+    func hash(into hasher: inout Hasher) { hasher.combine(fields.map(\.name)) }
   }
 
   /// The fields of a request in the form that `Vary` compares (RFC 9111, 4.1), normalized once for all stored responses.
@@ -130,9 +128,9 @@
       }
     }
 
-    /// The normal form: equal preferences give equal texts.
+    /// The normal form: equal preferences give equal texts, and different preferences different texts.
     var text: String {
-      ranked.map { $0.weight == 1000 ? $0.range : "\($0.range);q=\($0.weight)" }
+      ranked.map { $0.weight == 1000 ? $0.range : "\($0.range)\0\0\($0.weight)" }
         .joined(separator: ",")
     }
 

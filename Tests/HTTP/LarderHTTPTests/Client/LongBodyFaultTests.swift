@@ -107,12 +107,4 @@ struct BodyTests {
     #expect(pieces == [[1, 2, 3]])
     #expect(try fixture.store.namespace("http").count() == 0)
   }
-
-  @Test func `a body longer than the policy stores passes through`() async throws {
-    let fixture = try Fixture(
-      .giving([("Cache-Control", "max-age=100")]) { .pieces },
-      policy: HTTPCachePolicy(largestBody: 2500))
-    #expect(try await fixture.cache.send(request()).body.bytes().count == 5000)
-    #expect(try fixture.store.namespace("http").count() == 0)
-  }
 }

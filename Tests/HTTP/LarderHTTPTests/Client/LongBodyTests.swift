@@ -187,6 +187,18 @@ struct LongBodyTests {
     #expect(try await fixture.cache.send(request()).body.bytes() == new)
   }
 
+  @Test func `a variant keeps its body after another variant is replaced`() async throws {
+    let (vary, body) = ([("Vary", "Foo")], String(repeating: "x", count: 100_000))
+    let fixture = try Fixture(.page(Self.fresh + vary, body: body))
+    for value in ["a", "b"] { #expect(try await !fixture.isHit(request([("Foo", value)]))) }
+    #expect(fixture.origin.received.last?.headerFields[.ifNoneMatch] == "\"1\"")
+    fixture.origin.become(.page("max-age=10000", vary, body: body))
+    #expect(try await !fixture.isHit(request([("Foo", "a"), ("Cache-Control", "no-cache")])))
+    fixture.clock.advance(by: BodyParts.grace)
+    _ = try fixture.store.purge()
+    #expect(try await fixture.isHit(request([("Foo", "b")])))
+  }
+
   @Test func `an unsafe request lets readers read on, and a removal does not`() async throws {
     let bytes = Self.body(1_000_000)
     let fixture = try Fixture(Self.origin(bytes))

@@ -159,6 +159,14 @@ struct RangeTests {
     #expect(whole.isFromCache && whole.status == 200 && whole.body == "0123456789")
   }
 
+  @Test func `RFC 9111, 3.3: a part does not replace the fresh whole`() {
+    let harness = HTTPHarness(holding: "max-age=100", [("Last-Modified", date(-100))])
+    _ = harness.ask(range("bytes=0-4", [("If-Unmodified-Since", date(-100))])) { _ in
+      part("0-4", "01234")
+    }
+    #expect(harness.isHit())
+  }
+
   @Test func `RFC 9111, 3.4: a part of what is held whole only updates its fields`() {
     let harness = HTTPHarness(
       holding: "max-age=2", [("ETag", "\"1\""), ("A", "1")], body: "0123456789", age: 3)

@@ -37,6 +37,7 @@ struct VaryTests {
         "Accept", [("Accept", "text/html;p=\"a;q=0.5;b\"")],
         [("Accept", "text/html;p=\"a;b\";q=0.5")], false
       ), ("Accept", [("Accept", "text/html;p=\"A\"")], [("Accept", "text/html;p=\"a\"")], false),
+      ("Accept", [("Accept", "aa, zz;q=0.5")], [("Accept", "aa, zz;q=500")], false),
       ("Accept", [("Accept", "TEXT/html;Q=0.5")], [("Accept", "text/html; q=0.50")], true),
       ("Cookie", [("Cookie", "a=b")], [("Cookie", "a=c")], false),
       ("Cookie", [("Cookie", "a=b")], [("Cookie", "a=b")], true), ("*", [], [], false),
@@ -77,6 +78,17 @@ struct VaryTests {
     // The cache does not rank a long list, because thousands of languages would take as long as hundreds of requests.
     let others = String(repeating: ", fr;q=0.5", count: 50)
     #expect(hit("de" + others) && !hit("de" + String(repeating: others, count: 400)))
+  }
+
+  @Test(arguments: [("GET", 304), ("HEAD", 200)])
+  func `RFC 9111, 4.3.4: a newer Vary applies to the updated response`(method: String, code: Int) {
+    let german = ("Accept-Language", "de")
+    let harness = HTTPHarness(holding: "max-age=9", [("ETag", "\"1\"")], request: request([german]))
+    _ = harness.ask(request(method, "/a", [german, ("Cache-Control", "no-cache")])) { _ in
+      (response(code, [("ETag", "\"1\""), ("Vary", "Accept-Language")]), "")
+    }
+    #expect(harness.isHit(request([german])))
+    #expect(!harness.isHit(request([("Accept-Language", "fr")])))
   }
 
   /// A cache that holds the responses `1` and `2` of a URI.
