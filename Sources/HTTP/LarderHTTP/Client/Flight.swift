@@ -80,9 +80,10 @@
       let fields = request.headerFields.filter { names.contains($0.name) }
         .map { $0.name.canonicalName + ":" + $0.faithfulText }
       let principal = Principal(request, policy: policy).digest ?? ""
+      // A flight fails at the time limit of its request, so only requests with the same limit share a flight.
       return request.method.rawValue + " " + key.uri + "#" + (key.bodyDigest ?? "") + " "
-        + principal
-        + " " + Secrets.digest(fields.sorted().joined(separator: "\n"), key: policy.secret)
+        + principal + " \(policy.timeout) "
+        + Secrets.digest(fields.sorted().joined(separator: "\n"), key: policy.secret)
     }
   }
 #endif

@@ -41,9 +41,9 @@
 
     /// A copy of this cache with a changed policy, for the calls that need another policy.
     ///
-    /// The copy shares the stored responses, the requests under way, the memory and the statistics, and has the
-    /// ``HTTPCachePolicy/bufferLimit`` of this cache. If ``HTTPCachePolicy/rules`` or ``HTTPCachePolicy/partitionFields`` give
-    /// a request another key, the copy has its own responses for this request.
+    /// The copy shares the stored responses, the memory, the statistics and, with an equal ``HTTPCachePolicy/timeout``, the
+    /// requests under way, and has the ``HTTPCachePolicy/bufferLimit`` of this cache. If ``HTTPCachePolicy/rules`` or
+    /// ``HTTPCachePolicy/partitionFields`` give a request another key, the copy has its own responses for this request.
     public func with(_ change: (inout HTTPCachePolicy) -> Void) -> HTTPCache {
       var copy = self
       let secret = rules.policy.secret
@@ -60,9 +60,9 @@
     /// The path must begin with a slash, or be `*` for OPTIONS. A path, scheme or authority that cannot form a URI throws
     /// `LarderError/Code/invalidArgument`. Equal requests of GET, HEAD or ``HTTPCacheRule/bodyMethods`` at the same time wait
     /// for one exchange. If the origin gives no usable response and no stored response may be served, the call throws the
-    /// transport's error or ``HTTPCacheError``. If the store fails, the call throws a `LarderError`. If the secure connection
-    /// fails (``TransportFailure/isInsecure``), the call throws even if a stale response is stored, except with
-    /// ``HTTPCachePolicy/servesStaleWhenInsecure``.
+    /// transport's error or ``HTTPCacheError``. If the store fails, the call throws a `LarderError`: the origin may have
+    /// executed the request. If the secure connection fails (``TransportFailure/isInsecure``), the call throws even if a stale
+    /// response is stored, except with ``HTTPCachePolicy/servesStaleWhenInsecure``.
     ///
     /// - Parameters:
     ///   - body: read only while it is sent, and not kept. A body for ``HTTPCacheRule/bodyMethods`` is read first, for the key.
@@ -113,7 +113,7 @@
       _ request: HTTPRequest, body: HTTPBody = HTTPBody(),
       interim: @escaping @Sendable (HTTPResponse) async -> Void = { _ in }
     ) async throws -> HTTPCacheResult {
-      let (response, received) = try await transport.send(
+      let (response, received, _) = try await transport.send(
         try request.withCheckedTarget(), body: body, interim: interim, under: rules.policy,
         by: clock)
       let result = HTTPCacheResult(response, body: received, forwarded: .bypass)

@@ -20,15 +20,17 @@
   }
 
   extension HTTPTransport {
-    /// The response to a request. If the origin asks to wait, a GET or HEAD is sent once more after the wait. But after a 503
-    /// the request is not repeated if a stored response can be the answer. Throws for an unexpected answer.
+    /// The response to a request, and the time at which the request was sent. If the origin asks to wait, a GET or HEAD is sent
+    /// once more after the wait. But after a 503 the request is not repeated if a stored response can be the answer. Throws for
+    /// an unexpected answer.
     func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void, under policy: HTTPCachePolicy,
       hasSubstitute: Bool = false, by clock: any LarderClock
-    ) async throws -> (HTTPResponse, HTTPBody) {
+    ) async throws -> (HTTPResponse, HTTPBody, requested: Timestamp) {
       // The time limit is for the head, and for each piece of the body.
-      func sent() async throws -> (HTTPResponse, HTTPBody) {
+      func sent() async throws -> (HTTPResponse, HTTPBody, requested: Timestamp) {
+        let requested = clock.now
         let upload = body.whole == nil ? UploadProgress(clock) : nil
         let observed = upload.map(body.observed) ?? body
         var (response, unlimited) = try await within(policy.timeout, by: clock, upload: upload) {
@@ -39,7 +41,7 @@
         if !response.headerFields.contains(.date) {
           response.headerFields[.date] = HTTPDate(clock.now).text
         }
-        return (response, unlimited.limited(to: policy.timeout, by: clock))
+        return (response, unlimited.limited(to: policy.timeout, by: clock), requested)
       }
       var answer = try await sent()
       // A request that may have an effect is never sent twice, so only GET and HEAD wait.

@@ -45,8 +45,9 @@
         // further request is sent, because the origin would probably be too slow again.
         let isTimeout = if case HTTPCacheError.timedOut = error { true } else { false }
         guard fields != forward.original.headerFields, !isTimeout, waiting.retry == nil else {
-          waiting.hasWaited = true
-          return try staleFallback(after: error)
+          var result = try staleFallback(after: error)
+          (result.forwarded, result.isCollapsed) = (nil, true)
+          return result
         }
         waiting.retry = retry
       case .abandoned: break
@@ -136,15 +137,18 @@
       let credential = cache.rules.credential(of: forward.original)
       cache.responses.permits.add(
         held.filter { $0.response.credential == credential }.flatMap(\.tags), to: permit)
-      let requested = clock.now
-      let (head, body) = try await cache.transport.send(
+      let (head, body, requested) = try await cache.transport.send(
         forward.request, body: client.body, interim: client.interim, under: policy,
         hasSubstitute: cache.rules.stale(
-          forward, if: \.onError, because: .staleOnError, at: requested) != nil, by: clock)
+          forward, if: \.onError, because: .staleOnError, at: clock.now) != nil, by: clock)
       let response = OriginResponse(
         head: head, exchange: self, requested: requested, received: clock.now)
       let reception = response.reception(bodySize: nil)
-      try await response.end(reception)
+      do {
+        try await response.end(reception)  // The origin has already executed the request.
+      } catch let error as LarderError where error.code == .readOnly {
+        cache.report(error)
+      }
       var next = self
       switch reception.outcome {
       case .pass: return try await response.streamed(body, reception)

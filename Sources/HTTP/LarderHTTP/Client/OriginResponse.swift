@@ -90,7 +90,7 @@
       guard let (response, source) = reception.stores.first,
         let incoming = incoming(source, length: length)
       else {
-        try await remove(reception.removes)
+        await removeOrReport(reception.removes)
         exchange.flight?.complete(.ownOnly)
         return result
       }

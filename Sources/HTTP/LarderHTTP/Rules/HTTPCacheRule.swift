@@ -123,6 +123,7 @@
       }
       switch response.status.code {
       case 204, 304: return nil
+      case 206 where response.contentType == "multipart/byteranges": return nil
       case 200..<300:
         let type = response.contentType
         return type.isOne(of: types) ? nil : type.isEmpty ? "of no type" : type

@@ -65,9 +65,9 @@ struct ClientPartTests {
   }
 
   @Test func `requests that may select different responses have different flights`() throws {
-    func name(_ request: HTTPRequest, stored: [StoredResponse] = []) -> String? {
-      let policy = HTTPCachePolicy()
-      let forward = CacheForward(request, because: .uriMiss, stored: stored)
+    func name(_ request: HTTPRequest, timeout: Int = 15) -> String? {
+      let policy = HTTPCachePolicy(timeout: .seconds(timeout))
+      let forward = CacheForward(request, because: .uriMiss, stored: [])
       return Flight.name(of: forward, under: ResponseKey(request), policy: policy)
     }
     let plain = try #require(name(request()))
@@ -79,6 +79,7 @@ struct ClientPartTests {
     ].compactMap { name($0) }
     #expect(Set(others + [plain]).count == 6)
     #expect(name(request("POST")) == nil)
+    #expect(name(request(), timeout: 1) != plain, "a short limit ends no longer wait")
   }
 
   @Test func `what is remembered ends with a commit, and with its time`() {

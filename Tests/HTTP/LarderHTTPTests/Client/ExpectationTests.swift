@@ -54,6 +54,7 @@ struct ExpectationTests {
     let fixture = try Fixture(.page([]), policy: Self.policy)
     for (status, fields) in [
       (404, [("Content-Type", "text/html")]), (302, [("Location", "/other")]), (204, []),
+      (206, [("Content-Type", "multipart/byteranges; boundary=a")]),
     ] as [(Int, Pairs)] {
       fixture.origin.become { _, _ in (response(status, fields), HTTPBody()) }
       #expect(try await fixture.get().result.response.status.code == status)
@@ -80,17 +81,19 @@ struct ExpectationTests {
     let fixture = try Fixture(.page([]), policy: policy)
     fixture.origin.become { _, number in
       number == 1
-        ? (response(429, [("Retry-After", "30")]), HTTPBody()) : (response(200), HTTPBody([1]))
+        ? (response(429, [("Retry-After", "30")]), HTTPBody())
+        : (response(200, [("Cache-Control", "max-age=29")]), HTTPBody([1]))
     }
     let clock = fixture.clock
     let task = Task { try await fixture.get().result.response.status.code }
     try await fixture.origin.wait(for: 1)
     try await waitUntil {
-      clock.advance(by: .seconds(10))
+      clock.advance(by: .seconds(1))
       try await Task.sleep(for: .milliseconds(1))
       return fixture.origin.count == 2
     }
     #expect(try await task.value == 200)
+    #expect(try await fixture.get().result.isHit, "the wait is no age")
     fixture.origin.become { _, _ in (response(503, [("Retry-After", "61")]), HTTPBody()) }
     #expect(try await fixture.get("/b").result.response.status.code == 503)
     #expect(fixture.origin.count == 3)

@@ -153,7 +153,7 @@ struct SharedFlightTests {
       let answer = try await task.value
       #expect(answer.body == "body" && answer.result.reason == .staleDisconnected)
     }
-    #expect(fixture.origin.count == 3)
+    #expect(fixture.origin.count == 3 && fixture.cache.statistics.collapsed == 18)
   }
 
   @Test func `cancelling one who asks leaves the others`() async throws {
