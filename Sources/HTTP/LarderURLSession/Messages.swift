@@ -79,8 +79,8 @@
         guard let name = HTTPField.Name(name) else { throw URLError(.badURL) }
         headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
       }
-      if let directive = request.cacheControl, !headerFields.contains(.cacheControl) {
-        headerFields[.cacheControl] = directive
+      if let directive = request.cacheControl {
+        headerFields.append(HTTPField(name: .cacheControl, value: directive))
       }
     }
 

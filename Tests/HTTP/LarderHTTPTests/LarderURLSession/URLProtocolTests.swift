@@ -148,6 +148,10 @@
         _ = try await bench.get("/a", .reloadIgnoringLocalCacheData)
         _ = try await bench.get("/a", .reloadRevalidatingCacheData)
         #expect(bench.server.count == 3)
+        var reload = URLRequest(url: bench.url("/a"), cachePolicy: .reloadIgnoringLocalCacheData)
+        reload.setValue("max-stale", forHTTPHeaderField: "Cache-Control")
+        _ = try await bench.send(reload)
+        #expect(bench.server.count == 4)
       }
     }
 
