@@ -110,6 +110,7 @@ let http: [Target] = [
       with("AsyncHTTPClient", "AsyncHTTPClient", of: "async-http-client"),
       with("AsyncHTTPClient", "NIOCore", of: "swift-nio"),
       with("AsyncHTTPClient", "NIOHTTP1", of: "swift-nio"),
+      with("AsyncHTTPClient", "NIOPosix", of: "swift-nio"),
       with("AsyncHTTPClient", "NIOSSL", of: "swift-nio-ssl"),
     ]),
   module(

@@ -1,9 +1,11 @@
 #if AsyncHTTPClient
   public import AsyncHTTPClient
+  import Foundation
   public import HTTPTypes
   public import LarderHTTP
-  import NIOCore
-  import NIOHTTP1
+  public import NIOCore
+  public import NIOHTTP1
+  public import NIOPosix
   public import NIOSSL
 
   /// Sends requests with AsyncHTTPClient. Keeps connections for further requests, and uses HTTP/2 if the origin supports it.
@@ -107,6 +109,28 @@
       default: .unusable
       }
     }
+  }
+
+  extension NIOConnectionError: TransportFailure {
+    /// `offline`: the host is unknown, or none of its addresses accepts a connection.
+    public var failure: TransportFailureKind { .offline }
+  }
+
+  extension IOError: TransportFailure {
+    /// `offline` if the host cannot be reached or refuses the connection, `interrupted` for other failures of a connection.
+    public var failure: TransportFailureKind {
+      [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(errnoCode) ? .offline : .interrupted
+    }
+  }
+
+  extension ChannelError: TransportFailure {
+    /// `interrupted`: the connection has ended.
+    public var failure: TransportFailureKind { .interrupted }
+  }
+
+  extension HTTPParserError: TransportFailure {
+    /// `unusable`: the answer is malformed.
+    public var failure: TransportFailureKind { .unusable }
   }
 
   extension HTTPResponse {
