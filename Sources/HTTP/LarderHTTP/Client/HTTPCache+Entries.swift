@@ -17,7 +17,9 @@
       let held = try responses.variants(
         under: rules.key(of: request, body: requestBody), policy: rules.policy)
       let selection = Selection(request, stored: held.map(\.response), policy: rules.policy)
-      guard let index = selection.best else { return nil }
+      guard [.get, .head].contains(request.method) || rules.storesByBody(request),
+        let index = selection.best
+      else { return nil }
       let response = held[index].response
       let answer = rules.answer(
         request, from: index, of: response, because: .fresh,
@@ -29,11 +31,12 @@
     }
 
     /// Stores `response`, which has just arrived, as the origin's answer to `request`. As after an exchange, a full answer replaces
-    /// the earlier response to `request`. If the rules forbid storing the answer, the earlier response is only removed.
+    /// the earlier response to `request`. If the answer may not be stored or is too long, the earlier response is only removed,
+    /// or stays after a redirection and after an error other than 401, 403, 404 and 410.
     ///
     /// - Parameters:
     ///   - requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
-    ///   - body: at most ``HTTPCachePolicy/largestBody`` bytes.
+    ///   - body: stored if it has at most ``HTTPCachePolicy/largestBody`` bytes.
     ///   - tags: as for ``send(_:body:tags:interim:)``.
     /// - Returns: whether the response is stored. False if the rules forbid storing (RFC 9111, 3), the body is too long, or an
     ///   invalidation came during the call.
@@ -47,9 +50,7 @@
       try HTTPCacheError.check(
         fieldCount: max(request.headerFields.count, response.headerFields.count))
       let request = try request.withCheckedTarget()
-      guard request.method == .get || rules.storesByBody(request),
-        body.count <= rules.policy.largestBody
-      else { return false }
+      guard request.method == .get || rules.storesByBody(request) else { return false }
       let client = ClientRequest(
         request: request, key: rules.key(of: request, body: requestBody), body: HTTPBody(),
         tags: tags)
@@ -63,7 +64,12 @@
         cache: self, client: client, forward: forward, held: held, permit: permit)
       let arrival = OriginResponse(
         head: response, exchange: exchange, requested: now, received: now)
-      return try await arrival.store(arrival.reception(bodySize: body.count), .whole(body)) != nil
+      let reception = arrival.reception(bodySize: body.count)
+      guard body.count <= rules.policy.largestBody else {
+        try await arrival.remove(reception.removes)
+        return false
+      }
+      return try await arrival.store(reception, .whole(body)) != nil
     }
   }
 

@@ -1,6 +1,6 @@
 #if HTTP
   import LarderSystem
-  /// A dictionary of structured fields (RFC 9651, section 3.2), without the parameters of its members.
+  /// A dictionary of structured fields (RFC 9651, section 3.2, without display strings), without the parameters of its members.
   struct StructuredDictionary {
     enum Value: Equatable {
       case boolean(Bool)
@@ -124,6 +124,7 @@
         rest.removeFirst()
         if take("1") { return .boolean(true) }
         return take("0") ? .boolean(false) : nil
+      case UInt8(ascii: "@"): return take("@") ? number() : nil
       case UInt8(ascii: ":"):
         rest.removeFirst()
         let text = takeAll { $0.isLetter || $0.isDigit || "+/=".utf8.contains($0) }

@@ -83,7 +83,8 @@
         default: isEmpty = false
         }
       }
-      return !isEmpty && hosts <= 2
+      let host = bytes.split(separator: UInt8(ascii: "@")).last
+      return !isEmpty && hosts <= 2 && host?.first != UInt8(ascii: ":")
     }
 
     /// Whether a byte may be in a path or a query without encoding. `%` is allowed, because the target of a request is encoded.

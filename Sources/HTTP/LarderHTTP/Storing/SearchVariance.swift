@@ -78,7 +78,7 @@
     }
 
     /// The form-decoded bytes of a name or a value, as UTF-8 (WHATWG URL, section 5.1).
-    private static func decoded(_ text: Substring) -> [UInt8] {
+    static func decoded(_ text: Substring) -> [UInt8] {
       var bytes: [UInt8] = []
       var rest = text.utf8[...]
       while let byte = rest.popFirst() {
@@ -98,5 +98,4 @@
       return UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
     }
   }
-
 #endif

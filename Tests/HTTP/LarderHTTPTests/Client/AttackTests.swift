@@ -140,7 +140,7 @@ struct AttackTests {
     ("POST", "*", "a.org"), ("OPTIONS", "*/a", "a.org"), ("OPTIONS", "@evil.example", "a.org"),
     ("GET", "/a", "a.org/x"), ("GET", "/a", "a.org?x"), ("GET", "/a", "a.org#x"),
     ("GET", "/a", "a.org\\x"), ("GET", "/a", "a@b@a.org"), ("GET", "/a", "a.org x"),
-    ("GET", "/a", "alice@"), ("GET", "/a", ""),
+    ("GET", "/a", "alice@"), ("GET", "/a", ""), ("GET", "/a", ":80"), ("GET", "/a", "alice@:80"),
   ])
   func `a target that could name another host is refused`(
     method: String, path: String, host: String

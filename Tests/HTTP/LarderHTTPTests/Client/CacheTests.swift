@@ -97,17 +97,35 @@ struct CacheTests {
     #expect(fixture.origin.count == 3)
   }
 
-  @Test(arguments: [2500, 1_000_000])
+  @Test(arguments: [
+    (2500, Rules()), (5000, Rules(largestValue: 2500)),
+    (5000, Rules(limits: Limits(entries: 1), eviction: .refuse)),
+  ])
   func `a new response ends the use of the older one even if its body is too long to be stored`(
-    largestBody: Int
+    largestBody: Int, rules: Rules
   ) async throws {
     let policy = HTTPCachePolicy(largestBody: largestBody)
     let fixture = try Fixture(.page("max-age=100"), policy: policy)
-    try fixture.store.declare(Rules(largestValue: 2500), for: "http")
+    try fixture.store.declare(rules, for: "http")
     _ = try await fixture.get()
-    fixture.origin.become(.giving([("Cache-Control", "max-age=100")]) { .pieces })
+    let fields = [("Cache-Control", "max-age=100"), ("Vary", "Foo")]
+    fixture.origin.become(.giving(fields) { .pieces })
     #expect(try await fixture.get("/a", [("Cache-Control", "no-cache")]).body.utf8.count == 5000)
     #expect(try await !fixture.get().result.isHit)
+  }
+
+  @Test func `an answer reaches the client though a read-only store keeps nothing`() async throws {
+    let (directory, clock, origin) = (TemporaryDirectory(), ManualClock(), Origin.page("max-age=1"))
+    let store = try Store(at: directory.path, options: Store.Options(clock: clock))
+    _ = try await HTTPCache(in: store.namespace("http"), over: origin).send(request()).body.bytes()
+    try store.close()
+    clock.advance(by: .seconds(2))
+    let same = try Store(at: directory.path, options: Store.Options(readOnly: true, clock: clock))
+    let cache = HTTPCache(in: same.namespace("http"), over: origin)
+    for (method, status) in [("GET", 404), ("POST", 200)] {
+      origin.become { _, _ in (response(status), HTTPBody()) }
+      #expect(try await cache.send(request(method)).response.status.code == status)
+    }
   }
 
   @Test func `a 304 in place of a new response that is too long ends the older one`() async throws {
@@ -165,13 +183,14 @@ struct CacheTests {
   }
 
   @Test func `a response is put and looked at by its request`() async throws {
-    let fixture = try Fixture(Origin())
+    let fixture = try Fixture(Origin(), policy: HTTPCachePolicy(largestBody: 3))
     #expect(try fixture.cache.peek(request()) == nil)
     let fields: Pairs = [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")]
     #expect(
       try await fixture.cache.put(response(200, fields), body: Array("put".utf8), for: request()))
     let found = try #require(try fixture.cache.peek(request()))
     #expect(try await found.body.bytes() == Array("put".utf8) && found.remaining == 10)
+    #expect(try fixture.cache.peek(request("POST")) == nil)
     #expect(try await fixture.get().body == "put" && fixture.origin.count == 0)
     fixture.clock.advance(by: .seconds(20))
     #expect(try fixture.cache.peek(request())?.remaining == -10)
@@ -184,6 +203,9 @@ struct CacheTests {
     #expect(
       try await fixture.cache.put(
         response(200, fields), body: [], for: request("POST", "/b")) == false)
+    let tooLong = try await fixture.cache.put(
+      response(200, fields), body: [1, 2, 3, 4], for: request())
+    #expect(try !tooLong && fixture.cache.peek(request()) == nil)
   }
 
   @Test func `a response that is put replaces the earlier one, whatever its Vary and its date`()
