@@ -39,7 +39,7 @@ import LarderHummingbird
       response.setCookie(Cookie(name: "session", value: id, httpOnly: true))
       return response
     }
-    // The report is made once a minute, however many clients of all processes ask for it.
+    // A report is stored for a minute, for the clients of all processes.
     router.get("/reports/:day") { _, context in
       let day = try context.parameters.require("day")
       let process = ProcessInfo.processInfo.processIdentifier
