@@ -46,10 +46,9 @@
           body = received
           response.bodyID = .random(in: .min ... .max)
         case .stored(let index):
-          let isSameKey = exchange.held[index].key == key
-          if isSameKey { version = exchange.held[index].version }
+          version = exchange.held[index].key == key ? exchange.held[index].version : nil
           // Parts belong to one response, so a response under another key gets a copy of the body.
-          if isSameKey, response.parts != nil { break }
+          if version != nil, response.parts != nil { break }
           // If the stored body is gone, the validation is not recorded, and the next request validates again.
           guard let bytes = try storedBytes(index, &reserved) else { continue }
           body = .whole(bytes)
@@ -84,8 +83,7 @@
     }
 
     func remove(_ indexes: [Int]) async throws {
-      for index in indexes {
-        let held = exchange.held[index]
+      for held in indexes.map({ exchange.held[$0] }) {
         _ = try await cache.responses.remove(held.key, if: { $0.version == held.version })
       }
     }
