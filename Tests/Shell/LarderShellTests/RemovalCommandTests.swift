@@ -145,10 +145,11 @@ import Testing
   @Test func `a change of large values is cut into batches that a store takes`() throws {
     let shell = try Shell(.plain)
     let box = shell.store.namespace("box")
-    for number in 0..<5 {
-      try box.set([UInt8](repeating: UInt8(number), count: 30_000_000), for: number)
+    for (number, size) in [10_000_000, 60_000_000, 30_000_000, 30_000_000].enumerated() {
+      try box.set([UInt8](repeating: UInt8(number), count: size), for: number)
     }
-    #expect(try shell("touch @box --ttl 1h --yes") == "touch\tbox\t5\t150000000\n")
+    #expect(try shell("touch @box --ttl 1h --yes") == "touch\tbox\t4\t130000000\n")
+    #expect(try shell("undo") == "undo\tbox\t4\t130000000\n")
   }
 }
 
@@ -173,6 +174,16 @@ import Testing
     #expect(shell.outcome == .exitCode(5))
     #expect(try shell("output plain", "get @a k1") == "of another\n")
     #expect(try shell("get @a k2") == "{\"n\":2}\n")
+  }
+
+  @Test func `a command that changes nothing leaves undo, whatever others write`() throws {
+    let shell = try Shell(.plain, hasPerson: true)
+    try shell("set @b k v", "set @a k v", "evict @a k")
+    shell.answer = false
+    shell.whileAsked = { [unowned shell] in try shell.store.namespace("b").set("x", for: "k") }
+    #expect(try shell.error("evict @b *").code == .declined)
+    try shell("undo")
+    #expect(try shell("exists @a k") == "true\n")
   }
 
   @Test func `undo gives an ended entry its stale window back`() throws {
@@ -244,12 +255,20 @@ import Testing
       ])
     }
     #expect(log.isTooLarge && log.items.isEmpty)
-    log.end(hasChanged: true)
+    log.end()
     log.begin("evict")
     try log.read([(namespace, entry.key)])
     log.keep(entry, under: entry.key, in: namespace)
     log.commit()
     #expect(log.items.count == 1 && log.lost == 0)
+  }
+
+  @Test func `an export before a removal says what it leaves out`() throws {
+    let shell = try shell()
+    let attributes = with(EntryAttributes()) { $0.isNegative = true }
+    try shell.store.namespace("a").set([], for: "none", attributes)
+    try shell("clear @a --yes --save \(shell.file)")
+    #expect(shell.takeAside().first == "note: 1 negative entry was left out: there is no value")
   }
 
   @Test(arguments: [

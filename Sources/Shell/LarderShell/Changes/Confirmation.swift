@@ -24,33 +24,28 @@ struct Confirmation {
   private var asks: Bool { session.canAsk && session.host.ask != nil }
 
   /// Throws `declined` or `needs_yes` if the change is not confirmed. With `confirm off`, the prompt asks only if `isSweeping`.
-  func require(_ change: SafeText, isEmpty: Bool = false, question: () -> SafeText) throws {
+  func require(_ change: SafeText, question: () -> SafeText) throws {
     if isGiven || asks && !session.settings.confirmsBulkChanges && !isSweeping { return }
-    guard asks, let ask = session.host.ask else {
-      guard isEmpty else { throw Self.refusal(to: change) }
-      // Whether a script needs `--yes` must not depend on the content of the store, so even a change of 0 entries is refused.
-      throw Self.refusal("a bulk change needs `--yes` (0 entries would change now)")
-    }
+    // Whether a script needs `--yes` must not depend on the content of the store, so even a change of 0 entries is refused.
+    guard asks, let ask = session.host.ask else { throw refusal(to: change) }
     guard try ask(question()) else { throw ShellError.declined }
   }
 
   /// Requires confirmation of a change whose entries were counted. If no entry would change, a person is not asked.
   func require(_ summary: ChangeSummary, note: SafeText = "", losesValues: Bool = true) throws {
-    let isEmpty = summary.total.entries == 0
-    if asks, isEmpty { return }
+    if asks, summary.total.entries == 0 { return }
     let isLasting =
       session.undo.isRecording && UndoLog.isTooLarge(summary.total, losesValues: losesValues)
-    try require("\(summary.verb) \(summary.total.inBrackets)", isEmpty: isEmpty) {
+    try require("\(summary.verb) \(summary.total.inBrackets)") {
       note + (isLasting ? "This is too large to be undone. " : "") + Self.question(summary)
     }
   }
 
-  static func refusal(to change: SafeText) -> ShellError {
-    refusal("refusing to \(change) without confirmation")
-  }
-
-  private static func refusal(_ message: SafeText) -> ShellError {
-    ShellError(.needsYes, message, hint: "pass `--yes` to confirm, `--dry-run` to preview")
+  func refusal(to change: SafeText) -> ShellError {
+    let preview = call.command.option(named: "--dry-run") == nil ? "" : ", `--dry-run` to preview"
+    return ShellError(
+      .needsYes, "refusing to \(change) without confirmation",
+      hint: "pass `--yes` to confirm\(preview)")
   }
 
   /// A question such as `Evict 40 entries (31 kB) in departures, such as "a", "b", "c"?`

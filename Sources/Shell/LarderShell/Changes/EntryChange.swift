@@ -87,7 +87,8 @@ struct EntryChange {
   /// Reads standard input up to a second key. A single key needs no `--yes`, like a key on the command line. Several keys, a
   /// pattern or a filter need `--yes`: standard input has the keys, so a person cannot answer a question there.
   private mutating func takeSingleKey() throws {
-    let refusal = Confirmation.refusal(to: "\(summary.verb) keys from standard input")
+    let refusal = Confirmation(call: call, session: session)
+      .refusal(to: "\(summary.verb) keys from standard input")
     guard scope.selection.filters.isEmpty, let kind = scope.selection.input,
       !scope.selection.patterns.contains(where: \.isGlob)
     else { throw refusal }
@@ -112,22 +113,25 @@ struct EntryChange {
         try scope.walk { entry, _ in
           entry.withoutExtras
         } _: { entries in
-          if losesValues {
-            try session.undo.read(entries.map { (session.store.namespace($0.namespace), $0.key) })
-          }
-          let effects = try session.write { batch in
-            try entries.compactMap { chosen -> (Store.Entry, Effect)? in
-              let namespace = session.store.namespace(chosen.namespace)
-              guard let present = try batch.entry(for: chosen.key, in: namespace),
-                isSame(present, as: chosen), let effect = try change(&batch, namespace, present)
-              else { return nil }
-              session.undo.keep(present, under: chosen.key, in: namespace)
-              return (present, effect)
+          // A walk gives up to 16 MB and one more entry, which may be large.
+          for part in entries.batches(\.storedSize) {
+            if losesValues {
+              try session.undo.read(part.map { (session.store.namespace($0.namespace), $0.key) })
             }
+            let effects = try session.write { batch in
+              try part.compactMap { chosen -> (Store.Entry, Effect)? in
+                let namespace = session.store.namespace(chosen.namespace)
+                guard let present = try batch.entry(for: chosen.key, in: namespace),
+                  isSame(present, as: chosen), let effect = try change(&batch, namespace, present)
+                else { return nil }
+                session.undo.keep(present, under: chosen.key, in: namespace)
+                return (present, effect)
+              }
+            }
+            summary.matched += effects.count
+            for (entry, effect) in effects where record(effect) { summary.add(entry) }
+            try session.host.checkInterruption()
           }
-          summary.matched += effects.count
-          for (entry, effect) in effects where record(effect) { summary.add(entry) }
-          try session.host.checkInterruption()
         }
       }
       if scope.selection.input != nil { summary.absent = walked.absent }

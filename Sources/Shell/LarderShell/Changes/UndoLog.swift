@@ -18,6 +18,9 @@ final class UndoLog {
     let before: (entry: Store.Entry, value: [UInt8]?)?
     var after: Store.Entry?
 
+    /// The bytes that the entry has in a batch that restores the entry.
+    var size: Int { before.map { max($0.value?.count ?? 0, $0.entry.storedSize) } ?? 0 }
+
     func isStill(_ present: Store.Entry?) -> Bool {
       (present?.version, present?.expires, present?.isPinned)
         == (after?.version, after?.expires, after?.isPinned)
@@ -34,6 +37,8 @@ final class UndoLog {
   private(set) var isTooLarge = false
   /// The running command, until the command has an item.
   private var running = ""
+  /// Whether the running command has made a change without an item.
+  var hasChanged = false
   private var size = 0
   /// The items of the batch that runs now. `commit` adds the items to `items`.
   private var pending: [Item] = []
@@ -47,12 +52,12 @@ final class UndoLog {
   }
 
   /// Ends a command. If the command changed the store without an item, `undo` must not revert an older command instead.
-  func end(hasChanged: Bool) {
+  func end() {
     if hasChanged, !running.isEmpty {
       forget()
       command = running
     }
-    (isRecording, running, values) = (false, "", [:])
+    (isRecording, running, hasChanged, values) = (false, "", false, [:])
   }
 
   func forget() { (items, places, command, lost, size, isTooLarge) = ([], [:], "", 0, 0, false) }
@@ -74,6 +79,7 @@ final class UndoLog {
   }
 
   func keep(_ present: Store.Entry?, under key: Key, in namespace: Store.Namespace) {
+    if !isRecording { hasChanged = true }
     guard isRecording else { return }
     let known = values[EntryID(namespace.name, key.bytes)]
     let value = known.flatMap { $0.version == present?.version ? $0.value : nil }
@@ -123,5 +129,23 @@ final class UndoLog {
       items.append(item)
     }
     if size > Self.most { (items, places, isTooLarge) = ([], [:], true) }
+  }
+}
+
+extension Array {
+  /// The elements in parts that a batch of the store takes: up to 500 elements and 48 MB, or one element.
+  func batches(_ size: (Element) -> Int) -> [ArraySlice<Element>] {
+    var batches: [ArraySlice<Element>] = []
+    var bytes = 0
+    for (index, element) in enumerated() {
+      bytes += size(element)
+      if let last = batches.last, last.count < 500, bytes <= 48_000_000 {
+        batches[batches.count - 1] = self[last.startIndex...index]
+      } else {
+        batches.append(self[index...index])
+        bytes = size(element)
+      }
+    }
+    return batches
   }
 }

@@ -56,6 +56,7 @@ extension Command {
       try Confirmation(call: call, session: session, isSweeping: name == nil)
         .require("evict \(excess.words)") { "Evict \(excess.words) of \(name ?? "the store")?" }
     }
+    session.undo.hasChanged = true
     let evicted = try override(call, name, from: before, in: session)
     let done = ChangeSummary("limits", evicted, in: name ?? "@*")
     try session.afterCommit { try LimitReport(of: name, in: session) }

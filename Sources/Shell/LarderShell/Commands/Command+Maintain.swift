@@ -77,6 +77,7 @@ extension Command {
     }
     var staying: Int?
     if call.has("--repair") {
+      session.undo.hasChanged = !found.isSound
       let left = try ProgressLine.showSteps("repairing", in: session) { shouldContinue in
         try session.store.repair(found) { shouldContinue($0, found.faults.count) }
       }
@@ -113,7 +114,7 @@ extension Command {
   ).running { call, session in
     let target = try session.host.directory(LocalFile.path(call.bytes("DIRECTORY")!))
     let salvage = try ProgressLine.showSteps("salvaging", in: session) { shouldContinue in
-      try session.whileClosed { path, options in
+      try session.whileClosed(needsCommit: false) { path, options in
         try Salvage.run(path, target, options) { shouldContinue($0, nil) }
       }
     }

@@ -78,6 +78,7 @@ extension Command {
       throw NamespaceChoice.absent(old, existing: existing)
     }
     try session.store.rename(old.text, to: new)
+    session.undo.hasChanged = true
     if old.text.isExactly(session.current) { session.current = new }
     try session.output.acknowledge(
       ["old": .text(old.text), "new": .text(new)],

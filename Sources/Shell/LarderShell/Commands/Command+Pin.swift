@@ -76,6 +76,7 @@ extension Command {
       let removal = try session.store.invalidate(
         tag: tag, in: isWhole ? nil : namespaces[0].name, asOf: horizon)
       done.add(Tally(removal), in: name)
+      session.undo.hasChanged = done.total.entries > 0
     }
     let words: SafeText =
       done.total.entries == 0 ? "no entries matched" : "invalidated \(done.total.words)"

@@ -28,15 +28,14 @@ extension Command {
       return try session.output.answer(found.preview())
     }
     let isTooLarge = session.undo.isRecording && UndoLog.isTooLarge(all)
-    try confirmation.require("remove \(all.inBrackets)", isEmpty: all.entries == 0) {
+    try confirmation.require("remove \(all.inBrackets)") {
       let note = isTooLarge ? "This is too large to be undone. " : ""
       return "\(note)Remove all \(all.inBrackets) of \(whole)?"
     }
     try scope.save(call)
     let kept = try session.undo.isRecording && !isTooLarge ? itemsToUndo(scope) : []
-    let commit = session.store.lastCommit
     // After an interruption, `undo` restores the entries that were removed.
-    defer { if session.store.lastCommit != commit { session.undo.add(kept) } }
+    defer { if session.undo.hasChanged { session.undo.add(kept) } }
     let done = try cleared(namespaces, isWhole: call.namespaces == .all, asOf: horizon, in: session)
     try session.output.acknowledge(done.reply("cleared \(whole): \(done.total.words)"))
   }
@@ -70,6 +69,7 @@ extension Command {
         return try batch.clear(namespace, asOf: horizon)
       }
     }
+    session.undo.hasChanged = true
     var done = ChangeSummary("clear")
     do {
       for (namespace, removal) in zip(namespaces, removals) {
@@ -143,6 +143,7 @@ extension Command {
         return !isStopped
       }
     }
+    session.undo.hasChanged = removal.entries > 0
     let done = ChangeSummary("purge", Tally(removal), in: name)
     let entries = Wording.count(done.total.entries, "expired entry", "expired entries")
     let words: SafeText = "purged \(entries), \(Wording.size(done.total.bytes))"

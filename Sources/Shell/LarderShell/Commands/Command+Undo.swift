@@ -13,10 +13,13 @@ extension Command {
   ).running { _, session -> Outcome in
     let log = session.undo
     guard !log.isTooLarge else {
+      let command = CommandTable.standard.command(named: log.command)
       throw ShellError(
         .overLimit,
         "\(log.command) replaced more than \(Wording.size(UndoLog.most)), which the shell does not hold",
-        hint: "`--save FILE` on the command writes an export first")
+        hint: command?.option(named: "--save") == nil
+          ? "`export FILE` before the command"
+          : "`--save FILE` on the command writes an export first")
     }
     guard !log.items.isEmpty else {
       let reason: SafeText = log.command.isEmpty ? "" : ": undo cannot take back \(log.command)"
@@ -29,9 +32,8 @@ extension Command {
     var done = ChangeSummary("undo")
     // The log keeps only the items that wait, so that the next `undo` goes on after an interruption.
     let all = log.items.count
-    while !log.items.isEmpty {
+    for part in Array(log.items.reversed()).batches(\.size) {
       try session.host.checkInterruption()
-      let part = Array(log.items.suffix(500).reversed())
       let restored = try session.write { batch in
         try part.map { try restore($0, &batch) }
       }

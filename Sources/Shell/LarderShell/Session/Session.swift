@@ -57,9 +57,7 @@ package final class Session {
   package func write<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result {
     func attempt() throws -> Result { try store.write { try undo.recording(&$0, body) } }
     let result: Result
-    do {
-      result = try attempt()
-    } catch let error as LarderError where error.code == .full {
+    do { result = try attempt() } catch let error as LarderError where error.code == .full {
       result = try attempt()
     }
     undo.commit()
@@ -68,9 +66,7 @@ package final class Session {
 
   /// Runs a read after a commit. The change is already made, so a failure of the read becomes a note and not an error.
   func afterCommit<Result>(_ read: () throws -> Result?) throws -> Result? {
-    do {
-      return try read()
-    } catch let error as LarderError {
+    do { return try read() } catch let error as LarderError {
       try host.notify(
         "note: the change is made; a read of the store behind it failed: \(error.message)")
       return nil
@@ -98,8 +94,7 @@ package final class Session {
       if call.command.access != .reads, call.command.name != "undo" {
         undo.begin(call.command.name, isRecorded: line.source == .prompt || chosen != nil)
       }
-      let commit = store.lastCommit
-      defer { undo.end(hasChanged: store.lastCommit != commit) }
+      defer { undo.end() }
       queries = newQueries
       defer { queries = newQueries }
       let outcome =
@@ -116,30 +111,26 @@ package final class Session {
     }
   }
 
-  /// Closes the store and runs `body` on its files. Then opens the store again, even if `body` has failed.
+  /// Closes the store and runs `body` on its files. Then opens the store again, even if a step has failed.
+  ///
+  /// - Parameter needsCommit: If false, `body` also runs if the last writes could not be committed.
   func whileClosed<Result>(
-    _ body: (_ path: String, _ options: Store.Options) throws -> Result
+    needsCommit: Bool = true, _ body: (_ path: String, _ options: Store.Options) throws -> Result
   ) throws -> Result {
     let path = store.path
     undo.forget()
-    try store.close()
+    let closing = Swift.Result { try store.close() }
     var again = options
     again.create = false
-    let result = Swift.Result { try body(path, options) }
-    do {
-      store = try Store(at: path, options: again)
-    } catch {
-      let reopening: SafeText =
-        "the store cannot be opened again: \(error.message); leave the shell"
+    let result = Swift.Result {
+      if needsCommit { try closing.get() }
+      return try body(path, options)
+    }
+    do { store = try Store(at: path, options: again) } catch {
+      try host.notify(
+        "note: the store cannot be opened again: \(error.message); leave the shell")
       // If both steps failed, the error of the first step explains more than the error of the second.
-      switch result {
-      case .success: throw ShellError(.cannotOpen, reopening, hint: error.hint.map { SafeText($0) })
-      case .failure(let first as ShellError): throw first.adding(reopening)
-      case .failure(let first as LarderError): throw ShellError(first).adding(reopening)
-      case .failure(let first):
-        try host.notify("note: \(reopening)")
-        throw first
-      }
+      if case .success = result { throw ShellError.opening(error) }
     }
     return try result.get()
   }

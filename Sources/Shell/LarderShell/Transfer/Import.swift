@@ -8,9 +8,7 @@ struct Import {
   enum Conflict: String, CaseIterable {
     /// The entry with the later time of writing stays.
     case newer
-    case keep
-    case replace
-    case fail
+    case keep, replace, fail
   }
 
   struct Counts {
@@ -46,12 +44,15 @@ struct Import {
     do {
       try ProgressLine.show("importing", of: lines.input.size, unit: Wording.size, in: session) {
         progress in
+        var before = lines.bytes
         while let line = try lines.next() {
+          let size = lines.bytes - before + replacedSize(line)
+          before = lines.bytes
+          if waitingBytes + size > Self.bytesPerBatch { try flush() }
+          waitingBytes += size
           try take(line)
-          if waiting.count >= Self.entriesPerBatch || waitingBytes >= Self.bytesPerBatch {
-            try flush()
-            try progress.reach(lines.bytes)
-          }
+          if waiting.count >= Self.entriesPerBatch { try flush() }
+          try progress.reach(lines.bytes)
         }
         try flush()
       }
@@ -69,15 +70,18 @@ struct Import {
     case .head:
       throw ExportReader.Mistake(reason: "a second export begins here", line: lines.line)
     case .namespace(let name, let rules, let overrides):
-      do {
-        try declare(name, rules, overrides)
-      } catch {
+      do { try declare(name, rules, overrides) } catch {
         throw located(error, line: lines.line)
       }
     case .entry(let entry):
       waiting.append((entry, lines.line))
-      waitingBytes += entry.value.count + entry.key.count
     }
+  }
+
+  /// The size of the present value, which `undo` reads before the batch.
+  private func replacedSize(_ line: ImportLine) -> Int {
+    guard session.undo.isRecording, case .entry(let entry) = line else { return 0 }
+    return (try? session.store.namespace(entry.namespace).entry(for: entry.key))?.size ?? 0
   }
 
   /// Creates a namespace with rules. An existing namespace keeps its rules, because an application may have declared them.
@@ -96,6 +100,7 @@ struct Import {
         try batch.declare(rules, for: namespace)
         if let overrides { try batch.override(overrides, for: namespace) }
       }
+      session.undo.hasChanged = true
     }
     declared += 1
   }
@@ -141,9 +146,8 @@ struct Import {
       throw located(error, line: line)
     }
     self.counts = counts
-    lastLine = lines.count
-    waiting = []
-    waitingBytes = 0
+    lastLine = waiting.map(\.line).max() ?? lastLine
+    (waiting, waitingBytes) = ([], 0)
   }
 
   private func decide(
