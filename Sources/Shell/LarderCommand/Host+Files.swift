@@ -49,12 +49,10 @@ extension Host.Sink {
     switch redirection {
     case .program(let text, _):
       let program = ChildProgram(text)
-      try program.open()
+      try ShellError.explaining(.writing, "cannot start the program") { try program.open() }
       self.init(
         write: { bytes in
-          do throws(TerminalError) {
-            try program.write(bytes.span)
-          } catch .closed {
+          do throws(TerminalError) { try program.write(bytes.span) } catch .closed {
             throw Host.Sink.Closed(isRedirected: true)
           }
         },
@@ -101,7 +99,9 @@ extension Host.Draft {
       run: {
         try release()
         // VISUAL or EDITOR may contain arguments, so a system shell runs the text. The path is quoted for the system shell.
-        let problem = try ChildProgram(Array("\(editor ?? "vi") \(path.shellWord)".utf8)).run()
+        let program = ChildProgram(Array("\(editor ?? "vi") \(path.shellWord)".utf8))
+        let problem = try ShellError.explaining(
+          .writing, "cannot start the editor", nil, program.run)
         Interrupts.acknowledge()
         return problem
       },
@@ -115,9 +115,7 @@ extension Host.Draft {
   }
 
   private static func directory(in parent: String) throws(ShellError) -> String {
-    do throws(TerminalError) {
-      return try ByteFile.privateDirectory(in: parent)
-    } catch {
+    do throws(TerminalError) { return try ByteFile.privateDirectory(in: parent) } catch {
       throw ShellError(
         .io, "cannot create a directory in \(Array(parent.utf8)): \(error.description)",
         hint: "set TMPDIR to a directory that can be written")
@@ -148,9 +146,7 @@ extension ShellError {
   static func explaining<Result>(
     _ access: FileAccess, _ message: SafeText, _ path: String? = nil, _ body: () throws -> Result
   ) throws -> Result {
-    do {
-      return try body()
-    } catch TerminalError.failed(_, EINTR) {
+    do { return try body() } catch TerminalError.failed(_, EINTR) {
       throw Interruption()
     } catch let error as TerminalError {
       throw ShellError(error, access, message, path)

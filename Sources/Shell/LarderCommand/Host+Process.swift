@@ -90,6 +90,7 @@ extension Host {
     // A log file would fill with progress lines, so only terminals show progress.
     if Terminal.movesCursor(on: .error, environment: environment) {
       progress = { words in
+        if output.isPaging { return }
         try output.release()
         let columns = (Terminal.size(of: .error)?.columns ?? 80) - 1
         let text = words.map { DisplayWidth.fit($0.description, to: columns, mark: "~") } ?? ""

@@ -23,6 +23,8 @@ final class PagedOutput {
   /// Whether the command waited for a person or for a time. If so, the prompt shows the duration only with `--timing`.
   private(set) var hasWaited = false
   private let command: String?
+  /// The notes that come while the pager has the screen.
+  private var waiting: [SafeText] = []
 
   init(environment: [String: String]) { command = Pager.command(environment: environment) }
 
@@ -42,6 +44,7 @@ final class PagedOutput {
 
   /// Writes a note to standard error, after the output so far. Nobody needs the note if the reader of standard error has ended.
   func tell(_ text: SafeText) throws {
+    if isPaging { return waiting.append(text) }
     try release()
     do throws(TerminalError) { try Terminal.writeWrapped("\(text)\n", to: .error) } catch .closed {}
     hasLeftInterrupt = Interrupts.isPending
@@ -61,7 +64,7 @@ final class PagedOutput {
       if let command, let size = Terminal.size(), Self.rows(all, columns: size.columns) >= size.rows
       {
         let pager = ChildProgram(Array(command.utf8))
-        try pager.open()
+        do { try pager.open() } catch { return try release() }
         hasWaited = true
         state = .paging(pager)
         try pass(all, to: pager)
@@ -84,15 +87,17 @@ final class PagedOutput {
     try release()
     if case .paging(let pager) = state { _ = pager.finish() }
     state = .straight
+    for text in waiting { try tell(text) }
+    waiting = []
   }
+
+  var isPaging: Bool { if case .paging = state { true } else { false } }
 
   /// Whether the person left the pager. If so, the caller ignores the error about the output that was not written.
   var wasLeft: Bool { if case .left = state { true } else { false } }
 
   private func pass(_ bytes: [UInt8], to pager: ChildProgram) throws {
-    do throws(TerminalError) {
-      try pager.write(bytes.span)
-    } catch .closed {
+    do throws(TerminalError) { try pager.write(bytes.span) } catch .closed {
       _ = pager.finish()
       state = .left
       throw Host.Sink.Closed()

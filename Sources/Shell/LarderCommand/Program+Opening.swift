@@ -10,9 +10,7 @@ extension Program {
     at path: String, _ options: Store.Options, for command: [[UInt8]]
   ) throws(ShellError) -> Store {
     if options.create { try checkCreation(at: path) }
-    do throws(LarderError) {
-      return try Store(at: path, options: options)
-    } catch {
+    do throws(LarderError) { return try Store(at: path, options: options) } catch {
       if error.code == .notFound { throw absence(of: path, command) }
       if !options.allowsForeignOwner, let owner = ByteFile.otherOwner(of: path) {
         throw ShellError(
@@ -63,7 +61,9 @@ extension Program {
         .cannotOpen, "cannot create \(name): \(link.words(for: path))", hint: DanglingLink.hint)
     }
     let trimmed = path.hasSuffix("/") ? String(path.dropLast()) : path
-    guard let slash = trimmed.lastIndex(of: "/"), slash > trimmed.startIndex else { return }
+    guard let slash = trimmed.unicodeScalars.lastIndex(of: "/"), slash > trimmed.startIndex else {
+      return
+    }
     let parent = String(trimmed[..<slash])
     guard LocalFile.exists(parent) else {
       throw ShellError(

@@ -81,9 +81,7 @@ enum Program {
     #endif
     storeOptions.allowsForeignOwner = options.has("--allow-foreign-owner")
     let store: Store
-    do {
-      store = try openStore(at: path, storeOptions, for: options.words)
-    } catch {
+    do { store = try openStore(at: path, storeOptions, for: options.words) } catch {
       guard error.code != .noSuchStore, let target = salvageTarget(options) else { throw error }
       let salvage = try Salvage.run(path, target, storeOptions) { _ in !Interrupts.isPending }
       if !options.has("--quiet") {

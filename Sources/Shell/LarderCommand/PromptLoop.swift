@@ -145,15 +145,14 @@ struct PromptLoop {
 
   /// Runs `body`. If the history file cannot be used, prints one note, and the prompt continues.
   private static func noting(_ messages: Messages, _ body: () throws(TerminalError) -> Void) {
-    do throws(TerminalError) {
-      try body()
-    } catch {
+    do throws(TerminalError) { try body() } catch {
       messages.write("note: the history is not kept: \(SafeText(error.description))\n")
     }
   }
 
   private func run(program text: [UInt8]) throws {
-    let problem = try ChildProgram(text).run()
+    let problem = try ShellError.explaining(
+      .writing, "cannot start the program", nil, ChildProgram(text).run)
     try Terminal.beginLine(runner.environment)
     if let problem { runner.messages.write("\(problem)\n") }
   }

@@ -93,8 +93,9 @@ package final class ByteFile {
   /// Opens a temporary file beside the complete file. A killed process may have left such a file, so the name is partly random.
   private func openBeside(_ permissions: UInt32) throws(TerminalError) {
     // A name has at most 255 bytes. The first 50 characters need at most 200 bytes, so the random part also fits.
-    let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-    let base = String(String.UnicodeScalarView(path[start...].unicodeScalars.prefix(50)))
+    let scalars = path.unicodeScalars
+    let start = scalars.lastIndex(of: "/").map { scalars.index(after: $0) } ?? path.startIndex
+    let base = String(String.UnicodeScalarView(scalars[start...].prefix(50)))
     while true {
       let name =
         String(path[..<start]) + base + ".\(String(UInt32.random(in: 0 ... .max), radix: 36)).part"

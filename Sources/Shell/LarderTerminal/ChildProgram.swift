@@ -24,9 +24,7 @@ package final class ChildProgram {
     try unsafe check(pipe(&ends) == 0, "pipe")
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(ends[0]) }
-    do {
-      try unsafe start(reading: ends[0])
-    } catch {
+    do { try unsafe start(reading: ends[0]) } catch {
       close(ends[1])
       throw error
     }
@@ -95,8 +93,7 @@ package enum Pager {
     guard Terminal.movesCursor(on: .output, environment: environment) else { return nil }
     let wanted = environment["PAGER", default: ""]
     // `less` keeps colors and ends after a short text. The prompt of `less` explains how to leave, except if `$LESS` is set.
-    let prompt =
-      environment["LESS", default: ""].isEmpty ? " '-PSpace continues, q leaves'" : ""
+    let prompt = environment["LESS", default: ""].isEmpty ? " '-PSpace continues, q leaves'" : ""
     let command = wanted.isEmpty ? "less -FRX" + prompt : wanted
     let program = String(command.prefix { !" \t;|&<>()".contains($0) })
     let folders = environment["PATH", default: "/usr/bin:/bin"].split(separator: ":")

@@ -41,9 +41,7 @@ import CEditline
     from start: UnsafePointer<wchar_t>, to end: UnsafePointer<wchar_t>
   ) -> String.UnicodeScalarView {
     let characters = unsafe UnsafeBufferPointer(start: start, count: end - start)
-    let scalars = unsafe characters.map {
-      Unicode.Scalar(UInt32(bitPattern: $0)) ?? "\u{FFFD}"
-    }
+    let scalars = unsafe characters.map { Unicode.Scalar(UInt32(bitPattern: $0)) ?? "\u{FFFD}" }
     return String.UnicodeScalarView(scalars)
   }
 }

@@ -127,9 +127,7 @@ extension LineEditor {
   _ editor: OpaquePointer?, _ function: (LineEditor) throws(TerminalError) -> Int32
 ) -> UInt8 {
   guard let editor = unsafe LineEditor.of(editor) else { return UInt8(CC_FATAL) }
-  do throws(TerminalError) {
-    return UInt8(try function(editor))
-  } catch {
+  do throws(TerminalError) { return UInt8(try function(editor)) } catch {
     editor.failure = error
     return UInt8(CC_EOF)
   }

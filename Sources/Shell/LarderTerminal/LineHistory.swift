@@ -34,9 +34,7 @@ import CEditline
     let isRepeated = entries.last?.utf8.elementsEqual(entry.utf8) ?? false
     add(entry)
     guard inFile, !isRepeated, let file else { return }
-    do throws(TerminalError) {
-      try file.append(entry)
-    } catch {
+    do throws(TerminalError) { try file.append(entry) } catch {
       self.file = nil
       throw error
     }

@@ -179,10 +179,13 @@ import Testing
     try store.write { batch in
       for number in 0..<2000 { try batch.set("x", for: "key \(number)", in: names) }
     }
-    try session.type("keys @names --limit 500\r").expect(row: "waiting")
+    try session.type("keys @names --limit 500 --where 'not exists .n'\r").expect(row: "waiting")
+    #expect(!session.screen.lines.contains { $0.hasPrefix("note:") })
     try names.set("y", for: "later")
     #expect(try store.statistics().readers.allSatisfy { $0.age ?? 0 == 0 })
-    try session.type("\r").expect("the prompt") { $0.line == "larder>" }
+    try session.type("\r").expect("the note and the prompt") { screen in
+      screen.lines.contains { $0.hasPrefix("note: ") } && screen.line == "larder>"
+    }
     try store.close()
   }
 }

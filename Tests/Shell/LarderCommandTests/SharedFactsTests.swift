@@ -52,6 +52,13 @@ import class LarderSharedTesting.TierLink
   }
 }
 
+@Suite struct ProgramStartTests {
+  @Test func `a program that cannot be started is an error of the shell`() {
+    let text = [UInt8](repeating: UInt8(ascii: "a"), count: 200_000)
+    #expect(throws: ShellError.self) { _ = try LarderShell.Host.Sink(.program(text, 0..<1), [:]) }
+  }
+}
+
 @Suite struct SecretCommandTests {
   @Test(arguments: [
     ("set api_token hunter2", true), ("set --ttl 1h api_token hunter2", true),

@@ -105,6 +105,13 @@ import Testing
     #expect(try text("new") == "whole")
   }
 
+  @Test func `a name that begins with a combining mark is a name`() throws {
+    let name = String(repeating: "d", count: 60) + "/\u{301}"
+    try home.write("old", to: name)
+    try write("new", to: name, replaces: true)
+    #expect(try text(name) == "new")
+  }
+
   @Test func `of two new files with one name the first stays`() throws {
     let second = try ByteFile(writing: home.path + "/new", replaces: false)
     try write("first", to: "new", replaces: false)

@@ -26,9 +26,10 @@ package enum LocalFile {
   /// The paths that begin with `prefix`. The path of a directory ends with a slash.
   static func completions(of prefix: [UInt8], atMost most: Int) throws -> Completer.Found {
     let text = String(decoding: prefix, as: UTF8.self)
-    let directory = text.lastIndex(of: "/").map { String(text[...$0]) } ?? ""
+    let slash = text.unicodeScalars.lastIndex(of: "/")
+    let directory = slash.map { String(text.unicodeScalars[...$0]) } ?? ""
     let fitting = try names(in: directory.isEmpty ? "." : directory)
-      .map { directory + $0 }.filter { $0.hasPrefix(text) }.sorted()
+      .map { directory + $0 }.filter { $0.utf8.starts(with: prefix) }.sorted()
     let paths = fitting.prefix(most).map { path in
       var isDirectory = false
       _ = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)

@@ -95,7 +95,7 @@ extension Session {
     // In `get @ns .path`, the key before the path is missing, so the path was read as a key.
     if key.count > 1, key[0] == UInt8(ascii: "."),
       let path = String(validating: key, as: UTF8.self),
-      case .word(let name)? = line?.arguments.first, let command = name.bareText,
+      let command = line?.words.first?.bareText,
       CommandTable.standard.command(named: command)?.name == "get"
     {
       let all = line?.source == .command ? "'*'" : "*"

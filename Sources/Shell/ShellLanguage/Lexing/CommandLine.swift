@@ -10,6 +10,10 @@ package struct CommandLine: Sendable, Hashable {
   package internal(set) var output: Redirection?
   var variables = Variables()
 
+  package var words: [Word] {
+    arguments.compactMap { if case .word(let word) = $0 { word } else { nil } }
+  }
+
   /// The text of an argument. Empty for an argument of a command that this program makes, because such a command has no text.
   package func text(at range: Range<Int>) -> ArraySlice<UInt8> {
     text[range.clamped(to: text.indices)]
@@ -33,10 +37,20 @@ package struct CommandLine: Sendable, Hashable {
       isLastLine: lineEnd == text.endIndex)
   }
 
+  /// The form that `-o` names, even if the rest of the command is wrong.
+  private var form: OutputMode? {
+    let place = arguments.firstIndex {
+      if case .option(let option) = $0 { option.spelling == "-o" } else { false }
+    }
+    guard let place, case .word(let word)? = arguments[(place + 1)...].first else { return nil }
+    return OutputMode(rawValue: String(decoding: word.bytes, as: UTF8.self).lowercased())
+  }
+
   /// The error with its place. An error without a range points at the first word of the command.
   package func locate(_ error: ShellError) -> ShellError {
     guard error.place == nil else { return error }
     var located = error
+    located.form = form
     if source == .command, let hint = error.hintForArguments { located.hint = hint }
     let first = arguments.first.map { $0.range.lowerBound..<$0.range.lowerBound }
     located.place = place(of: error.range ?? first ?? 0..<0)

@@ -37,6 +37,8 @@ package struct ShellError: Error, Sendable, Hashable {
   /// The range of the wrong part in the text of the command. `CommandLine.locate` turns the range into a place.
   package private(set) var range: Range<Int>?
   package internal(set) var place: Place?
+  /// The form of output that the command asks for; nil for the form of the session.
+  package internal(set) var form: OutputMode?
 
   package init(
     _ code: Code, _ message: SafeText, at range: Range<Int>? = nil, place: Place? = nil,
