@@ -92,6 +92,13 @@ import Testing
     #expect(try shell("get @notes \(key) --as text").hasSuffix("{\"a\":\n"))
   }
 
+  @Test func `a JSON number that is broken is stored only after a question`() throws {
+    let shell = try shell { $0 + " apples" }
+    try shell.store.namespace("notes").set(bytes("42"), for: "k", .with(codec: .json))
+    shell.answer = false
+    #expect(try shell.error("edit @notes k").code == .declined)
+  }
+
   @Test func `an editor that fails leaves the value and the text`() throws {
     let shell = try Shell(hasPerson: true)
     try shell("set @notes k text")
@@ -106,6 +113,8 @@ import Testing
     try shell("set @notes k hex:ff00")
     #expect(
       try shell.error("edit @notes k").message.description == "the value of \"k\" is not text")
+    try shell.store.namespace("notes").set(bytes("cabc"), for: "cbor", .with(codec: .cbor))
+    #expect(try shell.error("edit @notes cbor").code == .usage)
     let scripted = try Shell(.plain)
     try scripted("set @notes k text")
     let refused = try scripted.error("edit @notes k")

@@ -148,7 +148,10 @@ import Testing
     #expect(left == [0, 0, 1])
   }
 
-  @Test(arguments: ["keys @a", "ttl @a", "keys @a --reverse", "keys @a --sort size"])
+  @Test(arguments: [
+    "keys @a", "ttl @a", "keys @a --reverse", "keys @a --sort size", "keys @a --show 'key as k'",
+    "sizes @a --by key --top all", "get @a z* k",
+  ])
   func `a key with a NUL is refused before anything is listed`(line: String) throws {
     let shell = try Shell(.plain) { $0.endsWithNUL = true }
     for number in 0..<1200 { try shell.store.namespace("a").set("x", for: "key \(number)") }
@@ -157,5 +160,6 @@ import Testing
     #expect(error.code == .usage && error.message.description.contains("NUL"))
     #expect(error.hint?.description.contains("--stdin") == true)
     #expect(shell.printed.isEmpty)
+    #expect(try shell("exists @a \"z\\0\\x01\"") == "true\0")
   }
 }

@@ -178,6 +178,7 @@ import Testing
       #expect(
         error.code == .unreadable && "\(error.message)".hasSuffix("in a is damaged"), "\(line)")
     }
+    #expect(shell.printed == bytes("true\n\n"))
     for (line, count) in [
       ("keys @a", 2), ("count @a --larger 1", 2), ("get @a *", 3), ("search sound @a", 3),
       ("evict @a ? --dry-run", 2), ("pin @a ? --yes", 2),

@@ -6,7 +6,7 @@ extension Command {
   static let diff = CommandSpec(
     "diff", .looking, .reads,
     "Compares keys and values with an export, or one value with another; exit code 1 if they differ.",
-    namespaces: .one, parameters: [.many("FILE|KEY KEY", .file)],
+    namespaces: .one, parameters: [.many("FILE|KEY KEY", .fileOrKey)],
     plain: [
       "FILE": "change namespace key size_before size", "KEY KEY": "change place before after",
     ],
@@ -15,14 +15,14 @@ extension Command {
       "diff @articles 000017 000018": "two values, by field, line or byte",
     ]
   ).running { call, session -> Outcome in
-    let words = call.allBytes("FILE|KEY KEY")
-    if words.count == 2 { return try compare(words, call, in: session) }
+    let words = call.words("FILE|KEY KEY")
+    if words.count == 2 { return try compare(words.map { try $0.key() }, call, in: session) }
     guard words.count == 1, call.namespaces == .unnamed else {
       throw ShellError(
         .usage, "diff compares two keys, or the store with one file",
         hint: "usage: `\(call.command.usage)`")
     }
-    let export = try ExportContent(of: words[0], for: session)
+    let export = try ExportContent(of: words[0].bytes, for: session)
     // An export may have only some namespaces of the store, so only these namespaces are compared.
     let changes = try export.changes(in: session)
     let others = try session.store.namespaces().filter {

@@ -25,7 +25,7 @@ extension Command {
     let found = try textValue(under: key, in: namespace)
     if found == nil { try confirm("no entry \(key) in \(namespace.name); create it?") }
     let original = found?.bytes ?? []
-    let isJSON = parseError(original) == nil
+    let isJSON = found?.entry.codec == .json || (try? JSONText(original))?.isStructured == true
     let draft = try open(original, isJSON ? "json" : "txt")
     do {
       if let problem = try draft.run() {
@@ -38,7 +38,7 @@ extension Command {
         try draft.remove()
         return try session.host.notify("nothing changed")
       }
-      if isJSON, let failure = parseError(text) {
+      if isJSON, let failure = JSONText.error(in: text) {
         try confirm(
           "the value is no longer JSON (\(failure.reason) at byte \(failure.offset)); store it?")
       }
@@ -66,7 +66,9 @@ extension Command {
         .usage, "\(key) is a response whose body is in entries of its own",
         hint: "`get KEY --out FILE` writes the body to a file")
     }
-    guard String(validating: found.bytes, as: UTF8.self) != nil, !found.bytes.contains(0) else {
+    guard String(validating: found.bytes, as: UTF8.self) != nil, !found.bytes.contains(0),
+      DecodedValue.kind(found.bytes.span, found.entry.codec) == nil
+    else {
       throw ShellError(
         .usage, "the value of \(key) is not text",
         hint: "`get KEY --out FILE`, then `set KEY --from FILE`")
@@ -93,15 +95,6 @@ extension Command {
       let verb = present == nil ? "removed" : "changed"
       try confirm("\(key) was \(verb) by another process; overwrite?")
       base = present
-    }
-  }
-
-  /// The error if the text is not a JSON object or array; otherwise nil.
-  private static func parseError(_ text: [UInt8]) -> JSONText.ParseError? {
-    do throws(JSONText.ParseError) {
-      return try JSONText(text).isStructured ? nil : JSONText.ParseError.noObject
-    } catch {
-      return error
     }
   }
 }

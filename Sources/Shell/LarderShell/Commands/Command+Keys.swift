@@ -64,22 +64,27 @@ extension Command {
     ]
   ).running { call, session -> Outcome in
     let namespace = try session.namespace(call.namespaces)
-    func answer(_ key: [UInt8]) throws -> (key: [UInt8], isThere: Bool) {
+    /// Nil for a damaged entry, because it may have had a value.
+    func answer(_ key: [UInt8]) throws -> (key: [UInt8], isThere: Bool?) {
       try session.host.checkInterruption()
-      return (key, try namespace.entry(for: key).map(\.hasValue) ?? false)
+      let isThere = try namespace.entry(for: key).map(\.hasValue) ?? false
+      return (key, try !isThere && namespace.isDamaged(key) ? nil : isThere)
     }
     var answers = try call.allBytes("KEY").map(answer)
     if call.has("--stdin") {
       var input = try IncomingKeys(call.has("-0") ? .nulSeparated : .lines, from: session.host)
       while let item = try input.next() { answers.append(try answer(item.key)) }
     }
-    let missing = answers.filter { !$0.isThere }.map(\.key)
-    if let error = try session.damage(of: missing, in: [namespace]) { throw error }
+    let missing = answers.filter { $0.isThere == false }.map(\.key)
     let shown: Column.Visibility = call.has("--stdin") ? .everywhere : [.table, .data]
     let columns = Column.untitled(
       Column("namespace", in: .data), Column("key", in: shown, holdsBytes: true), "exists")
-    let rows = answers.map { [.text(namespace.name), .bytes($0.key), .bool($0.isThere)] as [Cell] }
+    let rows = answers.map { key, isThere -> [Cell] in
+      [.text(namespace.name), .bytes(key), .optional(isThere, Cell.bool)]
+    }
     try session.output.answer(.rows(columns, rows))
+    let damaged = answers.filter { $0.isThere == nil }.map(\.key)
+    if let error = try session.damage(of: damaged, in: [namespace]) { throw error }
     guard !missing.isEmpty else { return .done }
     // At the prompt, the answer shows which keys are missing. A script may stop at this error, so the error shows the reason.
     if call.line.source == .prompt { return .exitCode(ShellError.Code.noSuchKey.exitCode) }

@@ -40,7 +40,9 @@ extension Command {
     let clock = session.wallClock
     let end = call.duration("--ttl") == Duration.zero ? clock.now : call.deadline("--until")?.time
     // A new entry that has expired ends an existing entry, so `set` needs a confirmation, like `expire`.
-    if let end, end <= clock.now, let present = try namespace.entry(for: key), present.hasValue {
+    if let end, end <= clock.now, !call.has("--if-absent"),
+      try namespace.entry(for: key)?.hasValue == true
+    {
       let name: SafeText = "\(key) in \(namespace.name)"
       try Confirmation(call: call, session: session).require("end \(name)") {
         "The time is \(clock.distance(to: end)). End \(name)?"
@@ -117,10 +119,7 @@ extension Command {
   /// The file that has the value, or `-` for standard input; nil if the line has the value.
   private static func file(of call: Invocation) -> [UInt8]? {
     // An unquoted dash means standard input. A quoted dash is a value.
-    let isDash = call.line.arguments.contains {
-      guard case .word(let word) = $0 else { return false }
-      return word.range == call.range("VALUE") && word.bareText == "-"
-    }
+    let isDash = call.line.words.contains { $0.range == call.range("VALUE") && $0.bareText == "-" }
     return call.bytes("--from") ?? (isDash ? [UInt8(ascii: "-")] : nil)
   }
 

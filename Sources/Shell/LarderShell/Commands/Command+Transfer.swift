@@ -33,14 +33,9 @@ extension Command {
     // CSV does not escape control characters. A terminal would act on these characters, so CSV on a terminal needs `--force`.
     if isPipe, format == .csv { try session.output.requireHarmless(unless: call.has("--force")) }
     let writer = try session.writer(to: path, replaces: call.has("--force"))
-    let (done, negative, walked) = try scope.export(
+    let (done, walked) = try scope.export(
       as: format, showing: shown, to: writer,
       unfinished: isPipe ? "the output ends with a whole line" : "the file was not created")
-    try walked.noteDamage(session.host)
-    if negative > 0 {
-      let entries = Wording.count(negative, "negative entry was", "negative entries were")
-      try session.host.notify("note: \(entries) left out: there is no value")
-    }
     try walked.noteAbsent(session.host)
     let fields: KeyValuePairs<Column, Cell> = [
       "entries": .number(done.entries), "bytes": .size(done.bytes),

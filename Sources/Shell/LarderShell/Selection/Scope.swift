@@ -32,7 +32,11 @@ extension Scope {
     guard var selection = call.selection else {
       preconditionFailure("\(call.command.name) takes no selection")
     }
-    if let name = try Self.bareNamespace(selection, in: session) {
+    // A read with a quoted word does not mean a namespace.
+    if let name = try Self.bareNamespace(selection, in: session),
+      call.command.access != .reads
+        || call.line.words.dropFirst().contains(where: { $0.bareText == name.text })
+    {
       guard call.command.access == .reads else {
         let word = Word(Array(name.text.utf8), isBare: true, at: 0..<0)
         // A system shell would remove the quotes of a name such as `*`, so the hint for such a name is `-n`.

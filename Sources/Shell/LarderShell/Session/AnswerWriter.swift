@@ -74,16 +74,25 @@ final class AnswerWriter {
     return result
   }
 
-  private static func checkKeys(_ columns: [Column], _ rows: [[Cell]]) throws(ShellError) {
-    guard let index = columns.firstIndex(where: { $0.name == "key" }) else { return }
-    for case .bytes(let key) in rows.map({ $0[index] }) where key.contains(0) {
+  static func checkKeys(_ columns: [Column], _ rows: [[Cell]]) throws(ShellError) {
+    let indices = columns.indices.filter { columns[$0].isPlainKey }
+    let keys = rows.flatMap { row in indices.map { row[$0] } }
+    for case .bytes(let key) in keys where key.contains(0) {
       throw ShellError(
         .usage, "the key \(key) has a NUL, which ends a key with -0",
         hint: "list without -0: `--stdin` reads plain lines back, and JSON with `--stdin --json`")
     }
   }
 
-  func answer(_ reply: Reply) throws { try write(presentation.bytes(of: reply)) }
+  func answer(_ reply: Reply) throws {
+    let presentation = presentation
+    if presentation.endsRowsWithNUL,
+      case .rows(let columns, let rows) = reply.others[presentation.mode] ?? reply.body
+    {
+      try Self.checkKeys(columns, rows)
+    }
+    try write(presentation.bytes(of: reply))
+  }
 
   func answer(_ body: Reply.Body) throws { try answer(Reply(body)) }
 

@@ -91,7 +91,7 @@ extension Scope {
   func export(
     as format: ExportFormat, showing shown: [QueryColumn] = [], to writer: Host.Sink,
     unfinished: SafeText
-  ) throws -> (done: Tally, negative: Int, walked: Walked) {
+  ) throws -> (done: Tally, walked: Walked) {
     var (done, negative) = (Tally(), 0)
     var last: Store.Entry?
     do {
@@ -110,7 +110,12 @@ extension Scope {
         }
       }
       _ = try writer.finish(true)
-      return (done, negative, walked)
+      try walked.noteDamage(session.host)
+      if negative > 0 {
+        let entries = Wording.count(negative, "negative entry was", "negative entries were")
+        try session.host.notify("note: \(entries) left out: there is no value")
+      }
+      return (done, walked)
     } catch is Interruption {
       let place: SafeText = last.map { ", the last \($0.namespace) \($0.key.bytes)" } ?? ""
       throw ShellError.interrupted("\(done.words) written\(place)", hint: unfinished)

@@ -47,8 +47,7 @@ package struct Completer: Sendable {
       return names(word, find(.namespaces(prefix: Array(word.bytes.dropFirst()))), mark: "@")
     }
     // In `get KEY .path`, the last word is the path of a field, so the candidates are the names of fields.
-    let isPath =
-      command.trailing.first?.kind == .path && state.filled > 0 && word.leads(with: ".")
+    let isPath = command.trailing.first?.kind == .path && state.filled > 0 && word.leads(with: ".")
     let kind: ValueKind? = isPath ? .path : command.selection == nil ? nil : .key
     return complete(word, state.parameter?.kind ?? kind, state, find)
   }
@@ -65,7 +64,7 @@ package struct Completer: Sendable {
     case .ahead, .ago: list(word, Self.times)
     case .subject: list(word, table.names + HelpTopic.all.map(\.name))
     case .namespace: names(word, find(.namespaces(prefix: word.bytes)))
-    case .file: names(word, find(.files(prefix: word.bytes)))
+    case .file, .fileOrKey: names(word, find(.files(prefix: word.bytes)))
     case .key: names(word, keys(of: word, state.namespaces, find))
     case .expression, .columns, .operand, .order, .path: completeOperand(word, kind!, state, find)
     case .data, .text, .glob, .regex, .duration, .size, .number, nil: list(word, [])

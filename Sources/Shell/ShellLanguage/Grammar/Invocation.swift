@@ -18,6 +18,7 @@ package struct Invocation: Sendable {
 
   package func bytes(_ name: String) -> [UInt8]? { first(name) }
   package func allBytes(_ name: String) -> [[UInt8]] { all(name).compactMap { $0 as? [UInt8] } }
+  package func words(_ name: String) -> [Word] { all(name).compactMap { $0 as? Word } }
   package func namespaceNames(_ name: String) -> [NamespaceName] {
     all(name).compactMap { $0 as? NamespaceName }
   }

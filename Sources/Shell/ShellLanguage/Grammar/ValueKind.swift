@@ -6,6 +6,8 @@ package enum ValueKind: Sendable, Hashable {
   case key
   /// The bytes of the word, unchanged, even after `hex:` or `b64:`.
   case text
+  /// A word that the command reads as a file or as a key.
+  case fileOrKey
   case file, namespace, glob, regex, duration
   /// A time, or `never`. `2h` means 2 hours from now; `09:00` means the next 09:00.
   case deadline
@@ -34,7 +36,7 @@ package enum ValueKind: Sendable, Hashable {
     case .data: "VALUE"
     case .key: "KEY"
     case .text: "TEXT"
-    case .file: "FILE"
+    case .file, .fileOrKey: "FILE"
     case .namespace: "NS"
     case .glob: "GLOB"
     case .regex: "RE"
@@ -67,6 +69,7 @@ package enum ValueKind: Sendable, Hashable {
     case .data: return try word.data()
     case .key: return try word.key()
     case .text, .file, .subject: return word.bytes
+    case .fileOrKey: return word
     case .namespace: return try NamespaceName(word)
     case .glob: return try Glob(word, ignoresCase: ignoresCase, isOption: true)
     case .regex: return try RegularExpression(word, ignoresCase: ignoresCase)
@@ -99,9 +102,7 @@ extension Word {
     let most: SafeText = bounds.upperBound == .max ? "" : " to \(Wording.count(bounds.upperBound))"
     let hint: SafeText = "use a number from \(Wording.count(bounds.lowerBound))\(most)"
     let number: Int
-    do throws(ShellError) {
-      number = try count()
-    } catch {
+    do throws(ShellError) { number = try count() } catch {
       guard bounds.upperBound < .max else { throw error }
       throw ShellError(error.code, error.message, at: range, hint: hint)
     }
@@ -118,9 +119,7 @@ extension Word {
         "\(bytes) is not an order",
         "`--sort \(String(decoding: bytes.dropFirst(), as: UTF8.self)) --reverse`")
     }
-    do throws(ShellError) {
-      return .operand(try operand(clock, variables).operand)
-    } catch {
+    do throws(ShellError) { return .operand(try operand(clock, variables).operand) } catch {
       guard let text, let near = Suggestions.question(text, among: Selection.Sort.names) else {
         throw error
       }

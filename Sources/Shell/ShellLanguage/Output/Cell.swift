@@ -77,6 +77,11 @@ package struct Column: Sendable, Hashable, ExpressibleByStringLiteral {
     }
   }
 
+  /// Whether `plain` output shows the column, and the column has keys, perhaps with another name.
+  package var isPlainKey: Bool {
+    holdsBytes && visibility.contains(.plain) && !["value", "context", "file"].contains(name)
+  }
+
   /// Whether the column holds keys, namespaces or tags. A person may type such names back, so quotes are escaped.
   package var isName: Bool { ["key", "namespace", "prefix", "tags", "old", "new"].contains(name) }
 }

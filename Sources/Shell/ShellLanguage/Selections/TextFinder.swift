@@ -1,12 +1,14 @@
 /// Finds text in bytes. A finder has state, so each command needs a finder of its own.
 package struct TextFinder {
   private let firstMatch: (ArraySlice<UInt8>) throws -> Range<Int>?
+  private let hasNewline: Bool
 
   /// With `isExact`, case matters. In text that is not UTF-8, only ASCII letters match in either case. `pause` runs often; an
   /// error that `pause` throws ends the search.
   package init(
     _ text: [UInt8], isRegex: Bool = false, isExact: Bool, pause: @escaping () throws -> Void
   ) throws(ShellError) {
+    hasNewline = text.contains(.newline)
     let isASCII = text.allSatisfy { $0 < 0x80 }
     if !isRegex, isExact || isASCII || String(validating: text, as: UTF8.self) == nil {
       let wanted = isExact ? text : text.map(\.lowercased)
@@ -23,8 +25,9 @@ package struct TextFinder {
   /// Whether the text is in the bytes, perhaps across lines. An empty text is in all bytes.
   package func matches(_ bytes: [UInt8]) throws -> Bool { try firstMatch(bytes[...]) != nil }
 
-  /// The first match of each line. A line without a match adds nothing.
+  /// The first match of each line. A line without a match adds nothing. For a text with a newline, the first match in all lines.
   package func finds(in bytes: [UInt8]) throws -> [Range<Int>] {
+    if hasNewline { return try firstMatch(bytes[...]).map { [$0] } ?? [] }
     var (finds, start) = ([Range<Int>](), 0)
     while start < bytes.count {
       let end = bytes[start...].firstIndex(of: .newline) ?? bytes.count

@@ -171,7 +171,6 @@ enum JSONGrammar {
 
 enum JSONError: String, Error {
   case encoding = "not UTF-8"
-  case structure = "no object"
   case end = "unexpected end"
   case surplus = "unexpected text after the value"
   case depth = "nested too deep, by more than 200 arrays and objects"

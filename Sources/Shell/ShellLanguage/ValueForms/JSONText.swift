@@ -9,7 +9,6 @@ package struct JSONText {
     let error: JSONError
     package let offset: Int
 
-    package static let noObject = ParseError(error: .structure, offset: 0)
     fileprivate static let notUTF8 = ParseError(error: .encoding, offset: 0)
 
     package var reason: SafeText { SafeText(error.rawValue) }
