@@ -63,9 +63,7 @@ final class BrowseLoop {
       }
       guard !hasEnded else { return }
       try draw()
-      do {
-        try read()
-      } catch is Interruption {
+      do { try read() } catch is Interruption {
         // If no key came, a signal may have stopped the read, for example a new window size. This wait handles the signal.
         if keys.isEmpty { try wait(.zero) }
         continue
@@ -133,11 +131,7 @@ final class BrowseLoop {
 
   private func answer(_ command: () throws -> CommandLine) throws -> BrowseState.Message {
     said = []
-    do {
-      _ = try session.run(command())
-    } catch let error as ShellError {
-      return .init(error)
-    }
+    do { _ = try session.run(command()) } catch let error as ShellError { return .init(error) }
     return .init(text: SafeText(said.flatMap { $0.split(separator: "\n") }.joined(separator: "; ")))
   }
 

@@ -46,8 +46,7 @@ extension BrowseState {
       let target = rows.firstIndex { $0.id == former } ?? selected
       // The next key applies to the selected row, so a removed row is not selected while another row is left.
       let living = rows.indices.filter { rows[$0].change != .removed }
-      selected =
-        living.first { $0 >= target } ?? living.last ?? min(target, max(rows.count - 1, 0))
+      selected = living.first { $0 >= target } ?? living.last ?? min(target, max(rows.count - 1, 0))
     }
     if selectedRow?.id != former { valueTop = 0 }
   }

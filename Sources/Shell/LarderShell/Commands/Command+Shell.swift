@@ -74,10 +74,7 @@ extension Command {
     var count = 20
     // A first word of digits is the number of lines. Any other word is a text to search for.
     if let first = words.first, first.allSatisfy(\.isDigit) {
-      guard let number = Int(String(decoding: first, as: UTF8.self)) else {
-        throw ShellError(.usage, "\(first) is too large", hint: "use `history 100`")
-      }
-      count = number
+      count = Int(String(decoding: first, as: UTF8.self)) ?? .max
       words.removeFirst()
     }
     guard words.count <= 1 else {

@@ -14,11 +14,8 @@ struct SizeReport {
     var expires: Timestamp?
 
     static func precedes(_ a: Group, _ b: Group) -> Bool {
-      if a.tally.bytes != b.tally.bytes { return a.tally.bytes > b.tally.bytes }
-      if a.tally.entries != b.tally.entries { return a.tally.entries > b.tally.entries }
-      return a.name.namespace != b.name.namespace
-        ? a.name.namespace.string < b.name.namespace.string
-        : a.name.key.lexicographicallyPrecedes(b.name.key)
+      (b.tally.bytes, b.tally.entries, a.name.namespace.string, Key(a.name.key))
+        < (a.tally.bytes, a.tally.entries, b.name.namespace.string, Key(b.name.key))
     }
   }
 

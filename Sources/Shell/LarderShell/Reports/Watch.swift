@@ -201,12 +201,8 @@ struct Watch {
 extension Expression {
   /// Whether each operand is a constant or one of the facts `names`.
   fileprivate func needsOnly(_ names: Set<QueryName>) -> Bool {
-    operands.allSatisfy {
-      switch $0.source {
-      case .name(let name): names.contains(name)
-      case .constant: true
-      case .path, .call: false
-      }
+    operands.map(\.source).allSatisfy { operand in
+      if case .constant = operand { true } else { names.contains { operand == .name($0) } }
     }
   }
 }

@@ -57,9 +57,7 @@ struct IncomingKeys {
   }
 
   private func unescaped(_ line: [UInt8]) throws(ShellError) -> [UInt8] {
-    do throws(ShellError) {
-      return try Quoting.unescaped(plain: line)
-    } catch {
+    do throws(ShellError) { return try Quoting.unescaped(plain: line) } catch {
       throw wrong(
         "is no key: \(error.message)",
         "a backslash is written twice; with -0 bytes are taken as they are")

@@ -15,9 +15,7 @@ extension Store.Namespace {
 
   /// Scans until the first value that this program cannot read, for example an encrypted value.
   func scanReadable(_ visit: (Store.Entry, Span<UInt8>) throws -> Bool) throws {
-    do {
-      try scan(visit)
-    } catch let error as LarderError where error.code == .unreadable {}
+    do { try scan(visit) } catch let error as LarderError where error.code == .unreadable {}
   }
 }
 

@@ -47,9 +47,7 @@ struct CSVTable {
       line.append(
         .init(name, isNumber || Self.ofJSON.contains(name) ? .verbatim(text) : .string(text)))
     }
-    do {
-      return try ImportLine(Array(JSON.object(line).text.utf8))
-    } catch {
+    do { return try ImportLine(Array(JSON.object(line).text.utf8)) } catch {
       // The offset of this error is a place in the JSON text, not in the record.
       throw ImportLine.ParseError(error.reason)
     }

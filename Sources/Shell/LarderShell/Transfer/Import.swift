@@ -70,9 +70,7 @@ struct Import {
     case .head:
       throw ExportReader.Mistake(reason: "a second export begins here", line: lines.line)
     case .namespace(let name, let rules, let overrides):
-      do { try declare(name, rules, overrides) } catch {
-        throw located(error, line: lines.line)
-      }
+      do { try declare(name, rules, overrides) } catch { throw located(error, line: lines.line) }
     case .entry(let entry):
       waiting.append((entry, lines.line))
     }

@@ -165,9 +165,7 @@ struct LineFields {
 
   func rules<Value: Decodable>(_ name: String) throws(ParseError) -> Value? {
     guard let range = values[name].map(json.range) else { return nil }
-    do {
-      return try Self.decoder.decode(Value.self, from: Data(text[range]))
-    } catch {
+    do { return try Self.decoder.decode(Value.self, from: Data(text[range])) } catch {
       throw ParseError(Self.reason(error, name))
     }
   }

@@ -19,12 +19,9 @@ package struct UnknownTransforms {
   /// A note for the prompt if one of the first values of the store cannot be read; otherwise nil.
   package func remark(on store: Store) throws -> SafeText? {
     try ShellError.translating {
-      for info in try store.namespaces().prefix(Self.mostLooked) {
-        if let name = try name(in: store.namespace(info.name)) {
-          return "values are \(name); \(ShellError.unreadableHint)"
-        }
-      }
-      return nil
+      try store.namespaces().prefix(Self.mostLooked)
+        .compactMap { try name(in: store.namespace($0.name)) }
+        .first.map { "values are \($0); \(ShellError.unreadableHint)" }
     }
   }
 

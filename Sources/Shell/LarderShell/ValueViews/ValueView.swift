@@ -5,9 +5,7 @@ import ShellLanguage
 struct ValueView {
   private enum Form {
     case json(JSONText)
-    case text
-    case hex
-    case base64
+    case text, hex, base64
   }
 
   /// The most bytes that are shown of a text. `shownBytes` is the most bytes of a dump.

@@ -10,9 +10,7 @@ package struct HelpTopic: Sendable {
     return HelpTopic(names: names.split(separator: " ").map(String.init), text: ended)
   }
 
-  package static func named(_ name: String) -> HelpTopic? {
-    all.first { $0.names.contains(name) }
-  }
+  package static func named(_ name: String) -> HelpTopic? { all.first { $0.names.contains(name) } }
 
   private static let texts: KeyValuePairs<String, String> = [
     "selections selection filters": """

@@ -16,8 +16,6 @@ struct ExpressionParser {
     self.variables = variables
   }
 
-  // MARK: Conditions
-
   mutating func expression() throws(ShellError) -> Expression {
     let expression = try disjunction()
     try expectEnd()
@@ -158,8 +156,6 @@ struct ExpressionParser {
       throw error.pointing(at: token.range)
     }
   }
-
-  // MARK: Tokens
 
   mutating func take(_ kind: QueryToken.Kind) -> Bool {
     guard tokens[index].kind == kind else { return false }

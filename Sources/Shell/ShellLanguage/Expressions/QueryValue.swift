@@ -82,13 +82,11 @@ package enum QueryValue: Sendable, Hashable {
     a < b ? -1 : a == b ? 0 : 1
   }
 
-  private static let types = QueryType.allCases
-
   /// The total order of `--sort`: null < false < true < numbers < times and strings < arrays < objects.
   package func precedes(_ other: QueryValue) -> Bool {
     if let order = compare(to: other) { return order < 0 }
     let (a, b) = (type, other.type)
-    guard a == b else { return Self.types.first { $0 == a || $0 == b } == a }
+    guard a == b else { return QueryType.allCases.first { $0 == a || $0 == b } == a }
     return text.lexicographicallyPrecedes(other.text)
   }
 

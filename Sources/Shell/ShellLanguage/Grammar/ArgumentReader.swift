@@ -110,9 +110,7 @@ struct ArgumentReader {
     var last = rest.suffix(isWithoutPath ? 0 : command.trailing.count)
     rest.removeLast(last.count)
     for parameter in command.trailing {
-      do throws(ShellError) {
-        try fill(parameter, from: &last)
-      } catch {
+      do throws(ShellError) { try fill(parameter, from: &last) } catch {
         throw explained(error, of: parameter, behind: rest)
       }
     }

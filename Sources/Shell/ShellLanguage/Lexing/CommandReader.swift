@@ -68,8 +68,7 @@ package struct CommandReader: Sendable {
     guard source == .prompt, !program.isEmpty else {
       lexer = Lexer(text: text)
       throw program.isEmpty
-        ? ShellError(
-          .usage, "expected a program after \"!\"", at: start..<start + 1, hint: "! ls")
+        ? ShellError(.usage, "expected a program after \"!\"", at: start..<start + 1, hint: "! ls")
         : .promptOnly("!", at: start..<start + 1)
     }
     return Array(program)

@@ -23,9 +23,7 @@ extension Lexer {
       let next = digits.endIndex
       guard text.dropFirst(index + 2).first == UInt8(ascii: "{"), (1...6).contains(digits.count),
         next < text.count, text[next] == UInt8(ascii: "}")
-      else {
-        throw wrong(index..<next, "\\u takes one to six hex digits in braces", Self.escapes)
-      }
+      else { throw wrong(index..<next, "\\u takes one to six hex digits in braces", Self.escapes) }
       let value = digits.reduce(0 as UInt32) { $0 << 4 | UInt32($1.hexValue ?? 0) }
       guard let scalar = Unicode.Scalar(value) else {
         throw wrong(index..<next + 1, "no Unicode character has that number", Self.escapes)

@@ -155,9 +155,7 @@ struct RegularExpressionParser {
 
   /// - Parameter count: The number of wrong characters. If nil, the wrong characters end at the present place.
   func failure(_ message: SafeText, from start: Int? = nil, _ count: Int? = nil) -> ShellError {
-    func bytes(before place: Int) -> Int {
-      source.prefix(place).reduce(0) { $0 + UTF8.width($1) }
-    }
+    func bytes(before place: Int) -> Int { source.prefix(place).reduce(0) { $0 + UTF8.width($1) } }
     let start = min(start ?? index, source.count - 1)
     let end = max(start + (count ?? index - start), start + 1)
     return ShellError(

@@ -112,8 +112,7 @@ package struct ValueDifference {
 
   private static func byteChange(_ before: [UInt8], _ after: [UInt8]) -> Change {
     let offset = zip(before, after).prefix { $0 == $1 }.count
-    return Change(
-      place: "byte \(offset)", before: hex(before, offset), after: hex(after, offset))
+    return Change(place: "byte \(offset)", before: hex(before, offset), after: hex(after, offset))
   }
 
   private static func hex(_ bytes: [UInt8], _ offset: Int) -> String {

@@ -45,8 +45,7 @@ struct DateText {
   /// The date with its time of day, or with `secondOfDay` if the text has none. Nil if the calendar has no such day.
   func civil(at secondOfDay: Int) -> CivilTime? {
     date.map {
-      CivilTime(
-        date: $0, secondOfDay: self.secondOfDay ?? secondOfDay, millisecond: millisecond)
+      CivilTime(date: $0, secondOfDay: self.secondOfDay ?? secondOfDay, millisecond: millisecond)
     }
   }
 
