@@ -68,6 +68,12 @@ final class ByteSource: ChannelInboundHandler {
     if let context, context.channel.isActive { context.read() }
   }
 
+  /// Continues after a ready answer: the reader gets the bytes or the end that came during the answer.
+  func continueReading() {
+    guard let reader = waiting.take() else { return }
+    next(reader, isAtRequest: isAtRequest)
+  }
+
   func channelActive(context: ChannelHandlerContext) {
     if waiting != nil { context.read() }
     context.fireChannelActive()
@@ -77,8 +83,9 @@ final class ByteSource: ChannelInboundHandler {
     let bytes = unwrapInboundIn(data)
     if isSilent { return finishSilence() }
     wasShort = bytes.readableBytes <= Self.longestShort
-    if let waiting {
-      if isAtRequest, responder?.answer(bytes, then: context) == true { return }
+    // The system reports the end of a client together with all its bytes, also during an answer.
+    if let waiting, responder?.isWriting != true {
+      if isAtRequest, responder?.answer(bytes, to: self) == true { return }
       self.waiting = nil
       waiting.resume(returning: counting(bytes))
     } else {
@@ -117,12 +124,7 @@ final class ByteSource: ChannelInboundHandler {
   /// Ends the connection before its next request. The reader gets no bytes, as if the other side had ended the connection.
   func endAtRequest() {
     isEnding = true
-    guard isAtRequest, waiting != nil else { return }
-    if let responder, responder.isWriting {
-      responder.isLast = true
-    } else {
-      finish(.success(nil))
-    }
+    if isAtRequest, waiting != nil { finish(.success(nil)) }
   }
 
   /// Fails the waiting read, or the next read.
@@ -155,7 +157,8 @@ final class ByteSource: ChannelInboundHandler {
 
   private func finish(_ result: Result<ByteBuffer?, any Error>) {
     if end == nil { end = result }
-    waiting?.resume(with: result)
-    waiting = nil
+    // The reader would close the connection, and the client would lose the rest of a ready answer.
+    if responder?.isWriting == true { return }
+    waiting.take()?.resume(with: result)
   }
 }

@@ -152,24 +152,14 @@ struct Connection: Sendable {
 
   /// The number of bytes that wait here until the other side takes more; 0 after the end of the connection.
   func waitingBytes() async -> Int {
-    do {
-      return try await channel.getOption(.bufferedWritableBytes).get()
-    } catch {
-      return 0
-    }
+    (try? await channel.getOption(.bufferedWritableBytes).get()) ?? 0
   }
 
   /// Ends the connection between two requests: now, or after the answer to a request under way.
   func endAtRequest() { channel.eventLoop.execute { source.value.endAtRequest() } }
 
-  /// Waits for the end of the connection.
-  func waitForEnd() async {
-    do {
-      try await channel.closeFuture.get()
-    } catch {
-      // The connection also ends if its close fails.
-    }
-  }
+  /// Waits for the end of the connection, which also ends if its close fails.
+  func waitForEnd() async { try? await channel.closeFuture.get() }
 
   /// Closes the connection immediately.
   func close() { channel.close(promise: nil) }

@@ -13,8 +13,6 @@ final class ReadyResponder {
   private(set) var hasAnswered = false
   /// Whether an answer is still being written. The next request must not be read before the end of this answer.
   private(set) var isWriting = false
-  /// Whether the connection ends after the answer that is being written.
-  var isLast = false
 
   init(
     _ answers: ReadyAnswers, over socket: ChannelSocket, of channel: any Channel,
@@ -30,30 +28,25 @@ final class ReadyResponder {
 
   /// Answers the request in `bytes`. Returns false if the bytes are no plain request, or if no answer is ready.
   ///
-  /// - Parameter context: continues to read once the client has taken the answer.
-  func answer(_ bytes: ByteBuffer, then context: ChannelHandlerContext) -> Bool {
+  /// - Parameter source: continues to read once the client has taken the answer.
+  func answer(_ bytes: ByteBuffer, to source: ByteSource) -> Bool {
     guard let (ready, head) = answers.answer(to: bytes.readableBytesUInt8Span) else { return false }
     // Bytes that the client does not take now are held. If no room is left, the task answers, because it can read the body again.
     let size = ready.bodySize > held.smallPiece ? head.count + ready.bodySize : 0
     guard size == 0 || held.reserve(size) else { return false }
     var rest: ByteBuffer?
-    do {
-      let isWritten: Void? = try ready.withBody { body in
-        let taken = try socket.write(head, body)
-        if taken < head.count + body.count { rest = self.rest(of: head, body, from: taken) }
-      }
-      guard isWritten != nil else {
-        held.release(size)
-        return false
-      }
-    } catch {
-      // The task gets the same error from its own write, and handles the error.
+    // After an error, the task gets the same error from its own write, and handles the error.
+    let isWritten: Void? = try? ready.withBody { body in
+      let taken = try socket.write(head, body)
+      if taken < head.count + body.count { rest = self.rest(of: head, body, from: taken) }
+    }
+    guard isWritten != nil else {
       held.release(size)
       return false
     }
     hasAnswered = true
     if let rest {
-      write(rest, counted: size, then: context)
+      write(rest, counted: size, to: source)
     } else {
       held.release(size)
       deadline.begin(limits.idle)
@@ -70,17 +63,16 @@ final class ReadyResponder {
     return rest
   }
 
-  private func write(_ rest: ByteBuffer, counted: Int, then context: ChannelHandlerContext) {
+  private func write(_ rest: ByteBuffer, counted: Int, to source: ByteSource) {
     isWriting = true
     deadline.clear(.send)
     deadline.beginWrite()
-    channel.writeAndFlush(rest).assumeIsolated().whenComplete { [self] result in
+    channel.writeAndFlush(rest).assumeIsolated().whenComplete { [self] _ in
       isWriting = false
       held.release(counted)
       deadline.clear(.read)
       deadline.begin(limits.idle)
-      // After a failure the channel is closed, and the task of the connection ends.
-      if case .success = result { isLast ? context.close(promise: nil) : context.read() }
+      source.continueReading()
     }
   }
 }

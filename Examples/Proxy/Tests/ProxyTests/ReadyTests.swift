@@ -18,7 +18,9 @@ import Testing
   private struct Client {
     let client: RawClient
 
-    init(_ bench: Bench) async throws { client = try await RawClient(bench) }
+    init(_ bench: Bench, receiveBuffer: CInt = 1 << 20) async throws {
+      client = try await RawClient(bench, receiveBuffer: receiveBuffer)
+    }
 
     /// The whole answer with a body of stated length.
     func get(_ path: String = "/a", _ fields: String = "") async throws -> String {
@@ -55,6 +57,28 @@ import Testing
     #expect(try await ready.count() == 2)
     #expect(bench.origin.count == 1)
     client.client.close()
+    try await bench.stop()
+  }
+
+  /// The client ends its side, after another request or none, before it takes the answer.
+  @Test(arguments: [0, 1])
+  func `a client that sends no more gets its whole answers in order`(others: Int) async throws {
+    let body = String(repeating: "long ", count: 12_000)
+    let bench = try await Bench(
+      RawOrigin(Self.response(Self.fresh, body)), clock: ManualClock())
+    let client = try await Client(bench, receiveBuffer: 4096)
+    _ = try await client.get()
+    let connection = bench.server.connections.all[0]
+    try await connection.channel.setOption(.socketOption(.so_sndbuf), value: 4096).get()
+    let usual = try await client.get()
+    let request = "GET /a HTTP/1.1\r\nHost: x\r\n\r\n"
+    try await client.client.send(request)
+    try await waitUntil { await connection.waitingBytes() > 0 }
+    for _ in 0..<others { try await client.client.send(request) }
+    try await client.client.connection.channel.close(mode: .output)
+    #expect(await connection.waitingBytes() > 0)
+    #expect(try await client.client.rest() == String(repeating: usual, count: 1 + others))
+    #expect(try await #require(bench.server.ready).count() == 1)
     try await bench.stop()
   }
 
