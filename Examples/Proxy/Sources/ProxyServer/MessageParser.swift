@@ -135,7 +135,12 @@ struct MessageParser {
       place = bytes.count == count ? .end : .chunk(count - bytes.count)
       return .piece(bytes)
     }
-    guard let line = try line() else { return .wait }
+    let next = try line()
+    // If the end of the line has not come yet, the last byte may be its CR.
+    if case .size = place, next?.count ?? buffer.readableBytes - 1 > Self.longestChunkLine {
+      throw .malformed("the extensions of a chunk are too long")
+    }
+    guard let line = next else { return .wait }
     switch place {
     case .size:
       let size = try chunkSize(line)
@@ -154,9 +159,6 @@ struct MessageParser {
   }
 
   private func chunkSize(_ line: [UInt8]) throws(MessageError) -> Int {
-    guard line.count <= Self.longestChunkLine else {
-      throw .malformed("the extensions of a chunk are too long")
-    }
     let size = line.prefix { $0 != 0x3B }
     // A space is allowed only before an extension (RFC 9112, section 7.1.1). From origins, other spaces are accepted, too.
     let isPadded = !isStrict || size.count < line.count

@@ -76,7 +76,10 @@ import Testing
     }
   }
 
-  @Test(arguments: ["5\r\nhello!\r\n", "5\nhello\r\n", "x\r\n", "5 \r\nhello\r\n"])
+  @Test(arguments: [
+    "5\r\nhello!\r\n", "5\nhello\r\n", "x\r\n", "5 \r\nhello\r\n",
+    "5;" + String(repeating: "x", count: 4096),
+  ])
   func `chunks of a client must follow the grammar`(body: String) throws {
     var parser = MessageParser(isStrict: true)
     parser.append(ByteBuffer(string: body))
