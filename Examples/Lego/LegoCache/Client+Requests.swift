@@ -24,7 +24,8 @@ extension LegoClient {
   ) async throws -> CacheResult<LegoPage<Entity>> {
     let rules = plan.rules(of: Entity.kind)
     let pages = store.cache(
-      of: LegoPage<Entity>.self, in: namespace("pages").name, memory: plan.memory)
+      of: LegoPage<Entity>.self, in: namespace("pages").name, rules: plan.usesDisk ? nil : rules,
+      memory: plan.memory)
     let page = try await lookup(
       list.address, at: list.address, in: rules.map { _ in pages }, Entity.kind, policy, list.asked,
       expires: rules?.expires)

@@ -71,11 +71,14 @@ import ExampleTesting
     #expect(again.store.path == fixture.folder.path + "/store")
   }
 
-  @Test func `memory only writes no file, and keeps stale entities for thirty days`() async throws {
+  @Test func `memory only: no file, 100 pages, and stale entities for thirty days`() async throws {
     let lego = try fixture.client(.memoryOnly)
     #expect(try await look(lego) == [.loaded, .memory])
     #expect(try lego.counts() == LegoClient.Counts(memory: 1, database: 0))
     #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path) == [])
+    fixture.server.become { _ in .init(json: #"{"count": 0, "results": []}"#) }
+    for size in 0...100 { _ = try await lego.page(.sets.sized(size)) }
+    #expect(try lego.namespace("pages").count() == 100)
     fixture.clock.advance(by: .seconds(300) + .days(30) - .milliseconds(1))
     fixture.server.become { _ in .init(503) }
     #expect(try await lego.color(4)?.source == .stale)
