@@ -8,7 +8,7 @@ public import Service
 /// The user has a realm in the store, so one call removes all data of the user for all processes. An error of the service with
 /// 401 or 403 also removes the data.
 public struct Catalog: Sendable {
-  /// The tier of the listed funnels; nil for all tiers.
+  /// The tier of the listed funnels; nil for all tiers. A new catalog has the user's last choice.
   public var tier: String?
   public let cache: HTTPCache
   let service: Service
@@ -32,6 +32,7 @@ public struct Catalog: Sendable {
     realm = store.realm(of: "\(Service.base(base)) \(user)")
     listings = realm.cache(of: [PageVersion].self, in: "catalog.listings")
     choices = realm.cache(of: String.self, in: "catalog.choices", rules: .userData)
+    tier = try? choices.value(for: "tier")
     // With this rule, the login page of a network never replaces a good answer.
     let policy = HTTPCachePolicy(rules: [HTTPCacheRule("*", expectedTypes: ["application/json"])])
     cache = HTTPCache(in: realm.namespace("catalog.http"), over: transport, policy: policy)

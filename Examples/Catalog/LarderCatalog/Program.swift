@@ -50,13 +50,13 @@ struct ListFunnels: AsyncParsableCommand {
 
   @OptionGroup var account: Account
   @Option(help: "Funnels on a page, 1 to 100.") var limit = 50
-  @Option(help: "Only funnels of this tier.") var tier: String?
+  @Option(help: "Only funnels of this tier, also in later lists; '' for all.") var tier: String?
   @Flag(help: "Ask the server about every page, fresh or not.") var refresh = false
 
   func run() async throws {
     let listing = try await account.open { catalog in
       var catalog = catalog
-      catalog.tier = tier
+      if let tier { catalog.tier = tier.isEmpty ? nil : tier }
       return try await catalog.all(limit: limit, isFresh: refresh)
     }
     let (contents, replies) = (listing.contents, listing.replies)
