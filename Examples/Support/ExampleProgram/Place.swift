@@ -53,7 +53,10 @@ public struct Place: ParsableArguments {
     let transport: any HTTPTransport =
       try noNetwork
       ? Disconnected() : offline ? Recording(folder: sample) : networkTransport()
-    let store = try Store(at: path, options: options)
+    let store: Store
+    do throws(LarderError) { store = try Store(at: path, options: options) } catch {
+      throw Failure(error.code == .full ? .failed : .cannotOpen, error.message, hint: error.hint)
+    }
     let result = try await body(store, transport)
     try store.close()
     return result

@@ -64,6 +64,9 @@ import ExampleTesting
       let answer = try await Outcome(line: line)
       #expect(answer.code == 0 && answer.error.isEmpty && !answer.output.isEmpty, "\(answer)")
     }
+    let file = URL(filePath: tested.store + "/data.mdb")
+    try FileHandle(forWritingTo: file).truncate(atOffset: 4096)
+    try await tested.check("\(program.command) = 3")
   }
 
   /// Tests of Larder cover the eviction that these rules refuse.
