@@ -86,11 +86,13 @@ extension ArticleReader {
     if missing.isEmpty { return 0 }
     let options = LoadOptions(expires: .never, absent: .after(.days(1)), owners: [owner(id)])
     let fetched = Atomic(0)
+    let largest = Atomic(0)
     let prefetch = try images.prefetch(
       missing, options: options, concurrency: 4, priority: .background
     ) { [self] address, _ in
       guard let image = try await fetchImage(at: address) else { return .absent }
       fetched.add(1, ordering: .relaxed)
+      largest.max(image.count, ordering: .relaxed)
       return .value(image)
     }
     var failure: (any Error)?
@@ -103,7 +105,10 @@ extension ArticleReader {
       prefetch.cancel()
     }
     _ = await prefetch.finish()
-    let isTooLarge = [.full, .overLimit].contains((failure as? LarderError)?.code)
+    let code = (failure as? LarderError)?.code
+    let least = try (images.namespace.info()?.bytes ?? 0) + largest.load(ordering: .relaxed)
+    // If the images fit under their limit, the store itself is full, and a later sync may find room.
+    let isTooLarge = code == .overLimit || code == .full && least > limit
     // During the fetches the article may have changed, and other articles may share its images. So the owners are set again.
     try settle(article, imageLimit: isTooLarge ? limit : nil)
     try Task.checkCancellation()

@@ -68,6 +68,14 @@ import ExampleTesting
     #expect(usage.imageBytes == 0 && usage.articles == 3)
   }
 
+  @Test func `images without room in the store are fetched when it has room`() async throws {
+    readeck.fill(1, images: 1)
+    fixture.during(FakeReadeck.image(0, of: 0)) { [store = fixture.store] in try store.fill() }
+    #expect((try await fixture.sync().error as? LarderError)?.code == .full)
+    try fixture.store.declare(StoreLimits())
+    #expect(try await fixture.sync().images == 1)
+  }
+
   @Test func `failed images are requested again later, useless ones a day later`() async throws {
     readeck.fill(2, images: 3)
     let (gone, large) = (FakeReadeck.image(0, of: 0), FakeReadeck.image(1, of: 0))
