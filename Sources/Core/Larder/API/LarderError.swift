@@ -57,7 +57,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case closed
     /// The process is a forked child, and its parent process opened the store.
     case forked
-    /// The shared tier (a Redis or Valkey server) could not be asked, or refused the request. The tier has made no change.
+    /// The shared tier (a Redis or Valkey server) could not be asked, or refused the request. A `set` has then made no change.
     case unreachable
     /// The shared tier did not answer in time. The shared tier may have made the change.
     case unanswered
