@@ -47,6 +47,14 @@ import Testing
     #expect(try Fixture.open(directory.store, options(nil, boot: 2)).value([5]) == [6])
   }
 
+  @Test func `scratch: a close that cannot know whether it is the last one says so`() throws {
+    let environment = try Fixture.open(
+      directory.store, with(options(.scratch)) { $0.lockTimeout = .milliseconds(50) })
+    let other = try FileLock(opening: directory.store + "/lock.opening", in: ForkGuard())
+    #expect(try other.take())
+    #expect(environment.close() && environment.takeClosingFailure() == .openingBusy)
+  }
+
   @Test func `threads that read, ask and write during a close get an answer or closed`() throws {
     for _ in 0..<15 {
       let environment = try Fixture.open(directory.store)

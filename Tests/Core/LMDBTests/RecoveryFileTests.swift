@@ -46,6 +46,14 @@ import Testing
     try directory.copy(to: "cut")
     writer.close()
     try directory.copy(["data.mdb"], from: "backup", to: "cut")
+    // A process that opens the backup for reading leaves `recovery` unchanged, so the first write must not rely on this file.
+    try directory.copy(from: "cut", to: "read")
+    let reading = with(options(nil, boot: boot)) { $0.readOnly = true }
+    let reader = try Fixture.open(directory.path + "/read", reading)
+    try reader.set([5], [9])
+    try directory.copy(from: "read", to: "lost")
+    reader.close()
+    #expect(try value("lost", boot: 3) == (level == .scratch ? nil : 1))
     #expect(try value("cut", boot: boot) == 1)
     let restored = try Fixture.open(directory.path + "/cut", options(nil, boot: boot))
     try restored.set([5], [11])

@@ -146,8 +146,9 @@ extension Checkpoints {
 
   /// Whether the recovery point on the disk is not older than the commit of `checkpoint`. If so, the pin protects both commits.
   private func isCovered(_ checkpoint: Checkpoint) throws(LMDBError) -> Bool {
-    guard let known = try file.readSynced(), known.boot == boot,
-      let point = known.recoveryPoint
+    let newest = handle.data.image(of: handle.data.lastTransaction)
+    guard let known = try file.readSynced(), known.boot == boot, let point = known.recoveryPoint,
+      known.isAbout(handle.data.stamp, newest: newest)
     else { return false }
     return point.transaction >= checkpoint.pin.id
   }

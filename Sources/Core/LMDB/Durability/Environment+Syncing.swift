@@ -61,8 +61,8 @@ final class ScratchMark: Sendable {
   func markDirty() throws(LMDBError) {
     let changes = try file.changes()
     if markedAt.withLock({ $0 == changes }) { return }
-    let known = try file.readSynced()
-    if known?.isDirty != true || known?.boot != boot { try mark() }
+    let (known, data) = (try file.readSynced(), handle.data.stamp)
+    if known?.isDirty != true || known?.boot != boot || known?.data != data { try mark() }
     let now = try file.changes()
     markedAt.withLock { $0 = now }
   }
@@ -79,7 +79,7 @@ final class ScratchMark: Sendable {
 
   /// Syncs the file, except if the record says that the file is clean. The caller has `lock.write`, or no other process uses it.
   func flush() throws(LMDBError) {
-    if try file.readSynced()?.isDirty == false { return }
+    if let known = try file.readSynced(), !known.isDirty, known.data == handle.data.stamp { return }
     try sync(isDirty: false)
   }
 

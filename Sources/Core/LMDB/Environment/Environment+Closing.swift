@@ -79,11 +79,13 @@ extension Environment {
     }
   }
 
-  /// Closes LMDB while no process opens the environment. If `lock.opening` stays busy, closes anyway: closing must not fail.
+  /// Closes LMDB while no process opens the environment. If `lock.opening` stays busy, closes anyway: closing must not fail. But
+  /// at the level scratch nobody then knows whether this process had to flush as the last process.
   private func closeAlone() {
     let locks = handle.locks
     let isLocked = (try? locks.opening.wait(lockTimeout: handle.lockTimeout)) != nil
     if isLocked, isFlushed.load(ordering: .relaxed) { flushIfAlone() }
+    if !isLocked, scratch != nil, locks.isWritable { note(.openingBusy) }
     unsafe mdb_env_close(handle.pointer)
     locks.open.release()
     if isLocked { locks.opening.release() }

@@ -78,8 +78,8 @@ extension Opening {
           options.mapSize, fileSize: Environment.fileSize(at: files.directory)))
       // Without this call LMDB could not write to the main database.
       _ = try file.open(nil)
-      let known =
-        FileStatus.of(files.recovery) == nil ? nil : try RecoveryFile(opening: files.recovery)
+      // If the former level has no such file, an interrupted change may have left an incomplete file, which must be replaced.
+      let known = former.hasRecoveryFile ? try RecoveryFile(opening: files.recovery) : nil
       if let known {
         try unsafe known.syncData(of: file.handle)
       } else {

@@ -10,9 +10,7 @@ extension Opening {
     let file = try system { () throws(LMDBError) in
       try RecoveryFile(opening: files.recovery, readOnly: options.readOnly)
     }
-    guard let record = try system({ () throws(LMDBError) in try file.read() }) else {
-      throw OpenError(.damaged, path: files.recovery, detail: "it has no valid record")
-    }
+    let found = try system { () throws(LMDBError) in try file.read() }
     let (data, newest): (DataStamp, MetaImage)
     do throws(LMDBError) {
       (data, newest) = (try DataStamp(of: files.data), try MetaImage.newest(of: files.data))
@@ -20,10 +18,11 @@ extension Opening {
       // Ignores this error, because the later check of the data file reports the damage.
       return
     }
-    guard record.data.store == data.store else {
-      // The record is of another store, so it says nothing about this file. At the level durable, the file needs no record.
-      if try QuickCheck(path: files.data).durability() == .durable { return }
-      throw OpenError(.otherRecovery, path: files.recovery)
+    guard let record = found, record.data.store == data.store else {
+      // An interrupted change of the level leaves a file without a record. The level in the data file may need no record.
+      if try !QuickCheck(path: files.data).durability().hasRecoveryFile { return }
+      if found != nil { throw OpenError(.otherRecovery, path: files.recovery) }
+      throw OpenError(.damaged, path: files.recovery, detail: "it has no valid record")
     }
     var next = record
     if record.isAbout(data, newest: newest) {
