@@ -151,13 +151,31 @@ import Testing
 
   @Test(arguments: [Eviction.adaptive, .refuse])
   func `a limit that an operator has raised evicts nothing`(eviction: Eviction) throws {
+    let options = with(options) { $0.limits = StoreLimits(entries: 10) }
     let old = try Store(at: path, options: options)
+    try old.override(StoreLimits(entries: 100))
     try old.declare(Rules(limits: Limits(entries: 10), eviction: eviction), for: "notes")
     try old.override(Rules.Overrides(limits: Limits(entries: 100)), for: "notes")
     try old.namespace("notes").fill(0..<50)
     try old.close()
     #expect(try Store.salvage(from: path, to: target, options: options).entries == 50)
     #expect(try Store(at: target, options: options).namespace("notes").count() == 50)
+  }
+
+  @Test func `a limit that evicts too little is damage, and what stays is counted`() throws {
+    let old = try Store(at: path, options: options)
+    try old.namespace("notes").fill(0..<30)
+    try old.namespace("notes").fill(30..<50, .with(isPinned: true))
+    try old.close()
+    let options = with(options) { $0.limits = StoreLimits(entries: 10) }
+    let salvage = try Store.salvage(from: path, to: target, options: options)
+    #expect(salvage.entries == 20 && salvage.bytes == 20 && salvage.damage.count == 1)
+  }
+
+  @Test func `a directory without a store stays empty`() throws {
+    try makePrivateDirectory(path)
+    #expect(failure { _ = try Store.salvage(from: path, to: target) } == .cannotOpen)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path) == [])
   }
 
   @Test func `a damaged record of a cleared namespace hides no namespace in use`() throws {

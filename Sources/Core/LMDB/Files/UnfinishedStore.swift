@@ -70,12 +70,15 @@ package struct UnfinishedStore: ~Copyable {
     throw OpenError(.busy, path: place, detail: "another process makes a store there")
   }
 
-  /// Renames the closed and flushed store to its place. If another store is already there, that store stays.
+  /// Renames the closed and flushed store to its place, except if another store is there. An error leaves no new store there.
   package func finish() throws(OpenError) {
     do throws(LMDBError) {
       try FileStatus.syncDirectory(path)
       try checkErrno { unsafe rename(path, place) }
-      try FileStatus.syncParent(of: place)
+      do throws(LMDBError) { try FileStatus.syncParent(of: place) } catch {
+        unsafe rename(place, path)
+        throw error
+      }
     } catch {
       let isTaken = [EEXIST, ENOTEMPTY, ENOTDIR].contains(error.code)
       throw OpenError(isTaken ? .exists : .notCreated, path: place, cause: error)

@@ -30,7 +30,8 @@ extension Store {
   /// Entries keep their bytes, times, tags, owners and other attributes. Namespaces keep their rules. The store keeps its
   /// limits, and its durability if `options` sets none. Entries in the write buffer of killed processes are saved if the old
   /// store can be opened. Only entries with a correct checksum are saved, so no value is wrong. The old store may be too
-  /// damaged to open. No process can write to the old store during the call. O(size of the file).
+  /// damaged to open. During the call other processes can write only to the write buffer of the old store, and these writes
+  /// are not saved. O(size of the file).
   ///
   /// The new store is made as `.NAME.unfinished` beside `destination`, and renamed when it is complete. So if the process is
   /// killed, `destination` stays empty. The next call removes the unfinished files.
@@ -108,7 +109,8 @@ extension Store {
   ) throws -> Salvage {
     let metadata = try SalvageMetadata(file)
     // The old limits and rules may be too strict for some entries, so the new store gets the limits and rules last.
-    try engine.changeSettings { $0.overrides.disk = Limits.unlimited }
+    let most = Limits.unlimited
+    try engine.changeSettings { $0.overrides = StoreLimits(entries: most, bytes: most, disk: most) }
     var writer = SalvageWriter(store: self, metadata: metadata)
     switch records {
     case .success(let records):
@@ -140,9 +142,16 @@ extension Store {
         writer.result.damage.append("the rules of namespace \(name): \(error.message)")
       }
     }
-    try takeLimits(metadata.settings, size: file.size)
+    do throws(LarderError) { try takeLimits(metadata.settings, size: file.size) } catch {
+      guard [.invalidArgument, .full].contains(error.code) else { throw error }
+      writer.result.damage.append("the limits of the store: \(error.message)")
+    }
     writer.result.found = writer.result.entries - before
-    writer.result.namespaces = try namespaces().count
+    // The limits of `options` may be lower than the old limits, and have then evicted entries.
+    let infos = try namespaces()
+    writer.result.entries = infos.reduce(0) { $0 + $1.entries }
+    writer.result.bytes = infos.reduce(0) { $0 + $1.bytes }
+    writer.result.namespaces = infos.count
     writer.result.damage += walk.damage.map(\.description) + metadata.damage
     return writer.result
   }
@@ -154,7 +163,7 @@ extension Store {
         if current.declared != StoreLimits() { settings.declared = current.declared }
         current = settings
       } else {
-        current.overrides.disk = nil
+        current.overrides = StoreLimits()
         current.defaultDisk = current.defaultDisk.map { max($0, 2 * size) }
       }
     }

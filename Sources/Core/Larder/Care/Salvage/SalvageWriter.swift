@@ -14,8 +14,8 @@ struct SalvageWriter {
 
   private var waiting: [SavedEntry] = []
   private var waitingBytes = 0
-  /// The version and the size of each saved value. Pages without a reference may contain older versions, which are not saved.
-  private var saved: [[UInt8]: (version: UInt64, bytes: Int)] = [:]
+  /// The version of each saved value. Pages without a reference may contain older versions, which are not saved.
+  private var saved: [[UInt8]: UInt64] = [:]
   /// The keys that have a record in the write buffer. This record is newer than each entry of the key in the file.
   private var outdated: Set<[UInt8]> = []
 
@@ -23,8 +23,7 @@ struct SalvageWriter {
   private static let bytesPerBatch = 8 << 20
 
   init(store: Store, metadata: SalvageMetadata) {
-    self.store = store
-    self.metadata = metadata
+    (self.store, self.metadata) = (store, metadata)
   }
 
   /// Takes the records of a log of the write buffer. The caller adds newer logs first, and the entries of the file last.
@@ -64,10 +63,9 @@ struct SalvageWriter {
       return true
     }
     let before = saved[entry.entryKey]
-    if let before, before.version >= entry.header.version { return true }
-    saved[entry.entryKey] = (entry.header.version, value.count)
+    if let before, before >= entry.header.version { return true }
+    saved[entry.entryKey] = entry.header.version
     result.entries += before == nil ? 1 : 0
-    result.bytes += value.count - (before?.bytes ?? 0)
     waiting.append(
       SavedEntry(key: key, name: name, value: value, attributes: attributes(of: entry)))
     waitingBytes += value.count
@@ -83,7 +81,6 @@ struct SalvageWriter {
     for entry in entries where try !isWritten([entry]) {
       result.damagedEntries += 1
       result.entries -= 1
-      result.bytes -= entry.value.count
     }
   }
 
