@@ -77,6 +77,29 @@ import Testing
     for number in 100..<200 { try notes.set([1], for: number) }
     #expect(try notes.count() == 50)
     for pinned in stride(from: 0, to: 20, by: 5) { #expect(try notes.contains(pinned)) }
+    #expect(try store.statistics().since == clock.now)
+  }
+
+  @Test func `maintenance repairs a marked namespace whose counters are damaged`() throws {
+    let id = try notes.id
+    try store.engine.commit { batch in try RepairMark.note(id, &batch.session.transaction) }
+    try store.plant([1], for: MetadataKey.counters(id))
+    #expect(try Maintenance(of: store).runOnce().repaired == 1)
+  }
+
+  /// The cleared entries that wait are as many as the entries in use, so no count of owned entries remains for `d`.
+  @Test func `after damage to the state an owner still takes its dependents with it`() throws {
+    let (owners, cleared) = (store.namespace("owners"), store.namespace("cleared"))
+    let owned = EntryAttributes.with(owners: [Owner(Key("o"), in: "owners")])
+    try owners.fill(["o"])
+    try store.namespace("owned").fill(["d"], owned)
+    try cleared.fill(0..<GarbageCollector.perWrite + 23, owned)
+    try store.write { batch in _ = try batch.clear(cleared) }
+    try store.plant([9], for: MetadataKey.state)
+    try notes.fill([0])
+    #expect(try store.verify().faults == [])
+    try owners.remove("o")
+    #expect(try !store.namespace("owned").contains("d"))
   }
 
   @Test func `damage to state and counters at once loses nothing`() throws {

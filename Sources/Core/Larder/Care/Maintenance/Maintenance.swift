@@ -20,7 +20,7 @@ public final class Maintenance: Sendable {
     public var removed = RemovalResult()
     /// The number of namespaces with damage that were repaired and counted again.
     public var repaired = 0
-    /// The number of entries of cleared namespaces whose space was reclaimed.
+    /// The number of entries of cleared namespaces whose space was reclaimed, without the few that any commit reclaims.
     public var reclaimed = 0
     /// The number of reader slots that were freed because their processes were dead.
     public var deadReaders = 0

@@ -13,6 +13,8 @@ struct RepairJob {
   func run(while shouldContinue: () -> Bool = { true }) throws(LarderError) -> Int {
     var repaired = 0
     for id in try marked() {
+      // If the record of the counters is damaged, only a write counts the entries again.
+      _ = try engine.commit(.withoutCleanup) { batch in try batch.session.counters(of: id) }
       let repair = NamespaceRepair(id: id, indexes: engine.indexes)
       var isDone = false
       for _ in 0..<Self.attempts where !isDone {

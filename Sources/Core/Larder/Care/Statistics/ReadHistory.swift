@@ -9,10 +9,7 @@ package struct ReadSample: Sendable, Equatable {
   package var misses: UInt64
 
   package init(time: Timestamp, hits: UInt64, staleHits: UInt64, misses: UInt64) {
-    self.time = time
-    self.hits = hits
-    self.staleHits = staleHits
-    self.misses = misses
+    (self.time, self.hits, self.staleHits, self.misses) = (time, hits, staleHits, misses)
   }
 }
 

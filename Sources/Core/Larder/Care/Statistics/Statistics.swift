@@ -133,10 +133,13 @@ extension Store {
         memory: memory[ExactString(listed.facts.name)])
     }
     return try engine.typed {
-      guard let state = try transaction.state(engine.seal) else { throw LMDBError.corrupted }
-      let info = engine.environment.info
+      guard let state = try transaction.state(engine.seal) else {
+        throw LarderError(
+          .damaged, "\(path): the record of the store's state is damaged",
+          hint: "write to the store: a write rebuilds the record")
+      }
+      let (info, size) = (engine.environment.info, engine.environment.fileSize)
       let newest = transaction.id
-      let size = engine.environment.fileSize
       return Statistics(
         path: path, format: Int(format.version), durability: durability, namespaces: namespaces,
         entries: Int(clamping: state.entries), bytes: Int(clamping: state.bytes),

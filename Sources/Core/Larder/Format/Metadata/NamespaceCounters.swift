@@ -20,9 +20,7 @@ struct NamespaceCounters: Equatable {
   var queue = QueueState()
   var pinned: UInt64 = 0
 
-  init() {}
-
-  init(since: Timestamp, epoch: UInt64) {
+  init(since: Timestamp = Timestamp(milliseconds: 0), epoch: UInt64 = 0) {
     self.since = UInt64(clamping: since.milliseconds)
     self.epoch = epoch
   }

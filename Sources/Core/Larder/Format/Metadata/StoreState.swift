@@ -129,20 +129,21 @@ extension StoreState {
       state.bytes &+= counters.bytes
       state.stored &+= counters.stored
     }
-    // The number may be too high. But a number that is too low would leave dependents in the store, so all entries count.
-    state.dependents = state.entries
+    // A number that is too low would leave dependents in the store. So all entries count, also those of cleared namespaces.
+    state.dependents = UInt64(try transaction.statistics(of: .entries).records)
     return state
   }
 }
 
 extension NamespaceCounters {
-  /// Computes the counters from the entries, for a write that finds the record of the counters damaged. Statistics begin at 0.
+  /// Computes the counters from the entries, for a write that finds the record of the counters damaged. Statistics begin anew.
   /// The next version is far above the highest version found, at a random distance. So neither a version of a removed entry nor
   /// a version given after an earlier damage is used again. O(entries).
   static func recounted(
-    _ id: NamespaceID, in transaction: borrowing WriteTransaction
+    _ id: NamespaceID, since: Timestamp = Timestamp(milliseconds: 0),
+    in transaction: borrowing WriteTransaction
   ) throws(LMDBError) -> NamespaceCounters {
-    var counters = NamespaceCounters()
+    var counters = NamespaceCounters(since: since)
     var highest: UInt64 = 0
     try transaction.forEach(in: .entries, from: id.prefix) { key, record throws(LMDBError) in
       guard let entry = StoredEntry(entryKey: key.copied, record: record), entry.key != nil

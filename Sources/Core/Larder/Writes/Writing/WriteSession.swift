@@ -59,14 +59,14 @@ struct WriteSession: ~Copyable {
 
   mutating func load(_ id: NamespaceID) throws(LarderError) {
     if ledger.isLoaded(id) { return }
-    let seal = engine.seal
+    let (seal, now) = (engine.seal, now)
     var isDamaged = false
     let counters = try transaction.read { lmdb throws(LMDBError) -> NamespaceCounters in
       try MetadataKey.withCounters(id) { key throws(LMDBError) in
         guard let record = try lmdb.value(for: key, in: .main) else { return NamespaceCounters() }
         if let counters = NamespaceCounters(record, of: id, seal: seal) { return counters }
         isDamaged = true
-        return try NamespaceCounters.recounted(id, in: lmdb)
+        return try NamespaceCounters.recounted(id, since: now, in: lmdb)
       }
     }
     ledger.add(counters, of: id, isCounted: isDamaged)
