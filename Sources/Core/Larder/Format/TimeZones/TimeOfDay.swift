@@ -36,7 +36,7 @@ public struct TimeOfDay: Hashable, Sendable, Comparable, CustomStringConvertible
   /// Reads text in the form of ``description``. Nil for text of another form, or for an invalid time.
   init?(_ text: String) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    let numbers = parts.compactMap { part in part.utf8.count == 2 ? Int(part) : nil }
+    let numbers = parts.compactMap { $0.utf8.count == 2 && $0.first!.isNumber ? Int($0) : nil }
     guard (2...3).contains(parts.count), numbers.count == parts.count else { return nil }
     self.init(numbers[0], numbers[1], numbers.count == 3 ? numbers[2] : 0)
     guard isPossible else { return nil }
