@@ -70,15 +70,6 @@ import Testing
     #expect(try Fixture.open(directory.store).value(Fixture.signature) == [1])
   }
 
-  @Test func `an existing store is not prepared again`() throws {
-    try Fixture.open(directory.store).close()
-    let options = Fixture.options()
-    let environment = try Environment.open(at: directory.store, options: options) { _ in
-      Issue.record("prepared again")
-    }
-    #expect(try environment.value(Fixture.signature) == [1])
-  }
-
   @Test func `what a killed creation left is replaced`() throws {
     try makePrivateDirectory(directory.store)
     try makePrivateFile(directory.store + "/data.mdb.new", Data(repeating: 7, count: 5000))

@@ -10,12 +10,6 @@ import Testing
   private let directory = TemporaryDirectory()
   private var path: String { directory.path }
 
-  @Test func `a new store is checkpointed`() throws {
-    let store = try Store(at: path + "/s")
-    #expect(store.durability == .checkpointed)
-    try store.close()
-  }
-
   @Test func `closing reports once that the disk did not take the last writes`() throws {
     let peer = try PeerProcess("fail-sync-at-closing", path + "/s")
     #expect([peer.line(), peer.line(), peer.line()] == ["failed", "closed", "again kept"])
