@@ -28,15 +28,15 @@ final class PendingAccesses: Sendable {
 
   func whenDue(_ write: @escaping @Sendable () -> Void) { writer.withLock { $0 = write } }
 
-  /// Records a use that must change the expiry of an entry with a time to idle. Never waits for a writer.
+  /// Records a use of a fresh entry with a time to idle, if the use must change the expiry. Never waits for a writer.
   @inline(never)
   func note(
     _ header: EntryHeader, _ idle: IdleInterval, key: Span<UInt8>, id: NamespaceID, at now: Int64
   ) {
-    guard now >= idle.due(end: header.expires) else { return }
+    guard now >= idle.due(end: header.expires), now < header.expires else { return }
     let use = Use(version: header.version, moment: now)
     // The delay ends before the entry expires, even if this access comes a whole time to idle after the previous access.
-    let soon = min(idle.milliseconds / 64, max(0, header.expires &- now) / 2, Self.longestWait)
+    let soon = min(idle.milliseconds / 64, (header.expires &- now) / 2, Self.longestWait)
     guard let delay = add(use, for: StoredKey.entry(key, in: id), delay: soon) else { return }
     timer(.milliseconds(delay)) { [weak self] in
       guard let self else { return }
