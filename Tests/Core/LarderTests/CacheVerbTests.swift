@@ -164,10 +164,13 @@ import Testing
 
   @Test func `an increment keeps the validators of the entry`() async throws {
     let visits = store.cache(of: Int.self, in: "visits")
+    try await colors.set(Color(name: "red"), for: "4", expires: .after(.seconds(1)))
     let attributes = EntryAttributes.with(
-      codec: .text, tags: ["tag"], entityTag: Array("\"etag\"".utf8),
+      codec: .text, tags: ["tag"], owners: [Owner(Key("4"), in: colors.name)],
+      entityTag: Array("\"etag\"".utf8),
       lastModified: Array("Thu, 01 Jan 2026 00:00:00 GMT".utf8), metadata: [1, 2], isPinned: true)
     try await visits.namespace.set(Array("1".utf8), for: "a", attributes)
+    clock.advance(by: .seconds(1))
     try await visits.increment("a")
     try await visits.namespace.increment("a")
     let entry = try #require(try visits.entry(for: "a"))

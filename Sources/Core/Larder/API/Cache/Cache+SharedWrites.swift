@@ -111,7 +111,8 @@ extension EntryAttributes {
     stale =
       entry.staleUntil.flatMap { until in entry.expires.map { $0.duration(to: until) } } ?? .zero
     tags = entry.tags
-    owners = entry.owners
+    // The entry keeps its link to an owner that has expired or is not imported yet.
+    (owners, awaitsOwners) = (entry.owners, true)
     idle = entry.timeToIdle
     entityTag = entry.entityTag
     lastModified = entry.lastModified
