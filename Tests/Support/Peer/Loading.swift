@@ -154,17 +154,21 @@ extension Peer {
   func forkBesideThreads() throws {
     let boards = try cache()
     let opened = boards.namespace.store
+    let ruled = opened.cache(TextCodec(), in: "ruled", rules: Rules(priority: .high))
     for _ in 0..<2 { try boards.set("v", for: "bern") }
     // The last call writes into the write buffer. The parent makes this call first, so that a later call commits the write.
     let calls: [@Sendable () throws -> Void] = [
       { _ = try opened.namespace("n").count() }, { _ = try boards.value(for: "bern") },
-      { _ = try opened.statistics() }, { _ = try opened.namespaces() },
+      {
+        _ = opened.cache(TextCodec(), in: "n")
+        try ruled.set("w", for: "bern")
+      }, { _ = try opened.statistics() }, { _ = try opened.namespaces() },
       { try boards.namespace.set("w", for: "bern") },
     ]
     for call in calls.reversed() { try call() }
     let isOver = Atomic(false)
     let ended = DispatchGroup()
-    for call in [{ @Sendable () throws -> Void in _ = opened.namespace("n") }] + calls[1...2] {
+    for call in [{ @Sendable () throws -> Void in _ = opened.namespace("n") }] + calls[1...3] {
       ended.enter()
       Thread.detachNewThread {
         while !isOver.load(ordering: .relaxed) { _ = Peer.outcome(call) }

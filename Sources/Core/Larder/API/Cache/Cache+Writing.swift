@@ -1,3 +1,5 @@
+import LMDB
+
 /// Blocking writes. A write returns when every process sees the change. A write that needs a transaction waits for the commit.
 extension Cache {
   /// Like `set` of ``Store/Namespace``, but the cache's codec encodes `value`. Ignores the codec in the attributes.
@@ -55,8 +57,10 @@ extension Cache {
     try namespace.touch(key, expires: expires)
   }
 
-  /// Whether this opening has declared the rules of the cache. Always true for a cache without rules.
-  var hasDeclaredRules: Bool { rules.map { namespace.handle.hasDeclared($0) } ?? true }
+  /// Whether this opening has declared the rules, if the cache has rules. Takes no lock in a forked child.
+  var hasDeclaredRules: Bool {
+    rules.map { namespace.engine.environment.isOpen && namespace.handle.hasDeclared($0) } ?? true
+  }
 
   /// Stores a value in the write buffer. Returns nil if only a transaction can store the value.
   private func append(

@@ -32,12 +32,12 @@ final class MemoryRegistry: Sendable {
 
   init(pressure: (@Sendable () -> MemoryPressure)?) { self.pressure = pressure }
 
-  /// The memory for a cache; nil for ``MemoryLimits/off``. If `limits` is nil, or if a cache has already asked for the same
-  /// limits, the limits of the memory do not change.
+  /// The memory for a cache; nil for ``MemoryLimits/off``, and in a forked child, where the lock may be locked for ever. If
+  /// `limits` is nil, or if a cache has already asked for the same limits, the limits of the memory do not change.
   func memory<C: Codec>(
     of codec: C, for handle: NamespaceHandle, limits: MemoryLimits?, in engine: StoreEngine
   ) -> MemoryOwner? {
-    if limits == MemoryLimits.off { return nil }
+    if limits == MemoryLimits.off || engine.environment.isForked { return nil }
     guard let isAlike = Self.comparison(with: codec) else {
       return MemoryOwner(CacheMemory(handle, limits: limits, in: engine), isShared: false)
     }
