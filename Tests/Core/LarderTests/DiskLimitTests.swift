@@ -164,10 +164,12 @@ struct DiskLimitTests {
   }
 
   @Test func `a store says at its making that nothing limits it`() throws {
-    let store = try Store(at: path + "/store", options: Store.Options(limits: .unlimited))
-    #expect(try store.limits().effective.disk == nil)
+    let limits = with(StoreLimits.unlimited) { $0.memory = 1000 }
+    let store = try Store(at: path + "/store", options: Store.Options(limits: limits))
+    #expect(try store.limits().effective == StoreLimits(memory: 1000))
     #expect(try store.statistics().usage.disk.limit == nil)
     try store.close()
+    #expect(try Store(at: path + "/store").engine.memory.budget.limit == 1000)
     #expect(try Store.temporary().limits().effective == StoreLimits())
   }
 

@@ -126,7 +126,7 @@ struct LimitTests: StoreSuite {
     try store.declare(StoreLimits(entries: 5))
     try store.override(
       Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
-    try store.override(StoreLimits(entries: Limits.unlimited))
+    try store.override(.unlimited)
     try notes.fill((0..<2500).map { "\($0)" })
     for index in 0..<2 { try notes.pin("\(index)") }
     try store.override(StoreLimits())

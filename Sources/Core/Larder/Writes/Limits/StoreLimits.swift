@@ -28,8 +28,9 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   /// The disk limit of a new store: a tenth of the `free` bytes that the user may write, at most 10 GB.
   static func defaultDisk(free: Int) -> Int { min(max(free / 10, smallestDisk), 10_000_000_000) }
 
-  /// No limits at all; even the disk limit from the creation of the store is removed.
-  public static let unlimited = StoreLimits(disk: Limits.unlimited)
+  /// No limits of entries, bytes and disk, not even the disk limit from the creation of the store. ``memory`` is nil.
+  public static let unlimited = StoreLimits(
+    entries: Limits.unlimited, bytes: Limits.unlimited, disk: Limits.unlimited)
 
   /// Makes limits; nil means no limit. If ``disk`` is nil, the store keeps the disk limit from its creation.
   public init(entries: Int? = nil, bytes: Int? = nil, disk: Int? = nil, memory: Int? = nil) {
