@@ -22,7 +22,8 @@ public struct Store: Sendable {
   /// Whether every change through this handle throws ``LarderError/Code/readOnly``.
   public let isReadOnly: Bool
 
-  /// Options for opening a store.
+  /// Options for opening a store. The first opening in a process sets ``lockTimeout``, ``checkpointInterval``, ``transforms``,
+  /// ``trimsMemory`` and ``writeBuffer`` for the process. If this opening is read-only, the process never appends to the buffer.
   public struct Options: Sendable {
     /// Whether to make a missing store; if false, the opening of a missing store throws ``LarderError/Code/notFound``.
     public var create = true
@@ -51,7 +52,7 @@ public struct Store: Sendable {
     /// has ``ValueTransform/isRequired``. All openings of one store in a process need equal transforms.
     public var transforms: [any ValueTransform] = []
     /// Whether the memory tier drops decoded values if the system is short of memory: half at a warning, nine tenths if memory
-    /// is critical. Larder asks the system at most once a second. The value of the first opening in a process remains in force.
+    /// is critical. Larder asks the system at most once a second.
     public var trimsMemory = true
     /// The size in bytes of the write buffer that all processes of the store share, 256 KB to 64 MB; 0 for no buffer.
     ///

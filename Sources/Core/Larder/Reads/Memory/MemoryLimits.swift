@@ -7,7 +7,8 @@ public struct MemoryLimits: Hashable, Sendable {
   public var entries: Int?
   /// The longest time for which a value is returned from memory before it is decoded again; nil means no limit.
   ///
-  /// Values in memory are current even without this limit. Use the limit for values that age while the entry does not change.
+  /// Values in memory are current even without this limit. Use the limit for values that age while the entry does not change. If
+  /// the clock is set back, the lifetime is longer.
   public var lifetime: Duration?
 
   /// Makes limits of cost, number and lifetime. Nil means no limit.
