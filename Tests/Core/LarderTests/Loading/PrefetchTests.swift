@@ -69,9 +69,12 @@ import Testing
     #expect(pauses[0] == .zero && pauses[4] == .zero, "there was nothing to wait for")
   }
 
-  @Test func `a stale value is loaded anew, and not served if the load fails`() async throws {
+  @Test(arguments: [RequestPolicy.standard, .cacheElseLoad])
+  func `a stale value is loaded anew, and not served if the load fails`(
+    policy: RequestPolicy
+  ) async throws {
     let options = LoadOptions(
-      expires: .after(.minutes(1)),
+      policy: policy, expires: .after(.minutes(1)),
       stale: Staleness(whileRevalidating: .hours(1), onError: .hours(1)))
     let run = {
       try await boards.prefetch(["a", "b"], options: options) { _, _ in

@@ -45,19 +45,14 @@ extension Cache {
     let stored = try stored(key, options)
     if case .known(let result?) = stored { return result }
     let key = key.copied
-    let load: @Sendable (CachedValue<Value>?) async throws -> Loaded<Value> = { _ in
-      .value(try await load())
-    }
-    if case .needsLoad(let lookup) = stored,
-      let result = try await result(after: lookup, key, options, load)
-    {
-      return result
-    }
-    // Another caller has stored that the key has no value. Loads again, because this `load` always returns a value.
-    if options.policy != .cacheOnly {
-      var options = options
-      options.policy = .reload
-      if let result = try await result(after: nil, key, options, load) { return result }
+    var options = options
+    options.needsValue = true
+    let lookup: CacheLookup<Value>? =
+      if case .needsLoad(let lookup) = stored { lookup } else { try lookUp(key.span, for: .load) }
+    // If the caller shares the load of another caller, which finds no value, the second load is the caller's own.
+    for lookup in [lookup, nil] {
+      let result = try await result(after: lookup, key, options) { _ in .value(try await load()) }
+      if let result { return result }
     }
     throw notStored(key)
   }

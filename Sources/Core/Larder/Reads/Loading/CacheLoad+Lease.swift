@@ -58,6 +58,7 @@ extension CacheLoad {
       // Another load of the key may have ended just before this load began, so the present value may be enough.
       turn.isAnswered = LoadDecision(turn.lookup.found, options) == .use
     }
+    if options.needsValue, turn.lookup.value == nil { turn.isAnswered = false }
     isNeeded = !turn.isAnswered
     return turn
   }

@@ -53,7 +53,8 @@ extension CacheLoad {
       } catch let failure {
         try Task.checkCancellation()
         let error: any Error = failure is LoadCycle ? loadCycle : failure
-        guard isSoft || isFallback(lookup, at: engine.clock.now), let lookup,
+        // The system may have been suspended during the wait, so the window of the stale value may have ended.
+        guard isFallback(lookup, at: engine.clock.now), let lookup,
           var served = cache.result(lookup)
         else { throw error }
         served.source = .stale
@@ -62,6 +63,7 @@ extension CacheLoad {
       }
       if options.waitsForCommit, let write = loaded.write {
         do { try await write.value() } catch {
+          try Task.checkCancellation()
           guard var result = loaded.result else { throw error }
           result.error = error
           return result
@@ -118,6 +120,7 @@ extension CacheLoad {
         load, key.span, in: lookup.found.base.id, links: RemovalTable.hashes(ofTags: options.tags))
     else { return false }
     guard let loaded = load.value else { return true }
+    if options.needsValue, loaded.result == nil { return false }
     return loaded.write?.mayAnswer(
       than: lookup.found.base, snapshot: lookup.found.snapshot, now: lookup.found.now) ?? false
   }

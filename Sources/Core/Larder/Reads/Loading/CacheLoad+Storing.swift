@@ -12,8 +12,12 @@ extension CacheLoad {
       let attributes = attributes.counted(from: now)
       let result = CacheResult(uncommitted: value, attributes, at: now)
       let found = turn.lookup.found
-      return try writing(result, turn, attributes, size: encoded?.count ?? 0) {
+      return try writing(result, turn, attributes, size: encoded?.count ?? found.size ?? 0) {
         [cache, key] batch in
+        var attributes = attributes
+        if isRenewal, try batch.session.namespace(cache.name)?.rules.expires == .never {
+          attributes.expires = attributes.expires ?? found.entry?.renewed(at: now)
+        }
         if isRenewal,
           try batch.session.living(key.span, in: cache.name)?.header.version == found.base.version,
           try batch.reschedule(
@@ -49,7 +53,7 @@ extension CacheLoad {
     _ given: EntryAttributes, _ turn: Turn
   ) throws(LarderError) -> LoadedValue<Value> {
     let expires = given.expires ?? options.absent
-    let isKnown = turn.lookup.found.base.version != nil
+    let isKnown = turn.lookup.found.base.version != nil || options.policy == .reload
     // A value of the shared tier has a condition, which the write must check even if there is nothing to store.
     guard !cache.namespace.store.isReadOnly, expires != nil || isKnown || given.copy != nil
     else { return LoadedValue() }

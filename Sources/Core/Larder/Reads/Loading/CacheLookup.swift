@@ -5,6 +5,8 @@ struct EntryLookup {
   /// The found entry; nil if the key has no entry in a state that the lookup accepts, or if the value cannot be decoded.
   var entry: CachedEntry?
   var isFromMemory = false
+  /// The bytes that were decoded, or for a load the cost of the value in memory; nil if there is no value.
+  var size: Int?
   var base: BaseVersion
   var snapshot: UInt64
   var moment: UInt64
@@ -64,7 +66,6 @@ extension Cache {
     var lookup = EntryLookup(
       base: BaseVersion(id: id), snapshot: transaction.id, moment: transaction.moment,
       now: purpose == .value ? Timestamp(milliseconds: 0) : engine.clock.now)
-    var size: Int?
     func isKnown(_ entry: CachedEntry) -> Bool {
       lookup.entry = entry
       // Also set if the value turns out to be damaged or undecodable, so that a load may replace the entry.
@@ -76,7 +77,7 @@ extension Cache {
     }
     func take(_ bytes: Span<UInt8>) throws {
       if purpose != .load { memory?.countMiss() }
-      size = bytes.count
+      lookup.size = bytes.count
       value = try decode(bytes)
     }
     let recordsAccess = !namespace.store.isReadOnly
@@ -92,24 +93,23 @@ extension Cache {
     }
     if lookup.isFromMemory, let item, let entry = lookup.entry {
       if purpose != .load { memory?.confirm(item, entry.remembered, snapshot: lookup.moment) }
+      if purpose == .load { lookup.size = item.cost }
       value = unbox(item)
       return lookup
     }
-    if size != nil, value == nil { lookup.entry = nil }
-    if purpose != .load {
-      updateMemory(key, value, size: size, lookup, replacing: item, in: transaction)
-    }
+    if lookup.size != nil, value == nil { lookup.entry = nil }
+    if purpose != .load { updateMemory(key, value, lookup, replacing: item, in: transaction) }
     return lookup
   }
 
-  /// Puts a decoded value into the memory tier in place of an outdated value. `size` is nil if no value was decoded.
+  /// Puts a decoded value into the memory tier in place of an outdated value.
   private func updateMemory(
-    _ key: Span<UInt8>, _ value: Value?, size: Int?, _ lookup: EntryLookup,
-    replacing item: MemoryItem?, in transaction: borrowing ReadTransaction
+    _ key: Span<UInt8>, _ value: Value?, _ lookup: EntryLookup, replacing item: MemoryItem?,
+    in transaction: borrowing ReadTransaction
   ) {
     guard let memory else { return }
-    if size == nil { memory.countMiss() }
-    if let size, let value, let entry = lookup.entry, entry.state == .fresh {
+    if lookup.size == nil { memory.countMiss() }
+    if let size = lookup.size, let value, let entry = lookup.entry, entry.state == .fresh {
       namespace.engine.followMemoryLimit(in: transaction)
       keep(
         value, for: key, size: size,
@@ -144,22 +144,21 @@ enum LoadDecision: Equatable {
   case fail
 
   init(_ lookup: EntryLookup, _ options: LoadOptions) {
-    guard let entry = lookup.entry else {
+    guard let entry = lookup.entry, !(options.needsValue && entry.isNegative) else {
       self = options.policy == .cacheOnly ? .fail : .load
       return
     }
     let isFresh = entry.state == .fresh
+    let isNearEnd = isFresh && entry.isNearExpiry(options.refreshAhead, at: lookup.now)
     switch options.policy {
-    case .cacheElseLoad, .cacheOnly:
-      self = .use
-    case .standard where isFresh && !entry.isNearExpiry(options.refreshAhead, at: lookup.now):
-      self = .use
+    case .cacheOnly: self = .use
+    case .cacheElseLoad: self = isNearEnd ? .useAndRefresh : .use
+    case .standard where isFresh && !isNearEnd: self = .use
     case .standard
     where !options.requiresFresh
       && (isFresh || entry.isWithin(options.stale?.whileRevalidating, at: lookup.now)):
       self = .useAndRefresh
-    case .standard, .reload, .revalidate:
-      self = .load
+    case .standard, .reload, .revalidate: self = .load
     }
   }
 }
@@ -167,9 +166,7 @@ enum LoadDecision: Equatable {
 extension CachedEntry {
   fileprivate func isNearExpiry(_ ahead: Duration?, at now: Timestamp) -> Bool {
     guard let ahead, header.expires != EntryHeader.never else { return false }
-    let end = Timestamp(milliseconds: header.expires)
-    let lifetime = Timestamp(milliseconds: header.written).duration(to: end)
     // Without this limit of half of the lifetime, a short-lived value would be loaded again immediately after each load.
-    return now.advanced(by: ahead < lifetime ? ahead : lifetime / 2) >= end
+    return now.advanced(by: ahead < lifetime ? ahead : lifetime / 2).milliseconds >= header.expires
   }
 }

@@ -10,12 +10,22 @@ struct CachedEntry {
   var fields: EntryFields?
 
   var remembered: EntryHeader { header.remembered(idle) }
+  var isNegative: Bool { header.flags.contains(.negative) }
+  var lifetime: Duration {
+    Timestamp(milliseconds: header.written).duration(to: Timestamp(milliseconds: header.expires))
+  }
+
+  /// The lifetime of the entry, for a write that starts this lifetime again at `now`; nil if the entry never expires.
+  func renewed(at now: Timestamp) -> Expiration? {
+    if let idle { return .afterAccess(.milliseconds(idle.milliseconds)) }
+    return header.expires == EntryHeader.never ? nil : .at(now.advanced(by: lifetime))
+  }
 
   /// Whether the entry may be returned within `window` after its expiry. Nil means the whole stale window of the entry.
   func isWithin(_ window: Duration?, at now: Timestamp) -> Bool {
     guard state != .expired else { return false }
-    guard let window else { return true }
     // After the clock was set back, an entry may be stale before its expiry. A window of zero must not accept such an entry.
+    guard let window else { return header.staleUntil > header.expires }
     guard window > .zero else { return false }
     let end = Timestamp(milliseconds: header.expires).advanced(by: window)
     return now < end

@@ -18,7 +18,7 @@ public struct Staleness: Hashable, Sendable {
 public enum RequestPolicy: String, Sendable, Codable, CaseIterable {
   /// Returns a fresh value, or a stale value within its windows. Otherwise loads the value.
   case standard
-  /// Returns a stored value, fresh or stale. Loads only if no value is stored.
+  /// Returns a stored value, fresh or stale. Loads only if no value is stored, or in advance for ``LoadOptions/refreshAhead``.
   case cacheElseLoad
   /// Returns a stored value, fresh or stale. Loads nothing.
   case cacheOnly
@@ -54,11 +54,13 @@ public struct LoadOptions: Sendable {
   public var tags: [String]
   /// The owners of a loaded entry.
   public var owners: [Owner]
-  /// Whether a loaded value is returned only after its commit has succeeded or failed. If false, the commit follows later.
+  /// Whether a loaded value is returned only after its commit, for which no time limit counts, has succeeded or failed.
   public var waitsForCommit: Bool
   /// Receives the errors of background loads and of the commits of loaded values.
   public var onBackgroundError: (@Sendable (any Error) -> Void)?
 
+  /// Whether a negative entry is no answer, because the closure of the load always returns a value.
+  var needsValue = false
   /// Whether a request with the policy `standard` waits for the refresh of a value. A prefetch sets this property.
   var requiresFresh = false
   /// Whether only one process of the machine loads a key at a time. If false, the shared tier chooses the loading process.

@@ -1,5 +1,6 @@
 import Dispatch
 import LMDB
+import LarderSystem
 import Synchronization
 
 /// The write of a loaded value. Writes are committed in the order of queueing, before every later write of this process.
@@ -31,6 +32,7 @@ final class LoadWrite: QueuedWrite {
   /// The number of the transaction in which the write last ran; 0 before the first run.
   private let transaction = Atomic<UInt64>(0)
   private let state: Mutex<State>
+  private let waiters = Waiters<Result<Void, any Error>>()
 
   init(
     base: BaseVersion, size: Int, end: Timestamp?, links: [UInt64], engine: StoreEngine,
@@ -84,6 +86,7 @@ final class LoadWrite: QueuedWrite {
       return state.waiting
     }
     for body in waiting { body(outcome) }
+    waiters.resume(with: outcome)
   }
 
   /// Calls `body` with the outcome, immediately if the write is already finished.
@@ -96,11 +99,9 @@ final class LoadWrite: QueuedWrite {
   }
 
   func value() async throws {
-    let outcome = await withCheckedContinuation { continuation in
-      whenFinished { continuation.resume(returning: $0) }
-    }
+    let outcome = await waiters.wait(unless: { state.withLock { $0.outcome } })
     await state.withLock { $0.keeping }?.value
-    try outcome.get()
+    try (outcome ?? .failure(CancellationError())).get()
   }
 }
 

@@ -173,6 +173,7 @@ extension Cache {
       )]
   ) throws(LarderError) -> Prefetch<Name> {
     var options = options
+    if options.policy == .cacheElseLoad { options.policy = .standard }
     options.requiresFresh = true
     options.waitsForCommit = true
     return try Prefetch(
