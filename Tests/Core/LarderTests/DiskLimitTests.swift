@@ -259,6 +259,14 @@ struct DiskBatchTests {
         }
         #expect(code == .full, "attempt \(attempt)")
       }
+      let value = [UInt8](repeating: 2, count: 210)
+      #expect(throws: Stop.self) {
+        try store.write { batch in
+          do throws(LarderError) {
+            for key in 0..<20_000 { try batch.set(value, for: key, in: notes) }
+          } catch { throw Stop() }
+        }
+      }
       try notes.set("small", for: "after")
       #expect(try notes.bytes("after") == Array("small".utf8))
     }

@@ -136,7 +136,10 @@ extension StoreEngine {
       effects.rollBack(in: self)
       if let rolledBack = thrown as? RolledBack { throw rolledBack }
       let cause = error as? LMDBError
-      if isOverdrawn || (cause == .mapFull && environment.fileLimit != nil) {
+      // If the body has thrown its own error, the caller gets that error.
+      if thrown.map({ $0 is LarderError }) ?? true,
+        isOverdrawn || (cause == .mapFull && environment.fileLimit != nil)
+      {
         throw RolledBack.outOfPages(taken: pages)
       }
       throw thrown ?? cause.map { self.error($0) } ?? error
