@@ -103,6 +103,7 @@ import Testing
 
   @Test func `later writes carry on, a few at a time, and what has the tag since stays`() throws {
     try notes.fill((0..<100).map { "k\($0)" }, .with(tags: ["t"]))
+    try notes.set([1], for: "owned", .with(owners: [Owner(Key("k99"), in: "notes")]))
     try begin(["t"], in: store, removing: 10)
     try notes.set([7], for: "k99", .with(tags: ["t"]))
     try notes.set([8], for: "new", .with(tags: ["t"]))

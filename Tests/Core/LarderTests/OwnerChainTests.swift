@@ -85,7 +85,8 @@ import Testing
   @Test func `an invalidation returns after all dependents have gone`() throws {
     try makeStar(2_500)
     try notes.set([0], for: "0", .with(tags: ["t"]))
-    #expect(try store.invalidate(tag: "t").entries == 1)
+    try notes.set([1], for: "1", .with(tags: ["t"], owners: owned(by: "0").owners))
+    #expect(try store.invalidate(tag: "t").entries == 2)
     #expect(try notes.count() == 0 && store.state.orphans == 0)
   }
 

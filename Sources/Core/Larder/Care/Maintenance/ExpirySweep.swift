@@ -75,7 +75,7 @@ struct ExpirySweep {
       switch try session.contents(of: entryKey) {
       case .entry(let entry) where indexed.leads(to: entry.header):
         if !isLive {
-          try session.reclaim(entry)
+          try session.remove(entry, reason: nil)
           return RemovalResult()
         }
         if entry.header.state(at: session.now.milliseconds) == .expired {

@@ -18,7 +18,7 @@ enum GarbageCollector {
       var damaged: Set<[UInt8]> = []
       for entryKey in entryKeys {
         if case .entry(let entry) = try session.contents(of: entryKey) {
-          try session.reclaim(entry)
+          try session.remove(entry, reason: nil)
         } else {
           damaged.insert(entryKey)
           try session.transaction.remove(entryKey, from: .entries)

@@ -86,8 +86,9 @@ extension StoreEngine {
       total += step.removal
       tombstone = step.tombstone
     }
-    // One transaction removes a limited number of dependents. After a commit with cleanup, none remain.
-    if try typed({ try environment.beginRead().state(seal)?.orphans != 0 }) { try commit { _ in } }
+    // One transaction removes a limited number of dependents. After a commit with cleanup, none remain. The invalidation is
+    // committed, so its caller gets no error, and later writes remove the rest.
+    if (try? environment.beginRead().state(seal)?.orphans) != 0 { try? commit { _ in } }
     return total
   }
 }
@@ -192,9 +193,11 @@ extension WriteSession {
         case .entry(let entry) = try contents(of: entryKey),
         tombstone.hides(entry.id, version: entry.header.version, tags: entry.fields.tags)
       else { continue }
-      try remove(entry, reason: .invalidated)
+      // Dependents leave after the loop, because a dependent that has the tag, too, must be counted.
+      try remove(entry, as: .removed(.invalidated))
       removal += RemovalResult(entries: 1, bytes: entry.valueCount)
     }
+    try removeOrphans()
     tombstone.reached = keys.last ?? tombstone.reached
     return (removal, keys.count < limit)
   }

@@ -192,7 +192,8 @@ extension WriteBatch {
       }
       try GarbageCollector.reclaim(limit: shares * GarbageCollector.perWrite, &session)
     }
-    try session.resumeOrphans()
+    if session.state.orphans > 0 { try session.loadOrphans() }
+    try session.removeOrphans()
     try session.mergeReadCounters()
     try session.finish()
     buffered.note(session)

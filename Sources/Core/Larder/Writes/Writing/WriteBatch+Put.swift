@@ -52,7 +52,12 @@ extension WriteBatch {
     try countChange(ofBytes: value.count + key.count + encodedFields.count)
 
     let entryKey = StoredKey.entry(key, in: id)
-    let previous = try session.clearPlace(at: entryKey, for: key)
+    var previous = try session.clearPlace(at: entryKey, for: key)
+    if let hidden = previous, try session.isHidden(hidden) {
+      // The removal of the invalidated entries has not reached this entry yet. Its dependents must not belong to the new value.
+      try session.remove(hidden, reason: .invalidated)
+      previous = nil
+    }
     var header = terms.header(
       key, version: try nextVersion(in: namespace), replacing: previous?.header, in: namespace,
       at: session.now)

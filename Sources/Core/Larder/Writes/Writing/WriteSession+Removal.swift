@@ -2,13 +2,9 @@ import LMDB
 import LarderSystem
 
 extension WriteSession {
-  mutating func remove(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) {
-    try remove(entry, as: .removed(reason))
-    try removeOrphans()
-  }
-
-  mutating func reclaim(_ entry: StoredEntry) throws(LarderError) {
-    try remove(entry, as: .reclaimed)
+  /// Removes an entry with its dependents. `reason` is nil for an entry of a cleared namespace.
+  mutating func remove(_ entry: StoredEntry, reason: RemovalReason?) throws(LarderError) {
+    try remove(entry, as: reason.map { .removed($0) } ?? .reclaimed)
     try removeOrphans()
   }
 
@@ -41,14 +37,9 @@ extension WriteSession {
     return try isLive(owner.id)
   }
 
-  mutating func resumeOrphans() throws(LarderError) {
-    if state.orphans > 0 { try loadOrphans() }
-    try removeOrphans()
-  }
-
   /// Removes those dependents of removed entries that have no other owner, then the dependents of those dependents, and so on.
   /// Uses no recursion, and removes at most ``OrphanQueue/perBatch`` entries in one batch.
-  private mutating func removeOrphans() throws(LarderError) {
+  mutating func removeOrphans() throws(LarderError) {
     while let removed = orphans.next {
       let prefix = IndexKey.owner(removed.owner, entry: [])
       let limit = orphans.left
