@@ -240,6 +240,30 @@ struct OwnerTests: StoreSuite {
     #expect(try images.count() == 1 && articles.count() == 1)
   }
 
+  @Test(arguments: [true, false])
+  func `an article stays with an image that may not leave`(isPinned: Bool) throws {
+    try store.declare(Rules(limits: Limits(entries: 2), eviction: .fifo), for: "articles")
+    try store.declare(Rules(eviction: isPinned ? .fifo : .refuse), for: "images")
+    try articles.set("text", for: "1")
+    try images.set([1], for: "p", owned(by: "1"))
+    if isPinned { try images.pin("p") }
+    for key in ["2", "3"] { try articles.set("text", for: key) }
+    #expect(try images.contains("p"))
+    #expect(try articles.keysByPages(of: 9).map(\.description) == ["1", "3"])
+  }
+
+  @Test func `the site of an article leaves with the images of the article`() throws {
+    try store.declare(Rules(limits: Limits(entries: 2)), for: "images")
+    let sites = store.namespace("sites")
+    for key in ["1", "2"] {
+      try sites.set("text", for: key)
+      try articles.set([1], for: key, .with(owners: [Owner(Key(key), in: "sites")]))
+    }
+    for index in 0..<2 { try images.set([1], for: "1/\(index)", owned(by: "1")) }
+    try images.set([1], for: "2/0", owned(by: "2"))
+    #expect(try images.count() == 1 && articles.count() == 1 && sites.count() == 1)
+  }
+
   @Test func `what belonged to cleared entries leaves when they are reclaimed`() throws {
     for article in 0..<100 {
       try articles.set("text", for: "\(article)")

@@ -204,6 +204,11 @@ struct OwnerRun {
 
   private func checkGuarantees(_ before: Before, by name: String?, _ what: String) throws {
     guard before.isSettled else { return }
+    for (place, entry) in before.entries where entry.isPinned {
+      if try store.namespace(place.name).entry(for: place.key) == nil {
+        throw Broken(description: "\(what): the pinned entry \(place) has left")
+      }
+    }
     for info in try store.namespaces() where info.name != name {
       let least = min(before.bytes[info.name] ?? 0, before.guaranteed[info.name] ?? 0)
       if info.bytes < least {

@@ -33,8 +33,11 @@ struct FairShare: Sendable {
 }
 
 extension [KnownNamespace] {
-  /// The bytes that namespaces are guaranteed to keep.
+  /// The bytes that namespaces are guaranteed to keep. The largest number for a namespace that evicts nothing.
   var guarantees: [NamespaceID: UInt64] {
-    reduce(into: [:]) { if $1.guaranteed > 0 { $0[$1.id] = $1.guaranteed } }
+    reduce(into: [:]) { least, namespace in
+      let bytes = namespace.rules.eviction == .refuse ? .max : namespace.guaranteed
+      if bytes > 0 { least[namespace.id] = bytes }
+    }
   }
 }

@@ -26,45 +26,47 @@ extension NamespaceQueue {
     }
   }
 
-  /// Removes an entry that the policy has chosen. If owners of the entry are stored, removes the owners, and so also the entry.
-  /// False if an owner must stay, or if another namespace would keep less than its guaranteed bytes.
+  /// Removes an entry that the policy has chosen. If owners of the entry are stored, removes the topmost owners, and so also the
+  /// entry. False if an entry that would leave must stay.
   mutating func evict(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) -> Bool {
-    if entry.header.state(at: session.now.milliseconds) == .expired {
-      try session.remove(entry, reason: .expired)
+    let isExpired = entry.header.state(at: session.now.milliseconds) == .expired
+    if isExpired || session.state.dependents == 0 {
+      try session.remove(entry, reason: isExpired ? .expired : reason)
       return true
     }
-    var victims: [StoredEntry] = []
-    for owner in entry.owners where try session.isStored(owner) {
-      guard case .entry(let found) = try session.contents(of: owner.entryKey),
-        !found.header.flags.contains(.pinned), !session.mustStay(found.entryKey),
-        found.owners.isEmpty,
-        try session.namespace(of: found.id)?.rules.eviction != .refuse
-      else { return false }
-      victims.append(found)
-    }
-    if victims.isEmpty { victims = [entry] }
-    guard try keepsGuarantees(without: victims) else { return false }
+    let victims = try topmostOwners(of: entry)
+    guard try mayLeave(victims) else { return false }
     for victim in victims { try session.remove(victim, reason: reason) }
     return true
   }
 
-  /// Whether every namespace keeps its guaranteed bytes when the victims and their dependents are removed. Only the namespace
-  /// that needs the room may lose guaranteed bytes. O(removed entries) in a store with owners, plus `guarantees()`.
-  mutating func keepsGuarantees(without victims: [StoredEntry]) throws(LarderError) -> Bool {
-    guard session.state.dependents > 0 else { return true }
+  /// The direct and indirect owners of an entry that have no stored owner; the entry itself if it has no stored owner. If the
+  /// owners own each other in a ring, one of them.
+  private mutating func topmostOwners(of entry: StoredEntry) throws(LarderError) -> [StoredEntry] {
+    var owners = try session.chain(of: entry.owners)
+    for (key, owner) in owners where try !session.isLive(owner.id) { owners[key] = nil }
+    let topmost = owners.values.filter { $0.owners.allSatisfy { owners[$0.entryKey] == nil } }
+    return topmost.isEmpty ? [owners.values.first ?? entry] : topmost
+  }
+
+  /// Whether the victims and their dependents may leave: none is pinned or needed by the current write, and every namespace
+  /// keeps its guaranteed bytes. Only the namespace that needs the room may lose guaranteed bytes. O(leaving entries).
+  private mutating func mayLeave(_ victims: [StoredEntry]) throws(LarderError) -> Bool {
     // The namespace whose write or rules need the room; nil if only the limits of the store need the room.
     let asking = request.reason == nil ? request.id : session.ledger.expected?.id
     let guaranteed = try session.guarantees()
-    guard !guaranteed.isEmpty else { return true }
     var taken: [NamespaceID: UInt64] = [:]
     var leaving: Set<[UInt8]> = []
     var waiting = victims
     while let entry = waiting.popLast() {
       guard leaving.insert(entry.entryKey).inserted else { continue }
-      if entry.id != asking, let least = guaranteed[entry.id] {
+      let isExpired = entry.header.state(at: session.now.milliseconds) == .expired
+      let isPinned = entry.header.flags.contains(.pinned) && !isExpired
+      if isPinned || session.mustStay(entry.entryKey) { return false }
+      if let least = guaranteed[entry.id], entry.id != asking || least == .max {
         let sum = taken[entry.id, default: 0] &+ UInt64(entry.valueCount)
         let bytes = try session.counters(of: entry.id).bytes
-        guard bytes >= least &+ sum else { return false }
+        guard bytes >= sum, bytes - sum >= least else { return false }
         taken[entry.id] = sum
       }
       waiting += try dependents(of: entry, without: leaving)

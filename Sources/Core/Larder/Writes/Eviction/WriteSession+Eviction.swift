@@ -111,12 +111,10 @@ extension WriteSession {
 
   /// The guaranteed bytes of each namespace that has a guarantee, at the same cost as ``namespaces()``.
   mutating func guarantees() throws(LarderError) -> [NamespaceID: UInt64] {
-    let generation = state.generation
-    let known = engine.writes.fairShare.withLock {
-      $0.generation == generation ? $0.guarantees : nil
+    let (namespaces, generation) = (try namespaces(), state.generation)
+    return engine.writes.fairShare.withLock {
+      $0.generation == generation ? $0.guarantees : namespaces.guarantees
     }
-    if let known { return known }
-    return try namespaces().guarantees
   }
 
   @discardableResult

@@ -68,7 +68,7 @@ extension WriteSession {
     let owners = new.fields.owners + (old?.owners ?? [])
     if !owners.isEmpty, isShort(of: namespace) {
       let found = try chain(of: owners)
-      ledger.expected?.owners = found
+      ledger.expected?.owners = Set(found.keys)
     }
     let isQueued = old == nil && weight.queuePosition != 0
     let eviction = namespace.rules.eviction
@@ -94,15 +94,16 @@ extension WriteSession {
     return expected.entryKey == entryKey || expected.owners.contains(entryKey)
   }
 
-  private mutating func chain(of owners: [StoredOwner]) throws(LarderError) -> Set<[UInt8]> {
-    var chain: Set<[UInt8]> = []
+  /// The stored owners, the owners of these owners, and so on. Includes owners in cleared namespaces, but not their owners.
+  mutating func chain(of owners: [StoredOwner]) throws(LarderError) -> [[UInt8]: StoredEntry] {
+    var chain: [[UInt8]: StoredEntry] = [:]
     var waiting = owners
     while let owner = waiting.popLast() {
       let entryKey = owner.entryKey
-      guard chain.insert(entryKey).inserted,
-        let entry = try entry(owner.key.span, in: owner.id)
+      guard chain[entryKey] == nil, let entry = try entry(owner.key.span, in: owner.id)
       else { continue }
-      waiting += entry.owners
+      chain[entryKey] = entry
+      if try isLive(owner.id) { waiting += entry.owners }
     }
     return chain
   }
