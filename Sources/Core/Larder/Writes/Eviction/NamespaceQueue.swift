@@ -80,9 +80,8 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
       return false
     }
     request.evictionsLeft -= 1
-    // A damaged entry is counted until the end of the batch, but is a removal.
     removal += RemovalResult(
-      entries: max(1, Int(truncatingIfNeeded: before.entries &- session.state.entries)),
+      entries: Int(truncatingIfNeeded: before.entries &- session.state.entries),
       bytes: Int(truncatingIfNeeded: before.bytes &- session.state.bytes))
     return true
   }
@@ -99,6 +98,9 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
       return false
     case .damaged:
       try session.removeDamaged(candidate.entryKey)
+      // The bytes are unknown and count until the repair. But the entry itself must not make another entry leave.
+      try session.update(request.id) { $0.entries &-= 1 }
+      session.ledger.updateStore { $0.entries &-= 1 }
       return true
     case .entry(let entry):
       return try evict(entry, reason: reason)
