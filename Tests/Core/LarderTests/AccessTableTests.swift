@@ -240,5 +240,11 @@ extension AccessTable {
       let ghost = table.takeGhost(of: hash(1000 + number))
       #expect(ghost?.stamp == 9 && ghost?.part == .main && ghost?.frequency == 3)
     }
+    // After this gap the minutes are unknown, and the next growth does not make them known.
+    for (factor, gap) in [(4, 70_000), (8, 70_001)] as [(Int, Int64)] {
+      table.refit(entries: factor * AccessTable.fewestEntries, in: start + gap)
+    }
+    #expect(table.words.view.entries == 8 * AccessTable.fewestEntries)
+    #expect(table.lastUse(of: hash(1)) == nil && table.stats(of: hash(1)).frequency == 5)
   }
 }

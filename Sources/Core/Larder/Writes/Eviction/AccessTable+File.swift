@@ -70,7 +70,8 @@ extension SharedTable.View {
       for way in 0..<ways {
         let slot = AccessSlot(bits: old[source + way])
         if slot == .empty { continue }
-        let minute = minutes.map { UInt32(max(Int64(slot.minute) - $0, 1)) } ?? 0
+        let known = slot.minute == 0 ? nil : minutes
+        let minute = known.map { UInt32(max(Int64(slot.minute) - $0, 1)) } ?? 0
         self[bucket * ways + way] =
           AccessSlot(tag: slot.tag, stats: slot.stats, minute: minute).bits
       }
