@@ -111,6 +111,47 @@ struct DiskLimitTests {
     }
   }
 
+  @Test func `a lower limit beside a reader grows the file by at most 2 MB`() throws {
+    try withStoreOnDisk(unflushed()) { store, notes in
+      try notes.fill(0..<50_000, with: [UInt8](repeating: 1, count: 100))
+      let size = fileSize(store)
+      let peer = try PeerProcess("larder-hold", store.path, saying: "holding")
+      #expect(failure { try store.declare(StoreLimits(disk: 5_000_000)) } == .full)
+      #expect(fileSize(store) <= size + 2 << 20)
+      try peer.endInput()
+      #expect(peer.line() == nil)
+      try store.declare(StoreLimits(disk: 5_000_000))
+      #expect(fileSize(store) <= size + 4 << 20)
+    }
+  }
+
+  @Test func `a large value without a run of free pages can be touched`() throws {
+    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
+      let large = [UInt8](repeating: 7, count: 1_000_000)
+      try notes.set(large, for: "large", .with(isPinned: true))
+      for key in 0..<280 { try notes.set([UInt8](repeating: 1, count: 5000), for: key) }
+      #expect(try notes.removals.evicted == 0)
+      for key in stride(from: 0, to: 280, by: 2) { try notes.remove(key) }
+      #expect(try notes.touch("large", expires: .after(.hours(1))))
+      #expect(try notes.unpin("large") && notes.bytes("large") == large)
+      #expect(try notes.removals.evicted == 0)
+    }
+  }
+
+  @Test func `writes after a clear have room, however many entries were cleared`() throws {
+    try withStoreOnDisk(unflushed(disk: 8_000_000)) { store, notes in
+      let cleared = store.namespace("cleared")
+      for start in [0, 20_000] {
+        try cleared.fill(start..<start + 20_000, with: [UInt8](repeating: 1, count: 20))
+      }
+      try cleared.clear()
+      for size in [3_600_000, 2_000_000] {
+        try notes.set([UInt8](repeating: 2, count: size), for: size)
+        #expect(try notes.contains(size))
+      }
+    }
+  }
+
   @Test func `a disk limit after a clear evicts no live entry`() throws {
     try withStoreOnDisk(unflushed()) { store, notes in
       try store.namespace("live").fill(0..<50)

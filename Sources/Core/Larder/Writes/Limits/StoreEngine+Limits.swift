@@ -29,8 +29,9 @@ extension StoreEngine {
   func changeSettings(
     while shouldContinue: () -> Bool = { true }, _ change: (inout StoreSettings) -> Void
   ) throws(LarderError) -> Bool {
+    let ceiling = environment.fileSize + BatchPages.perStep * pageSize
     let isDone = try changeLimits(while: shouldContinue) { session throws(LarderError) in
-      try session.changeSettings(change)
+      try session.changeSettings(below: ceiling, change)
     }
     memory.budget.limit = try metadata.settings(in: beginRead()).memoryLimit
     return isDone
@@ -72,9 +73,9 @@ extension WriteSession {
     let id = record.id
     let limits = rules.limits
     let entries = try self.counters(of: id).entries
-    var isDone = true
-    if exceeds(limits, in: id) {
-      isDone = try removeExpired(in: id, limit: most) { $0.exceeds(limits, in: id) }
+    let isDone = try removeExpired(in: id, limit: most) { $0.exceeds(limits, in: id) }
+    // If the search has stopped at its limit, the next steps continue it before they evict entries that have not expired.
+    if isDone, exceeds(limits, in: id) {
       var request = RoomRequest(id: id, limits: limits, evictionsLeft: most)
       if let newest = try newestPosition(in: id) { request.skipped = [newest] }
       let removal = try evict(rules.eviction, request)
@@ -120,7 +121,7 @@ extension WriteSession {
   }
 
   fileprivate mutating func changeSettings(
-    _ change: (inout StoreSettings) -> Void
+    below ceiling: Int, _ change: (inout StoreSettings) -> Void
   ) throws(LarderError) -> LimitProgress {
     let most = LimitProgress.evictedPerStep
     var settings = try self.settings()
@@ -135,9 +136,9 @@ extension WriteSession {
     let entries = state.entries
     var isDone = try removeExpired(in: nil, limit: most) { $0.isStoreOver }
     try evictInTurn { session in
-      session.isStoreOver && entries &- session.state.entries < UInt64(most)
+      isDone && session.isStoreOver && entries &- session.state.entries < UInt64(most)
     }
-    let disk = try lowerDisk(wanted.disk, &isDone)
+    let disk = try lowerDisk(wanted.disk, below: ceiling, &isDone)
     let isOver = isStoreOver || disk != nil
     if isOver {
       let isOverride = settings.declared == before.declared
@@ -162,8 +163,10 @@ extension WriteSession {
   }
 
   /// Evicts until the pages in use fit into a data file of `limit` bytes without its reserve. If more steps are necessary,
-  /// returns a limit for the next step. Because removals need free pages, that limit may be a little above the file size.
-  private mutating func lowerDisk(_ limit: Int?, _ isDone: inout Bool) throws(LarderError) -> Int? {
+  /// returns a limit for the next step. Because removals need free pages, that limit may be above the file size, up to `ceiling`.
+  private mutating func lowerDisk(
+    _ limit: Int?, below ceiling: Int, _ isDone: inout Bool
+  ) throws(LarderError) -> Int? {
     guard let limit else { return nil }
     let usable = BatchPages.usable(of: limit, pageSize: engine.pageSize)
     guard usesMore(than: usable) else { return nil }
@@ -177,11 +180,12 @@ extension WriteSession {
     }
     isDone = try removeExpired(in: nil, limit: most) { $0.usesMore(than: usable) } && isDone
     try evictInTurn { session in
-      session.state.garbage == 0 && entries &- session.state.entries < UInt64(most)
+      isDone && session.state.garbage == 0 && entries &- session.state.entries < UInt64(most)
         && session.usesMore(than: usable)
     }
     if !usesMore(than: usable) { return nil }
-    return max(limit, size + max(0, BatchPages.perStep - available) * engine.pageSize)
+    let wanted = size + max(0, BatchPages.perStep - available) * engine.pageSize
+    return max(limit, size, min(wanted, ceiling))
   }
 }
 
