@@ -79,10 +79,12 @@ struct PageReclaimer {
       let step = try attemptOnce { batch in
         guard let disk = batch.session.budget.disk else { return (0, true) }
         let most = disk.usable(leaving: pages)
-        let before = batch.session.state.bytes
+        let (before, changes) = (batch.session.state, batch.session.transaction.changes)
         try batch.session.lowerUse(to: most, forBytes: 0, keeping: kept)
+        // Entries of cleared namespaces no longer count, but their removal is progress.
+        let reclaims = before.garbage > 0 && batch.session.transaction.changes > changes
         return (
-          Int(clamping: before &- batch.session.state.bytes),
+          max(Int(clamping: before.bytes &- batch.session.state.bytes), reclaims ? 1 : 0),
           !batch.session.usesMore(than: most)
         )
       }

@@ -48,12 +48,37 @@ extension WriteSession {
     }
   }
 
+  /// Whether the batch has the pages for a copy of a record. Counts a small record; `takePages` counts a large record.
   mutating func spend(_ recordCount: Int) -> Bool {
     guard let room = budget.disk else { return true }
-    guard hasPages(for: room.pages(ofRecord: recordCount) + BatchPages.branches)
+    guard hasPages(for: room.chunkPages(ofValue: recordCount) + BatchPages.branches)
     else { return false }
-    budget.disk?.spend(pages: room.pages(ofLargeRecord: recordCount), stored: recordCount)
+    let isLarge = room.pages(ofLargeRecord: recordCount) > 0
+    budget.disk?.spend(pages: 0, stored: isLarge ? 0 : recordCount)
     return true
+  }
+
+  /// Takes the pages for a copy of a large record with other attributes. Returns whether the value must be cut into chunks.
+  mutating func takePages(
+    forCopyOf entry: StoredEntry, recordCount: Int
+  ) throws(LarderError) -> Bool {
+    guard let room = budget.disk, !entry.isCut, entry.valueCount > engine.pageSize
+    else { return false }
+    let isCut = try needsChunks(value: entry.valueCount, recordCount: recordCount)
+    let own =
+      isCut ? room.chunkPages(ofValue: entry.valueCount) : room.pages(ofRecord: recordCount)
+    guard hasPages(for: own) else {
+      // `PageReclaimer` frees twice this number. If both copies never fit, no eviction helps.
+      if 2 * own + BatchPages.kept <= room.usable { budget.missingPages += own / 2 }
+      throw overdraw()
+    }
+    budget.disk?.spend(pages: own, stored: recordCount)
+    return isCut
+  }
+
+  private mutating func overdraw() -> LarderError {
+    budget.isOverdrawn = true
+    return transaction.fail(LarderError(.full, "no room is left on disk"))
   }
 
   /// The pages that an entry needs for a value in chunks or a large record. Throws if the data file can never have the room.
@@ -80,10 +105,7 @@ extension WriteSession {
       to: room.usable - needed, forBytes: weight.size,
       keeping: needed + BatchPages.branches + BatchPages.kept)
     budget.disk?.spend(pages: own, stored: weight.stored)
-    guard hasPages() else {
-      budget.isOverdrawn = true
-      throw transaction.fail(LarderError(.full, "no room is left on disk"))
-    }
+    guard hasPages() else { throw overdraw() }
     budget.missingPages = 0
   }
 

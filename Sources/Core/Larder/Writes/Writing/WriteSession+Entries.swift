@@ -99,8 +99,8 @@ extension WriteSession {
     }
   }
 
-  /// Edits the header and the fields of an entry, but neither its value nor its version. Returns false for a damaged record. Such
-  /// a record stays unchanged, because a new checksum would hide the damage.
+  /// Edits the header and the fields of an entry, but neither its value nor its version. Cuts a large value if LMDB has too few
+  /// consecutive pages. Returns false for a damaged record, which stays, because a new checksum would hide the damage.
   mutating func amend(
     _ entry: StoredEntry, as change: EntryChange = .amended,
     _ edit: (inout EntryHeader, inout EntryFields) -> Void
@@ -109,9 +109,13 @@ extension WriteSession {
     var (header, fields) = (entry.header, entry.fields)
     edit(&header, &fields)
     let payload = body.span.extracting(droppingFirst: Int(entry.header.fieldsCount))
+    let encoded = fields.encoded()
+    let count = EntryHeader.largestSize + encoded.count + payload.count
+    let isNewlyCut = try takePages(forCopyOf: entry, recordCount: count)
+    if isNewlyCut { header.flags.insert(.chunked) }
     let draft = Draft(
-      payload, for: key.span, at: entry.entryKey, header, fields, encoded: fields.encoded(),
-      keepingValueOf: entry)
+      payload, for: key.span, at: entry.entryKey, header, fields, encoded: encoded,
+      keepingValueOf: isNewlyCut ? nil : entry)
     try replace(entry, with: draft, as: change)
     return true
   }
