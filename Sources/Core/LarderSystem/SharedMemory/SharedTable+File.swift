@@ -42,7 +42,7 @@ extension SharedTable {
   /// After this call, the table accepts only a file with the current number of words.
   package func keepCount() { keptCount.store(view.count, ordering: .relaxed) }
 
-  /// Whether the file belongs to another store or format, or is not private to the store's owner. Throws if reading fails.
+  /// Whether the file belongs to another store or format. Throws if reading fails.
   package func isForeign() throws(SystemError) -> Bool {
     let file = try FileDescriptor(
       opening: path(format.file.rawValue), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
@@ -50,11 +50,10 @@ extension SharedTable {
     return try wordCount(in: file, status) == nil
   }
 
-  /// The number of words in the file; nil if this table does not accept the file.
+  /// The number of words in the file; nil if this table does not accept the header.
   private func wordCount(
     in file: borrowing FileDescriptor, _ status: stat
   ) throws(SystemError) -> Int? {
-    guard isOurs(status) else { return nil }
     let header = try file.contents(at: 0, count: format.header(count: 0).count)
     return format.count(header: header, size: Int(status.st_size))
   }
@@ -152,9 +151,9 @@ extension SharedTable {
         return unsafe find(writable: writable, tries: tries - 1)
       }
       let kept = keptCount.load(ordering: .relaxed)
-      guard let count = try wordCount(in: file, status), kept == 0 || kept == count else {
-        return nil
-      }
+      guard isOurs(status), let count = try wordCount(in: file, status),
+        kept == 0 || kept == count
+      else { return nil }
       // The missing blocks are allocated before the map is written: on a full disk, a write to a missing block raises SIGBUS.
       if writable, status.st_blocks * 512 < status.st_size {
         try file.allocate(Int(status.st_size))

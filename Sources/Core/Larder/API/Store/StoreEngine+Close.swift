@@ -43,6 +43,8 @@ extension StoreEngine {
     // Commits the accepted writes before anything is released.
     writes.queue.close(self)
     reader.buffer?.stop()
+    // If the store were opened again during an append of this process, that append would write over later records.
+    reader.buffer?.awaitAppend(atMost: environment.lockTimeout)
     changes.close()
     var isReleased = false
     do {

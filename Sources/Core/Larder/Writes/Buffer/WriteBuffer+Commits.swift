@@ -180,6 +180,8 @@ extension WriteBuffer {
     view.store(0, wide: BufferLayout.Place.tail)
     KillPoint.pass(11)
     save(terms, less: BufferCharge(), pages: 0, view)
+    // The logs may have had records of other data. The records of the new generation belong to the data of this process.
+    Self.save(origin, view)
     view.release(commit, to: BufferLayout.Place.base + state.base)
     KillPoint.pass(12)
     view.release(state.word, to: BufferLayout.Place.state)

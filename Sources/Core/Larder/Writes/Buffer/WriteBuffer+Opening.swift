@@ -23,12 +23,17 @@ extension WriteBuffer {
     var count = keepsSize ? nil : BufferLayout(bytes: bytes).count
     do throws(SystemError) {
       if table.openExisting() {
-        let isEmpty = !BufferState(word: table.view.acquire(BufferLayout.Place.state)).hasRecords
+        let state = BufferState(word: table.view.acquire(BufferLayout.Place.state))
         if keepsSize { count = table.view.count }
-        let fits = bytes > 0 && table.view.count == count
-        if fits || !isEmpty, keeps(table.view, origin, of: environment) { return }
-      } else if FileStatus.of(path(in: environment)) != nil, try !table.isForeign() {
-        // The file is kept. The opening then reports that the file cannot be mapped.
+        let isOpen = table.view.wide(BufferLayout.Place.isClosed) == 0
+        let fits = bytes > 0 && table.view.count == count && isOpen
+        if fits || state.hasRecords, !isForeign(state, to: origin, table.view, environment) {
+          return
+        }
+      } else if FileStatus.of(path(in: environment)) != nil, try !table.isForeign(),
+        (try? checkEmpty(in: environment.path)) == nil
+      {
+        // The file has records and is kept. The opening then reports that the file cannot be mapped.
         return
       }
       try FileStatus.remove(path(in: environment))
@@ -38,9 +43,7 @@ extension WriteBuffer {
     guard bytes > 0, let count else { return }
     let newest = environment.lastTransaction
     table.open(making: count) { view in
-      for (index, word) in origin.enumerated() {
-        view.store(word, wide: BufferLayout.Place.origin + index)
-      }
+      save(origin, view)
       view.store(1, wide: BufferLayout.Place.watched)
       view.store(1, wide: BufferLayout.Place.dependents)
       view.store(BufferState.first.word, wide: BufferLayout.Place.state)
@@ -76,7 +79,7 @@ extension WriteBuffer {
     if let word, BufferState(word: word).hasRecords { throw .occupied }
   }
 
-  private static func origin(of environment: Environment, _ options: Store.Options) -> [UInt64]? {
+  static func origin(of environment: Environment, _ options: Store.Options) -> [UInt64]? {
     guard let boot = try? options.hooks.boot ?? BootIdentity.current(),
       let data = FileStatus.of(environment.path + "/data.mdb")
     else { return nil }
@@ -84,46 +87,31 @@ extension WriteBuffer {
     return [boot.high, boot.low, file.device, file.inode]
   }
 
-  private static func isMade(for origin: [UInt64], _ view: borrowing SharedTable.View) -> Bool {
-    origin.indices.allSatisfy { view.wide(BufferLayout.Place.origin + $0) == origin[$0] }
+  static func save(_ origin: [UInt64], _ view: borrowing SharedTable.View) {
+    for (index, word) in origin.enumerated() {
+      view.store(word, wide: BufferLayout.Place.origin + index)
+    }
   }
 
-  /// The generation of the file's records if the records belong to other data than the data file now has; otherwise 0. Such
-  /// records remain if the data was changed and after that only read-only processes have opened the store.
-  static func foreignGeneration(
-    _ view: borrowing SharedTable.View, of environment: Environment, _ options: Store.Options
-  ) -> UInt64 {
-    let state = BufferState(word: view.acquire(BufferLayout.Place.state))
+  /// Whether the records belong to other data than the data file now has. Such records remain if the data was changed and after
+  /// that only read-only processes have opened the store.
+  static func isForeign(
+    _ state: BufferState, to origin: [UInt64], _ view: borrowing SharedTable.View,
+    _ environment: Environment
+  ) -> Bool {
     let base = view.acquire(BufferLayout.Place.base + state.base)
     let newest = environment.lastTransaction
     // The base is the number of a commit, and these numbers only increase. So a base above the last commit is of other data.
-    if base > newest { return state.generation }
-    // Every commit first turns or freezes the buffer, and only then may the base be one lower. Any other lower base is of other
-    // data, too, except if another process has just ended a commit.
-    if base < newest, !mayFollow(state, base, newest),
+    if base > newest { return true }
+    // Every commit first turns or freezes the buffer, and only then may the base be one lower: the last commit may be the commit
+    // of these records, whose process was killed. Any other lower base is of other data, too, except if another process has just
+    // ended a commit.
+    let mayFollow = (state.isFrozen || state.hasOlder) && base &+ 1 == newest
+    if base < newest, !mayFollow,
       BufferState(word: view.acquire(BufferLayout.Place.state)).epoch == state.epoch
     {
-      return state.generation
+      return true
     }
-    guard let origin = origin(of: environment, options) else { return 0 }
-    return isMade(for: origin, view) ? 0 : state.generation
-  }
-
-  /// Whether the records belong to the newest commit, or that commit already contains them.
-  private static func keeps(
-    _ view: borrowing SharedTable.View, _ origin: [UInt64], of environment: Environment
-  ) -> Bool {
-    let state = BufferState(word: view.acquire(BufferLayout.Place.state))
-    guard isMade(for: origin, view),
-      view.wide(BufferLayout.Place.isClosed) == 0 || state.hasRecords
-    else { return false }
-    let base = view.acquire(BufferLayout.Place.base + state.base)
-    let newest = environment.lastTransaction
-    return base == newest || mayFollow(state, base, newest)
-  }
-
-  /// Whether the commit `newest` may be the commit of these records, whose process was killed.
-  private static func mayFollow(_ state: BufferState, _ base: UInt64, _ newest: UInt64) -> Bool {
-    (state.isFrozen || state.hasOlder) && base &+ 1 == newest
+    return !origin.indices.allSatisfy { view.wide(BufferLayout.Place.origin + $0) == origin[$0] }
   }
 }

@@ -21,6 +21,8 @@ final class WriteBuffer: Sendable {
   private let mayAppend: Bool
   private let isStopped = Atomic(false)
   let isSuspended = Atomic(false)
+  /// The boot of the machine and the data file that this process uses.
+  let origin: [UInt64]
   /// The generation of records that did not belong to the data when this process opened the store; 0 if there were none.
   private let foreignGeneration: UInt64
   let commits = Atomic(0)
@@ -40,7 +42,8 @@ final class WriteBuffer: Sendable {
     guard FileStatus.of(Self.path(in: environment)) != nil else { return nil }
     let table = Self.table(of: environment, store)
     guard table.openExisting() || table.openForReading(),
-      let layout = BufferLayout(count: table.view.count)
+      let layout = BufferLayout(count: table.view.count),
+      let origin = Self.origin(of: environment, options)
     else { throw Self.unusable(Self.path(in: environment)) }
     table.keepCount()
     let slots = table.view.isWritable ? ProcessSlots.shared(in: environment.path) : nil
@@ -52,12 +55,15 @@ final class WriteBuffer: Sendable {
     self.table = table
     self.layout = layout
     self.lock = lock
+    self.origin = origin
     // The buffer has values in their stored form, but an append runs no transforms. So a store with transforms never appends.
     mayAppend =
       Self.wanted(by: options) > 0 && options.transforms.isEmpty && !options.readOnly
       && !options.allowsForeignOwner
     besideCommit = options.hooks.besideCommit
-    foreignGeneration = Self.foreignGeneration(table.view, of: environment, options)
+    let state = BufferState(word: table.view.acquire(BufferLayout.Place.state))
+    let isForeign = Self.isForeign(state, to: origin, table.view, environment)
+    foreignGeneration = isForeign ? state.generation : 0
     lock?.recover(table.view)
     _ = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) { index($0) }
   }
@@ -131,9 +137,9 @@ final class WriteBuffer: Sendable {
   func isForeign(_ state: BufferState) -> Bool { state.generation == foreignGeneration }
 
   /// Waits until a running append has ended. All later appends see what the caller changed before this call.
-  func awaitAppend() {
+  func awaitAppend(atMost timeout: Duration = appendTimeout) {
     let table = table
-    _ = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) { _ in }
+    _ = lock?.withLock(table.view, waitingAtMost: timeout) { _ in }
   }
 
   var hasRecords: Bool { state.hasRecords }
