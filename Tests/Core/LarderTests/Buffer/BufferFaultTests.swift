@@ -124,12 +124,13 @@ import Testing
     #expect(try reader.namespaces().map(\.name) == ["notes"])
     #expect(try reader.namespace("numbers-0").value(for: 1) as [UInt8]? == nil)
     #expect(try reader.namespace("notes").text("k") == "old")
-    // The next writer that opens the store begins a new generation of the buffer. The reader must read this generation.
-    let writer = try Store(at: path, options: BufferedStore.options())
-    for number in 0..<3 { try writer.namespace("notes").set("\(number)", for: "k") }
-    #expect(try reader.namespace("notes").text("k") == "2")
-    try writer.verifyAndClose()
+    // The next writer begins a new generation of the buffer. The reader and later processes must read this generation.
+    let last = try BufferedStore.leaveByKill(path)
+    #expect(try BufferedStore.number(at: last, in: reader) >= last)
     try reader.close()
+    let later = try Store(at: path, options: BufferedStore.options())
+    #expect(try BufferedStore.number(at: last, in: later) >= last)
+    try later.verifyAndClose()
   }
 
   @Test func `a record that was changed in the file is lost, and removes nothing`() throws {
@@ -149,21 +150,34 @@ import Testing
 
   @Test func `a damaged namespace loses no record of another namespace`() throws {
     try BufferedStore.with { store, notes in
-      let key = MetadataKey.namespace("damaged")
-      let sound = try store.write { batch in
-        try batch.set([1], for: "k", in: store.namespace("damaged"))
-        let sound = try batch.session.transaction.copy(of: key, in: .main)
-        try batch.session.transaction.put([1, 2, 3], for: key, in: .main)
-        return try #require(sound)
-      }
-      for _ in 0..<2 { try notes.set("data", for: "first") }
+      let damaged = store.namespace("damaged")
+      // The store and the damaged namespace are so large that a commit evicts ahead.
+      try store.declare(StoreLimits(entries: 1014))
+      try damaged.fill(0..<1000)
+      try notes.fill(0..<10)
+      let sound = try BufferedStore.damage(damaged)
       try notes.set("record", for: "k")
-      let buffer = try #require(store.engine.reader.buffer)
-      #expect(buffer.hasRecords)
+      let (buffer, key) = (store.engine.reader.buffer!, MetadataKey.namespace("damaged"))
       try store.write { try $0.session.transaction.put(sound, for: key, in: .main) }
       #expect(!buffer.hasRecords)
       let lost = try store.statistics().writeBuffer?.lost
-      #expect(try notes.text("k") == "record" && lost == 0)
+      #expect(try notes.text("k") == "record" && damaged.bytes("k") == [1] && lost == 1)
+    }
+  }
+
+  @Test func `a failed transaction after a killed commit sets no room`() throws {
+    try BufferedStore.with { store, _ in
+      let (buffer, environment) = (store.engine.reader.buffer!, store.engine.environment)
+      let table = buffer.table
+      try store.write { batch in
+        // Simulates that the process of the last commit was killed before the freeze ended.
+        let base = BufferLayout.Place.base + buffer.state.base
+        table.view.store(environment.lastTransaction - 1, wide: base)
+        var hold = BufferHold(buffer, without: LostRecords())
+        hold.note(batch.session)
+        hold.end(newest: environment.lastTransaction, in: environment, keepsFrozen: false)
+        #expect(BufferRoom(at: BufferLayout.Place.room, table.view).entries == 0)
+      }
     }
   }
 
@@ -199,15 +213,16 @@ import Testing
   }
 
   @Test func `a file that cannot be mapped refuses the opening, and keeps its entries`() throws {
-    try BufferedStore.leaveByKill(path)
+    try PeerProcess("pop-buffered", path, saying: "buffered").kill()
     // The store refuses a buffer file with a second hard link, because another user could change the file through that link.
     try FileManager.default.linkItem(atPath: path + "/buffer", toPath: directory.path + "/link")
-    #expect(
-      failure { try Store(at: path, options: BufferedStore.options(readOnly: true)).close() }
-        == .cannotOpen)
+    for readOnly in [true, false] {
+      let options = BufferedStore.options(readOnly: readOnly)
+      #expect(failure { try Store(at: path, options: options).close() } == .cannotOpen)
+    }
     try FileManager.default.removeItem(atPath: directory.path + "/link")
     let store = try Store(at: path, options: BufferedStore.options())
-    #expect(try store.namespace("numbers-0").count() >= 20)
+    #expect(try store.namespace("notes").text("popped") == "record")
     try store.verifyAndClose()
   }
 }

@@ -1,3 +1,4 @@
+import Synchronization
 import TestSupport
 import Testing
 
@@ -58,14 +59,17 @@ import Testing
     }
   }
 
-  @Test func `a limit holds at every moment`() throws {
-    try withStoreOnDisk(BufferedStore.options()) { store, notes in
-      try store.declare(Rules(limits: Limits(entries: 20)), for: "notes")
-      for number in 0..<200 {
-        try notes.set("\(number)", for: "key \(number)")
-        if number % 7 == 0 { #expect(try notes.count() <= 20) }
-        #expect(try notes.text("key \(number)") == "\(number)")
+  @Test func `a record that no commit can store does not prevent the making of room`() throws {
+    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
+      let damaged = store.namespace("damaged")
+      try notes.fill(0..<300, with: [UInt8](repeating: 1, count: 5000))
+      try damaged.fill(["first"])
+      let sound = try BufferedStore.damage(damaged)
+      store.engine.writes.pagesForBatches.store(1_000_000, ordering: .relaxed)
+      try store.write { batch in
+        try batch.session.transaction.put(sound, for: MetadataKey.namespace("damaged"), in: .main)
       }
+      #expect(try store.statistics().writeBuffer?.lost == 1)
     }
   }
 }

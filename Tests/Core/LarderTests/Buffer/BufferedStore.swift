@@ -1,4 +1,6 @@
-import Foundation
+import LMDB
+import LarderPeer
+import Synchronization
 import TestSupport
 import Testing
 
@@ -36,5 +38,29 @@ enum BufferedStore {
       writer.kill()
     }
     return writer.lines().compactMap { Int($0) }.last ?? 20
+  }
+
+  /// Damages the record of a namespace whose key `k` then has a record in the buffer. Returns the bytes of the sound record.
+  static func damage(_ namespace: Store.Namespace) throws -> [UInt8] {
+    let (store, key) = (namespace.store, MetadataKey.namespace(namespace.name))
+    // After this read, the writes to the namespace need not read the damaged record.
+    _ = try namespace.bytes("k")
+    let sound = try store.write { batch in
+      try batch.set([1], for: "k", in: namespace)
+      let sound = try batch.session.transaction.copy(of: key, in: .main)
+      try batch.session.transaction.put([1, 2, 3], for: key, in: .main)
+      return try #require(sound)
+    }
+    try namespace.set("record", for: "k")
+    #expect(store.engine.reader.buffer?.hasRecords == true)
+    // A process that opens the store now does not know the namespace.
+    store.engine.handle(for: namespace.name).known.withLock { $0 = nil }
+    return sound
+  }
+
+  /// The number that the store has under the key of the number `last`; 0 if there is none.
+  static func number(at last: Int, in store: Store) throws -> Int {
+    let value = try store.namespace("numbers-0").bytes(last % BufferedNumber.keys)
+    return value.flatMap { BufferedNumber.number($0) } ?? 0
   }
 }

@@ -11,6 +11,8 @@ struct BufferHold {
   private var limits: [NamespaceID: Limits] = [:]
   private var isDamaged = false
   private var terms = BufferTerms()
+  /// The number of the transaction that has set `terms`.
+  private var noted: UInt64 = 0
   private let lost: LostRecords
 
   init(_ buffer: WriteBuffer?, without lost: LostRecords) {
@@ -73,10 +75,8 @@ struct BufferHold {
         counters.next = max(counters.next, namespace.next)
         counters.removals = counters.removals + namespace.removals
       }
-      do throws(LarderError) { limits[id] = try session.namespace(of: id)?.rules.limits } catch {
-        // The record of the namespace is damaged. So the room of the namespace is not counted again.
-        guard error.code == .damaged else { throw error }
-      }
+      // If the record of the namespace is damaged, the room of the namespace is not counted again.
+      limits[id] = try session.namespaces().first { $0.id == id }?.rules.limits
     }
     isDamaged = isDamaged || contents.isDamaged
     for time in contents.times {
@@ -98,7 +98,7 @@ struct BufferHold {
   }
 
   mutating func note(_ session: borrowing WriteSession) {
-    terms = session.bufferTerms
+    (terms, noted) = (session.bufferTerms, session.transaction.id)
     for (id, limits) in limits {
       let counters = session.ledger[id]
       terms.namespaces[id] = (counters.next, BufferRoom(limits, used: counters.usage))
@@ -111,6 +111,8 @@ struct BufferHold {
   func end(newest: UInt64, in environment: Environment, keepsFrozen: Bool) {
     guard let buffer else { return }
     let count = stored.reduce(0) { $0 + lost.count(in: buffer, $1) }
+    // After a rollback `newest` may be the commit of a killed process. This process has not counted the room of that commit.
+    let terms = newest == noted ? terms : BufferTerms()
     if buffer.end(newest: newest, in: environment, terms, keepsFrozen: keepsFrozen) {
       buffer.countLost(count)
     }

@@ -36,7 +36,8 @@ extension WriteSession {
     guard hasPages(for: BatchPages.forCleanup) else { return }
     for id in Set(ledger.changedNamespaces).union(crowded.map { [$0] } ?? []) {
       try load(id)
-      guard ledger[id].entries >= Limits.leastEvictedAhead, let namespace = try namespace(of: id)
+      guard ledger[id].entries >= Limits.leastEvictedAhead,
+        let namespace = try namespaces().first(where: { $0.id == id })
       else { continue }
       _ = try lower(namespace, to: namespace.rules.limits.ahead)
     }

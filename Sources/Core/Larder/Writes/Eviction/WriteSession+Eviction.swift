@@ -92,7 +92,7 @@ extension WriteSession {
     }
   }
 
-  /// O(namespaces), but O(1) if this process has called the function after the last change of a namespace.
+  /// The undamaged namespaces. O(1) if this process called the function after the last change of a namespace, else O(namespaces).
   mutating func namespaces() throws(LarderError) -> [KnownNamespace] {
     let generation = state.generation
     let known = engine.writes.fairShare.withLock {
@@ -101,7 +101,11 @@ extension WriteSession {
     if let known { return known }
     var namespaces: [KnownNamespace] = []
     for name in try namespaceNames() {
-      if let found = try namespace(name) { namespaces.append(found) }
+      do throws(LarderError) {
+        if let found = try namespace(name) { namespaces.append(found) }
+      } catch {
+        guard error.code == .damaged else { throw error }
+      }
     }
     if ledger.hasCommittedGeneration {
       engine.writes.fairShare.withLock { $0.remember(namespaces, at: generation) }

@@ -112,11 +112,14 @@ struct PageReclaimer {
 
   /// Runs `body` in a transaction. Nil if the transaction had too few pages.
   private func attemptOnce<Result>(_ body: (inout WriteBatch) throws -> Result) throws -> Result? {
+    var lost = LostRecords()
     while true {
       do {
-        return try engine.attempt(.standard, body)
+        return try engine.attempt(.standard, without: lost, body)
       } catch RolledBack.fileLimitChanged(let limit) {
         engine.environment.setFileLimit(limit)
+      } catch RolledBack.recordUnstorable(let offset, let generation) {
+        lost.insert(offset, of: generation)
       } catch is RolledBack { return nil }
     }
   }
