@@ -102,6 +102,10 @@ public struct Store: Sendable {
     engine.access.open(writable: !isReadOnly, in: engine.clock.coarseMinute)
     if !isReadOnly {
       engine.isWritable.store(true, ordering: .relaxed)
+      // A killed process may have left records, which this process commits in time, like its own records.
+      if engine.reader.buffer?.hasRecords == true, engine.scheduleSettling() {
+        engine.settleInTime()
+      }
       if let limits = options.limits { try declare(limits) }
     }
   }
