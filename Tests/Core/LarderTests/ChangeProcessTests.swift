@@ -139,6 +139,24 @@ import Testing
     }
   }
 
+  @Test func `a deleted file hides no change from subscribers`() throws {
+    let machine = Machine()
+    try withStoreOnDisk(machine.options) { store, notes in
+      let (changes, feed) = (store.changes(), store.engine.changes)
+      let file = store.path + "/changes"
+      try FileManager.default.removeItem(atPath: file)
+      let watcher = try PeerProcess("watch", store.path, saying: "watching")
+      try notes.set("v", for: "k")
+      #expect(feed.ring.words.isInPlace && feed.ring.position.head > 0)
+      watcher.kill()
+      try FileManager.default.removeItem(atPath: file)
+      machine.advance(Int64(ChangeLease.renewal))
+      _ = feed.poll(after: nil)
+      #expect(feed.ring.words.isInPlace && feed.ring.position.gaps == 1)
+      withExtendedLifetime(changes) {}
+    }
+  }
+
   @Test func `a watcher whose lease ended learns that it may have missed something`() async throws {
     let machine = Machine()
     let directory = TemporaryDirectory()

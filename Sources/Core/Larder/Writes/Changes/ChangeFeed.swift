@@ -53,7 +53,7 @@ final class ChangeFeed: Sendable {
   /// Collects the changes of a batch, inside the write transaction `transaction`. Nil if there is no file or no subscription.
   func notes(for transaction: UInt64, in store: StoreState) -> PendingChanges? {
     if store.watched == 0 { return nil }
-    if !ring.isUsable {
+    if !ring.words.openExisting() {
       let now = now
       if now < nextOpening.load(ordering: .relaxed) { return nil }
       guard ring.open() else {
@@ -92,7 +92,7 @@ final class ChangeFeed: Sendable {
 
   /// Records that the ring lacks the committed changes of a batch, because the subscription began during the batch.
   func recordGap() {
-    guard ring.isUsable, isWatched else { return }
+    guard ring.words.openExisting(), isWatched else { return }
     ring.addGap()
     sleepers.resume()
   }
@@ -206,8 +206,8 @@ final class ChangeFeed: Sendable {
       return
     }
     let isDue = now + ChangeLease.length >= lease.end + ChangeLease.renewal
-    // If a larger ring could not be mapped when it replaced the ring, this process still reads the old file.
-    if isDue { ring.words.openExisting() }
+    // The file was deleted or replaced, or a larger ring could not be mapped. The new file may lack changes of the old file.
+    if isDue, ring.isUsable, !ring.words.isInPlace, ring.open() { ring.addGap() }
     // Writers check only the ring's `watchedUntil`, which may be lost when a larger ring replaces the ring. So check both.
     let isLive =
       ChangeLease.isLive(lease.end, at: now) && ChangeLease.isLive(ring.watchedUntil, at: now)

@@ -39,11 +39,11 @@ public struct Change: Sendable, Hashable {
   public var sizeAfter: Int?
   /// The expiry of a set or touched entry after the change. Nil if the entry never expires, and for other changes.
   package var expires: Timestamp?
-  /// The time when the batch of the change began, by the clock of its store.
+  /// The time when the commit of the change began, by the clock of its store.
   public var time: Timestamp?
   /// The number of the commit that made the change visible.
   public var transaction: UInt64?
-  /// The id of the process that made the change.
+  /// The id of the process that committed the change. Another process may have written the entry into the write buffer.
   public var process: Int?
 
   static let longestKey = 64
