@@ -15,35 +15,43 @@ package final class ProcessSlots: Sendable {
   private static let all = Mutex<[FileIdentity: Known]>([:])
 
   /// The file is closed in a forked child, because the child does not inherit the lock.
-  private let file = ForkGuard()
+  private let file: ForkGuard
   let own: Int
 
-  private init?(_ file: consuming FileDescriptor) {
+  private init?(_ file: consuming FileDescriptor, in guarded: ForkGuard) {
     let descriptor = file.number
     guard
       let free = (1...Self.most).first(where: { larder_set_lock(descriptor, off_t($0), true) == 0 })
     else { return nil }
     own = free
-    _ = self.file.adopt(file)
+    self.file = guarded
+    _ = guarded.adopt(file)
   }
 
   /// The object for `directory`; nil if the file cannot be opened, or if all numbers are taken.
   package static func shared(in directory: String) -> ProcessSlots? {
     let path = directory + "/" + name
-    return all.withLock { all in
-      if let status = FileStatus.of(path), let known = all[FileIdentity(status)]?.slots,
-        !known.file.isForked
-      {
-        return known
+    // No thread forks meanwhile, so a child never finds `all` locked. Fork guards use the lock of the process table, too. So the
+    // new guard is made before, and `living` keeps the others.
+    let guarded = ForkGuard()
+    let found = ProcessTable.exclusively {
+      all.withLock { all -> (slots: ProcessSlots?, living: [ProcessSlots]) in
+        let living = all.values.compactMap(\.slots)
+        if let status = FileStatus.of(path), let known = all[FileIdentity(status)]?.slots,
+          !known.file.isForked
+        {
+          return (known, living)
+        }
+        all = all.filter { $1.slots != nil }
+        guard let file = try? FileDescriptor(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW),
+          let status = file.status
+        else { return (nil, living) }
+        guard let slots = ProcessSlots(file, in: guarded) else { return (nil, living) }
+        all[FileIdentity(status)] = Known(slots: slots)
+        return (slots, living)
       }
-      all = all.filter { $1.slots != nil }
-      guard let file = try? FileDescriptor(opening: path, O_RDWR | O_CREAT | O_NOFOLLOW),
-        let status = file.status
-      else { return nil }
-      guard let slots = ProcessSlots(file) else { return nil }
-      all[FileIdentity(status)] = Known(slots: slots)
-      return slots
     }
+    return found.slots
   }
 
   /// Whether the file is still in `directory`. If not, another process may get the number of this process.
