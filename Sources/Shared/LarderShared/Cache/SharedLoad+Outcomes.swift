@@ -74,7 +74,8 @@ extension SharedLoad {
   ) -> Loaded<Value> {
     var attributes = answer.attributes
     attributes.metadata = stamp.bytes
-    attributes.copy = CopyTerms(origin: origin, error: error, mayStore: mayStore)
+    attributes.copy = CopyTerms(
+      origin: origin, error: error, overtaken: error == nil ? Overtaken() : nil, mayStore: mayStore)
     return answer.value.map { .value($0, attributes) } ?? .absent(attributes)
   }
 }

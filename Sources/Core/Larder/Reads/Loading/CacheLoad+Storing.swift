@@ -84,19 +84,21 @@ extension CacheLoad {
     let end: Timestamp? = if case .at(let time) = attributes.expires { time } else { nil }
     let write = LoadWrite(base: base, size: size, end: end, links: links, engine: engine) {
       [cache, key, moment = turn.moment] batch in
+      let isNewest = try batch.isNewest(moment, key, in: cache.name, attributes)
+      let isSame = try isForced || batch.isSameNamespace(base, cache.name)
       if let copy = attributes.copy {
-        guard try batch.isSameNamespace(base, cache.name), try copy.mayStore(&batch) else {
-          return nil
-        }
+        guard try copy.mayStore(&batch) else { return nil }
+        // Without a known moment, a second load could not store its value either.
+        if !isNewest || !isSame, moment.isKnown, let error = copy.overtaken { throw error }
       } else if !isForced {
         // An evicted entry counts as unchanged, so the outcome may be stored.
-        guard try batch.isSameNamespace(base, cache.name),
+        guard
           try batch.session.living(key.span, in: cache.name).map({
             $0.header.version == base.version
           }) ?? true
         else { return nil }
       }
-      guard try batch.isNewest(moment, key, in: cache.name, attributes) else { return nil }
+      guard isNewest, isSame else { return nil }
       return try body(&batch)
     }
     return LoadedValue(result: result, write: write)

@@ -8,16 +8,19 @@ package struct CopyTerms: Sendable {
   package var origin: Origin
   /// The error in the result, for example because the shared tier cannot be reached.
   package var error: (any Error)?
+  /// The error of the write if the namespace, the key or a tag was removed during the load; nil if the write then does nothing.
+  package var overtaken: (any Error)?
   /// Decides in the storing transaction whether to store the value. Without a `CopyTerms`, a loaded value is stored only if no
   /// other version was written during the load.
   package var mayStore: @Sendable (inout WriteBatch) throws -> Bool
 
   package init(
-    origin: Origin, error: (any Error)? = nil,
+    origin: Origin, error: (any Error)?, overtaken: (any Error)?,
     mayStore: @escaping @Sendable (inout WriteBatch) throws -> Bool
   ) {
     self.origin = origin
     self.error = error
+    self.overtaken = overtaken
     self.mayStore = mayStore
   }
 }
