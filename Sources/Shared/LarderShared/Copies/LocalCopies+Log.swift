@@ -65,8 +65,10 @@ extension LocalCopies {
     _ application: String, insteadOf known: UInt64?, at newest: () async throws -> LogRecord
   ) async throws -> LocalState.Progress? {
     recent.revokeTrust()
+    // If the progress was lost, a random number differs from the lost number, which tickets may still have.
     var progress = LocalState.Progress(
-      application: application, epoch: (known ?? 0) &+ 1, position: .zero, digest: 0)
+      application: application, epoch: (known ?? .random(in: 0 ... .max)) &+ 1, position: .zero,
+      digest: 0)
     // After this commit no process can store a value of the old history any more, because the value's ticket is invalid.
     let isFirst = try await store.commit { [self, progress] batch in
       guard try state.progress(in: &batch)?.epoch == known else { return false }
@@ -79,11 +81,16 @@ extension LocalCopies {
     let noted = recent.changes
     let record = try await newest()
     (progress.position, progress.digest) = (record.position, record.digest)
+    // A namespace whose first copy shares this transaction is missing in `namespaces()`. So the next transaction clears them all.
+    try await store.commit { [self, progress] batch in
+      if try state.progress(in: &batch)?.epoch == progress.epoch {
+        recent.replace(noted, with: progress.position)
+      }
+    }
     return try await store.commit { [self, progress] batch -> LocalState.Progress? in
       guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
       for name in try state.namespaces() { _ = try batch.clear(store.namespace(name)) }
       try state.set(progress, in: &batch)
-      recent.replace(noted, with: progress.position)
       recent.publish(applied: progress.position, head: progress.position)
       return progress
     }

@@ -20,7 +20,9 @@ struct Outbox: Sendable {
   func count() throws(LarderError) -> Int { try waiting.count() }
 
   func add(_ subject: LogRecord.Subject, in batch: inout WriteBatch) throws {
-    let number = try state.queued(in: &batch) &+ 1
+    // If the record of the number is lost, the last removal has the number.
+    let last = try waiting.lastKeys(prefix: [], before: nil, atMost: 1).first ?? []
+    let number = max(try state.queued(in: &batch), UInt64(bigEndianBytes: last)) &+ 1
     var key: [UInt8] = []
     key.append(bigEndian: number)
     try state.put(Self.encoded(subject), for: key, of: waiting, in: &batch)

@@ -93,9 +93,9 @@ struct LogReader: Sendable {
       try await tier.newestRecord()
     }
     if let begun { return begun }
-    // Another process has already begun with a new history, so this process continues with that history.
-    guard let present = try copies.state.progress() else { throw CancellationError() }
-    return present
+    // Another process has already begun with a new history, or the progress was lost.
+    if let present = try copies.state.progress() { return present }
+    return try await begin(insteadOf: nil)
   }
 
   private func sendRemovals(_ lease: inout UInt64?) async throws {

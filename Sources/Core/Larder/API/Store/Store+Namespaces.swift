@@ -62,9 +62,11 @@ extension Store {
     ) { $0.overrides = overrides }
   }
 
-  /// Empties every namespace in one commit; see ``Store/Namespace/clear()``.
+  /// Empties every namespace in one commit; see ``Store/Namespace/clear()``. Keeps the removals that wait for a shared tier.
   @discardableResult
-  public func clear() throws(LarderError) -> RemovalResult { try clear { _ in true } }
+  public func clear() throws(LarderError) -> RemovalResult {
+    try clear { !["shared-tier", "shared-outbox"].contains($0) }
+  }
 
   /// Empties the namespaces whose names pass `isMeant`, in one commit. No load that began before this commit stores a value.
   package func clear(where isMeant: (String) -> Bool) throws(LarderError) -> RemovalResult {
