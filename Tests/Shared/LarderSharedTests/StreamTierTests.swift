@@ -9,9 +9,14 @@ import Testing
 @Suite struct StreamTierTests {
   private struct Replies: CommandSender {
     var replies: [String: Reply]
+    var time: ManualClock?
 
     func send(_ command: Command) async throws(LarderError) -> Reply {
-      replies[String(decoding: command.words[0], as: UTF8.self)] ?? .failure("ERR unknown")
+      let name = String(decoding: command.words[0], as: UTF8.self)
+      if name == "TIME", let seconds = time.map({ "\($0.now.milliseconds / 1000)" }) {
+        return .list([.bytes(Array(seconds.utf8)), .bytes(Array("0".utf8))])
+      }
+      return replies[name] ?? .failure("ERR unknown")
     }
   }
 
@@ -40,6 +45,19 @@ import Testing
     }
     let old = try await fetch(stamp: stamp, head: "7-1 0", second: 8)
     #expect(try #require(old).age > Frame.longest)
+  }
+
+  @Test func afterASuspensionTheServersClockIsReadAgain() async throws {
+    let clock = ManualClock()
+    let stamp = ValueStamp(version: .zero, written: UInt64(clock.now.milliseconds) * 1000)
+    let sender = Replies(
+      replies: ["MGET": .list([.bytes(stamp.bytes), .bytes(Array("7-1 0".utf8)), .null])],
+      time: clock)
+    let tier = try StreamTier(sender, application: "test", clock: clock)
+    #expect(try await tier.fetch(key, tags: [])?.age == .zero)
+    // On a suspended machine, only the wall clock runs.
+    clock.set(to: clock.now.advanced(by: .hours(2)))
+    #expect(try await tier.fetch(key, tags: [])?.age == .hours(2))
   }
 
   @Test(arguments: [Reply.null, .list([.list([.bytes([1]), .list([])])])])

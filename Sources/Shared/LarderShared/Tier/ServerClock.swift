@@ -9,7 +9,7 @@ final class ServerClock: Sendable {
   static let lifetime = Duration.seconds(10)
 
   private let clock: any LarderClock
-  private let sample = Mutex<(ahead: Duration, asked: Duration)?>(nil)
+  private let sample = Mutex<(ahead: Duration, asked: Duration, wall: Timestamp)?>(nil)
 
   init(_ clock: any LarderClock) { self.clock = clock }
 
@@ -17,8 +17,11 @@ final class ServerClock: Sendable {
   func now(
     asking sender: any CommandSender, timeout: Duration
   ) async throws(LarderError) -> UInt64 {
-    let start = clock.monotonic
-    if let sample = sample.withLock({ $0 }), start - sample.asked < Self.lifetime {
+    let (start, wall) = (clock.monotonic, clock.now)
+    // While the machine is suspended, only the wall clock runs. So the sample is also too old if the wall clock is ahead.
+    if let sample = sample.withLock({ $0 }), start - sample.asked < Self.lifetime,
+      sample.wall.duration(to: wall) - (start - sample.asked) < .seconds(1)
+    {
       return (start + sample.ahead).wholeMicroseconds
     }
     let reply = try await sender.send(Command([Array("TIME".utf8)], timeout: timeout))
@@ -27,7 +30,7 @@ final class ServerClock: Sendable {
       let micros = Self.number(parts[1], below: 1_000_000)
     else { throw LarderError(unexpected: reply, to: "TIME", mayHaveChanged: false) }
     let time = Duration.seconds(seconds) + .microseconds(micros)
-    sample.withLock { $0 = (time - (start + (end - start) / 2), start) }
+    sample.withLock { $0 = (time - (start + (end - start) / 2), start, wall) }
     return time.wholeMicroseconds
   }
 
