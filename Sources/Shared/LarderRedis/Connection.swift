@@ -13,7 +13,7 @@
     /// The most commands that wait for their replies; further commands are refused.
     static let mostUnanswered = 10_000
     private static let connectTimeout = TimeAmount.seconds(2)
-    /// If the oldest command waits for its reply longer than this time, the connection is closed.
+    /// If the server sends nothing for this time, and not before the deadline of the oldest command, the connection is closed.
     static let longestSilence = TimeAmount.seconds(2)
 
     private let channel: any Channel
@@ -101,13 +101,14 @@
                 .unanswered, "the server did not answer within \(command.timeout)",
                 hint: "check the server's load, or allow more time")))
         }
-        let waiting = ReplyHandler.Waiting(reply: reply, sent: .now()) { [self] in
+        let end = max(deadline, NIODeadline.now() + Self.longestSilence)
+        let waiting = ReplyHandler.Waiting(reply: reply, deadline: end) { [self] in
           timer.cancel()
           unanswered.wrappingSubtract(1, ordering: .relaxed)
         }
         if asking {
           let word = Command([Array("ASKING".utf8)], timeout: command.timeout)
-          let ignored = ReplyHandler.Waiting(reply: PendingReply(), sent: .now(), finish: {})
+          let ignored = ReplyHandler.Waiting(reply: PendingReply(), deadline: end, finish: {})
           channel.write(ReplyHandler.Outgoing(bytes: word.encoded, waiting: ignored), promise: nil)
         }
         channel.writeAndFlush(

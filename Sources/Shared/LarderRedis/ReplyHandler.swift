@@ -17,7 +17,7 @@
     /// A command that was sent and has no reply yet. The command keeps its place, even if its caller does not wait any more.
     struct Waiting: Sendable {
       var reply: PendingReply
-      var sent: NIODeadline
+      var deadline: NIODeadline
       /// Called once, when the command's place is free.
       var finish: @Sendable () -> Void
     }
@@ -25,6 +25,7 @@
     private var parser = RESPParser()
     private var waiting = CircularBuffer<Waiting>()
     private var watch: RepeatedTask?
+    private var lastRead = NIODeadline.now()
 
     func handlerAdded(context: ChannelHandlerContext) {
       if context.channel.isActive { startWatch(context) }
@@ -44,7 +45,7 @@
       ) { _ in
         let (handler, context) = bound.value
         guard let oldest = handler.waiting.first,
-          NIODeadline.now() - oldest.sent > Connection.longestSilence
+          NIODeadline.now() > max(oldest.deadline, handler.lastRead + Connection.longestSilence)
         else { return }
         context.close(promise: nil)
       }
@@ -58,6 +59,7 @@
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+      lastRead = .now()
       parser.append(unwrapInboundIn(data).readableBytesView)
       do {
         while let reply = try parser.next() {
