@@ -41,7 +41,6 @@
     func fail(_ error: any Error) {
       if isEnded.load(ordering: .relaxed) { return }
       fail(type: (error as? LarderError)?.code.rawValue ?? String(reflecting: type(of: error)))
-      span.recordError(error)
       end()
     }
 

@@ -12,6 +12,7 @@ final class BulkLoad<Value: Sendable>: Sendable {
     let load: CacheLoad<Value>
     let running: InFlight
     let turn: CacheLoad<Value>.Turn
+    let isRefresh: Bool
   }
 
   private struct State {
@@ -33,10 +34,10 @@ final class BulkLoad<Value: Sendable>: Sendable {
     _ = LoadDependencies.add(from: running, to: self)
     do {
       let turn = try load.takeTurn(running, waits: !isNested)
-      guard turn.awaited != nil else { return take(load, running, turn) }
+      guard turn.awaited != nil else { return take(load, running, turn, priority) }
       running.start(priority: priority) { [self] in
         do {
-          take(load, running, try await load.awaitTurn(running, after: turn))
+          take(load, running, try await load.awaitTurn(running, after: turn), priority)
         } catch {
           complete(load, running, .failure(error))
         }
@@ -46,12 +47,16 @@ final class BulkLoad<Value: Sendable>: Sendable {
     }
   }
 
-  private func take(_ load: CacheLoad<Value>, _ running: InFlight, _ turn: CacheLoad<Value>.Turn) {
+  private func take(
+    _ load: CacheLoad<Value>, _ running: InFlight, _ turn: CacheLoad<Value>.Turn,
+    _ priority: TaskPriority?
+  ) {
     if turn.isAnswered {
       let result = load.cache.result(turn.lookup)
       return complete(load, running, .success(LoadedValue(result: result)))
     }
-    state.withLock { $0.waiting.append(Member(load: load, running: running, turn: turn)) }
+    let member = Member(load: load, running: running, turn: turn, isRefresh: priority != nil)
+    state.withLock { $0.waiting.append(member) }
     callNext()
   }
 
@@ -95,7 +100,9 @@ final class BulkLoad<Value: Sendable>: Sendable {
     let outcomes: Result<[Key: Loaded<Value>], any Error>
     do {
       let cache = members[0].load.cache
-      let observed = ObservedLoad(namespace: cache.name, keys: members.count)
+      let observed = ObservedLoad(
+        namespace: cache.name, keys: members.count > 1 ? members.count : nil,
+        isRefresh: members.allSatisfy(\.isRefresh))
       let answers = try await LoadDependencies.$running.withValue(self) {
         try await cache.namespace.engine.observed(observed) {
           try await source(members.map { (Key($0.load.key), $0.turn.lookup.cachedValue) })
