@@ -87,22 +87,29 @@ public final class StoreMonitor: Sendable {
   /// - Returns: whether the store is open. If the store is closed, nothing is reported.
   @discardableResult
   public func lookOnce() -> Bool {
-    last.withLock { last in
+    var metrics: [Metric]?
+    var events: [MonitoringEvent] = []
+    let isOpen = last.withLock { last in
       do throws(LarderError) {
         let now = Observation(statistics: try store.statistics(), health: try store.health())
-        report.metrics(MetricList(now.statistics, now.health, store: name).all)
-        for event in now.events(since: last.observation) { report.event(event) }
+        metrics = MetricList(now.statistics, now.health, store: name).all
+        events = now.events(since: last.observation)
         last = Look(observation: now)
       } catch {
         if error.code == .closed { return false }
         if !last.isUnreadable {
-          report.event(
-            MonitoringEvent("unreadable", .error, "the statistics cannot be read: \(error.code)"))
+          events = [
+            MonitoringEvent("unreadable", .error, "the statistics cannot be read: \(error.code)")
+          ]
         }
         last.isUnreadable = true
       }
       return true
     }
+    // A closure of the report may look again, so the lock is free.
+    if let metrics { report.metrics(metrics) }
+    for event in events { report.event(event) }
+    return isOpen
   }
 }
 

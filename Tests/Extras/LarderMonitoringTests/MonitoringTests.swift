@@ -105,7 +105,10 @@ import Testing
   @Test func `what goes wrong is reported once, and again when it happens again`() throws {
     try withTemporaryStore { store, _ in
       let reports = Reports()
-      let monitor = StoreMonitor(of: store, report: reports.report)
+      let again = Mutex<StoreMonitor?>(nil)
+      let looks = StoreMonitor.Report(event: { _ in again.withLock { $0 }?.lookOnce() })
+      let monitor = StoreMonitor(of: store, report: reports.report.and(looks))
+      again.withLock { $0 = monitor }
       let cache = store.cache(of: Int.self, in: "numbers", rules: Rules(limits: Limits(entries: 2)))
       try store.declare(StoreLimits(entries: 2))
       try cache.set(1, for: 1)
@@ -127,6 +130,7 @@ import Testing
       try store.resetStatistics()
       monitor.lookOnce()
       #expect(reports.takeEvents() == [])
+      again.withLock { $0 = nil }
     }
   }
 
