@@ -2,8 +2,9 @@ public import Larder
 
 /// Encodes values as CBOR (RFC 8949). CBOR is shorter than JSON, keeps numbers exact, and holds `Data` as bytes.
 ///
-/// Properties are written in the order of their names, so equal values without a `Set` have equal bytes. Other programs can
-/// read these bytes: maps with text as keys, arrays, integers, floats, text, byte strings, true, false and null.
+/// Properties are written in the order of their names, so equal values have equal bytes, except values with a `Set`, or with a
+/// dictionary whose keys are neither strings nor integers. Other programs can read these bytes: maps with text as keys, arrays,
+/// integers, floats, text, byte strings, true, false and null.
 public struct CBORCodec<Value: Codable & Sendable>: Codec, Equatable {
   /// Whether every value is decoded as it was encoded. The caller of the initializer states this property.
   public let isLossless: Bool
@@ -20,7 +21,7 @@ public struct CBORCodec<Value: Codable & Sendable>: Codec, Equatable {
     let node = CBORNode()
     try CBOREncoder(node: node, codingPath: []).encode(value)
     var bytes: [UInt8] = []
-    node.append(to: &bytes)
+    try node.append(to: &bytes)
     return bytes
   }
 

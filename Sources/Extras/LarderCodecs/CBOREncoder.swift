@@ -20,18 +20,19 @@ final class CBORNode {
   var members: [String: CBORNode] = [:]
 
   /// Appends the item. If the value has encoded nothing, appends an empty map, as for a type without properties.
-  func append(to bytes: inout [UInt8]) {
+  func append(to bytes: inout [UInt8], depth: Int = 0) throws {
+    guard depth <= CBORValue.deepest else { throw CBORValue.tooDeep(self, []) }
     switch content {
     case .none: bytes.append(0xA0)
     case .scalar(let value): value.append(to: &bytes)
     case .array:
       Self.append(head: 4, UInt64(elements.count), to: &bytes)
-      for node in elements { node.append(to: &bytes) }
+      for node in elements { try node.append(to: &bytes, depth: depth + 1) }
     case .map:
       Self.append(head: 5, UInt64(members.count), to: &bytes)
       for (key, node) in members.sorted(by: { $0.key < $1.key }) {
         CBORValue.text(key).append(to: &bytes)
-        node.append(to: &bytes)
+        try node.append(to: &bytes, depth: depth + 1)
       }
     }
   }
@@ -75,6 +76,11 @@ extension CBORValue {
       bytes.append(0xFB)
       bytes.append(bigEndian: number.bitPattern)
     }
+  }
+
+  fileprivate static func tooDeep(_ value: Any, _ path: [any CodingKey]) -> EncodingError {
+    .invalidValue(
+      value, .init(codingPath: path, debugDescription: "nested deeper than \(deepest)"))
   }
 
   fileprivate init(_ number: some FixedWidthInteger) {
@@ -136,10 +142,7 @@ struct CBOREncoder: Encoder, SingleValueEncodingContainer {
     case let value as any CBORInteger: node.content = .scalar(value.cbor)
     default:
       guard codingPath.count < CBORValue.deepest else {
-        throw EncodingError.invalidValue(
-          value,
-          .init(
-            codingPath: codingPath, debugDescription: "nested deeper than \(CBORValue.deepest)"))
+        throw CBORValue.tooDeep(value, codingPath)
       }
       try value.encode(to: self)
     }

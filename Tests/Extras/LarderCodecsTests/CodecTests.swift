@@ -114,6 +114,12 @@ import Testing
         try container.encode(items)
       }
     }
+    struct Boxes: Codable {
+      func encode(to encoder: any Encoder) throws {
+        var box = encoder.unkeyedContainer()
+        for _ in 0..<600 { box = box.nestedUnkeyedContainer() }
+      }
+    }
     let codec = CBORCodec<List>()
     let fits = [UInt8](repeating: 0x81, count: CBORValue.deepest) + [0x80]
     _ = try codec.decode(fits.span)
@@ -123,6 +129,7 @@ import Testing
     }
     _ = try codec.encode(List(depth: 500))
     #expect(throws: EncodingError.self) { try codec.encode(List(depth: 600)) }
+    #expect(throws: EncodingError.self) { try CBORCodec<Boxes>().encode(Boxes()) }
   }
 
   @Test func `no damage to CBOR is more than an error`() throws {
