@@ -60,7 +60,12 @@
       }
       var dictionary: Zstd.Dictionary?
       if parameters.count == 4 {
-        dictionary = try self.dictionary(parameters.halfWord(at: 0), context)
+        do {
+          dictionary = try self.dictionary(parameters.halfWord(at: 0), context)
+        } catch let error as LarderError where error.code != .damaged {
+          // Another error would count as damage of the value, and a later write would replace the intact value.
+          throw LarderError(.unreadable, "the dictionary of a value cannot be read: \(error)")
+        }
         if dictionary == nil { throw Zstd.Failure("its dictionary is gone") }
       }
       return try Zstd.decompress(bytes, size: size, with: dictionary)
@@ -103,7 +108,7 @@
 
     /// Makes a dictionary from the values of a namespace, for later values of this namespace. Stored values do not change.
     ///
-    /// Call this method when the namespace has some hundreds of values, and again when the values have changed much. Reading
+    /// Call this method when the namespace has some hundreds of values, and again after a clear or much change. Reading
     /// stops after 2,000 values, or after 100 times the size of the dictionary. The dictionaries are pinned entries of the
     /// namespace `larder.transforms`. Do not remove a dictionary: the values that were compressed with it would be lost.
     ///

@@ -37,7 +37,7 @@
     ///   - isRequired: whether a read of an entry that is not encrypted is a miss, so that an attacker cannot add plain
     ///     entries. Pass false while a store still has entries that are not encrypted.
     ///   - key: returns the key with a name, of 128, 192 or 256 bits; nil for a retired key, whose entries then count as
-    ///     damaged. Each write, and each read that memory does not answer, calls `key` and throws the errors of `key`.
+    ///     damaged. Each write, and each read that memory does not answer, calls `key`. Errors of `key` become `unreadable`.
     public init(
       currentKey: String, isRequired: Bool = true,
       key: @escaping @Sendable (String) throws -> SymmetricKey?
