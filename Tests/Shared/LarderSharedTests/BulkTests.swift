@@ -96,6 +96,26 @@ import Testing
     #expect(try machines[1].cache.local.entry(for: "none")?.isNegative == true)
   }
 
+  @Test func `a clear during the call is noticed, and is no error`() async throws {
+    let (machines, tier, _) = try await startMachines(2, options: SharedOptions(maxValueSize: 3))
+    let (near, far, source) = (machines[0], machines[1], Source())
+    let failures = Mutex(0)
+    let options = LoadOptions(onBackgroundError: { _ in failures.withLock { $0 += 1 } })
+    // The tier takes no large value, so no lease tells the machine of the clear.
+    try await near.cache.set("large", for: "a")
+    _ = try await far.read(Origin(), for: "b")
+    source.origin.close()
+    let task = Task {
+      try await far.cache.values(for: ["a"], options: options, load: source.load)
+    }
+    try await waitUntil { source.asked.count == 1 }
+    try await near.cache.clear()
+    try await far.follow(tier)
+    source.origin.open()
+    #expect(try await task.value == ["of a"])
+    #expect(source.asked.count == 2 && failures.withLock { $0 } == 0)
+  }
+
   @Test func `many callers of the same keys share their calls`() async throws {
     let machines = try await startMachines(1).machines
     let source = Source()

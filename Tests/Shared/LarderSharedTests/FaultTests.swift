@@ -79,20 +79,39 @@ import Testing
     #expect(origin.loads == 20)
   }
 
+  /// The outer load has the only place. The inner load neither needs a place nor waits for the load that does.
+  @Test(.timeLimit(.minutes(1))) func withoutTheTierALoadInsideALoadRuns() async throws {
+    let (machines, tier, _) = try await startMachines(1, options: SharedOptions(maxLoads: 1))
+    let (cache, origin) = (machines[0].cache, Origin(isOpen: false))
+    tier.failAll(with: .unreachable)
+    let outer = Task {
+      try await cache.value(for: "a") {
+        _ = try await origin.text()
+        return try await cache.value(for: "b") { "inner" }
+      }
+    }
+    try await waitUntil { origin.loads == 1 }
+    let queued = Task { try await cache.value(for: "b") { "queued" } }
+    try await waitUntil { machines[0].shared.statistics.withoutTier == 2 }
+    origin.open()
+    #expect(try await outer.value == "inner")
+    #expect(try await queued.value == "queued")
+  }
+
   @Test func aCallerThatIsCancelledWhileItWaitsForItsTurnLeavesNoGap() async throws {
     let limiter = LoadLimiter(1)
     let origin = Origin(isOpen: false)
-    let first = Task { try await limiter.run { try await origin.text() } }
+    let first = Task { try await limiter.run(.a) { try await origin.text() } }
     try await waitUntil { origin.loads == 1 }
-    let second = Task { try await limiter.run { try await origin.text() } }
-    let third = Task { try await limiter.run { try await origin.text() } }
+    let second = Task { try await limiter.run(.a) { try await origin.text() } }
+    let third = Task { try await limiter.run(.a) { try await origin.text() } }
     second.cancel()
     await #expect(throws: CancellationError.self) { try await second.value }
     origin.open()
     _ = try await first.value
     _ = try await third.value
     #expect(origin.loads == 2)
-    _ = try await limiter.run { try await origin.text() }
+    _ = try await limiter.run(.a) { try await origin.text() }
   }
 
   /// If only the reply is lost, the tier has the new value, so the machine must remove its copy of the old value.
@@ -151,6 +170,7 @@ import Testing
     _ = try await machines[0].read(origin)
     // The clock moves, so the first record of the new log has another position than the records of the old log.
     server.advance(by: .seconds(1))
+    try await machines[0].store.namespace(LocalState.namespace).remove("progress")
     tier.failOver(to: MemoryTier().image)
     #expect(try await machines[1].read(origin) == "load 2")
     try await whileTimePasses(machines) { machines[0].shared.statistics.gaps == 1 }

@@ -93,8 +93,14 @@ import Testing
     let stale = LoadOptions(stale: Staleness(onError: .minutes(30)), waitsForCommit: true)
     let result = try await machines[0].result(origin, options: stale)
     #expect(result.value == "load 2")
-    #expect(result.isStale)
+    #expect(result.isStale && !result.isConfirmed)
     #expect(result.error is Origin.Refusal)
+    origin.close()
+    let late = Task { try await machines[0].result(origin, options: stale) }
+    try await waitUntil { origin.loads == 4 }
+    for clock in [server, machines[0].clock] { clock.advance(by: .minutes(50)) }
+    origin.open()
+    await #expect(throws: Origin.Refusal.self) { try await late.value }
   }
 
   @Test func whileAnotherMachineLoadsAStaleValueIsServedWithinItsWindow() async throws {
@@ -181,6 +187,11 @@ import Testing
     time.advance(by: .seconds(2))
     #expect(try await current.value == "new")
     _ = try await first.value
+    // The copy of the machine does not replace a failed load.
+    let failing = Origin()
+    failing.fail()
+    try await near.cache.remove("a")
+    await #expect(throws: Origin.Refusal.self) { try await far.current(failing) }
   }
 
   @Test func aJoinedLoadIsNotConfirmedWhileTheLogCannotBeRead() async throws {

@@ -6,15 +6,24 @@ final class LoadLimiter: Sendable {
   /// The number of loads that may still begin. Only code under the lock of the waiters changes this number.
   private let free: Atomic<Int>
   private let waiters = Waiters<Void>()
+  /// The loads inside which the task runs. Only the outermost has a place: if the others needed places, all could wait for ever.
+  @TaskLocal private static var loads: [SharedKey] = []
 
   init(_ most: Int) { free = Atomic(most) }
 
-  /// Runs `body` as soon as fewer loads than the limit run. Waiting calls run in the order in which they came.
-  func run<Result: Sendable>(_ body: () async throws -> Result) async throws -> Result {
+  /// Whether the task must not join a load of `key`, because that load could wait for the place that the task has.
+  func mustNotJoin(_ key: SharedKey) -> Bool {
+    !Self.loads.isEmpty && !Self.loads.contains(key) && free.load(ordering: .relaxed) <= 0
+  }
+
+  /// Runs `body` as soon as fewer loads than the limit run, in the order of the calls. A load inside another runs immediately.
+  func run<Item: Sendable>(_ key: SharedKey, _ body: () async throws -> Item) async throws -> Item {
+    let loads = Self.loads + [key]
+    if loads.count > 1 { return try await Self.$loads.withValue(loads) { try await body() } }
     let place: Void? = await waiters.wait(unless: takePlace)
     guard place != nil else { throw CancellationError() }
     defer { waiters.resumeFirst(with: ()) { free.add(1, ordering: .relaxed) } }
-    return try await body()
+    return try await Self.$loads.withValue(loads) { try await body() }
   }
 
   private func takePlace() -> Void? {

@@ -34,9 +34,7 @@ extension SharedCache {
     try checkName()
     try Frame.checkCount(of: options.tags)
     let standing = copies.standing(limit: shared.options.unconfirmedLimit)
-    var terms = options
-    terms.waitsForCommit = true
-    terms.takesLease = false
+    var terms = options.forStore
     if standing == .disconnected, options.policy == .standard { terms.policy = .revalidate }
     let asked = Mutex<Set<Key>>([])
     let found = try await local.results(for: keys, options: terms) { [terms] missing in
@@ -82,7 +80,6 @@ extension SharedCache {
     defer { origin.pass(key) }
     let shared = SharedKey(namespace: name, bytes: Key(key).bytes)
     do {
-      // No store takes an empty or too long key, so the tier must not take the key either.
       guard shared.isPossible else { return try await origin.answer(about: key, stored) }
       let loading = SharedLoad(
         cache: self, key: shared, options: options, policy: policy,

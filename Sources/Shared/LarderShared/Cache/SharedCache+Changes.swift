@@ -4,7 +4,7 @@ extension SharedCache {
   /// Stores `value` under `key` in the tier, and then in this store, unless a newer change came.
   ///
   /// - Parameters:
-  ///   - expires: how long the value stays fresh, at most 30 days; nil takes the namespace's rule.
+  ///   - expires: how long the value stays fresh, on other machines at most 30 days; nil takes the namespace's rule.
   ///   - stale: how long after its expiry the value may be served stale; nil takes the namespace's rule.
   /// - Throws: `LarderError/Code/unreachable` if neither the tier nor this store has changed; `LarderError/Code/unanswered` if
   ///   the tier may have changed (this store has then dropped its copy); or the errors of a write.

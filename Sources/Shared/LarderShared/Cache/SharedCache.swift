@@ -32,7 +32,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   /// The other machines get the loaded value, too.
   ///
   /// - Parameters:
-  ///   - expires: how long a loaded value stays fresh, at most 30 days; nil takes the namespace's rule.
+  ///   - expires: how long a loaded value stays fresh, on other machines at most 30 days; nil takes the namespace's rule.
   ///   - stale: how long after its expiry the value may be served stale; nil takes the namespace's rule.
   /// - Throws: the errors of `Cache/value(for:expires:stale:load:)`. If the tier cannot be used, `load` runs without an error.
   public func value(
@@ -95,7 +95,8 @@ public struct SharedCache<Value: Sendable>: Sendable {
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
   ) async throws -> CacheResult<Value>? {
     var options = options
-    options.policy = .revalidate
+    // Without a lookup in this store, its copy, which such a change may have ended, does not replace a load that fails.
+    options.policy = .reload
     // A load under way may have asked the tier before a change that has already returned, so this call must not join the load.
     local.leaveLoad(of: Key(key).bytes)
     return try await result(key, options, policy: .standard, load)
@@ -138,22 +139,16 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) async throws -> CacheResult<Value>? {
     try checkName()
     try Frame.checkCount(of: options.tags)
-    var options = options
-    // The next call in any process of this machine must not find an older copy, so this call waits for the commit.
-    options.waitsForCommit = true
-    // The lease of the tier decides which machine loads, so the store takes no lease of its own.
-    options.takesLease = false
+    let options = options.forStore
     let sharedKey = SharedKey(namespace: name, bytes: key.bytes)
     // No store takes an empty or too long key, so the tier must not take the key either.
     guard sharedKey.isPossible else {
       return try await local.result(for: key, options: options, load: load)
     }
-    if let report = options.onBackgroundError {
-      options.onBackgroundError = { if !($0 is Overtaken) { report($0) } }
-    }
+    if shared.limiter.mustNotJoin(sharedKey) { local.leaveLoad(of: key.bytes) }
     let loading = SharedLoad(
       cache: self, key: sharedKey, options: options, policy: policy, load: load)
-    var stored = stored
+    var (stored, standing) = (stored, standing)
     var changes = 0
     while true {
       var result: CacheResult<Value>?
@@ -173,6 +168,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
       local.leaveLoad(of: key.bytes)
       changes += 1
       if changes < Self.mostChanges {
+        standing = copies.standing(limit: shared.options.unconfirmedLimit)
         stored = try local.stored(key, options)
         continue
       }
@@ -193,7 +189,8 @@ public struct SharedCache<Value: Sendable>: Sendable {
     // If the standing is not confirmed, the load may have begun before a change that this machine does not know.
     case .loaded, .shared: result.isConfirmed = result.error == nil && standing == .confirmed
     case .memory, .disk, .stale:
-      if standing == .confirmed { break }
+      // A value with an error replaces a load that failed. The value was looked up before the load, so it may have changed since.
+      if standing == .confirmed, result.error == nil { break }
       result.isConfirmed = false
       shared.count { $0.unconfirmed += 1 }
     }

@@ -179,7 +179,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     // A noted change may be newer than the last applied record. The value would then count as older, so it is not stored.
     let mayStore = copies.isCurrent(key, tags: options.tags, at: stamp.version)
     waits()
-    let answer = try await shared.limiter.run { [known] in
+    let answer = try await shared.limiter.run(key) { [known] in
       try await self.answer(known, tags: heldTags)
     }
     return mayStore
@@ -197,6 +197,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   private func load(
     holding lease: Lease, _ ticket: LocalCopies.Ticket, fallback: TierCopy<Value>?
   ) async throws -> Loaded<Value>? {
+    let begun = clock.monotonic
     let answer: Answer
     do {
       answer = try await renewing(lease) {
@@ -208,6 +209,8 @@ struct SharedLoad<Value: Sendable>: Sendable {
     } catch {
       await release(lease)
       try Task.checkCancellation()
+      var fallback = fallback
+      fallback?.age += clock.monotonic - begun
       if let fallback, fallback.value != nil, fallback.isWithin(options.stale?.onError) {
         return stored(fallback, ticket, .stale, error)
       }

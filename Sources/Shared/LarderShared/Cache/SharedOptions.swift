@@ -14,7 +14,7 @@ public struct SharedOptions: Sendable {
   public var maxValueSize: Int
   /// The approximate number of records that the log keeps.
   public var logLength: Int
-  /// The number of loads that this process runs at the same time while the tier cannot be used.
+  /// The number of loads that this process runs at the same time while the tier cannot be used. Loads inside loads do not count.
   public var maxLoads: Int
   /// How long reads use copies while this machine cannot read the log. The time begins two seconds after the last contact. In
   /// this time results are not confirmed. After this time reads ask the tier or the origin first.
@@ -55,6 +55,19 @@ public struct SharedOptions: Sendable {
     options.logLength = max(logLength, 1)
     options.maxLoads = max(maxLoads, 1)
     options.pace = min(max(pace, .zero), .seconds(1))
+    return options
+  }
+}
+
+extension LoadOptions {
+  /// The options for the store. The next call must not find an older copy, and the lease of the tier decides which machine loads.
+  var forStore: LoadOptions {
+    var options = self
+    options.waitsForCommit = true
+    options.takesLease = false
+    if let report = onBackgroundError {
+      options.onBackgroundError = { if !($0 is Overtaken) { report($0) } }
+    }
     return options
   }
 }

@@ -28,7 +28,7 @@ public struct CacheResult<Value: Sendable>: Sendable {
   public var isCommitted: Bool
 
   /// Whether the value is as new as the cache promises. False in a cache with a shared tier if this machine cannot read the
-  /// changes of other machines at present. Always true in a ``Cache``.
+  /// changes of other machines at present, or if the value replaces a load that failed. Always true in a ``Cache``.
   public var isConfirmed = true
 
   /// Whether ``source`` is ``Source/stale``.
