@@ -175,6 +175,7 @@ import Testing
     #expect(try await machines[1].read(origin) == "load 2")
     try await whileTimePasses(machines) { machines[0].shared.statistics.gaps == 1 }
     #expect(try await machines[0].read(origin) == "load 2", "its copy is of a lost history")
+    try await machines[0].follow(tier)
   }
 
   /// The reply has the old value, and arrives after the machine has applied a change of the key. A machine that remembers the
