@@ -107,8 +107,8 @@ extension ArticleReader {
     _ = await prefetch.finish()
     let code = (failure as? LarderError)?.code
     let least = try (images.namespace.info()?.bytes ?? 0) + largest.load(ordering: .relaxed)
-    // If the images fit under their limit, the store itself is full, and a later sync may find room.
-    let isTooLarge = code == .overLimit || code == .full && least > limit
+    // If the images fit under their limit, a limit of the store is the reason, and a later sync may find room.
+    let isTooLarge = [.full, .overLimit].contains(code) && least > limit
     // During the fetches the article may have changed, and other articles may share its images. So the owners are set again.
     try settle(article, imageLimit: isTooLarge ? limit : nil)
     try Task.checkCancellation()

@@ -50,7 +50,8 @@ extension ArticleReader {
       wanted.removeAll { edits.applied(to: $0, since: requested) == nil }
       result.total = wanted.count
       result.kept = try wanted.count { try hasCachedArticle($0.id) }
-      if result.stored > 0 || result.outcome == .nothingNew {
+      let isComplete = result.skipped > 0 && result.skipped >= result.total
+      if result.stored > 0 || isComplete || result.outcome == .nothingNew {
         // The task of a cancelled sync also writes this time, so the write is synchronous and ignores the cancellation.
         try store.write { batch in
           // After a sign-out, nothing may be stored.
@@ -111,7 +112,13 @@ extension ArticleReader {
         }
         if let error = loaded.error { throw error }
         if loaded.source == .loaded { result.stored += 1 } else { result.skipped += 1 }
-        result.images += try await fetchImages(of: bookmark.id)
+        // Images need more room than HTML. So if an image finds no room, the sync goes on, but without images.
+        guard result.error == nil else { continue }
+        do {
+          result.images += try await fetchImages(of: bookmark.id)
+        } catch let error as LarderError where error.code == .full {
+          result.error = error
+        }
       } catch {
         guard await !isFinal(error) else { throw error }
         result.failures.append("\(bookmark.name): \(error)")
@@ -121,7 +128,7 @@ extension ArticleReader {
   }
 
   /// Whether the error ends the sync. If the service can still list articles, a failed request affects only its own article. An
-  /// article that is larger than the limit of one value also fails alone.
+  /// article that is larger than the limit of one value, or has such an image, also fails alone.
   func isFinal(_ error: any Error) async -> Bool {
     guard let error = error as? ServiceError else {
       return (error as? LarderError)?.code != .overLimit
@@ -166,7 +173,7 @@ public struct SyncResult: Sendable {
   /// The listed bookmarks that could not be decoded, with the reasons.
   public var unreadable: [String] = []
   public var edits = OutboxReport()
-  /// The error that ended the sync early; nil if the sync did not end early.
+  /// The error that ended the sync early, or the reason why images found no room; nil without such an error.
   public var error: (any Error)?
 
   public var outcome: Outcome {

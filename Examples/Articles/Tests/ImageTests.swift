@@ -68,12 +68,23 @@ import ExampleTesting
     #expect(usage.imageBytes == 0 && usage.articles == 3)
   }
 
-  @Test func `images without room in the store are fetched when it has room`() async throws {
-    readeck.fill(1, images: 1)
-    fixture.during(FakeReadeck.image(0, of: 0)) { [store = fixture.store] in try store.fill() }
-    #expect((try await fixture.sync().error as? LarderError)?.code == .full)
+  /// The bytes of two images. An image of 600 KB is larger than the limit of the store, but not than the limit of images.
+  @Test(arguments: [300_000, 600_000])
+  func `a sync goes on without images that find no room, and later syncs fetch them`(size: Int)
+    async throws
+  {
+    readeck.fill(3, images: 2)
+    for image in 0..<2 { readeck.set(FakeReadeck.image(size), at: FakeReadeck.image(image, of: 2)) }
+    try fixture.store.declare(StoreLimits(bytes: 500_000))
+    for _ in 0..<2 {
+      fixture.clock.advance(by: .hours(5))
+      let result = try await fixture.sync()
+      #expect((result.error as? LarderError)?.code == (size < 500_000 ? .full : nil), "\(result)")
+      #expect(result.kept == 3 && result.failed == (size < 500_000 ? 0 : 1))
+      #expect(try reader.usage().lastSync == fixture.clock.now)
+    }
     try fixture.store.declare(StoreLimits())
-    #expect(try await fixture.sync().images == 1)
+    #expect(try await fixture.sync().outcome == .nothingNew && reader.usage().images == 6)
   }
 
   @Test func `failed images are requested again later, useless ones a day later`() async throws {
