@@ -27,12 +27,12 @@ public struct Catalog: Sendable {
     at base: String, user: String, token: String, in store: Store,
     over transport: any HTTPTransport,
     log: (@Sendable (String) -> Void)? = nil
-  ) {
+  ) throws {
     // The realm belongs to a user at one server, because another server may have a user with the same name.
     realm = store.realm(of: "\(Service.base(base)) \(user)")
     listings = realm.cache(of: [PageVersion].self, in: "catalog.listings")
     choices = realm.cache(of: String.self, in: "catalog.choices", rules: .userData)
-    tier = try? choices.value(for: "tier")
+    tier = try choices.value(for: "tier")
     // With this rule, the login page of a network never replaces a good answer.
     let policy = HTTPCachePolicy(rules: [HTTPCacheRule("*", expectedTypes: ["application/json"])])
     cache = HTTPCache(in: realm.namespace("catalog.http"), over: transport, policy: policy)

@@ -2,18 +2,25 @@ import ExampleTesting
 
 @testable import Catalog
 
-/// The lifetime of stored answers, their removal, and the requests and bytes that they save. Tests of realms cover an answer
-/// that arrives after a logout.
+/// The lifetime and removal of stored answers. Tests of realms cover an answer that arrives after a logout.
 @Suite(.fixture(Fixture.self)) struct CatalogTests {
   private let fixture = Fixture.current
 
   /// Stores five answers: three pages, a funnel and its questions.
   private func fill(_ user: String) async throws -> Catalog {
-    let catalog = fixture.catalog(user: user)
+    let catalog = try fixture.catalog(user: user)
     _ = try await catalog.all()
     _ = try await catalog.funnel("f-1")
     _ = try await catalog.definition(of: "f-1")
     return catalog
+  }
+
+  @Test func `a catalog whose stored choice cannot be read is an error`() throws {
+    let store = try Store.temporary()
+    try store.close()
+    #expect(throws: LarderError.self) {
+      try Catalog(at: "", user: "a", token: "", in: store, over: Disconnected())
+    }
   }
 
   @Test func `the order is folded title, then slug`() throws {
@@ -61,7 +68,7 @@ import ExampleTesting
   }
 
   @Test func `catalog and slug 300 s, definition 600 s, status and POST never`() async throws {
-    let catalog = fixture.catalog()
+    let catalog = try fixture.catalog()
     for (seconds, requests) in [(0, 2), (299, 0), (1, 1), (299, 0), (1, 2)] {
       fixture.clock.advance(by: .seconds(seconds))
       _ = try await catalog.funnel("f-0")
@@ -79,7 +86,7 @@ import ExampleTesting
   @Test func `a day of reading: 80 % hits, 90 % of bytes saved, and nil for no reads`() async throws
   {
     fixture.fake.fill(250)
-    let catalog = fixture.catalog()
+    let catalog = try fixture.catalog()
     #expect(catalog.cache.statistics.hitRate == nil, "not NaN")
     let received = Lines<Int>()
     fixture.server.become { [fake = fixture.fake] request in
@@ -113,7 +120,7 @@ import ExampleTesting
   }
 
   @Test func `a login page is no funnel, and leaves the stored answer`() async throws {
-    let catalog = fixture.catalog()
+    let catalog = try fixture.catalog()
     _ = try await catalog.funnel("f-0")
     fixture.clock.advance(by: .seconds(301))
     fixture.server.become { _ in

@@ -9,8 +9,9 @@ struct Fixture: TestFixture {
   let fake = FakeCatalog()
 
   /// A catalog that shares only the store with other catalogs, like the catalog of another process.
-  func catalog(user: String = "one", tier: String? = nil, at base: String? = nil) -> Catalog {
-    var catalog = Catalog(
+  func catalog(user: String = "one", tier: String? = nil, at base: String? = nil) throws -> Catalog
+  {
+    var catalog = try Catalog(
       at: (base ?? server.base) + "/api", user: user, token: user, in: store,
       over: URLSessionTransport())
     catalog.tier = tier
@@ -19,7 +20,7 @@ struct Fixture: TestFixture {
 
   func reader(of count: Int, pages: Int = 0) async throws -> CatalogReader {
     fake.fill(count)
-    let reader = CatalogReader(catalog())
+    let reader = CatalogReader(try catalog())
     for _ in 0..<pages { try await reader.more() }
     server.forget()
     return reader

@@ -2,10 +2,8 @@ import ExampleTesting
 
 @testable import Catalog
 
-/// Reads a catalog page by page, and checks the requests and the results: pages of different versions are never served side by
-/// side. Tests of the program cover limits below 1. Tests of `LarderHTTP` cover a repeated cursor, validation by tag or date, a
-/// 304 that renews the freshness, and a 304 for a body that is gone. These tests also show that stored pages stay after a login
-/// page or a failure of the service.
+/// Pages of one version of the catalog. Tests of the program cover limits below 1. Tests of `LarderHTTP` cover repeated cursors,
+/// validation by tag or date, a 304 that renews the freshness, a 304 for a body that is gone, and login pages.
 @Suite(.fixture(Fixture.self)) struct PagingTests {
   private let fixture = Fixture.current
 
@@ -37,7 +35,7 @@ import ExampleTesting
   @Test(arguments: [(1, 1), (20, 20), (100, 100), (101, 100), (5_000, 100)])
   func `limits over 100 are clamped`(limit: Int, clamped: Int) async throws {
     fixture.fake.fill(130)
-    let reader = CatalogReader(fixture.catalog(), limit: limit)
+    let reader = CatalogReader(try fixture.catalog(), limit: limit)
     #expect(try await reader.more())
     #expect(await reader.slugs().count == clamped)
     #expect(fixture.server.received[0].parameter("limit") == "\(clamped)")
@@ -122,7 +120,7 @@ import ExampleTesting
       // Moves a funnel from the first page to the last.
       (state.items[0].title, state.items[0].updated) = ("ZZZ moved", 1_000)
     }
-    let reader = CatalogReader(fixture.catalog())
+    let reader = CatalogReader(try fixture.catalog())
     while try await reader.more() {}
     let slugs = await reader.slugs()
     #expect(Set(slugs).count == slugs.count && slugs.count == 150)
@@ -156,7 +154,7 @@ import ExampleTesting
     var generator = SeededRNG(seed: seed)
     func random(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
     fixture.fake.fill(60)
-    let pages = fixture.catalog().cache.namespace
+    let pages = try fixture.catalog().cache.namespace
     for round in 1...40 {
       let (index, title) = (random(60), "Funnel \(random(3_000))")
       if random(2) == 0 {
@@ -168,8 +166,7 @@ import ExampleTesting
       // Removes one page, as an eviction would.
       if random(3) == 0, let key = try pages.page().items.first?.key { try await pages.remove(key) }
       let slugs = try await fixture.catalog().all(limit: 20).slugs
-      #expect(
-        Set(slugs).count == slugs.count && slugs.count == 60, "LARDER_SEED=\(seed), round \(round)")
+      #expect(Set(slugs).count == 60 && slugs.count == 60, "LARDER_SEED=\(seed), round \(round)")
     }
     fixture.clock.advance(by: .minutes(6))
     #expect(
