@@ -121,10 +121,11 @@ final class ByteSource: ChannelInboundHandler {
     self.context = nil
   }
 
-  /// Ends the connection before its next request. The reader gets no bytes, as if the other side had ended the connection.
+  /// Reads no further request: the reader of a request gets no bytes, as if the other side had ended the connection. But the
+  /// reader first waits for the end of a ready answer. Other reads still get the remaining bytes.
   func endAtRequest() {
     isEnding = true
-    if isAtRequest, waiting != nil { finish(.success(nil)) }
+    if isAtRequest, responder?.isWriting != true { waiting.take()?.resume(returning: nil) }
   }
 
   /// Fails the waiting read, or the next read.

@@ -60,9 +60,11 @@ import Testing
     try await bench.stop()
   }
 
-  /// The client ends its side, after another request or none, before it takes the answer.
-  @Test(arguments: [0, 1])
-  func `a client that sends no more gets its whole answers in order`(others: Int) async throws {
+  /// Before the client takes the answer, it may send another request. Then the client ends its side, or the proxy stops.
+  @Test(arguments: [(0, false), (1, false), (1, true)])
+  func `the last answers before an end of the connection are whole and in order`(
+    others: Int, isStop: Bool
+  ) async throws {
     let body = String(repeating: "long ", count: 12_000)
     let bench = try await Bench(
       RawOrigin(Self.response(Self.fresh, body)), clock: ManualClock())
@@ -75,10 +77,20 @@ import Testing
     try await client.client.send(request)
     try await waitUntil { await connection.waitingBytes() > 0 }
     for _ in 0..<others { try await client.client.send(request) }
-    try await client.client.connection.channel.close(mode: .output)
+    let connections = bench.server.connections
+    let stopping = isStop ? Task { await connections.end(within: .seconds(10)) } : nil
+    if isStop {
+      try await waitUntil { connections.isEnding }
+      connection.endAtRequest()
+    } else {
+      try await client.client.connection.channel.close(mode: .output)
+    }
     #expect(await connection.waitingBytes() > 0)
-    #expect(try await client.client.rest() == String(repeating: usual, count: 1 + others))
+    let answers = String(repeating: usual, count: isStop ? 1 : 1 + others)
+    #expect(try await client.client.rest() == answers)
     #expect(try await #require(bench.server.ready).count() == 1)
+    client.client.close()
+    await stopping?.value
     try await bench.stop()
   }
 
