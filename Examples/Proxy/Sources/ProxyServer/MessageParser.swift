@@ -137,9 +137,11 @@ struct MessageParser {
     }
     let next = try line()
     // If the end of the line has not come yet, the last byte may be its CR.
-    if case .size = place, next?.count ?? buffer.readableBytes - 1 > Self.longestChunkLine {
+    let length = next?.count ?? buffer.readableBytes - 1
+    if case .size = place, length > Self.longestChunkLine {
       throw .malformed("the extensions of a chunk are too long")
     }
+    guard length < Self.longestHead else { throw .tooManyFields }
     guard let line = next else { return .wait }
     switch place {
     case .size:
@@ -179,7 +181,6 @@ struct MessageParser {
     let view = buffer.readableBytesView
     guard let end = view[(view.startIndex + searched)...].firstIndex(of: 0x0A) else {
       searched = view.count
-      guard view.count < Self.longestHead else { throw .tooManyFields }
       return nil
     }
     var line = buffer.readBytes(length: end - buffer.readerIndex) ?? []

@@ -76,16 +76,19 @@ import Testing
     }
   }
 
+  /// A number behind a `;` is the length of an extension.
   @Test(arguments: [
-    "5\r\nhello!\r\n", "5\nhello\r\n", "x\r\n", "5 \r\nhello\r\n",
-    "5;" + String(repeating: "x", count: 4096),
+    "5\r\nhello!\r\n", "5\nhello\r\n", "x\r\n", "5 \r\nhello\r\n", "5;4096", "5;70000",
   ])
   func `chunks of a client must follow the grammar`(body: String) throws {
+    let extensionLength = body.split(separator: ";").dropFirst().first.flatMap { Int($0) } ?? 0
     var parser = MessageParser(isStrict: true)
-    parser.append(ByteBuffer(string: body))
+    parser.append(ByteBuffer(string: body + String(repeating: "x", count: extensionLength)))
     parser.begin(.chunked)
-    #expect(throws: MessageError.self) {
+    let error = #expect(throws: MessageError.self) {
       while case .piece(_?) = try parser.piece() {}
     }
+    if case .malformed = error { return }
+    Issue.record("\(String(describing: error))")
   }
 }
