@@ -110,7 +110,7 @@ extension WriteSession {
   }
 
   /// Evicts until at most `pages` pages are in use, or until only `kept` pages are left for the batch. One write evicts at most
-  /// twice the bytes of its entry plus 64 KB. If half of the reserve is in use, the 64 KB become 1 MB.
+  /// twice the bytes of its entry plus 64 KB (1 MB if half of the reserve is in use), and one more entry with its group.
   mutating func lowerUse(to pages: Int, forBytes size: Int, keeping kept: Int) throws(LarderError) {
     let shouldContinue = { (session: borrowing WriteSession) in
       session.usesMore(than: pages) && session.hasPages(keeping: kept)
