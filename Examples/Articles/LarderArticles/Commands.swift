@@ -93,11 +93,8 @@ struct Settings: AsyncParsableCommand {
   @OptionGroup var account: Account
   @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Store articles.") var on: Bool?
   @Option(help: "The most articles: 0, 10, 20, ... 100.") var articles: Int?
-
-  @Flag(
-    inversion: .prefixedNo, exclusivity: .exclusive, help: "Store their images; off by default.")
+  @Flag(inversion: .prefixedNo, exclusivity: .exclusive, help: "Store images; off by default.")
   var images: Bool?
-
   @Option(help: "The most megabytes of images: 50 to 1200.") var imageMegabytes: Int?
 
   func run() async throws {

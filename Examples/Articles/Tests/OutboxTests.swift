@@ -99,8 +99,7 @@ import ExampleTesting
     ("PATCH", 202, "{}", "does not have the change"), ("PATCH", 500, "", "answered 500"),
     ("PATCH", 404, #"{"message":"no"}"#, "answered 404"), ("PATCH", 404, "", "404 without"),
     ("PATCH", 405, "<html>", "405 without"), ("GET", 404, "<html>", "404 without"),
-    ("PATCH", 401, "", "answered 401"),
-    ("GET", 403, "", "answered 403"),
+    ("PATCH", 401, "", "answered 401"), ("GET", 403, "", "answered 403"),
   ])
   func `a change without a usable answer waits, and holds up no other`(
     method: String, status: Int, body: String, reason: String

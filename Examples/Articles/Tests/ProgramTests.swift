@@ -3,32 +3,9 @@ import ExampleTesting
 @Suite(.fixture(Fixture.self)) struct ProgramTests {
   private let fixture = Fixture.current
   private let program = TestedProgram("larder-articles", store: "my articles")
-  private let ferry = "Kx7QmZ3vT9sLw2RbY5nHd1"
 
   @Test func `recorded articles are listed and opened, and errors have their codes`() async throws {
-    try await program.check(
-      """
-      show nosuch --offline = 1      | ! ^error: the service answered 404
-      edit mark nosuch --offline = 1 | ! ^error: the service answered 404
-      edit mark nosuch --no-network = 4 | ! ^error: the service cannot be reached: there is no network
-      edit burn x = 2                | ! ^Error:
-      sync --no-network = 4          | ! ^error: the service cannot be reached: there is no network_ | ! hint:
-      sync --offline                 | ^6 of 6 articles: done
-      sync --offline                 | ^6 of 6 articles: nothing new_
-      sync --offline --if-due        | less than four hours ago_
-      list --offline --no-network    | 6 articles_ | kept    https://notes.example/untitled_
-      edit mark \(ferry) --offline --no-network | ^0 sent, 1 waiting
-      settings --images --offline    | last sync        20 | mark "The ferry that waits | images           at most 200 MB_
-      settings                       | ^offline reading  on_ | stored           0 articles
-      list --offline                 | * The ferry that waits
-      list                           | ^0 articles_
-      show \(ferry) --offline        | ^<section
-      settings --articles 0 --offline | articles         at most 0_ | stored           0 articles
-      settings --no-on --offline     | ^offline reading  off_
-      sync --offline = 5             | ! ^error: offline reading is switched off_hint:
-      sign-out --offline             | ^removed: 0 articles | 1 unsent change_
-      settings --offline             | ^offline reading  off_ | last sync        never_
-      """)
+    try await program.check(Repository.text("Examples/Articles/Sample/commands.txt"))
   }
 
   @Test func `users and the recording have separate data, and a title cannot command the terminal`()

@@ -81,7 +81,6 @@ import ExampleTesting
     #expect(fixture.asked().bodies == [11, 3])
   }
 
-  /// `BufferKillTests` of Larder show that a killed process keeps its stored entries. So a sync also continues after a kill.
   @Test(arguments: 0...11)
   func `a sync that lost the network goes on from there`(count: Int) async throws {
     readeck.fill(10)
@@ -146,7 +145,6 @@ import ExampleTesting
 
   enum Ending: CaseIterable { case cancel, signOut, signOutElsewhere, off, lowerLimit }
 
-  /// Stops a sync. The next sync must then store the missing articles.
   @Test(arguments: Ending.allCases)
   func `a sync that is ended meanwhile stores no more`(ending: Ending) async throws {
     try await reader.change(.test(articles: 30))

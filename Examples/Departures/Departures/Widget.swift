@@ -33,9 +33,7 @@ extension DeparturesCache {
   private func ifStored<Value>(
     _ lookup: () async throws -> CacheResult<Value>
   ) async throws -> CacheResult<Value>? {
-    do {
-      return try await lookup()
-    } catch let error as LarderError where error.code == .notStored {
+    do { return try await lookup() } catch let error as LarderError where error.code == .notStored {
       return nil
     }
   }

@@ -12,7 +12,8 @@ import ExampleTesting
   /// Weather 6 h, water level 24 h, water temperature until midnight, names of ships until 04:00. Times are those of Zurich.
   @Test func `each kind is fresh for as long as its rule says`() async throws {
     _ = try await fixture.cache.forecasts(for: lake)
-    _ = try await fixture.cache.ships()
+    let ships = try await fixture.cache.ships().value
+    #expect(ships["2025-07-12"]?["101"] == "Limmat" && ships["2025-07-13"]?["101"] == "Linth")
     let water = try await fixture.cache.temperature(of: lake).value
     #expect(water == WaterTemperature(celsius: 22, origin: .report))
     #expect(try await fixture.cache.level(of: lake).value == 405.91)
@@ -35,11 +36,6 @@ import ExampleTesting
     #expect(try first[0].time == moment("2025-07-12T11:00:00+0200"))
   }
 
-  @Test func `an answer has the names of ships for several days`() async throws {
-    let ships = try await fixture.cache.ships().value
-    #expect(ships["2025-07-12"]?["101"] == "Limmat" && ships["2025-07-13"]?["101"] == "Linth")
-  }
-
   @Test func `a temperature of the second source has the same key, and its origin`() async throws {
     let water = WaterTemperature(celsius: 18.7, origin: .simulation)
     #expect(try await fixture.cache.temperature(of: simulated).value == water)
@@ -55,28 +51,21 @@ import ExampleTesting
     #expect(try fixture.namespace(.temperatures).count() == 1)
   }
 
-  @Test func `what no source has is stored as missing for an hour`() async throws {
-    fixture.services.change {
-      $0.answers["/lakes"] = .init(json: #"{"lakes": []}"#)
-      $0.answers["/simulations"] = .init(json: #"{"time": [], "variables": {"T": {"data": []}}}"#)
-    }
-    for _ in 1...2 {
-      await #expect(throws: NotFound.self) { try await fixture.cache.temperature(of: simulated) }
-      await #expect(throws: NotFound.self) { try await fixture.cache.level(of: lake) }
-    }
-    #expect(fixture.services.count == 3)
-    fixture.clock.advance(by: .hours(1))
-    await #expect(throws: NotFound.self) { try await fixture.cache.level(of: lake) }
-    #expect(fixture.services.count == 4)
-  }
-
-  @Test func `a report that fails is no absence`() async throws {
+  @Test func `absence is stored for an hour, unless the report has failed`() async throws {
     fixture.services.change {
       $0.answers["/lakes"] = FakeServices.down
       $0.answers["/simulations"] = .init(json: #"{"time": [], "variables": {"T": {"data": []}}}"#)
     }
     await #expect(throws: ServiceError.self) { try await fixture.cache.temperature(of: simulated) }
-    #expect(try fixture.namespace(.temperatures).count() == 0)
+    fixture.services.change { $0.answers["/lakes"] = .init(json: #"{"lakes": []}"#) }
+    for _ in 1...2 {
+      await #expect(throws: NotFound.self) { try await fixture.cache.temperature(of: simulated) }
+      await #expect(throws: NotFound.self) { try await fixture.cache.level(of: lake) }
+    }
+    #expect(fixture.services.count == 5)
+    fixture.clock.advance(by: .hours(1))
+    await #expect(throws: NotFound.self) { try await fixture.cache.level(of: lake) }
+    #expect(fixture.services.count == 6)
   }
 
   @Test(arguments: [

@@ -2,8 +2,7 @@ import ExampleTesting
 
 @testable import Departures
 
-/// Requests for favourites when an app starts and when it goes to the background, and the departures for the widget. Tests of
-/// Larder cover the progress of a prefetch, its cancellation, and the case that one of several loads fails.
+/// Requests for favourites, and departures for the widget. Tests of Larder cover the progress, cancellation and failures of loads.
 @Suite(.fixture(TestedStores.self)) struct PrefetchTests {
   private let fixture: Fixture
   private var cache: DeparturesCache { fixture.cache }

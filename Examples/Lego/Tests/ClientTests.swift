@@ -2,8 +2,7 @@ import ExampleTesting
 
 @testable import LegoCache
 
-/// Requests: each kind of call makes a request only once, and has a defined result if the service fails. Tests of Larder cover
-/// that concurrent misses make one request, and that the data of different users do not mix.
+/// Requests, and failures of the service. Tests of Larder cover concurrent misses, and the data of different users.
 @Suite(.fixture(Fixture.self)) struct ClientTests {
   private let fixture: Fixture
   private let lego: LegoClient

@@ -27,8 +27,7 @@ extension LocalServer {
 extension LocalServer.Answer {
   public init(_ status: Int = 200, _ fields: [String: String] = [:], json text: String) {
     self.init(
-      status, fields.merging(["Content-Type": "application/json"]) { first, _ in first }, text: text
-    )
+      status, fields.merging(["Content-Type": "application/json"]) { own, _ in own }, text: text)
   }
 
   /// An answer with the JSON of objects that `JSONSerialization` can write.
