@@ -167,14 +167,19 @@ extension Peer {
     ]
     for call in calls.reversed() { try call() }
     let isOver = Atomic(false)
-    let ended = DispatchGroup()
+    let (begun, ended) = (DispatchGroup(), DispatchGroup())
     for call in [{ @Sendable () throws -> Void in _ = opened.namespace("n") }] + calls[1...3] {
+      begun.enter()
       ended.enter()
       Thread.detachNewThread {
+        _ = Peer.outcome(call)
+        begun.leave()
         while !isOver.load(ordering: .relaxed) { _ = Peer.outcome(call) }
         ended.leave()
       }
     }
+    // The first calls take locks of the Swift runtime, which a forked child never gets.
+    begun.wait()
     var failures: [Int32: Int] = [:]
     for _ in 0..<argument(0) {
       let process = cFork()
