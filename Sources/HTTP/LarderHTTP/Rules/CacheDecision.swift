@@ -179,7 +179,7 @@
     public var outcome: Outcome
     /// The responses to store, with the source of their bodies.
     public var stores: [(response: StoredResponse, body: Body)] = []
-    /// The responses to remove, as indices in `forward.stored`.
+    /// The responses to remove, as indices in `forward.stored`. Store first: `stores` may need the body of a removed response.
     public var removes: [Int] = []
     /// The URIs whose stored responses are invalid; remove these responses before storing.
     public var invalidates: [ResponseKey] = []

@@ -18,11 +18,16 @@
         received: received)
       var reception = self.reception(of: exchange)
       // RFC 9111, 4.3.4: with other names in `Vary` the updated response has another key, and its former state must not stay.
-      for case (let updated, .stored(let index)) in reception.stores
-      where index == forward.selected
-        && updated.vary.fields.map(\.name) != forward.stored[index].vary.fields.map(\.name)
-      {
-        reception.removes.append(index)
+      for (updated, body) in reception.stores {
+        var former: Int?
+        if case .stored(let index) = body { former = index }
+        if case .joined(let joined) = body { former = joined.stored }
+        if let former,
+          updated.vary.fields.map(\.name) != forward.stored[former].vary.fields.map(\.name),
+          selected(by: forward.original, among: forward.stored).contains(former)
+        {
+          reception.removes.append(former)
+        }
       }
       reception.noteEndings(response, to: forward.original, by: self)
       return reception

@@ -68,9 +68,7 @@ struct RangeTests {
     let harness = HTTPHarness(
       holding: "max-age=100", [("Content-Range", "bytes 4-8/10"), ("ETag", "\"1\"")],
       status: 206, body: "45678", request: range("bytes=4-8"))
-    func ask(_ text: String) -> HTTPHarness.Result {
-      harness.ask(range(text))
-    }
+    func ask(_ text: String) -> HTTPHarness.Result { harness.ask(range(text)) }
     #expect(ask("bytes=4-8").body == "45678" && ask("bytes=6-7").body == "67")
     let part = ask("bytes=6-7")
     #expect(part.status == 206 && part.fields[.contentRange] == "bytes 6-7/10")
@@ -144,9 +142,9 @@ struct RangeTests {
 
   @Test func `RFC 9111, 3.4: parts that clients ask for grow together, and leave no gap`() {
     let harness = HTTPHarness()
-    func take(_ first: Int, _ last: Int) {
+    func take(_ first: Int, _ last: Int, _ more: Pairs = []) {
       let text = String((first...last).map { Character(String($0 % 10)) })
-      _ = harness.ask(range("bytes=\(first)-\(last)")) { _ in part("\(first)-\(last)", text) }
+      _ = harness.ask(range("bytes=\(first)-\(last)")) { _ in part("\(first)-\(last)", text, more) }
     }
     take(2, 4)
     take(4, 6)
@@ -154,7 +152,8 @@ struct RangeTests {
     take(8, 9)
     #expect(harness.ask(range("bytes=2-6")).status == 599)
     #expect(harness.ask(range("bytes=8-9")).body == "89")
-    take(0, 7)
+    take(0, 7, [("Vary", "Foo")])
+    #expect(harness.held.count == 1, "no part answers requests with another Foo")
     let whole = harness.ask()
     #expect(whole.isFromCache && whole.status == 200 && whole.body == "0123456789")
   }

@@ -70,9 +70,7 @@ struct VaryTests {
     let harness = HTTPHarness(
       holding: "max-age=100", [("Vary", "Accept-Language"), ("Content-Language", "de")],
       request: request([("Accept-Language", "en, de")]))
-    func hit(_ wish: String) -> Bool {
-      harness.isHit(request([("Accept-Language", wish)]))
-    }
+    func hit(_ wish: String) -> Bool { harness.isHit(request([("Accept-Language", wish)])) }
     #expect(hit("fr;q=0.5, de;q=1.0") && hit("de"))
     #expect(!hit("fr, de") && !hit("fr, de;q=0.9") && !hit("de;q=0") && !hit("de-CH"))
     // The cache does not rank a long list, because thousands of languages would take as long as hundreds of requests.
@@ -80,11 +78,14 @@ struct VaryTests {
     #expect(hit("de" + others) && !hit("de" + String(repeating: others, count: 400)))
   }
 
-  @Test(arguments: [("GET", 304), ("HEAD", 200)])
-  func `RFC 9111, 4.3.4: a newer Vary applies to the updated response`(method: String, code: Int) {
+  @Test(arguments: [("GET", 304, ""), ("HEAD", 200, ""), ("GET", 206, "\"1\"")])
+  func `RFC 9111, 4.3.4: a newer Vary applies to the updated response`(
+    method: String, code: Int, match: String
+  ) {
     let german = ("Accept-Language", "de")
+    let more = match.isEmpty ? [] : [("If-Match", match), ("Range", "bytes=0-1")]
     let harness = HTTPHarness(holding: "max-age=9", [("ETag", "\"1\"")], request: request([german]))
-    _ = harness.ask(request(method, "/a", [german, ("Cache-Control", "no-cache")])) { _ in
+    _ = harness.ask(request(method, "/a", [german, ("Cache-Control", "no-cache")] + more)) { _ in
       (response(code, [("ETag", "\"1\""), ("Vary", "Accept-Language")]), "")
     }
     #expect(harness.isHit(request([german])))
