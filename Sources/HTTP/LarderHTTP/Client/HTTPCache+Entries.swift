@@ -31,8 +31,8 @@
     }
 
     /// Stores `response`, which has just arrived, as the origin's answer to `request`. As after an exchange, a full answer replaces
-    /// the earlier response to `request`. If the answer may not be stored or is too long, the earlier response is only removed,
-    /// or stays after a redirection and after an error other than 401, 403, 404 and 410.
+    /// the earlier response to `request`. If the answer may not or cannot be stored, the earlier response is only removed, or
+    /// stays after a redirection, after an error other than 401, 403, 404 and 410, and if the store is read-only or busy.
     ///
     /// - Parameters:
     ///   - requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
@@ -40,7 +40,8 @@
     ///   - tags: as for ``send(_:body:tags:interim:)``.
     /// - Returns: whether the response is stored. False if the rules forbid storing (RFC 9111, 3), the body is too long, or an
     ///   invalidation came during the call.
-    /// - Throws: ``HTTPCacheError/tooManyFields(_:)``, or `LarderError` for an invalid tag or target, or if the store fails.
+    /// - Throws: ``HTTPCacheError/tooManyFields(_:)``, or `LarderError` for an invalid tag or target, or if the store fails
+    ///   or refuses the body.
     @discardableResult
     public func put(
       _ response: HTTPResponse, body: [UInt8], for request: HTTPRequest, requestBody: [UInt8] = [],
@@ -55,8 +56,7 @@
         request: request, key: rules.key(of: request, body: requestBody), body: HTTPBody(),
         tags: tags)
       let now = clock.now
-      let permit = responses.permit(
-        for: request, under: client.key, tags, policy: rules.policy)
+      let permit = responses.permit(for: request, under: client.key, tags, policy: rules.policy)
       let held = try responses.variants(under: client.key, policy: rules.policy)
       var forward = CacheForward(request, because: .request, stored: held.map(\.response))
       forward.selected = Selection(request, stored: forward.stored, policy: rules.policy).best
@@ -69,7 +69,12 @@
         try await arrival.remove(reception.removes)
         return false
       }
-      return try await arrival.store(reception, .whole(body)) != nil
+      do {
+        return try await arrival.store(reception, .whole(body)) != nil
+      } catch {
+        await arrival.removeOrReport(reception.removes, after: error)
+        throw error
+      }
     }
   }
 

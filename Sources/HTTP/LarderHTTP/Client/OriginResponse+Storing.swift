@@ -23,7 +23,7 @@
       } catch {
         cache.report(error)
         // A response that cannot be stored, for example in a full store, still ends the stored response.
-        if (error as? LarderError)?.code != .readOnly { await removeOrReport(reception.removes) }
+        await removeOrReport(reception.removes, after: error)
         return nil
       }
     }
@@ -77,17 +77,6 @@
       return try cache.namespace.piece(of: body, 0..<body.count, as: .first)
     }
 
-    /// Removes stored responses. A failure is only reported, because the client gets the response in any case.
-    func removeOrReport(_ indexes: [Int]) async {
-      do { try await remove(indexes) } catch { cache.report(error) }
-    }
-
-    func remove(_ indexes: [Int]) async throws {
-      for held in indexes.map({ exchange.held[$0] }) {
-        _ = try await cache.responses.remove(held.key, if: { $0.version == held.version })
-      }
-    }
-
     /// If a URI has more variants than the policy allows, removes the least recently used ones, because a hit reads all variants.
     private func removeSurplus(beside key: String) async throws {
       let others = exchange.held.filter { $0.key != key }
@@ -115,10 +104,11 @@
       if response.credential != nil {
         attributes.tags += Principal(exchange.forward.original, policy: policy).tags
       }
-      // A response keeps the tags of earlier requests, so that each of these tags still removes the response.
+      // A response, also under a new key, keeps the tags of earlier requests, so that each of these tags removes the response.
+      let forward = exchange.forward
+      let former = cache.rules.selected(by: forward.original, among: forward.stored)
       attributes.tags += exchange.client.tags
-      attributes.tags += exchange.held.filter { $0.key == key }.flatMap(\.tags)
-        .filter { !CacheGroups.isTag($0) }
+      attributes.tags += former.flatMap { exchange.held[$0].tags }.filter { !CacheGroups.isTag($0) }
       attributes.tags += CacheGroups.tags(.cacheGroups, in: response.fields, of: uri.origin)
       return attributes
     }

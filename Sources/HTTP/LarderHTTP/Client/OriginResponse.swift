@@ -114,6 +114,21 @@
       return result
     }
 
+    /// Removes stored responses. A failure is only reported, because the client gets the response in any case.
+    ///
+    /// - Parameter error: why no response was stored. After `readOnly` and `busy` the store would also refuse the removal.
+    func removeOrReport(_ indexes: [Int], after error: (any Error)? = nil) async {
+      let code = (error as? LarderError)?.code
+      if code == .readOnly || code == .busy { return }
+      do { try await remove(indexes) } catch { cache.report(error) }
+    }
+
+    func remove(_ indexes: [Int]) async throws {
+      for held in indexes.map({ exchange.held[$0] }) {
+        _ = try await cache.responses.remove(held.key, if: { $0.version == held.version })
+      }
+    }
+
     /// The longest body, in bytes, for which other clients wait.
     private static let longestAwaited = 64_000_000
 

@@ -8,9 +8,7 @@ import Testing
 @testable import LarderHTTP
 
 struct RemovingTests {
-  private static var page: Origin {
-    Origin.page("max-age=1000", [("ETag", "\"1\"")])
-  }
+  private static var page: Origin { Origin.page("max-age=1000", [("ETag", "\"1\"")]) }
 
   private func isHit(
     _ fixture: Fixture, _ path: String = "/a", _ fields: Pairs = [], host: String = "example.com"
@@ -128,7 +126,8 @@ struct RemovingTests {
       return result
     }
     func tags() throws -> Set<String> {
-      Set(try fixture.store.namespace("http").entry(for: "https://example.com/a")?.tags ?? [])
+      let (key, policy) = (ResponseKey(request()), HTTPCachePolicy())
+      return Set(try fixture.cache.responses.variants(under: key, policy: policy).flatMap(\.tags))
     }
     _ = try await ask(["first"])
     #expect(try tags() == ["first", "http-host:example.com"])
@@ -136,7 +135,7 @@ struct RemovingTests {
     #expect(try await ask(["second"]).reason == .validated)
     #expect(try tags() == ["first", "second", "http-host:example.com"])
     fixture.clock.advance(by: .seconds(11))
-    fixture.origin.become(.page("max-age=10", body: "new"))
+    fixture.origin.become(.page("max-age=10", [("Vary", "Foo")], body: "new"))
     _ = try await ask([])
     #expect(try tags() == ["first", "second", "http-host:example.com"])
     #expect(try await fixture.cache.removeAll(tag: "first").entries == 1)
@@ -200,8 +199,7 @@ struct RemovingTests {
 
   /// The cache of a fixture, or a second cache over its namespace. The second cache does not know the first cache's requests.
   private func cache(_ fixture: Fixture, isOther: Bool) -> HTTPCache {
-    isOther
-      ? HTTPCache(in: fixture.cache.namespace, over: fixture.origin) : fixture.cache
+    isOther ? HTTPCache(in: fixture.cache.namespace, over: fixture.origin) : fixture.cache
   }
 
   @Test(arguments: Ending.allCases, [false, true])
