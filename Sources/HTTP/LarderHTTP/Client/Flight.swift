@@ -80,9 +80,9 @@
       let fields = request.headerFields.filter { names.contains($0.name) }
         .map { $0.name.canonicalName + ":" + $0.faithfulText }
       let principal = Principal(request, policy: policy).digest ?? ""
-      // A flight fails at the time limit of its request, so only requests with the same limit share a flight.
+      // The time limits of a request decide how its flight ends, so only requests with equal limits share a flight.
       return request.method.rawValue + " " + key.uri + "#" + (key.bodyDigest ?? "") + " "
-        + principal + " \(policy.timeout) "
+        + principal + " \(policy.timeout) \(policy.longestWait) "
         + Secrets.digest(fields.sorted().joined(separator: "\n"), key: policy.secret)
     }
   }

@@ -77,7 +77,7 @@ struct ExpectationTests {
   }
 
   @Test func `a request waits as long as the origin asks, and is sent once more`() async throws {
-    let policy = HTTPCachePolicy(longestWait: .seconds(60))
+    let policy = HTTPCachePolicy(timeout: .seconds(10_000), longestWait: .seconds(60))
     let fixture = try Fixture(.page([]), policy: policy)
     fixture.origin.become { _, number in
       number == 1
