@@ -75,12 +75,11 @@
       try setTarget(url)
       let fields = request.allHTTPHeaderFields ?? [:]
       try HTTPCacheError.check(fieldCount: fields.count)
+      // The first of several `max-stale` counts.
+      if let directive = request.cacheControl { headerFields[.cacheControl] = directive }
       for (name, value) in fields {
         guard let name = HTTPField.Name(name) else { throw URLError(.badURL) }
         headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
-      }
-      if let directive = request.cacheControl {
-        headerFields.append(HTTPField(name: .cacheControl, value: directive))
       }
     }
 

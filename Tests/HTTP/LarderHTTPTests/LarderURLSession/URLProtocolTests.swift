@@ -148,10 +148,13 @@
         _ = try await bench.get("/a", .reloadIgnoringLocalCacheData)
         _ = try await bench.get("/a", .reloadRevalidatingCacheData)
         #expect(bench.server.count == 3)
-        var reload = URLRequest(url: bench.url("/a"), cachePolicy: .reloadIgnoringLocalCacheData)
-        reload.setValue("max-stale", forHTTPHeaderField: "Cache-Control")
-        _ = try await bench.send(reload)
+        var own = URLRequest(url: bench.url("/a"), cachePolicy: .reloadIgnoringLocalCacheData)
+        own.setValue("max-stale=1", forHTTPHeaderField: "Cache-Control")
+        _ = try await bench.send(own)
         #expect(bench.server.count == 4)
+        bench.clock.advance(by: .seconds(20))
+        own.cachePolicy = .returnCacheDataDontLoad
+        #expect(try await bench.send(own) == "page")
       }
     }
 
