@@ -1,6 +1,6 @@
 #if HTTP
   import LarderSystem
-  /// A dictionary of structured fields (RFC 9651, section 3.2, without display strings), without the parameters of its members.
+  /// A dictionary of structured fields (RFC 9651, 3.2) without display strings. Parameters, which may be dates, are skipped.
   struct StructuredDictionary {
     enum Value: Equatable {
       case boolean(Bool)
@@ -99,7 +99,7 @@
       while take(";") {
         skip { $0 == 0x20 }
         guard key() != nil else { return false }
-        if take("="), item() == nil { return false }
+        if take("="), (take("@") ? number() : item()) == nil { return false }
       }
       return true
     }
@@ -124,7 +124,6 @@
         rest.removeFirst()
         if take("1") { return .boolean(true) }
         return take("0") ? .boolean(false) : nil
-      case UInt8(ascii: "@"): return take("@") ? number() : nil
       case UInt8(ascii: ":"):
         rest.removeFirst()
         let text = takeAll { $0.isLetter || $0.isDigit || "+/=".utf8.contains($0) }

@@ -128,7 +128,8 @@
       }
     }
 
-    /// The normal form: equal preferences give equal texts, and different preferences different texts.
+    /// The normal form: equal preferences give equal texts. No range contains two NULs, so an invalid weight, which stays in the
+    /// range, never looks like a valid weight.
     var text: String {
       ranked.map { $0.weight == 1000 ? $0.range : "\($0.range)\0\0\($0.weight)" }
         .joined(separator: ",")

@@ -31,7 +31,7 @@
         digest = Self.digest(ofName: name, policy: policy)
         return
       }
-      var others = userInformation.map { ["user " + $0] } ?? []
+      var others = userInformation.map { ["@ " + $0] } ?? []  // `@` is the name of no field.
       for name in policy.partitionFields.sorted(by: { $0.canonicalName < $1.canonicalName })
       where fields.contains(name) && name != .authorization {
         others.append(name.canonicalName + " " + fields.lines(of: name).joined(separator: "\n"))

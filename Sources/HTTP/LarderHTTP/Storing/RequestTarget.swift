@@ -70,21 +70,10 @@
 
     /// Whether all programs that read the URI find the same end of the authority, and the same host.
     private static func isAuthority(_ bytes: String.UTF8View) -> Bool {
-      var hosts = 1
-      var isEmpty = true
-      for byte in bytes {
-        switch byte {
-        case 0...0x20, 0x7F, UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"),
-          UInt8(ascii: "\\"):
-          return false
-        case UInt8(ascii: "@"):
-          hosts += 1
-          isEmpty = true
-        default: isEmpty = false
-        }
-      }
-      let host = bytes.split(separator: UInt8(ascii: "@")).last
-      return !isEmpty && hosts <= 2 && host?.first != UInt8(ascii: ":")
+      let at = UInt8(ascii: "@")
+      let host = bytes.firstIndex(of: at).map { bytes[$0...].dropFirst() } ?? bytes[...]
+      return !host.isEmpty && host.first != UInt8(ascii: ":") && !host.contains(at)
+        && bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F && !"/?#\\".utf8.contains($0) }
     }
 
     /// Whether a byte may be in a path or a query without encoding. `%` is allowed, because the target of a request is encoded.
@@ -100,8 +89,7 @@
     static func encoded(_ text: String) -> String {
       if isEncoded(text) { return text }
       var bytes: [UInt8] = []
-      for byte in text.utf8 {
-        if byte == UInt8(ascii: "#") { break }
+      for byte in text.utf8.prefix(while: { $0 != UInt8(ascii: "#") }) {
         if isAllowed(byte) {
           bytes.append(byte)
         } else {

@@ -62,7 +62,8 @@
       let parameters = kept.map { parameter -> String in
         let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty,
-          case let name = String(decoding: SearchVariance.decoded(parts[0]), as: UTF8.self),
+          case let name = parts[0].utf8.contains(UInt8(ascii: "%"))
+            ? String(decoding: SearchVariance.decoded(parts[0]), as: UTF8.self) : String(parts[0]),
           policy.secretParameters.contains(name.lowercased())
         else { return String(parameter) }
         return parts[0] + "=~" + Secrets.digest(String(parts[1]), key: policy.secret)

@@ -87,6 +87,9 @@ struct SharedCacheTests {
     harness.prime("max-age=100", request: request(host: "a:b@example.com"))
     harness.prime("max-age=100", request: request([("Cookie", "session=1")]))
     #expect(harness.held.isEmpty)
+    let policy = HTTPCachePolicy(partitionFields: [HTTPField.Name("User")!])
+    let users = [request(host: "a@example.com"), request([("User", "a")])]
+    #expect(Set(users.map { Principal($0, policy: policy) }).count == 2)
   }
 
   @Test func `RFC 9213, 2.1: CDN-Cache-Control replaces Cache-Control if it is valid`() {
@@ -105,6 +108,7 @@ struct SharedCacheTests {
       ("max-age=0, a=(x", "max-age=100", true), ("max-age=0, a=:YQ==:", "max-age=100", false),
       ("max-age=0, a=\"\\x\"", "max-age=100", true), ("max-age=0, a=1.", "max-age=100", true),
       ("max-age=-1;a=@1", "max-age=100", false), ("max-age=0, a=\u{E9}", "max-age=100", true),
+      ("max-age=@9", "no-store", false),
     ] {
       let harness = harness()
       harness.prime([("CDN-Cache-Control", targeted), ("Cache-Control", control)])
