@@ -22,7 +22,9 @@
       configuration.decompression = .disabled
       // After a failure the cache can answer with a stored response. Repeated attempts would only delay this answer.
       configuration.connectionPool.retryConnectionEstablishment = false
-      client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+      // On macOS the default event loops use Network.framework, whose errors are no `TransportFailure`s.
+      let group = MultiThreadedEventLoopGroup.singleton
+      client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
     }
 
     deinit {
@@ -119,7 +121,8 @@
   extension IOError: TransportFailure {
     /// `offline` if the host cannot be reached or refuses the connection, `interrupted` for other failures of a connection.
     public var failure: TransportFailureKind {
-      [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH].contains(errnoCode) ? .offline : .interrupted
+      [ECONNREFUSED, EHOSTUNREACH, ENETDOWN, ENETUNREACH].contains(errnoCode)
+        ? .offline : .interrupted
     }
   }
 

@@ -75,9 +75,11 @@ struct TransportTests {
     let address = try await origin.start()
     try await origin.stop()
     let start = ContinuousClock.now
-    await #expect(throws: (any Error).self) {
+    let error = await #expect(throws: (any Error).self) {
       _ = try await kind.made.send(Self.request(at: address), body: HTTPBody()) { _ in }
     }
+    // On Linux `URLSession` reports some refused connections without a code.
+    #expect(!kind.isExact || (error as? any TransportFailure)?.isOffline == true)
     #expect(start.duration(to: .now) < .seconds(5))
   }
 
