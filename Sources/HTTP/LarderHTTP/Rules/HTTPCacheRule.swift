@@ -19,9 +19,9 @@
     public var statuses: Set<Int>?
     /// The content types that are stored, in lower case, such as `application/json` or `image/*`; nil for all types.
     public var contentTypes: Set<String>?
-    /// The content types of a successful answer to GET, as in ``contentTypes``; nil for any type. Another type, the status 511 or
-    /// a redirection to another host counts as the login page of a network, and is not stored. The request gets a stored response
-    /// as if the origin were offline, or throws ``HTTPCacheError/unexpected(_:)``.
+    /// The content types of a successful answer to GET, as in ``contentTypes``; nil for any type. Another type (except
+    /// `multipart/byteranges` of a 206), the status 511 or a redirection to another host counts as the login page of a network,
+    /// and is not stored. The request gets a stored response as if offline, or throws ``HTTPCacheError/unexpected(_:)``.
     public var expectedTypes: Set<String>?
     /// The names of query parameters that do not change the response: requests that differ only in these parameters share a
     /// response. The origin gets the parameters of the request that is sent.
