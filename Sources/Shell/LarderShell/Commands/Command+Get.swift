@@ -61,9 +61,16 @@ extension Command {
   }
 
   private static func answerAll(_ call: Invocation, in session: Session) throws {
-    let scope = try Scope(of: call, in: session)
+    var scope = try Scope(of: call, in: session)
     var writer = ValueWriter(
       call, in: session, namesNamespaces: call.namespaces == .all || scope.namesNamespaces)
+    let presentation = session.output.presentation
+    if presentation.endsWithNUL, presentation.mode == .plain {
+      // The second walk writes values before it has read all keys, so the first walk checks the keys.
+      try scope.keepInput()
+      try scope.visitEntries { try AnswerWriter.checkKey($0.key.bytes) }
+      session.queries = session.newQueries
+    }
     try writer.begin()
     let unreadable = session.skipUnreadable()
     var (missing, walked) = ([[UInt8]](), Walked())

@@ -77,11 +77,14 @@ final class AnswerWriter {
   static func checkKeys(_ columns: [Column], _ rows: [[Cell]]) throws(ShellError) {
     let indices = columns.indices.filter { columns[$0].isPlainKey }
     let keys = rows.flatMap { row in indices.map { row[$0] } }
-    for case .bytes(let key) in keys where key.contains(0) {
-      throw ShellError(
-        .usage, "the key \(key) has a NUL, which ends a key with -0",
-        hint: "list without -0: `--stdin` reads plain lines back, and JSON with `--stdin --json`")
-    }
+    for case .bytes(let key) in keys { try checkKey(key) }
+  }
+
+  static func checkKey(_ key: [UInt8]) throws(ShellError) {
+    guard key.contains(0) else { return }
+    throw ShellError(
+      .usage, "the key \(key) has a NUL, which ends a key with -0",
+      hint: "list without -0: `--stdin` reads plain lines back, and JSON with `--stdin --json`")
   }
 
   func answer(_ reply: Reply) throws {
@@ -98,8 +101,9 @@ final class AnswerWriter {
 
   func writeLines(_ lines: [SafeText]) throws { try write(presentation.lines(lines)) }
 
+  /// Writes the answer after a change. The change is made, so a key with a NUL is no error here.
   func acknowledge(_ reply: Reply) throws {
-    if !settings.isQuiet { try answer(reply) }
+    if !settings.isQuiet { try write(presentation.bytes(of: reply)) }
   }
 
   func acknowledge(

@@ -26,7 +26,7 @@ package final class Session {
   private(set) var line: CommandLine?
   /// Whether a person typed the running command, so that the command can ask a question.
   private(set) var canAsk = false
-  private(set) lazy var queries = newQueries
+  lazy var queries = newQueries
 
   package init(
     store: Store, options: Store.Options = Store.Options(), settings: Settings, host: Host
@@ -77,7 +77,7 @@ package final class Session {
     chosen.map { $0[EntryID(entry)] == entry.version } ?? true
   }
 
-  private var newQueries: QueryRun { QueryRun(now: clock.now.unix, pause: host.checkInterruption) }
+  var newQueries: QueryRun { QueryRun(now: clock.now.unix, pause: host.checkInterruption) }
 
   /// Runs a command. Throws a `ShellError` with its place in the line, or an error of the host.
   package func run(_ line: CommandLine) throws -> Outcome {
@@ -127,8 +127,7 @@ package final class Session {
       return try body(path, options)
     }
     do { store = try Store(at: path, options: again) } catch {
-      try host.notify(
-        "note: the store cannot be opened again: \(error.message); leave the shell")
+      try host.notify("note: the store cannot be opened again: \(error.message); leave the shell")
       // If both steps failed, the error of the first step explains more than the error of the second.
       if case .success = result { throw ShellError.opening(error) }
     }
@@ -137,9 +136,7 @@ package final class Session {
 }
 
 /// ^C was pressed, so the running command ends.
-package struct Interruption: Error {
-  package init() {}
-}
+package struct Interruption: Error { package init() {} }
 
 extension Timestamp {
   init(_ time: UnixTime) { self.init(milliseconds: time.milliseconds) }

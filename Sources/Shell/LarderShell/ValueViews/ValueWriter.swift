@@ -50,7 +50,7 @@ struct ValueWriter {
       let view = try ValueView(shown, as: style, head: head, isFull: isFull)
       try output.write(view.bytes(for: presentation))
     case .plain where presentation.endsWithNUL:
-      try AnswerWriter.checkKeys([Column("key", holdsBytes: true)], [[.bytes(key)]])
+      try AnswerWriter.checkKey(key)
       let bytes = try value.encoded(as: style, most: head, in: session)
       let name = namesNamespaces ? Array(value.entry.namespace.utf8) + [0] : []
       try output.write(name + key + [0] + bytes + [0])
