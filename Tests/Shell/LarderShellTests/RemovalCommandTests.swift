@@ -182,6 +182,8 @@ import Testing
     shell.answer = false
     shell.whileAsked = { [unowned shell] in try shell.store.namespace("b").set("x", for: "k") }
     #expect(try shell.error("evict @b *").code == .declined)
+    #expect(try shell.error("limits @b --bytes 5 --guaranteed 9").code == .usage)
+    try shell("clear @a --yes")
     try shell("undo")
     #expect(try shell("exists @a k") == "true\n")
   }
@@ -260,6 +262,11 @@ import Testing
     try log.read([(namespace, entry.key)])
     log.keep(entry, under: entry.key, in: namespace)
     log.commit()
+    log.end()
+    // A batch of a script that is not committed changes nothing.
+    log.begin("import", isRecorded: false)
+    log.keep(entry, under: entry.key, in: namespace)
+    log.end()
     #expect(log.items.count == 1 && log.lost == 0)
   }
 

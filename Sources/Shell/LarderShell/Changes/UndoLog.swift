@@ -42,6 +42,8 @@ final class UndoLog {
   private var size = 0
   /// The items of the batch that runs now. `commit` adds the items to `items`.
   private var pending: [Item] = []
+  /// Whether that batch makes a change without an item.
+  private var isPending = false
   /// The position in `items` of the item of each entry.
   private var places: [EntryID: Int] = [:]
   private var values: [EntryID: (version: UInt64, value: [UInt8])] = [:]
@@ -79,7 +81,7 @@ final class UndoLog {
   }
 
   func keep(_ present: Store.Entry?, under key: Key, in namespace: Store.Namespace) {
-    if !isRecording { hasChanged = true }
+    isPending = !isRecording
     guard isRecording else { return }
     let known = values[EntryID(namespace.name, key.bytes)]
     let value = known.flatMap { $0.version == present?.version ? $0.value : nil }
@@ -91,7 +93,7 @@ final class UndoLog {
   func recording<Result>(
     _ batch: inout WriteBatch, _ body: (inout WriteBatch) throws -> Result
   ) throws -> Result {
-    pending = []
+    (pending, isPending) = ([], false)
     let result = try body(&batch)
     for index in pending.indices {
       pending[index].after = try batch.entry(for: pending[index].key, in: pending[index].namespace)
@@ -100,6 +102,7 @@ final class UndoLog {
   }
 
   func commit() {
+    if isPending { hasChanged = true }
     add(pending)
     pending = []
   }

@@ -56,7 +56,6 @@ extension Command {
       try Confirmation(call: call, session: session, isSweeping: name == nil)
         .require("evict \(excess.words)") { "Evict \(excess.words) of \(name ?? "the store")?" }
     }
-    session.undo.hasChanged = true
     let evicted = try override(call, name, from: before, in: session)
     let done = ChangeSummary("limits", evicted, in: name ?? "@*")
     try session.afterCommit { try LimitReport(of: name, in: session) }
@@ -89,9 +88,11 @@ extension Command {
       }
     } catch let error as LarderError where error.code == .full {
       let gone = try evicted().entries
+      session.undo.hasChanged = gone > 0
       let full = ShellError(error)
       throw gone == 0 ? full : full.adding("evicted \(Wording.entries(gone))")
     }
+    session.undo.hasChanged = true
     guard isDone else {
       throw ShellError.interrupted("evicted \(try evicted().words); the limit is what is left")
     }

@@ -77,10 +77,10 @@ extension Command {
     }
     var staying: Int?
     if call.has("--repair") {
-      session.undo.hasChanged = !found.isSound
       let left = try ProgressLine.showSteps("repairing", in: session) { shouldContinue in
         try session.store.repair(found) { shouldContinue($0, found.faults.count) }
       }
+      session.undo.hasChanged = !found.isSound
       guard let left else {
         throw ShellError.interrupted(
           "some faults are mended", hint: "`verify --repair` mends the others")
@@ -96,7 +96,7 @@ extension Command {
       }
     }
     let report = FaultReport(found: found, faults: faults, staying: staying)
-    try session.output.answer(report.reply)
+    try session.output.write(session.output.presentation.bytes(of: report.reply))
     if let remedy = report.remedy { notes.append(remedy) }
     for note in notes { try session.host.notify("note: \(note)") }
     let left = faults.count - found.faults.count + (staying ?? found.faults.count)

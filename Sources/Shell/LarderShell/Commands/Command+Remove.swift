@@ -69,7 +69,7 @@ extension Command {
         return try batch.clear(namespace, asOf: horizon)
       }
     }
-    session.undo.hasChanged = true
+    session.undo.hasChanged = removals.contains { $0?.entries != 0 }
     var done = ChangeSummary("clear")
     do {
       for (namespace, removal) in zip(namespaces, removals) {
