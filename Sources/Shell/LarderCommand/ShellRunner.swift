@@ -143,8 +143,8 @@ struct Messages {
   var isJSON: Bool
 
   func tell(_ error: ShellError) -> Int32 {
-    let isJSON = error.form.map { [.json, .jsonl].contains($0) } ?? isJSON
-    write(isJSON ? error.json : error.scripted)
+    let messages = Messages(isJSON: error.form.map { [.json, .jsonl].contains($0) } ?? isJSON)
+    messages.write(messages.isJSON ? error.json : error.scripted)
     return error.code.exitCode
   }
 

@@ -34,6 +34,14 @@ import Testing
     ])
   }
 
+  @Test func `an error in JSON is one line at a narrow terminal, too`() throws {
+    try home.withStore { _ in }
+    let session = try TerminalSession(
+      larder: [home.store, "get", "@a", "k", "-o", "json"], showing: nil, home: home, columns: 55)
+    #expect(try session.terminal.waitForExit() == 1)
+    #expect(session.screen.lines.joined().contains("\"message\":\"no namespace "))
+  }
+
   @Test func `no number of interrupts ends the prompt`() throws {
     let session = try home.prompt()
     for _ in 0..<30 { session.terminal.send(SIGINT) }

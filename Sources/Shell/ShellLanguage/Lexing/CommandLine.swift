@@ -48,9 +48,9 @@ package struct CommandLine: Sendable, Hashable {
 
   /// The error with its place. An error without a range points at the first word of the command.
   package func locate(_ error: ShellError) -> ShellError {
-    guard error.place == nil else { return error }
     var located = error
-    located.form = form
+    located.form = error.form ?? form
+    guard error.place == nil else { return located }
     if source == .command, let hint = error.hintForArguments { located.hint = hint }
     let first = arguments.first.map { $0.range.lowerBound..<$0.range.lowerBound }
     located.place = place(of: error.range ?? first ?? 0..<0)
