@@ -8,7 +8,7 @@ extension Command {
     parameters: [.one("TEXT", .text)], selection: .optional,
     options: [
       .value("--in", .choice(["keys", "values", "both"]), "where to search; default: both"),
-      .flag("--regex", "TEXT is a regular expression"), .flag("--case", "match case"),
+      .flag("--regex", "TEXT is a regular expression, per line"), .flag("--case", "match case"),
     ],
     plain: ["": "namespace key in offset context"],
     examples: [

@@ -79,7 +79,9 @@ extension Command {
       path, in: session, namespace: namespace, requiresCSV: call.namespaces != .unnamed)
     if conflict == .replace, !isDry {
       try Confirmation(call: call, session: session, isSweeping: true)
-        .require("replace existing entries") { "Replace existing entries, also newer ones?" }
+        .require("replace existing entries") {
+          "More than 64 MB cannot be undone. Replace existing entries, also newer ones?"
+        }
     }
     var run = Import(
       lines: lines, conflict: conflict, isDry: isDry, session: session, began: session.clock.now)
