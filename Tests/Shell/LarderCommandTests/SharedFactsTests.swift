@@ -54,7 +54,7 @@ import class LarderSharedTesting.TierLink
 
 @Suite struct ProgramStartTests {
   @Test func `a program that cannot be started is an error of the shell`() {
-    let text = [UInt8](repeating: UInt8(ascii: "a"), count: 200_000)
+    let text = [UInt8](repeating: UInt8(ascii: "a"), count: 2_000_000)
     #expect(throws: ShellError.self) { _ = try LarderShell.Host.Sink(.program(text, 0..<1), [:]) }
   }
 }
