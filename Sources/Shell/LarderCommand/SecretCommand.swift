@@ -25,9 +25,7 @@ enum SecretCommand {
         }
       }
       return false
-    } catch {
-      return names(text)
-    }
+    } catch { return names(text) }
   }
 
   /// Whether a command contains the name of a secret. The value of a `set` is not searched.

@@ -15,14 +15,10 @@ import Testing
   }
 
   @Test(arguments: ["'a*'", "\"a?\"", #"a\*"#, "'[a]'", #"\{a,b\}"#, "plain", "hex:00"])
-  func `a quoted pattern is a key`(text: String) throws {
-    #expect(try !word(text).isGlob)
-  }
+  func `a quoted pattern is a key`(text: String) throws { #expect(try !word(text).isGlob) }
 
   @Test(arguments: ["a*", "'a b'*", "?", "[ab]c", "{a,b}"])
-  func `a bare sign makes a pattern`(text: String) throws {
-    #expect(try word(text).isGlob)
-  }
+  func `a bare sign makes a pattern`(text: String) throws { #expect(try word(text).isGlob) }
 
   @Test func `behind two dashes every word is exact data`() throws {
     let arguments = try command("x @m -- --y @n -- a* hex:00").arguments

@@ -207,9 +207,7 @@ final class Shell {
     }
   }
 
-  func error(_ line: String) throws -> ShellError {
-    try LarderShellTests.error { try self(line) }
-  }
+  func error(_ line: String) throws -> ShellError { try LarderShellTests.error { try self(line) } }
 }
 
 extension Shell {

@@ -95,7 +95,5 @@ func invocation(_ text: String, _ clock: WallClock = stockholm) throws -> Invoca
 
 extension String {
   /// Whether the text has no control that a terminal could obey, and no hidden character.
-  var isSafe: Bool {
-    unicodeScalars.allSatisfy { !$0.isControl && !$0.isHidden }
-  }
+  var isSafe: Bool { unicodeScalars.allSatisfy { !$0.isControl && !$0.isHidden } }
 }

@@ -37,9 +37,7 @@ import Testing
       .afterAccess(.days(2)),
     ].randomElement(using: &random)
     attributes.stale = [.zero, .minutes(7)].randomElement(using: &random)
-    func bytes() -> [UInt8]? {
-      Bool.random(using: &random) ? random.awkwardBytes(upTo: 20) : nil
-    }
+    func bytes() -> [UInt8]? { Bool.random(using: &random) ? random.awkwardBytes(upTo: 20) : nil }
     if Bool.random(using: &random) {
       attributes.awaitsOwners = true
       attributes.owners = [Owner(Key([1] + (bytes() ?? [])), in: "c-d")]
@@ -211,9 +209,7 @@ import Testing
     let overrides = Rules.Overrides(
       expires: daily, stale: .seconds(2), jitter: 0.2, limits: limits, eviction: .fifo,
       priority: .high, largestValue: 11)
-    for (number, rules) in rules.enumerated() {
-      try shell.store.declare(rules, for: "n\(number)")
-    }
+    for (number, rules) in rules.enumerated() { try shell.store.declare(rules, for: "n\(number)") }
     try shell.store.override(overrides, for: "n0")
     let other = try Shell(.plain)
     other.input = bytes(try shell("export - @*"))

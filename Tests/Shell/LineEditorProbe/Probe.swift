@@ -81,9 +81,7 @@ func complete(_ line: [UInt8], _ cursor: Int) -> Completion {
   return Completion(from: start, fitting, isCut: true)
 }
 
-func hint(_ line: [UInt8]) -> String? {
-  line == Array("get ".utf8) ? "KEY..." : nil
-}
+func hint(_ line: [UInt8]) -> String? { line == Array("get ".utf8) ? "KEY..." : nil }
 
 /// The highlighter of the probe: digits are magenta.
 func highlight(_ line: [UInt8]) -> [(range: Range<Int>, rendition: String)] {

@@ -129,6 +129,4 @@ extension Tally {
   init(_ info: NamespaceInfo) { self.init(entries: info.entries, bytes: info.bytes) }
 }
 
-extension [NamespaceInfo] {
-  var tally: Tally { reduce(into: Tally()) { $0 += Tally($1) } }
-}
+extension [NamespaceInfo] { var tally: Tally { reduce(into: Tally()) { $0 += Tally($1) } } }

@@ -31,9 +31,7 @@ extension CommandSpec {
   }
 }
 
-extension CommandTable {
-  package static let standard = CommandTable(Command.all.map(\.spec))
-}
+extension CommandTable { package static let standard = CommandTable(Command.all.map(\.spec)) }
 
 package enum Outcome: Sendable, Hashable {
   case done

@@ -135,6 +135,4 @@ extension QueryOperand {
   }
 }
 
-extension Expression {
-  var readsResponse: Bool { operands.contains(where: \.readsResponse) }
-}
+extension Expression { var readsResponse: Bool { operands.contains(where: \.readsResponse) } }

@@ -95,9 +95,7 @@ package struct Host {
   package var window: () -> Window? = { nil }
   package var isInterrupted: () -> Bool = { false }
 
-  func checkInterruption() throws {
-    if isInterrupted() { throw Interruption() }
-  }
+  func checkInterruption() throws { if isInterrupted() { throw Interruption() } }
 
   /// Waits for this duration. Returns false if ^C ended the wait.
   package var pause: (Duration) throws -> Bool = { _ in false }

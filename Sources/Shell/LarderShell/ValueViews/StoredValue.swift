@@ -96,6 +96,4 @@ struct StoredValue {
   }
 }
 
-extension Span<UInt8> {
-  var bytes: [UInt8] { copied }
-}
+extension Span<UInt8> { var bytes: [UInt8] { copied } }

@@ -147,9 +147,7 @@ extension UInt8 {
   }
 }
 
-extension [UInt8] {
-  var base64: String { Data(self).base64EncodedString() }
-}
+extension [UInt8] { var base64: String { Data(self).base64EncodedString() } }
 
 extension Sequence<UInt8> {
   /// The bytes that pairs of hexadecimal digits encode. Other characters are ignored.
