@@ -13,7 +13,7 @@
     /// The most commands that wait for their replies; further commands are refused.
     static let mostUnanswered = 10_000
     private static let connectTimeout = TimeAmount.seconds(2)
-    /// If the server sends nothing for this time, and not before the deadline of the oldest command, the connection is closed.
+    /// If the server sends less than 16 kB in this time, and the oldest command's deadline has passed, the connection is closed.
     static let longestSilence = TimeAmount.seconds(2)
 
     private let channel: any Channel

@@ -26,6 +26,7 @@
     private var waiting = CircularBuffer<Waiting>()
     private var watch: RepeatedTask?
     private var lastRead = NIODeadline.now()
+    private var bytesSinceLastRead = 0
 
     func handlerAdded(context: ChannelHandlerContext) {
       if context.channel.isActive { startWatch(context) }
@@ -36,7 +37,7 @@
       context.fireChannelActive()
     }
 
-    /// Closes the connection if the server is silent for too long, so that the next command connects again.
+    /// Closes the connection if the server is silent or slow for too long, so that the next command connects again.
     private func startWatch(_ context: ChannelHandlerContext) {
       guard watch == nil else { return }
       let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -59,8 +60,11 @@
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      lastRead = .now()
-      parser.append(unwrapInboundIn(data).readableBytesView)
+      let bytes = unwrapInboundIn(data).readableBytesView
+      bytesSinceLastRead += bytes.count
+      // Fewer bytes count as silence, because a hostile server could send single bytes for ever.
+      if bytesSinceLastRead >= 16_384 { (lastRead, bytesSinceLastRead) = (.now(), 0) }
+      parser.append(bytes)
       do {
         while let reply = try parser.next() {
           guard let first = waiting.popFirst() else {
