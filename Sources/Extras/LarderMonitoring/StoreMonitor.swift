@@ -14,7 +14,7 @@ import Synchronization
 public final class StoreMonitor: Sendable {
   /// The closures that receive the reports.
   public struct Report: Sendable {
-    /// Gets all metrics after each look at the store.
+    /// Gets all metrics after each look at the store, in the order of the looks. Must not call ``StoreMonitor/lookOnce()``.
     public var metrics: @Sendable ([Metric]) -> Void
     /// Gets each event since the previous look at the store.
     public var event: @Sendable (MonitoringEvent) -> Void
@@ -87,12 +87,11 @@ public final class StoreMonitor: Sendable {
   /// - Returns: whether the store is open. If the store is closed, nothing is reported.
   @discardableResult
   public func lookOnce() -> Bool {
-    var metrics: [Metric]?
     var events: [MonitoringEvent] = []
     let isOpen = last.withLock { last in
       do throws(LarderError) {
         let now = Observation(statistics: try store.statistics(), health: try store.health())
-        metrics = MetricList(now.statistics, now.health, store: name).all
+        report.metrics(MetricList(now.statistics, now.health, store: name).all)
         events = now.events(since: last.observation)
         last = Look(observation: now)
       } catch {
@@ -106,8 +105,7 @@ public final class StoreMonitor: Sendable {
       }
       return true
     }
-    // A closure of the report may look again, so the lock is free.
-    if let metrics { report.metrics(metrics) }
+    // The closure for events may look again, so the lock is free.
     for event in events { report.event(event) }
     return isOpen
   }
