@@ -87,9 +87,9 @@ extension CacheLoad {
       let isNewest = try batch.isNewest(moment, key, in: cache.name, attributes)
       let isSame = try isForced || batch.isSameNamespace(base, cache.name)
       if let copy = attributes.copy {
-        guard try copy.mayStore(&batch) else { return nil }
-        // Without a known moment, a second load could not store its value either.
+        // Without a known moment, a second load could not store its value either. A throw after a change would undo the commit.
         if !isNewest || !isSame, moment.isKnown, let error = copy.overtaken { throw error }
+        guard try copy.mayStore(&batch) else { return nil }
       } else if !isForced {
         // An evicted entry counts as unchanged, so the outcome may be stored.
         guard
