@@ -62,7 +62,7 @@ extension Store {
     ) { $0.overrides = overrides }
   }
 
-  /// Empties every namespace in one commit; see ``Store/Namespace/clear()``. Keeps the removals that wait for a shared tier.
+  /// Empties every namespace in one commit; see ``Store/Namespace/clear()``. Keeps the records of a shared tier.
   @discardableResult
   public func clear() throws(LarderError) -> RemovalResult {
     try clear { !["shared-tier", "shared-outbox"].contains($0) }
