@@ -8,7 +8,7 @@ import LarderTracing
 import Testing
 import Tracing
 
-@Suite struct TracingTraitTests {
+@Suite(.timeLimit(.minutes(1))) struct TracingTraitTests {
   struct Fault: Error {}
 
   private let tracer = InMemoryTracer()
