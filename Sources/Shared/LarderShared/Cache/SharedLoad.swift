@@ -197,7 +197,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   private func load(
     holding lease: Lease, _ ticket: LocalCopies.Ticket, fallback: TierCopy<Value>?
   ) async throws -> Loaded<Value>? {
-    let begun = clock.monotonic
+    let (begun, wall) = (clock.monotonic, clock.now)
     let answer: Answer
     do {
       answer = try await renewing(lease) {
@@ -210,7 +210,8 @@ struct SharedLoad<Value: Sendable>: Sendable {
       await release(lease)
       try Task.checkCancellation()
       var fallback = fallback
-      fallback?.age += clock.monotonic - begun
+      // While the machine is suspended, only the wall clock runs.
+      fallback?.age += max(clock.monotonic - begun, wall.duration(to: clock.now))
       if let fallback, fallback.value != nil, fallback.isWithin(options.stale?.onError) {
         return stored(fallback, ticket, .stale, error)
       }
