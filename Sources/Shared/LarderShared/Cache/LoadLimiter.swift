@@ -12,8 +12,8 @@ final class LoadLimiter: Sendable {
   init(_ most: Int) { free = Atomic(most) }
 
   /// Whether the task must not join a load of `key`, because that load could wait for the place that the task has.
-  func mustNotJoin(_ key: SharedKey) -> Bool {
-    !Self.loads.isEmpty && !Self.loads.contains(key) && free.load(ordering: .relaxed) <= 0
+  func mustNotJoin(_ key: @autoclosure () -> SharedKey) -> Bool {
+    !Self.loads.isEmpty && free.load(ordering: .relaxed) <= 0 && !Self.loads.contains(key())
   }
 
   /// Runs `body` as soon as fewer loads than the limit run, in the order of the calls. A load inside another runs immediately.

@@ -18,7 +18,7 @@ extension SharedCache {
   ///
   /// Each key is handled as by `result(for:options:load:)`. One call of `load` gets all keys for which neither this store nor
   /// the tier has a value. Further calls get the keys that other machines loaded but did not store, and the keys that changed
-  /// during the call. If the tier cannot be used, each call has at most ``SharedOptions/maxLoads`` keys.
+  /// during the call. If the tier cannot be used, each call outside other loads has at most ``SharedOptions/maxLoads`` keys.
   ///
   /// - Parameter load: as for `results(for:options:load:)` of `Cache`. A key that is missing in the answer has no value.
   /// - Returns: the results in the order of the keys; nil for a key without a value.
@@ -36,6 +36,10 @@ extension SharedCache {
     let standing = copies.standing(limit: shared.options.unconfirmedLimit)
     var terms = options.forStore
     if standing == .disconnected, options.policy == .standard { terms.policy = .revalidate }
+    for key in keys
+    where shared.limiter.mustNotJoin(SharedKey(namespace: name, bytes: Key(key).bytes)) {
+      local.leaveLoad(of: Key(key).bytes)
+    }
     let asked = Mutex<Set<Key>>([])
     let found = try await local.results(for: keys, options: terms) { [terms] missing in
       asked.withLock { $0.formUnion(missing.map { Key($0.key) }) }
