@@ -9,7 +9,9 @@ extension LocalCopies {
     _ changes: [LogRecord], _ progress: LocalState.Progress, keepsProgress: Bool
   ) async throws -> Int? {
     recent.note(changes)
-    for tag in Self.tags(in: changes) { try await store.invalidateInSteps(tag: tag.string) }
+    var tags: Set<ExactString> = []
+    for case .tag(let tag) in changes.lazy.map(\.subject) { tags.insert(ExactString(tag)) }
+    for tag in tags { try await store.invalidateInSteps(tag: tag.string) }
     // This commit takes the writer lock even if the store has none of the keys. So the commit waits for a writer that looked at
     // `recent` before the call of `note` and may still commit an old value. A transaction without changes commits nothing.
     return try await store.commit { [self] batch in
@@ -48,12 +50,6 @@ extension LocalCopies {
       }
       return found
     }
-  }
-
-  private static func tags(in changes: [LogRecord]) -> Set<ExactString> {
-    var tags: Set<ExactString> = []
-    for case .tag(let tag) in changes.lazy.map(\.subject) { tags.insert(ExactString(tag)) }
-    return tags
   }
 
   /// Begins with another history of the log at the `newest` record, and removes the copies of the `known` history.

@@ -99,17 +99,11 @@ struct LocalCopies: Sendable {
   /// Removes copies from this store. The position is the removal's place in the log; if it is nil, the outbox gets the removal.
   func remove(_ subject: LogRecord.Subject, at position: Position?) async throws {
     if let position { recent.note(subject, at: position) }
-    guard case .tag(let tag) = subject else {
-      try await store.commit { [self] batch in
-        if position == nil { try outbox.add(subject, in: &batch) }
-        _ = try removeCopies(of: subject, olderThan: position, in: &batch)
-      }
-      return
+    try await store.commit { [self] batch in
+      if position == nil { try outbox.add(subject, in: &batch) }
+      _ = try removeCopies(of: subject, olderThan: position, in: &batch)
     }
-    if position == nil {
-      try await store.commit { [self] batch in try outbox.add(subject, in: &batch) }
-    }
-    try await store.invalidateInSteps(tag: tag)
+    if case .tag(let tag) = subject { try await store.invalidateInSteps(tag: tag) }
   }
 
   /// Removes a key from this store, because the state of the key in the tier is unknown.
