@@ -95,11 +95,13 @@ public struct SharedCache<Value: Sendable>: Sendable {
     load: @escaping @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
   ) async throws -> CacheResult<Value>? {
     var options = options
-    // Without a lookup in this store, its copy, which such a change may have ended, does not replace a load that fails.
-    options.policy = .reload
+    options.policy = .revalidate
     // A load under way may have asked the tier before a change that has already returned, so this call must not join the load.
     local.leaveLoad(of: Key(key).bytes)
-    return try await result(key, options, policy: .standard, load)
+    let standing = copies.standing(limit: shared.options.unconfirmedLimit)
+    // Without a lookup, the copy of this store, which such a change may have ended, does not replace a load that fails.
+    return try await loaded(
+      .needsLoad(after: nil), Key(key), options, policy: .standard, standing, load)
   }
 
   /// How often a key may change before its value is stored. After more changes the caller gets an unconfirmed value, or an error.
@@ -139,7 +141,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) async throws -> CacheResult<Value>? {
     try checkName()
     try Frame.checkCount(of: options.tags)
-    let options = options.forStore
+    var options = options.forStore
     let sharedKey = SharedKey(namespace: name, bytes: key.bytes)
     // No store takes an empty or too long key, so the tier must not take the key either.
     guard sharedKey.isPossible else {
@@ -169,7 +171,13 @@ public struct SharedCache<Value: Sendable>: Sendable {
       changes += 1
       if changes < Self.mostChanges {
         standing = copies.standing(limit: shared.options.unconfirmedLimit)
+        // A request without a lookup stays without one.
+        if case .needsLoad(after: nil) = stored { continue }
         stored = try local.stored(key, options)
+        if case .known(nil) = stored, !isCertain(standing, options) {
+          options.policy = .revalidate
+          stored = try local.stored(key, options)
+        }
         continue
       }
       let error = LarderError(
@@ -186,8 +194,11 @@ public struct SharedCache<Value: Sendable>: Sendable {
   ) -> CacheResult<Value> {
     var result = result
     switch result.source {
-    // If the standing is not confirmed, the load may have begun before a change that this machine does not know.
-    case .loaded, .shared: result.isConfirmed = result.error == nil && standing == .confirmed
+    // If the standing is not confirmed before and after the load, the value may be older than a change that is not known here.
+    case .loaded, .shared:
+      result.isConfirmed =
+        result.error == nil && standing == .confirmed
+        && copies.standing(limit: .zero) == .confirmed
     case .memory, .disk, .stale:
       // A value with an error replaces a load that failed. The value was looked up before the load, so it may have changed since.
       if standing == .confirmed, result.error == nil { break }
