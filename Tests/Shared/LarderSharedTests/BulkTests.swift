@@ -113,6 +113,7 @@ import Testing
     try await far.follow(tier)
     source.origin.open()
     #expect(try await task.value == ["of a"])
+    try await waitUntil { far.store.engine.loads.running.count == 0 }
     #expect(source.asked.count == 2 && failures.withLock { $0 } == 0)
   }
 
