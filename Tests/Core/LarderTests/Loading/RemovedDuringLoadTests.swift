@@ -117,9 +117,7 @@ import Testing
     try await prepare(.absent)
     func ask(_ attributes: EntryAttributes) -> Task<String?, any Error> {
       Task {
-        try await boards.result(for: "thun") { _ in
-          .value(try await origin.text(), attributes)
-        }?.value
+        try await boards.value(for: "thun") { _ in .value(try await origin.text(), attributes) }
       }
     }
     var linked = EntryAttributes()
@@ -137,8 +135,10 @@ import Testing
   }
 
   @Test func `another removal stops no load`() async throws {
-    try await boards.set("other", for: "bern")
     let first = try await origin.startHeld(boards)
+    let reload = LoadOptions(policy: .reload, waitsForCommit: true)
+    #expect(try await boards.value(for: "bern", options: reload) { _ in .absent } == nil)
+    try await boards.set("other", for: "bern")
     try await boards.remove("bern")
     try store.invalidate(tag: "other")
     try store.namespace("others").clear()

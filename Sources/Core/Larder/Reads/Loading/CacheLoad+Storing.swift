@@ -53,9 +53,10 @@ extension CacheLoad {
     _ given: EntryAttributes, _ turn: Turn
   ) throws(LarderError) -> LoadedValue<Value> {
     let expires = given.expires ?? options.absent
-    let isKnown = turn.lookup.found.base.version != nil || options.policy == .reload
+    let (isKnown, isReload) = (turn.lookup.found.base.version != nil, options.policy == .reload)
     // A value of the shared tier has a condition, which the write must check even if there is nothing to store.
-    guard !cache.namespace.store.isReadOnly, expires != nil || isKnown || given.copy != nil
+    guard !cache.namespace.store.isReadOnly,
+      expires != nil || isKnown || isReload || given.copy != nil
     else { return LoadedValue() }
     var attributes = merged(given)
     attributes.codec = .bytes
@@ -67,7 +68,8 @@ extension CacheLoad {
       if expires != nil {
         try batch.declareOnce(cache.rules, for: cache.namespace)
         try batch.put(Span(), for: key.span, in: cache.name, attributes: attributes)
-      } else if isKnown {
+      } else if try isKnown || isReload && batch.session.living(key.span, in: cache.name) != nil {
+        // The removal of a missing key would prevent other loads from storing their values.
         _ = try batch.remove(key.span, in: cache.name)
       }
       return { cache.forget(key.span) }
@@ -81,6 +83,8 @@ extension CacheLoad {
   ) throws(LarderError) -> LoadedValue<Value> {
     let links = try engine.removalHashes(of: attributes, replacing: turn.lookup.found.entry)
     let (base, isForced) = (turn.lookup.found.base, options.policy == .reload)
+    // A negative entry from before this load may be committed during this load.
+    let began = turn.lookup.found.now.milliseconds
     let end: Timestamp? = if case .at(let time) = attributes.expires { time } else { nil }
     let write = LoadWrite(base: base, size: size, end: end, links: links, engine: engine) {
       [cache, key, moment = turn.moment] batch in
@@ -95,6 +99,7 @@ extension CacheLoad {
         guard
           try batch.session.living(key.span, in: cache.name).map({
             $0.header.version == base.version
+              || $0.header.flags.contains(.negative) && $0.header.written <= began
           }) ?? true
         else { return nil }
       }
