@@ -79,6 +79,28 @@ import Testing
     writer.letGo()
   }
 
+  @Test func `a fresh value precedes a loaded value that waits for its commit`() async throws {
+    try await boards.set("old", for: "thun", expires: .after(.minutes(1)))
+    let writer = await LockHolder(store)
+    #expect(try await origin.ask(boards, LoadOptions(policy: .revalidate)).value == "load 1")
+    #expect(try await origin.ask(boards, LoadOptions(refreshAhead: .minutes(2))).value == "old")
+    writer.letGo()
+    #expect(try await boards.settled() == "load 1")
+  }
+
+  @Test(arguments: [true, false])
+  func `a plain value replaces only an earlier absence`(isEarlier: Bool) async throws {
+    let held = isEarlier ? nil : try await origin.startHeld(boards, LoadOptions())
+    clock.advance(by: .seconds(1))
+    let writer = await LockHolder(store)
+    let absent = LoadOptions(policy: .reload, absent: .after(.hours(1)))
+    #expect(try await boards.value(for: "thun", options: absent) { _ in .absent } == nil)
+    origin.open()
+    #expect(try await (held ?? origin.startAsking(boards, LoadOptions())).value.value == "load 1")
+    writer.letGo()
+    #expect(try await boards.settled() == (isEarlier ? "load 1" : nil))
+  }
+
   @Test func `the thread that commits does not run a cost function`() async throws {
     let store = try Store.temporary()
     let notes = store.namespace("notes")
@@ -249,16 +271,6 @@ import Testing
     #expect(isDone.withLock { !$0 })
     writer.letGo()
     #expect(try await last.value?.isCommitted == true)
-  }
-
-  @Test func `a value that cannot be stored is told to whoever asked to be told`() async throws {
-    let boards = store.cache(TextCodec(), in: "boards", rules: Rules(largestValue: 10))
-    let errors = Shared<[any Error]>([])
-    let options = LoadOptions(onBackgroundError: { error in errors.withLock { $0.append(error) } })
-    let value = try await boards.value(for: "thun", options: options) { "more than ten bytes" }
-    #expect(value == "more than ten bytes")
-    try await boards.settle()
-    #expect((errors.withLock { $0.first } as? LarderError)?.code == .overLimit)
   }
 
   @Test func `a lifetime begins when the value was loaded`() async throws {

@@ -80,6 +80,8 @@ import Testing
     origin.fail()
     let first = try await origin.startHeld(boards, soft)
     clock.set(to: clock.now.advanced(by: .milliseconds(milliseconds)))
+    clock.advance(by: .milliseconds(300))
+    try await waitUntil { boards.namespace.engine.loads.running.callers() > milliseconds / 400 }
     origin.open()
     await #expect(throws: Origin.Refusal.self) { try await first.value }
   }

@@ -1,6 +1,7 @@
 /// One request of a caller. The request has its result immediately, or joins or starts a load before the caller waits.
 extension CacheLoad {
   typealias Place = (load: InFlight, isJoined: Bool)
+  private struct SoftTimeout: Error {}
 
   enum Request {
     case known(CacheResult<Value>?)
@@ -12,8 +13,9 @@ extension CacheLoad {
     guard let lookup else { return .entered(Result { try enter(after: nil) }, after: nil) }
     let decision = LoadDecision(lookup.found, options)
     // A loaded value that waits for its commit is newer than the stored value.
-    if decision != .load, let load: InFlight = engine.loads.running.load(named: name),
-      let loaded = load.value, mayShare(load, after: lookup)
+    if decision != .load, lookup.value == nil || lookup.found.entry?.state != .fresh,
+      let load: InFlight = engine.loads.running.load(named: name), let loaded = load.value,
+      mayShare(load, after: lookup)
     {
       return .known(loaded.current)
     }
@@ -48,15 +50,22 @@ extension CacheLoad {
             if isSoft, let load: InFlight = engine.loads.running.load(named: name), load.join() {
               follow(load)
             }
-            throw timedOut
+            throw isSoft ? SoftTimeout() : timedOut
           })
       } catch let failure {
         try Task.checkCancellation()
-        let error: any Error = failure is LoadCycle ? loadCycle : failure
+        let isSlow = failure is SoftTimeout
+        let error: any Error = isSlow ? timedOut : failure is LoadCycle ? loadCycle : failure
         // The system may have been suspended during the wait, so the window of the stale value may have ended.
-        guard isFallback(lookup, at: engine.clock.now), let lookup,
-          var served = cache.result(lookup)
-        else { throw error }
+        guard isFallback(lookup, at: engine.clock.now), let stored = lookup,
+          var served = cache.result(stored)
+        else {
+          guard isSlow else { throw error }
+          // Without a value to return, the caller continues to wait.
+          var rest = self
+          rest.options.timeout = options.timeout.map { $0 - (options.softTimeout ?? .zero) }
+          return try await rest.result(of: rest.begin(after: lookup))
+        }
         served.source = .stale
         served.error = error
         return served

@@ -30,7 +30,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
 
   let cache: Cache<Value>
   let key: [UInt8]
-  let options: LoadOptions
+  var options: LoadOptions
   let source: Source
 
   typealias InFlight = InFlightLoad<LoadedValue<Value>>
@@ -112,15 +112,12 @@ struct CacheLoad<Value: Sendable>: Sendable {
   /// The value of an outcome. The caller must queue the write of the result.
   func loaded(_ outcome: Loaded<Value>, _ turn: Turn) throws -> LoadedValue<Value> {
     switch outcome.outcome {
-    case .value(let value, let attributes):
-      return store(value, merged(attributes), turn)
+    case .value(let value, let attributes): return store(value, merged(attributes), turn)
     case .unchanged:
       guard let known = turn.lookup.cachedValue else { throw LarderError.unchanged(Key(key)) }
       return renew(known, turn)
-    case .absent(let attributes):
-      return try storeAbsence(attributes, turn)
-    case .failed(let error):
-      throw error
+    case .absent(let attributes): return try storeAbsence(attributes, turn)
+    case .failed(let error): throw error
     }
   }
 
