@@ -40,6 +40,20 @@ import Testing
       loads.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<100).map { ("key \($0)", 1) }))
   }
 
+  @Test func `callers that share a load without a value share a second load`() async throws {
+    origin.close()
+    async let absent = boards.value(for: "thun") { [origin] _ in
+      _ = try await origin.load()
+      return .absent
+    }
+    try await origin.waitForLoads(1)
+    let tasks = (0..<20).map { _ in origin.startAsking(boards) }
+    try await waitUntil { boards.namespace.engine.loads.running.callers() == 21 }
+    origin.open()
+    for task in tasks { #expect(try await task.value.value == "load 2") }
+    #expect(try await absent == nil && origin.loads == 2)
+  }
+
   @Test func `who gives up leaves the others their load`() async throws {
     origin.close()
     let tasks = (0..<3).map { _ in origin.startAsking(boards) }
@@ -58,9 +72,7 @@ import Testing
     let tasks = (0..<3).map { _ in origin.startAsking(boards) }
     try await waitUntil { boards.namespace.engine.loads.running.callers() == 3 }
     for task in tasks { task.cancel() }
-    for task in tasks {
-      await #expect(throws: CancellationError.self) { try await task.value }
-    }
+    for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
     try await waitUntil { origin.cancelled > 0 }
     origin.open()
     #expect(try await origin.ask(boards).value == "load 2")
@@ -73,9 +85,7 @@ import Testing
     try await origin.waitForLoads(1)
     try await waitUntil { boards.namespace.engine.loads.running.callers() >= 10 }
     origin.open()
-    for task in tasks {
-      await #expect(throws: Origin.Refusal(number: 1)) { try await task.value }
-    }
+    for task in tasks { await #expect(throws: Origin.Refusal(number: 1)) { try await task.value } }
     for number in 2...200 {
       await #expect(throws: Origin.Refusal(number: number)) { try await origin.ask(boards) }
     }
@@ -114,9 +124,16 @@ import Testing
 
   @Test func `what cannot be stored is returned all the same, and says why`() async throws {
     let boards = store.cache(TextCodec(), in: "boards", rules: Rules(largestValue: 10))
-    let loaded = try await boards.result(for: "thun", options: .committed) { "more than ten bytes" }
-    #expect(loaded.value == "more than ten bytes" && loaded.source == .loaded)
-    #expect((loaded.error as? LarderError)?.code == .overLimit)
+    let errors = Shared<[any Error]>([])
+    var options = LoadOptions(onBackgroundError: { error in errors.withLock { $0.append(error) } })
+    for waits in [false, true] {
+      options.waitsForCommit = waits
+      let loaded = try await boards.result(for: "thun", options: options) { "more than ten bytes" }
+      #expect(loaded.value == "more than ten bytes" && loaded.source == .loaded)
+      #expect((loaded.error as? LarderError)?.code == (waits ? .overLimit : nil))
+      try await boards.settle()
+    }
+    #expect(errors.value.map { ($0 as? LarderError)?.code } == [.overLimit, .overLimit])
     #expect(try boards.count() == 0)
   }
 
@@ -137,9 +154,7 @@ import Testing
     let usual = try await origin.startHeld(boards)
     let reloaded = try await boards.result(
       for: "thun", options: LoadOptions(policy: .reload, waitsForCommit: true)
-    ) {
-      "again \(try await second.load())"
-    }
+    ) { "again \(try await second.load())" }
     #expect(reloaded.value == "again 1")
     origin.open()
     #expect(try await usual.value.value == "load 1")

@@ -47,12 +47,13 @@ extension Cache {
     let key = key.copied
     var options = options
     options.needsValue = true
-    let lookup: CacheLookup<Value>? =
+    var lookup: CacheLookup<Value>? =
       if case .needsLoad(let lookup) = stored { lookup } else { try lookUp(key.span, for: .load) }
-    // If the caller shares the load of another caller, which finds no value, the second load is the caller's own.
-    for lookup in [lookup, nil] {
+    // If a shared load finds no value, its callers share a second load. A third load is the caller's own.
+    for isFirst in [true, false, false] {
       let result = try await result(after: lookup, key, options) { _ in .value(try await load()) }
       if let result { return result }
+      lookup = try isFirst ? lookUp(key.span, for: .load) : nil
     }
     throw notStored(key)
   }
@@ -75,8 +76,7 @@ extension Cache {
   ) async throws -> CacheResult<Value>? {
     switch try stored(key, options) {
     case .known(let result): return result
-    case .needsLoad(let lookup):
-      return try await result(after: lookup, key.copied, options, load)
+    case .needsLoad(let lookup): return try await result(after: lookup, key.copied, options, load)
     }
   }
 
