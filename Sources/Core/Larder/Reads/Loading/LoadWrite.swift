@@ -70,13 +70,13 @@ final class LoadWrite: QueuedWrite {
   }
 
   func finish(_ error: (any Error)?) {
-    let done = state.withLock { state in
-      defer { (state.body, state.completion) = (nil, nil) }
-      return (body: state.body, completion: state.completion)
-    }
     // Uses a task, because the thread that commits must run no code of the user: no cost function, no deinitializer.
     let keeping = Task {
-      if error == nil { withExtendedLifetime(done.body) { done.completion?() } }
+      let done = state.withLock { state in
+        defer { (state.body, state.completion) = (nil, nil) }
+        return (body: state.body, completion: state.completion)
+      }
+      withExtendedLifetime(done) { if error == nil { done.completion?() } }
     }
     engine.loads.writes.remove(self)
     let outcome = error.map { Result.failure($0) } ?? .success(())
