@@ -111,7 +111,7 @@ extension EntryReader {
   func recordAccess(_ found: borrowing Lookup, key: Span<UInt8>, at now: Int64) {
     access.touch(
       found.keyHash, sequence: found.header.sequence, of: found.id, in: now / 60_000)
-    if let idle = found.idle {
+    if found.outcome != .stale, let idle = found.idle {
       leftovers.accesses.note(found.header, idle, key: key, id: found.id, at: now)
     }
   }
