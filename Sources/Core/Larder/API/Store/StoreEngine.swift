@@ -125,8 +125,8 @@ final class StoreEngine: Sendable {
         }
       }
       attachment.object = engine
-      // Makes the map as large as the disk limit, before any read, because a map that reads use cannot be made smaller. If the
-      // record of the limits is damaged, the store opens with default limits. The next write reports the damage.
+      // Makes the map as large as the disk limit before any read, because a map that reads use cannot be made smaller. If the
+      // record of the limits is damaged, the default memory limit and no disk limit apply. The next write reports the damage.
       if let settings = try? engine.metadata.settings(in: engine.reader.beginRead()) {
         engine.memory.budget.limit = settings.memoryLimit
         if !options.isReadOnly, let limit = settings.limits.disk { environment.setFileLimit(limit) }

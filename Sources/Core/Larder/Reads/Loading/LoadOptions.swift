@@ -54,7 +54,7 @@ public struct LoadOptions: Sendable {
   public var tags: [String]
   /// The owners of a loaded entry.
   public var owners: [Owner]
-  /// Whether a loaded value is returned only after its commit, for which no time limit counts, has succeeded or failed.
+  /// Whether a load returns only after its commit has succeeded or failed. Time limits include the commit only if too many wait.
   public var waitsForCommit: Bool
   /// Receives the errors of background loads and of the commits of loaded values.
   public var onBackgroundError: (@Sendable (any Error) -> Void)?
