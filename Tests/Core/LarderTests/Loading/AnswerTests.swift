@@ -59,9 +59,7 @@ import Testing
       expires: .after(.seconds(10)), tags: ["line 1"], entityTag: Array("\"v1\"".utf8))
     let (stored, stale) = (attributes, Staleness(onError: .minutes(1)))
     let options = LoadOptions(expires: .never, stale: stale, waitsForCommit: true)
-    _ = try await boards.result(for: "thun", options: options) { _ in
-      .value("board", stored)
-    }
+    _ = try await boards.result(for: "thun", options: options) { _ in .value("board", stored) }
     let entry = try #require(try boards.entry(for: "thun"))
     #expect(entry.entityTag == Array("\"v1\"".utf8) && entry.tags == ["line 1"])
     #expect(entry.expires == clock.now.advanced(by: .seconds(10)))
@@ -77,9 +75,7 @@ import Testing
       expires: .after(.minutes(1)), entityTag: Array("\"v1\"".utf8), metadata: [1, 2, 3])
     let options = LoadOptions(
       expires: expires, stale: Staleness(onError: .hours(1)), waitsForCommit: true)
-    _ = try await boards.result(for: "thun", options: options) { _ in
-      .value("board", stored)
-    }
+    _ = try await boards.result(for: "thun", options: options) { _ in .value("board", stored) }
     let version = try boards.entry(for: "thun")?.version
     clock.advance(by: .minutes(2))
     let told = Shared<CachedValue<String>?>(nil)
@@ -123,9 +119,7 @@ import Testing
     isRemoved: Bool
   ) async throws {
     let stored = EntryAttributes.with(tags: ["line 1"], entityTag: [7])
-    _ = try await boards.result(for: "thun", options: expiring) { _ in
-      .value("board", stored)
-    }
+    _ = try await boards.result(for: "thun", options: expiring) { _ in .value("board", stored) }
     clock.advance(by: .minutes(2))
     let loaded = try await boards.result(for: "thun", options: expiring) { _ in
       if isRemoved {
@@ -175,9 +169,7 @@ import Testing
 
   @Test func `unchanged without anything known is an error`() async throws {
     let error = await #expect(throws: LarderError.self) {
-      try await boards.result(for: "thun", options: LoadOptions(waitsForCommit: true)) {
-        _ in .unchanged
-      }
+      try await boards.result(for: "thun", options: .committed) { _ in .unchanged }
     }
     #expect(error?.code == .failed)
   }

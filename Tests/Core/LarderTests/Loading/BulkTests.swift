@@ -76,9 +76,7 @@ import Testing
     origin.close()
     let single = Task { try await boards.value(for: "a") { try await origin.text() } }
     try await origin.waitForLoads(1)
-    let bulk = Task {
-      try await results(["a", "b", "c"]).map { try $0.get()?.value }
-    }
+    let bulk = Task { try await results(["a", "b", "c"]).map { try $0.get()?.value } }
     try await origin.waitForLoads(2)
     let other = Task { try await results(["b", "d"]).map { try $0.get()?.value } }
     try await origin.waitForLoads(3)
@@ -96,8 +94,7 @@ import Testing
   @Test func `an error of one key or of all leaves the others their values`() async throws {
     for key in ["a", "bad"] { try await boards.set("old", for: key, aging) }
     clock.advance(by: .seconds(2))
-    var options = LoadOptions(
-      stale: Staleness(onError: .minutes(1)), waitsForCommit: true)
+    var options = LoadOptions(stale: Staleness(onError: .minutes(1)), waitsForCommit: true)
     let first = try await results(["bad", "bad 2", "b"], options)
     #expect(try first[0].get()?.source == .stale && first[0].get()?.error is Origin.Refusal)
     #expect(throws: Origin.Refusal.self) { try first[1].get() }
@@ -143,9 +140,7 @@ import Testing
     let loads = boards.namespace.engine.loads.running
     try await waitUntil { loads.callers() == 3 && clock.isAwaited }
     clock.advance(by: .seconds(1))
-    for result in try await hasty.value {
-      #expect(throws: LarderError.self) { try result.get() }
-    }
+    for result in try await hasty.value { #expect(throws: LarderError.self) { try result.get() } }
     #expect(origin.cancelled == 0)
     patient.cancel()
     await #expect(throws: CancellationError.self) { try await patient.value }
@@ -203,9 +198,7 @@ import Testing
     #expect(await prefetch.finish() == .init(present: 2, loaded: 9, failed: 1))
     #expect(
       asked.withLock { $0 } == [["0", "2", "3"], ["5", "6", "7", "8", "9"], ["none", "bad"]])
-    #expect(throws: LarderError.self) {
-      try boards.prefetch(keys, inBatchesOf: 0, load: load)
-    }
+    #expect(throws: LarderError.self) { try boards.prefetch(keys, inBatchesOf: 0, load: load) }
   }
 
   @Test func `processes that ask for the same keys at once ask for each one once`() async throws {

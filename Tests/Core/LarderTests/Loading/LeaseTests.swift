@@ -40,9 +40,7 @@ import Testing
   }
 
   @Test func `processes that ask for the same keys at once load each of them once`() async throws {
-    let peers = try (0..<4).map { _ in
-      try PeerProcess("load-many", store.path, ["50"])
-    }
+    let peers = try (0..<4).map { _ in try PeerProcess("load-many", store.path, ["50"]) }
     #expect(try peers.loads(of: 50) == 50)
   }
 
@@ -88,10 +86,8 @@ import Testing
 
   @Test func `a load of another process is waited for a minute at most`() async throws {
     let peer = try peer()
-    let (table, hash) = (
-      try #require(store.engine.leases).table,
-      try boards.leaseHash(Array("thun".utf8))
-    )
+    let table = try #require(store.engine.leases).table
+    let hash = try boards.leaseHash(Array("thun".utf8))
     let task = try await waiting()
     // The time of the peer never changes, so the peer does not renew its lease. The test renews the lease instead.
     var word = LeaseTable.word(hash, until: machine.value + LeaseTable.length)
@@ -142,9 +138,7 @@ import Testing
 
   @Test func `reading what is stored takes no lease`() async throws {
     try await boards.set("v", for: "thun")
-    for _ in 1...3 {
-      #expect(try await load("thun").value.value == "v")
-    }
+    for _ in 1...3 { #expect(try await load("thun").value.value == "v") }
     let path = store.path + "/leases"
     #expect(!FileManager.default.fileExists(atPath: path))
     _ = try await load("bern").value

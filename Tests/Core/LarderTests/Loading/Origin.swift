@@ -13,9 +13,7 @@ extension Origin {
 
   func startAsking(
     _ cache: Larder.Cache<String>, _ options: LoadOptions = .committed, for key: String = "thun"
-  ) -> Task<CacheResult<String>, any Error> {
-    Task { try await ask(cache, options, for: key) }
-  }
+  ) -> Task<CacheResult<String>, any Error> { Task { try await ask(cache, options, for: key) } }
 
   /// Like `startAsking`, but closes the origin first, so the load waits. Returns when the load has begun.
   func startHeld(
@@ -42,9 +40,7 @@ final class Shared<Value: Sendable>: Sendable {
   }
 }
 
-extension StoreSuite {
-  var boards: Larder.Cache<String> { store.cache(TextCodec(), in: "boards") }
-}
+extension StoreSuite { var boards: Larder.Cache<String> { store.cache(TextCodec(), in: "boards") } }
 
 extension Larder.Cache {
   /// Waits until no load runs, and verifies the store. A load runs until its value is committed and its task has ended.
@@ -81,9 +77,7 @@ struct Settling: SuiteTrait, TestTrait, TestScoping {
   }
 }
 
-extension Trait where Self == Settling {
-  static var settling: Self { Self() }
-}
+extension Trait where Self == Settling { static var settling: Self { Self() } }
 
 extension [PeerProcess] {
   /// Lets the open peers load the same keys at the same time, and expects that each peer gets all keys. Returns the number of

@@ -79,8 +79,7 @@ import Testing
     let run = {
       try await boards.prefetch(["a", "b"], options: options) { _, _ in
         .value(try await origin.text())
-      }
-      .finish()
+      }.finish()
     }
     #expect(try await run() == .init(loaded: 2))
     clock.advance(by: .minutes(2))

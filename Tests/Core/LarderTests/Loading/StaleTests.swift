@@ -95,9 +95,7 @@ import Testing
       try await boards.result(
         for: "thun",
         options: LoadOptions(expires: .after(.minutes(2)), stale: windows, waitsForCommit: true)
-      ) {
-        try JSONCodec<Board>().decode(Array(body.withLock { $0 }.utf8).span)
-      }
+      ) { try JSONCodec<Board>().decode(Array(body.withLock { $0 }.utf8).span) }
     }
     _ = try await ask()
     clock.advance(by: .hours(1))

@@ -61,8 +61,7 @@ final class BulkLoad<Value: Sendable>: Sendable {
   }
 
   private func complete(
-    _ load: CacheLoad<Value>, _ running: InFlight,
-    _ result: Result<LoadedValue<Value>, any Error>
+    _ load: CacheLoad<Value>, _ running: InFlight, _ result: Result<LoadedValue<Value>, any Error>
   ) {
     LoadDependencies.remove(from: running, to: self)
     load.complete(running, result)
@@ -117,8 +116,7 @@ final class BulkLoad<Value: Sendable>: Sendable {
     let results = members.map { member -> Result<LoadedValue<Value>, any Error> in
       Result {
         if member.running.isAbandoned { throw CancellationError() }
-        return try member.load.loaded(
-          outcomes.get()[Key(member.load.key)] ?? .absent, member.turn)
+        return try member.load.loaded(outcomes.get()[Key(member.load.key)] ?? .absent, member.turn)
       }
     }
     members[0].load.engine.enqueue(results.compactMap { try? $0.get().write })

@@ -41,16 +41,12 @@ extension Cache {
     }
     let bulk = BulkLoad<Value> { [names, places] missing in
       let answers = try await load(
-        missing.compactMap { missing in
-          places[missing.key].map { (names[$0], missing.stored) }
-        })
-      return Dictionary(
-        answers.map { (Key($0.0), $0.1) }, uniquingKeysWith: { _, last in last })
+        missing.compactMap { missing in places[missing.key].map { (names[$0], missing.stored) } })
+      return Dictionary(answers.map { (Key($0.0), $0.1) }, uniquingKeysWith: { _, last in last })
     }
     // Enters the loads of all keys before the first wait, so that the first call of `load` gets all keys.
     let requests = names.map { name in
-      let loading = CacheLoad(
-        cache: self, key: name.copied, options: options, source: .bulk(bulk))
+      let loading = CacheLoad(cache: self, key: name.copied, options: options, source: .bulk(bulk))
       let request = Result { () -> CacheLoad<Value>.Request in
         switch try stored(name, options) {
         case .known(let result): .known(result)

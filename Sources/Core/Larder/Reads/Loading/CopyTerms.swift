@@ -40,9 +40,7 @@ extension CacheResult {
 
 extension Cache {
   /// Removes the running load of `key` from the table, so that later callers start a load of their own.
-  package func leaveLoad(of key: [UInt8]) {
-    namespace.engine.loads.running.remove(loadName(key))
-  }
+  package func leaveLoad(of key: [UInt8]) { namespace.engine.loads.running.remove(loadName(key)) }
 }
 
 extension Store {

@@ -66,9 +66,7 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
 
   /// Removes `load` from the table, so that later callers do not join the load.
   func remove(_ load: some AnyObject, _ name: Name) {
-    loads.withLock { loads in
-      if loads[name] === load { loads[name] = nil }
-    }
+    loads.withLock { loads in if loads[name] === load { loads[name] = nil } }
   }
 
   func remove(_ name: Name) { loads.withLock { $0[name] = nil } }

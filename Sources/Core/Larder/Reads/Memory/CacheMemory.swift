@@ -43,7 +43,6 @@ public final class CacheMemory: Sendable {
   }
 
   deinit {
-    let usage = state.withLock { $0.policy.usage }
     budget.release(usage.cost)
     handle.memory.withLock { $0.retire(counters) }
   }
