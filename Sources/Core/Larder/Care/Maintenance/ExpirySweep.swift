@@ -18,7 +18,7 @@ struct ExpirySweep {
   private var left: Int
   /// The last checked entry.
   private(set) var position: Due?
-  /// Whether the sweep has read the last due entry. Entries of the current write, and unchecked entries after a stop, stay due.
+  /// Whether the sweep has read the last due entry. Entries of the current write, without pages, or after a stop may stay due.
   private(set) var isDone = false
 
   init(of id: NamespaceID?, limit: Int = Self.perWrite, after position: Due? = nil) {
@@ -36,10 +36,8 @@ struct ExpirySweep {
     var removal = RemovalResult()
     var step = 4
     while !isDone, left > 0, shouldContinue(session) {
-      guard session.state.mayBeDue(at: session.now) else {
-        isDone = true
-        break
-      }
+      isDone = !session.state.mayBeDue(at: session.now)
+      if isDone { break }
       let limit = min(step, left)
       let found = try due(limit: limit, &session)
       for due in found where shouldContinue(session) {
@@ -82,6 +80,8 @@ struct ExpirySweep {
           try session.remove(entry, reason: .expired)
           return RemovalResult(entries: 1, bytes: entry.valueCount)
         }
+        // Without pages for a copy the entry stays due, because the sweep must not fail the write for which it makes room.
+        guard session.hasPages(forCopyOf: entry) else { return RemovalResult() }
         // Adds the entry to the index with its present end. The result is false if the record of the entry is damaged.
         let isIndexed = try session.amend(entry) { header, _ in
           header.deadline = header.indexedDeadline(replacing: nil)

@@ -135,7 +135,8 @@ extension WriteSession {
     guard case .entry(let entry) = try contents(of: key),
       entry.header.version == use.version, try isLive(entry.id)
     else { return 0 }
-    guard spend(entry.recordCount) else { return nil }
+    guard hasPages(forCopyOf: entry) else { return nil }
+    budget.disk?.spend(pages: 0, stored: min(entry.recordCount, engine.pageSize))
     let moment = min(use.moment, now.milliseconds)
     return try extend(entry, accessedAt: moment) ? entry.recordCount : 0
   }

@@ -48,22 +48,21 @@ extension WriteSession {
     }
   }
 
-  /// Whether the batch has the pages for a copy of a record. Counts a small record; `takePages` counts a large record.
-  mutating func spend(_ recordCount: Int) -> Bool {
-    guard let room = budget.disk else { return true }
-    guard hasPages(for: room.chunkPages(ofValue: recordCount) + BatchPages.branches)
-    else { return false }
-    let isLarge = room.pages(ofLargeRecord: recordCount) > 0
-    budget.disk?.spend(pages: 0, stored: isLarge ? 0 : recordCount)
-    return true
+  /// Whether the batch has the pages for a copy of a record, and also for the entry that is about to be stored.
+  func hasPages(forCopyOf entry: StoredEntry) -> Bool {
+    let count = entry.recordCount + (ledger.expected?.weight.size ?? 0)
+    return hasPages(for: (budget.disk?.chunkPages(ofValue: count) ?? 0) + BatchPages.branches)
   }
 
   /// Takes the pages for a copy of a large record with other attributes. Returns whether the value must be cut into chunks.
   mutating func takePages(
     forCopyOf entry: StoredEntry, recordCount: Int
   ) throws(LarderError) -> Bool {
-    guard let room = budget.disk, !entry.isCut, entry.valueCount > engine.pageSize
-    else { return false }
+    guard let room = budget.disk else { return false }
+    guard !entry.isCut, entry.valueCount > engine.pageSize else {
+      budget.disk?.spend(pages: room.pages(ofLargeRecord: recordCount), stored: 0)
+      return false
+    }
     let isCut = try needsChunks(value: entry.valueCount, recordCount: recordCount)
     let own =
       isCut ? room.chunkPages(ofValue: entry.valueCount) : room.pages(ofRecord: recordCount)
