@@ -57,15 +57,20 @@ struct PageReclaimer {
       try free(2 * taken + BatchPages.kept)
       return
     }
-    // Nobody knows how many pages the batch will need, and a second failure is worse than too many evictions. So more pages are
-    // freed than the batch had taken. Half of the file is enough: a batch without large values copies at most the other half.
-    let likely = min(Self.half(engine), max(4 * taken, Self.leastForBatches))
-    let pages = max(taken, likely) + BatchPages.kept
-    engine.writes.pagesForBatches.store(pages, ordering: .relaxed)
-    guard try free(pages) else { throw full }
+    guard try free(Self.note(taken, in: engine)) else { throw full }
     throw LarderError(
       .full, "\(reached), and a batch needed more pages than were free",
       hint: "repeat it: entries were evicted for it now; or write less in one batch")
+  }
+
+  /// Remembers and returns the number of pages that later batches should have, after a batch failed with `taken` pages.
+  @discardableResult
+  static func note(_ taken: Int, in engine: StoreEngine) -> Int {
+    // Nobody knows how many pages the batch will need, and a second failure is worse than too many evictions. So more pages are
+    // freed than the batch had taken. Half of the file is enough: a batch without large values copies at most the other half.
+    let pages = max(taken, min(half(engine), max(4 * taken, leastForBatches))) + BatchPages.kept
+    engine.writes.pagesForBatches.store(pages, ordering: .relaxed)
+    return pages
   }
 
   /// Evicts until `pages` pages are free, except a few that the last commits may still hold. Returns whether that succeeded.

@@ -136,11 +136,10 @@ extension StoreEngine {
       effects.rollBack(in: self)
       if let rolledBack = thrown as? RolledBack { throw rolledBack }
       let cause = error as? LMDBError
-      // If the body has thrown its own error, the caller gets that error.
-      if thrown.map({ $0 is LarderError }) ?? true,
-        isOverdrawn || (cause == .mapFull && environment.fileLimit != nil)
-      {
-        throw RolledBack.outOfPages(taken: pages)
+      if isOverdrawn || (cause == .mapFull && environment.fileLimit != nil) {
+        if thrown.map({ $0 is LarderError }) ?? true { throw RolledBack.outOfPages(taken: pages) }
+        // The caller gets the own error of the body. If the caller repeats the batch, the batch has more free pages.
+        PageReclaimer.note(pages, in: self)
       }
       throw thrown ?? cause.map { self.error($0) } ?? error
     }
