@@ -246,10 +246,14 @@ struct OwnerTests: StoreSuite {
     try store.declare(Rules(eviction: isPinned ? .fifo : .refuse), for: "images")
     try articles.set("text", for: "1")
     try images.set([1], for: "p", owned(by: "1"))
+    try images.touch("p", expires: .after(.hours(1)))
     if isPinned { try images.pin("p") }
     for key in ["2", "3"] { try articles.set("text", for: key) }
     #expect(try images.contains("p"))
     #expect(try articles.keysByPages(of: 9).map(\.description) == ["1", "3"])
+    clock.advance(by: .hours(1))
+    try articles.set("text", for: "4")
+    #expect(try articles.keysByPages(of: 9).map(\.description) == ["3", "4"])
   }
 
   @Test func `the site of an article leaves with the images of the article`() throws {

@@ -110,7 +110,10 @@ extension EvictionQueue where Self: ~Copyable {
     let frequency = stats(of: entry).frequency
     // The number is read before the removal, so the number still includes the entry.
     let entries = entries
-    guard try remove(entry) else { return }
+    guard try remove(entry) else {
+      if part == .main { clockHand = position(after: entry) }
+      return
+    }
     putGhost(of: hash, from: part, frequency: frequency, entries: entries)
     policy.evicted(from: part, of: entries)
   }

@@ -35,18 +35,23 @@ extension NamespaceQueue {
       return true
     }
     let victims = try topmostOwners(of: entry)
-    guard try mayLeave(victims) else { return false }
+    let group = Set(victims.map(\.entryKey))
+    guard !request.staying.contains(group), try mayLeave(victims) else {
+      request.staying.insert(group)
+      return false
+    }
     for victim in victims { try session.remove(victim, reason: reason) }
     return true
   }
 
   /// The direct and indirect owners of an entry that have no stored owner; the entry itself if it has no stored owner. If the
-  /// owners own each other in a ring, one of them.
+  /// owners own each other in a ring, the first direct owner.
   private mutating func topmostOwners(of entry: StoredEntry) throws(LarderError) -> [StoredEntry] {
     var owners = try session.chain(of: entry.owners)
     for (key, owner) in owners where try !session.isLive(owner.id) { owners[key] = nil }
     let topmost = owners.values.filter { $0.owners.allSatisfy { owners[$0.entryKey] == nil } }
-    return topmost.isEmpty ? [owners.values.first ?? entry] : topmost
+    if !topmost.isEmpty { return topmost }
+    return [entry.owners.lazy.compactMap { owners[$0.entryKey] }.first ?? entry]
   }
 
   /// Whether the victims and their dependents may leave: none is pinned or needed by the current write, and every namespace
@@ -66,7 +71,7 @@ extension NamespaceQueue {
       if let least = guaranteed[entry.id], entry.id != asking || least == .max {
         let sum = taken[entry.id, default: 0] &+ UInt64(entry.valueCount)
         let bytes = try session.counters(of: entry.id).bytes
-        guard bytes >= sum, bytes - sum >= least else { return false }
+        guard isExpired || (bytes >= sum && bytes - sum >= least) else { return false }
         taken[entry.id] = sum
       }
       waiting += try dependents(of: entry, without: leaving)
@@ -74,7 +79,7 @@ extension NamespaceQueue {
     return true
   }
 
-  /// The dependents of `owner` that have no other owner. Other owners that are not stored, or are in `leaving`, do not count.
+  /// The dependents of `owner` that have no other owner, except owners in `leaving`.
   private mutating func dependents(
     of owner: StoredEntry, without leaving: Set<[UInt8]>
   ) throws(LarderError) -> [StoredEntry] {
@@ -84,11 +89,7 @@ extension NamespaceQueue {
       let entryKey = Array(key.dropFirst(prefix.count))
       guard let (entry, others) = try session.dependent(entryKey, of: owner.entryKey)
       else { continue }
-      var isKept = false
-      for other in others where !leaving.contains(other.entryKey) {
-        if try session.isStored(other) { isKept = true }
-      }
-      if !isKept { found.append(entry) }
+      if others.allSatisfy({ leaving.contains($0.entryKey) }) { found.append(entry) }
     }
     return found
   }

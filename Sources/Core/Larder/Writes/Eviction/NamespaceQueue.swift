@@ -3,7 +3,7 @@ import LarderSystem
 /// The queue of a namespace in a batch that makes room. From `init` to ``end()``, the queue owns the session of the write.
 struct NamespaceQueue: ~Copyable, SequencedQueue {
   var session: WriteSession
-  private(set) var request: RoomRequest
+  var request: RoomRequest
   private(set) var removal = RemovalResult()
 
   init(_ session: consuming WriteSession, _ request: RoomRequest) {

@@ -107,11 +107,8 @@ extension WriteSession {
   mutating func saveOrphans() throws(LarderError) {
     for removed in orphans.takeAll() {
       let prefix = IndexKey.owner(removed.owner, entry: [])
-      if removed.position == nil,
-        try transaction.keys(in: engine.indexes.tags, from: prefix, limit: 1).isEmpty
-      {
-        continue
-      }
+      let first = try transaction.keys(in: engine.indexes.tags, from: prefix, limit: 1)
+      if removed.position == nil, first.isEmpty { continue }
       let key = MetadataKey.orphans + removed.owner
       let position = removed.position ?? prefix
       if try !transaction.contains(key, in: .main) { ledger.updateStore { $0.orphans &+= 1 } }

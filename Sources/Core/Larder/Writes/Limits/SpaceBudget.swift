@@ -64,4 +64,6 @@ struct RoomRequest {
   var guaranteed: UInt64 = 0
   /// The queue positions of entries that must stay or could not be evicted.
   var skipped: Set<UInt64> = []
+  /// The keys of the topmost owners of each group that must stay.
+  var staying: Set<Set<[UInt8]>> = []
 }

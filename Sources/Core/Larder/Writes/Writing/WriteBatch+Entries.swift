@@ -7,15 +7,12 @@ extension WriteBatch {
   ) throws(LarderError) -> [StoredOwner] {
     var resolved: [StoredOwner] = []
     for owner in owners {
-      if mayBeAbsent { _ = try session.namespaceOrNew(owner.namespace) }
-      guard let id = try session.namespace(owner.namespace)?.id,
-        mayBeAbsent
-          ? true : try session.living(owner.key.bytes.span, in: owner.namespace) != nil
-      else {
+      if !mayBeAbsent, try session.living(owner.key.bytes.span, in: owner.namespace) == nil {
         throw LarderError(
           .noSuchOwner, "there is no entry \(owner.key) in namespace \(owner.namespace)",
           hint: "write the owner before what belongs to it")
       }
+      let id = try session.namespaceOrNew(owner.namespace).id
       let found = StoredOwner(id: id, key: owner.key.bytes)
       if !resolved.contains(found) { resolved.append(found) }
     }

@@ -46,11 +46,8 @@ extension WriteSession {
       // If the owner was written again between two batches, its dependents belong to the new entry and stay.
       var isBack = false
       if removed.position != nil { isBack = try transaction.contains(removed.owner, in: .entries) }
-      let keys =
-        isBack
-        ? []
-        : try transaction.keys(
-          in: engine.indexes.tags, from: prefix, after: removed.position, limit: limit)
+      let keys = try transaction.keys(
+        in: engine.indexes.tags, from: prefix, after: removed.position, limit: isBack ? 0 : limit)
       orphans.advance(to: keys.last, count: keys.count, isLast: keys.count < limit)
       for key in keys { try release(Array(key.dropFirst(prefix.count)), from: removed.owner) }
     }
@@ -59,9 +56,7 @@ extension WriteSession {
   private mutating func release(_ entryKey: [UInt8], from owner: [UInt8]) throws(LarderError) {
     // The current write stores this dependent, so the dependent must stay. The owner (in a cleared namespace) must wait.
     if mustStay(entryKey) { return orphans.putOff(owner) }
-    guard let (entry, others) = try dependent(entryKey, of: owner) else { return }
-    var remaining: [StoredOwner] = []
-    for other in others where try isStored(other) { remaining.append(other) }
+    guard let (entry, remaining) = try dependent(entryKey, of: owner) else { return }
     if remaining.isEmpty {
       try remove(entry, as: .removed(.orphaned))
     } else {
@@ -69,6 +64,7 @@ extension WriteSession {
     }
   }
 
+  /// An entry that has the owner, and its other owners that are stored.
   mutating func dependent(
     _ entryKey: [UInt8], of owner: [UInt8]
   ) throws(LarderError) -> (entry: StoredEntry, others: [StoredOwner])? {
@@ -78,6 +74,8 @@ extension WriteSession {
     let owners = entry.owners
     // The index has only hashes of owners, so the entry may belong to another owner with the same hash.
     guard owners.contains(where: { $0.entryKey == owner }) else { return nil }
-    return (entry, owners.filter { $0.entryKey != owner })
+    var others = owners.filter { $0.entryKey != owner }
+    for other in others where try !isStored(other) { others.removeAll { $0 == other } }
+    return (entry, others)
   }
 }
