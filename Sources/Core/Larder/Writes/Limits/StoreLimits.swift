@@ -15,7 +15,8 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   public var entries: Int?
   /// The bytes of all values.
   public var bytes: Int?
-  /// Bytes of the data file; at least 4 MB. A file below the limit never exceeds the limit; a larger file grows by at most 2 MB.
+  /// Bytes of the data file; at least 4 MB. A file below the limit never exceeds the limit. A larger file grows by at
+  /// most 2 MB in each call that lowers the limit.
   ///
   /// Nil keeps the limit of the creation: a tenth of the disk's free bytes, at most 10 GB. ``Limits/unlimited``: no limit.
   public var disk: Int?

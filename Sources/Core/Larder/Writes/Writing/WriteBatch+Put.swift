@@ -54,7 +54,7 @@ extension WriteBatch {
     let entryKey = StoredKey.entry(key, in: id)
     var previous = try session.clearPlace(at: entryKey, for: key)
     if let hidden = previous, try session.isHidden(hidden) {
-      // The removal of the invalidated entries has not reached this entry yet. Its dependents must not belong to the new value.
+      // The removal of invalidated entries has not reached this entry. Its dependents leave, too, if one batch can remove them.
       try session.remove(hidden, reason: .invalidated)
       previous = nil
     }
