@@ -206,8 +206,8 @@ final class ChangeFeed: Sendable {
       return
     }
     let isDue = now + ChangeLease.length >= lease.end + ChangeLease.renewal
-    // The file was deleted or replaced, or a larger ring could not be mapped. The new file may lack changes of the old file.
-    if isDue, ring.isUsable, !ring.words.isInPlace, ring.open() { ring.addGap() }
+    // The file was deleted or replaced, or a larger ring could not be mapped.
+    if isDue, ring.isUsable, !ring.words.isInPlace { _ = ring.open() }
     // Writers check only the ring's `watchedUntil`, which may be lost when a larger ring replaces the ring. So check both.
     let isLive =
       ChangeLease.isLive(lease.end, at: now) && ChangeLease.isLive(ring.watchedUntil, at: now)

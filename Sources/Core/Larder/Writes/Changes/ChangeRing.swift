@@ -27,7 +27,7 @@ struct ChangeRing {
     static let target = 1
     static let transaction = 2
     static let watched = 3
-    /// How often changes were not published although a subscription existed.
+    /// Increases whenever changes were not published although a subscription existed. Random in a new file.
     static let gaps = 4
     static let leases = 8
     static let slots = 512
@@ -64,7 +64,12 @@ struct ChangeRing {
 
   var slots: Int { max(Self.slots(in: words.view.count), 0) }
 
-  func open() -> Bool { words.open(making: Self.count(wantedSlots)) }
+  /// A new file begins with a random number of gaps. So each subscription notices that another file was deleted.
+  func open() -> Bool {
+    words.open(making: Self.count(wantedSlots)) {
+      $0.store(.random(in: 1 ... .max), wide: Place.gaps)
+    }
+  }
 
   /// Replaces the file inside a write transaction, so that no other batch writes records. After an error, returns false and
   /// keeps the file. A lease that another process takes at the same moment may be lost; `ChangeFeed.hold` notices the loss.

@@ -93,10 +93,10 @@ extension Store {
   ///
   ///     for await change in store.changes(in: "weather") { print(change.kind, change.key as Any) }
   ///
-  /// Changes of a failed batch are not delivered. Writers publish their changes in a file that holds the newest 1,024 to 65,536
-  /// changes, depending on the size of the store. Writers never wait for readers. If changes are overwritten before a slow
-  /// subscription reads them, the subscription gets one ``Change/Kind/missed(_:)`` and then the later changes. Changes of other
-  /// processes arrive within 50 ms, usually within 20 ms.
+  /// Changes of a failed batch are not delivered, nor those of a batch that began without a subscription and whose process was
+  /// killed during its commit. A file holds the newest 1,024 to 65,536 changes, depending on the size of the store. Writers never
+  /// wait for readers. If changes are overwritten before a slow subscription reads them, the subscription gets one
+  /// ``Change/Kind/missed(_:)`` and then the later changes. Changes of other processes arrive within 50 ms, usually within 20 ms.
   ///
   /// The subscription begins with this call and keeps no read transaction open. The subscription ends when the loop ends, the
   /// task is cancelled or the store is closed. After the last subscription has ended, writers stop publishing; if the
