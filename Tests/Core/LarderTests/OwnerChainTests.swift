@@ -1,5 +1,6 @@
 import LMDB
 import LarderSystem
+import Synchronization
 import TestSupport
 import Testing
 
@@ -240,18 +241,24 @@ struct OwnerTests: StoreSuite {
     #expect(try images.count() == 1 && articles.count() == 1)
   }
 
-  @Test(arguments: [true, false])
-  func `an article stays with an image that may not leave`(isPinned: Bool) throws {
+  @Test(arguments: ["pinned", "refused", "damaged"])
+  func `an article stays with an image that may not leave`(image: String) throws {
     try store.declare(Rules(limits: Limits(entries: 2), eviction: .fifo), for: "articles")
-    try store.declare(Rules(eviction: isPinned ? .fifo : .refuse), for: "images")
+    try store.declare(Rules(eviction: image == "refused" ? .refuse : .fifo), for: "images")
     try articles.set("text", for: "1")
     try images.set([1], for: "p", owned(by: "1"))
     try images.touch("p", expires: .after(.hours(1)))
-    if isPinned { try images.pin("p") }
+    if image == "pinned" { try images.pin("p") }
+    if image == "damaged" {
+      let key = MetadataKey.namespace("images")
+      try store.write { try $0.session.transaction.put([1, 2, 3], for: key, in: .main) }
+      store.engine.handle(for: "images").known.withLock { $0 = nil }
+    }
     for key in ["2", "3"] { try articles.set("text", for: key) }
-    #expect(try images.contains("p"))
+    #expect(try image == "damaged" || images.contains("p"))
     #expect(try articles.keysByPages(of: 9).map(\.description) == ["1", "3"])
     clock.advance(by: .hours(1))
+    if image == "damaged" { return }
     try articles.set("text", for: "4")
     #expect(try articles.keysByPages(of: 9).map(\.description) == ["3", "4"])
   }

@@ -26,7 +26,8 @@ public struct Change: Sendable, Hashable {
 
   /// The kind of the change.
   public var kind: Kind
-  /// The name of the namespace at the change; nil for ``Kind/missed(_:)``, ``Kind/ended(_:)`` and ``Kind/health(_:)``.
+  /// The name of the namespace at the change, empty if the record of the namespace is damaged. Nil for ``Kind/missed(_:)``,
+  /// ``Kind/ended(_:)`` and ``Kind/health(_:)``.
   public var namespace: String?
   /// The key, or the first 64 bytes of a longer key; nil if the change does not concern a single entry.
   public var key: Key?

@@ -49,7 +49,8 @@ extension WriteSession {
 
   mutating func nameForSubscribers(of id: NamespaceID) throws(LarderError) -> [UInt8] {
     if let known = changes?.names[id] { return known }
-    let name = Array((try name(of: id) ?? "").utf8)
+    // A damaged namespace must not stop this change. After any other error, the batch cannot be committed.
+    let name = Array(((try? name(of: id)) ?? "").utf8)
     changes?.names[id] = name
     return name
   }

@@ -36,8 +36,7 @@ extension [KnownNamespace] {
   /// The bytes that namespaces are guaranteed to keep. The largest number for a namespace that evicts nothing.
   var guarantees: [NamespaceID: UInt64] {
     reduce(into: [:]) { least, namespace in
-      let bytes = namespace.rules.eviction == .refuse ? .max : namespace.guaranteed
-      if bytes > 0 { least[namespace.id] = bytes }
+      least[namespace.id] = namespace.rules.eviction == .refuse ? .max : namespace.guaranteed
     }
   }
 }

@@ -68,7 +68,9 @@ extension NamespaceQueue {
       let isExpired = entry.header.state(at: session.now.milliseconds) == .expired
       let isPinned = entry.header.flags.contains(.pinned) && !isExpired
       if isPinned || session.mustStay(entry.entryKey) { return false }
-      if let least = guaranteed[entry.id], entry.id != asking || least == .max {
+      // The rules of a damaged namespace are unknown, and may refuse evictions.
+      let least = guaranteed[entry.id] ?? .max
+      if least > 0, entry.id != asking || least == .max {
         let sum = taken[entry.id, default: 0] &+ UInt64(entry.valueCount)
         let bytes = try session.counters(of: entry.id).bytes
         guard isExpired || (bytes >= sum && bytes - sum >= least) else { return false }

@@ -113,7 +113,7 @@ extension WriteSession {
     return namespaces
   }
 
-  /// The guaranteed bytes of each namespace that has a guarantee, at the same cost as ``namespaces()``.
+  /// The guaranteed bytes of each undamaged namespace, at the same cost as ``namespaces()``.
   mutating func guarantees() throws(LarderError) -> [NamespaceID: UInt64] {
     let (namespaces, generation) = (try namespaces(), state.generation)
     return engine.writes.fairShare.withLock {
