@@ -17,6 +17,8 @@ package final class ProcessSlots: Sendable {
   /// The file is closed in a forked child, because the child does not inherit the lock.
   private let file: ForkGuard
   let own: Int
+  /// Whether no lock of this process has used the number yet. If so, only a killed process can have left a lock with the number.
+  let isNew = Atomic(true)
 
   private init?(_ file: consuming FileDescriptor, in guarded: ForkGuard) {
     let descriptor = file.number

@@ -23,8 +23,8 @@ package final class SharedLock: Sendable {
 
   /// Releases a lock that a killed process with the number (slot) of this process has left. Called before the first ``withLock``.
   package func recover(_ view: borrowing SharedTable.View) {
+    guard view.isWritable, slots.isNew.exchange(false, ordering: .relaxed) else { return }
     let word = view.acquire(place)
-    guard view.isWritable else { return }
     if word & Self.slotMask == slot {
       _ = view.exchange(word, for: word & ~Self.slotMask, at: place)
     }

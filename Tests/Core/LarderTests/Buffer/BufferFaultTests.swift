@@ -52,6 +52,21 @@ import Testing
     try store.verifyAndClose()
   }
 
+  @Test func `an append that outlasts the closing keeps the lock of the buffer`() throws {
+    let options = with(BufferedStore.options()) { $0.lockTimeout = .milliseconds(10) }
+    let store = try Store(at: path, options: options)
+    let (table, lock) = (store.engine.reader.buffer!.table, store.engine.reader.buffer!.lock!)
+    let later = try lock.withLock(table.view, waitingAtMost: .zero) { _ in
+      _ = failure { try store.close() }
+      let later = try Store(at: path, options: options)
+      let (table, lock) = (later.engine.reader.buffer!.table, later.engine.reader.buffer!.lock!)
+      let taken: Void? = lock.withLock(table.view, waitingAtMost: .zero) { _ in }
+      #expect(taken == nil)
+      return later
+    }
+    try later?.verifyAndClose()
+  }
+
   @Test func `whoever opens the store alone chooses the size`() throws {
     for bytes in [256 << 10, 1 << 20, 0, 512 << 10] {
       let store = try Store(at: path, options: BufferedStore.options(bytes))
@@ -155,10 +170,16 @@ import Testing
       try store.declare(StoreLimits(entries: 1014))
       try damaged.fill(0..<1000)
       try notes.fill(0..<10)
+      let id = try damaged.id
       let sound = try BufferedStore.damage(damaged)
       try notes.set("record", for: "k")
       let (buffer, key) = (store.engine.reader.buffer!, MetadataKey.namespace("damaged"))
-      try store.write { try $0.session.transaction.put(sound, for: key, in: .main) }
+      let changes = store.changes()
+      try store.write { batch in
+        #expect(try batch.session.nameForSubscribers(of: id) == [])
+        try batch.session.transaction.put(sound, for: key, in: .main)
+      }
+      withExtendedLifetime(changes) {}
       #expect(!buffer.hasRecords)
       let lost = try store.statistics().writeBuffer?.lost
       #expect(try notes.text("k") == "record" && damaged.bytes("k") == [1] && lost == 1)

@@ -91,20 +91,6 @@ import Testing
     #expect(try notes.count() == 1)
   }
 
-  @Test func `versions rise, whoever writes`() throws {
-    var last: UInt64 = 0
-    for number in 0..<30 {
-      if number % 3 == 0 {
-        try store.write { try $0.set("v", for: "k", in: notes) }
-      } else {
-        try notes.set("v", for: "k")
-      }
-      let version = try #require(try notes.entry(for: "k")?.version)
-      #expect(version > last)
-      last = version
-    }
-  }
-
   @Test func `removals and conditional writes make no commit`() throws {
     let commit = store.engine.environment.lastTransaction
     try notes.set("one", for: "a")
