@@ -79,6 +79,21 @@ extension RemovedDuringLoadTests {
     try store.close()
   }
 
+  @Test func `a removal that cannot be recorded refuses loads until its commit`() throws {
+    let (file, files) = (store.path + "/removals", FileManager.default)
+    #expect(store.momentOfLoad.isKnown)
+    try files.removeItem(atPath: file)
+    try files.createDirectory(atPath: file + ".new", withIntermediateDirectories: false)
+    let moment = try store.write { batch in
+      _ = try batch.remove("thun", from: boards)
+      try files.removeItem(atPath: file + ".new")
+      return store.momentOfLoad
+    }
+    #expect(moment.isKnown)
+    let key = Array("thun".utf8)
+    #expect(try store.write { try !$0.isNewest(moment, key, in: "boards", EntryAttributes()) })
+  }
+
   @Test func `a process that is killed during a removal costs a load`() async throws {
     try await boards.set("other", for: "bern")
     let table = boards.namespace.engine.removalTable
@@ -131,15 +146,6 @@ extension RemovedDuringLoadTests {
     try FileManager.default.removeItem(atPath: path)
     // A commit in time may make the file while the load runs. Then the value is not stored.
     try await waitUntil { try await origin.ask(boards).isCommitted }
-    // A user deletes the file while a load runs, and another process makes a new file.
-    let first = try await origin.startHeld(
-      boards, LoadOptions(policy: .reload, waitsForCommit: true))
-    try FileManager.default.removeItem(atPath: path)
-    let other = try PeerProcess("commands", store.path, saying: "open")
-    #expect(try other.ask("remove boards thun") == "done")
-    origin.open()
-    #expect(try await first.value.isCommitted == false)
-    #expect(try await boards.settled() == nil)
   }
 
   @Test(.timeLimit(.minutes(30)))

@@ -80,8 +80,7 @@ package struct RemovalTable {
 
   func begin() -> UInt64? {
     guard open() else {
-      // Without the file, no load that began before this removal stores its value.
-      table.remove()
+      discard()
       return nil
     }
     let number = settle() + 1
@@ -90,6 +89,9 @@ package struct RemovalTable {
     view.store(number, wide: Place.begun)
     return number
   }
+
+  /// Without the file, no load that has begun stores its value.
+  func discard() { table.remove() }
 
   func record(_ hash: UInt64, _ number: UInt64) {
     let view = table.view

@@ -11,6 +11,8 @@ struct BatchEffects {
   var declared: [(handle: NamespaceHandle, rules: Rules)] = []
   /// The number that ``RemovalTable`` gave to the removals of the batch; nil if the batch removed nothing.
   var removal: UInt64?
+  /// Whether the batch has made a removal that could not be recorded.
+  var lacksRemoval = false
   var changes: PendingChanges?
   /// Whether the batch made changes without a subscription. False after the batch if there never was a subscription.
   var hasUnrecordedChanges = false
@@ -55,14 +57,8 @@ extension WriteSession {
 
   mutating func mergeReadCounters() throws(LarderError) {
     for handle in engine.handlesWithCounts {
-      let id: NamespaceID?
-      do throws(LarderError) {
-        id = try namespace(handle.name)?.id
-      } catch  where transaction.failure == nil {
-        // This namespace is damaged, so its counts stay in memory. The counts of the other namespaces are still written.
-        continue
-      }
-      guard let id else { continue }
+      // The counts of a damaged namespace stay in memory. After any other error, the batch cannot be committed.
+      guard let id = (try? namespace(handle.name))?.id else { continue }
       let epoch = try counters(of: id).epoch
       if epoch < transaction.id {
         handle.begin(epoch, seenAt: transaction.id - 1)
