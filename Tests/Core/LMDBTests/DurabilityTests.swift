@@ -211,13 +211,6 @@ import Testing
     #expect(try file.read()?.recoveryPoint?.transaction == last)
   }
 
-  @Test func `a failed sync ends the environment; the next returns to the checkpoint`() throws {
-    let peer = try PeerProcess("fail-sync", directory.store)
-    #expect(
-      peer.lines() == ["write done", "sync failed", "write unsynced", "anew [1]", "after [4]"])
-    #expect(try peer.end() == 0)
-  }
-
   @Test(arguments: [DurabilityLevel.checkpointed, .scratch])
   func `without its file recovery a store is refused`(level: DurabilityLevel) throws {
     try Fixture.open(directory.store, options(level)).close()
@@ -225,6 +218,8 @@ import Testing
     let bytes = try Data(contentsOf: URL(fileURLWithPath: boot))
     try FileManager.default.removeItem(atPath: boot)
     #expect(refusal(directory.store, options(nil)) == .damaged)
+    let changing = with(options(.durable)) { $0.durabilityChange = { _ in } }
+    #expect(refusal(directory.store, changing) == .damaged)
     try makePrivateFile(boot, Data(count: bytes.count))
     #expect(refusal(directory.store, options(nil)) == .damaged)
     try makePrivateFile(boot, bytes)

@@ -63,6 +63,19 @@ import Testing
     #expect(try value("again", boot: 3) == 11)
   }
 
+  @Test func `a backup from before a change of the level keeps its later writes`() throws {
+    try write(1, .durable)
+    try directory.copy(["data.mdb"], to: "backup")
+    let changing = with(options(.checkpointed)) { $0.durabilityChange = { _ in } }
+    try Fixture.open(directory.store, changing).close()
+    try write(2, .checkpointed)
+    try directory.copy(["data.mdb"], from: "backup", to: "store")
+    let reader = try Fixture.open(directory.store, with(options(nil)) { $0.readOnly = true })
+    for _ in 0..<30 { try reader.set([5], [9]) }
+    reader.close()
+    #expect(try value("store", boot: 2) == 9)
+  }
+
   @Test(arguments: [1, 2] as [UInt64])
   func `the data of a compact copy beside its store's files open as before`(boot: UInt64) throws {
     try write(1, .checkpointed)

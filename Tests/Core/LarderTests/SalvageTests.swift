@@ -45,6 +45,11 @@ import Testing
     return numbers
   }
 
+  private func salvage(closing old: Store, _ options: Store.Options? = nil) throws -> Salvage {
+    try old.close()
+    return try Store.salvage(from: path, to: target, options: options ?? self.options)
+  }
+
   @Test(arguments: [1, 4]) func `a salvage that is stopped leaves nothing`(looks: Int) throws {
     try makeStore(path)
     var left = looks
@@ -137,10 +142,9 @@ import Testing
     let rules = Rules(
       jitter: 0.5, limits: Limits(entries: 200), eviction: .refuse, largestValue: 10)
     try old.declare(rules, for: "notes")
-    try old.close()
     // The disk of the new store has little free space, but the declared limits must not change.
     let options = with(options) { $0.hooks.freeDisk = { _ in 1_000_000 } }
-    let salvage = try Store.salvage(from: path, to: target, options: options)
+    let salvage = try salvage(closing: old, options)
     #expect(salvage.isComplete && salvage.entries == 200)
     let new = try Store(at: target, options: options)
     #expect(try new.namespace("notes").count() == 200)
@@ -157,8 +161,7 @@ import Testing
     try old.declare(Rules(limits: Limits(entries: 10), eviction: eviction), for: "notes")
     try old.override(Rules.Overrides(limits: Limits(entries: 100)), for: "notes")
     try old.namespace("notes").fill(0..<50)
-    try old.close()
-    #expect(try Store.salvage(from: path, to: target, options: options).entries == 50)
+    #expect(try salvage(closing: old, options).entries == 50)
     #expect(try Store(at: target, options: options).namespace("notes").count() == 50)
   }
 
@@ -166,10 +169,21 @@ import Testing
     let old = try Store(at: path, options: options)
     try old.namespace("notes").fill(0..<30)
     try old.namespace("notes").fill(30..<50, .with(isPinned: true))
-    try old.close()
-    let options = with(options) { $0.limits = StoreLimits(entries: 10) }
-    let salvage = try Store.salvage(from: path, to: target, options: options)
+    let salvage = try salvage(closing: old, with(options) { $0.limits = StoreLimits(entries: 10) })
     #expect(salvage.entries == 20 && salvage.bytes == 20 && salvage.damage.count == 1)
+  }
+
+  @Test(arguments: [0, 100])
+  func `limits below the usage hold, or are damage`(guaranteed: Int) throws {
+    let old = try Store(at: path, options: options)
+    try old.declare(Rules(limits: Limits(guaranteed: guaranteed)), for: "notes")
+    try old.namespace("notes").fill(0..<1500)
+    let settings = with(StoreSettings()) { $0.declared.bytes = 10 }
+    try old.plant(settings.record(seal: old.engine.seal), for: MetadataKey.settings)
+    let salvage = try salvage(closing: old)
+    let limit = try Store(at: target, options: options).limits().effective.bytes
+    #expect(limit == (guaranteed == 0 ? 10 : nil) && salvage.bytes == limit ?? 1500)
+    #expect(salvage.damage.filter { $0.hasSuffix("has no limits") }.count == guaranteed / 100)
   }
 
   @Test func `a directory without a store stays empty`() throws {
@@ -182,8 +196,7 @@ import Testing
     let ids = try makeStore(path)
     let old = try Store(at: path, options: options)
     try old.plant([1], for: MetadataKey.garbage(NamespaceID(rawValue: ids[0])))
-    try old.close()
-    let salvage = try Store.salvage(from: path, to: target, options: options)
+    let salvage = try salvage(closing: old)
     #expect(salvage.entries == 801 && salvage.leftOut == 1)
   }
 
@@ -194,8 +207,7 @@ import Testing
     try makeStore(path)
     let old = try Store(at: path, options: options)
     try old.plant([1], for: key)
-    try old.close()
-    #expect(try Store.salvage(from: path, to: target, options: options).damage.count == 1)
+    #expect(try salvage(closing: old).damage.count == 1)
   }
 
   @Test func `impossible rules and names cost a namespace its name, not its entries`() throws {
@@ -213,8 +225,7 @@ import Testing
           .record(name: "a b", seal: seal), for: MetadataKey.namespace("a b"), in: .main)
     }
     #expect(failure { try old.namespace("notes").set("v", for: "k") } == .damaged)
-    try old.close()
-    let salvage = try Store.salvage(from: path, to: target, options: options)
+    let salvage = try salvage(closing: old)
     #expect(salvage.entries == 801)
     let new = try Store(at: target, options: options)
     #expect(try new.namespaces().map(\.name).sorted() == ids.map { "salvaged-\($0)" }.sorted())
@@ -228,8 +239,7 @@ import Testing
     let old = try Store(at: path, options: options)
     let bytes = try record.record(name: "notes", seal: old.engine.seal)
     try old.plant(bytes, for: MetadataKey.namespace("notes"))
-    try old.close()
-    let salvage = try Store.salvage(from: path, to: target, options: options)
+    let salvage = try salvage(closing: old)
     #expect(salvage.entries == 801 && salvage.damage.count == 1)
     #expect(try Store(at: target, options: options).namespace("notes").count() == 401)
   }
@@ -240,8 +250,7 @@ import Testing
     let former = "salvaged-\(ids[0])"
     try old.namespace(former).set("v", for: "k")
     try old.tamper { write, _ in try write.remove(MetadataKey.namespace("notes"), from: .main) }
-    try old.close()
-    _ = try Store.salvage(from: path, to: target, options: options)
+    _ = try salvage(closing: old)
     let names = try Store(at: target, options: options).namespaces().map(\.name)
     #expect(names == ["numbers", former, "salvaged-again-\(ids[0])"])
   }
@@ -266,8 +275,7 @@ import Testing
     let old = try Store(at: path, options: with(options) { $0.transforms = [Veil()] })
     let attributes = with(EntryAttributes.with(metadata: [1])) { $0.isNegative = true }
     try old.namespace("notes").set([UInt8](), for: "k", attributes)
-    try old.close()
-    let salvage = try Store.salvage(from: path, to: target, options: options)
+    let salvage = try salvage(closing: old)
     #expect(salvage.entries == 0 && salvage.leftOut == 1)
   }
 
@@ -288,8 +296,7 @@ import Testing
       let changed = try notes.resealed(key, change)
       try notes.tamper(key) { $0 = changed }
     }
-    try old.close()
-    let salvage = try Store.salvage(from: path, to: target, options: options)
+    let salvage = try salvage(closing: old)
     #expect(salvage.entries == 800 && salvage.damagedEntries == 1)
     let new = try Store(at: target, options: options)
     #expect(try new.namespace("notes").bytes("key-199") == Self.value(199))
@@ -300,8 +307,7 @@ import Testing
     try makeStore(path)
     try FileManager.default.removeItem(atPath: path + "/data.mdb")
     #expect(unsafe mkfifo(path + "/data.mdb", 0o600) == 0)
-    #expect(
-      failure { _ = try Store.salvage(from: path, to: target) } == .cannotOpen)
+    #expect(failure { _ = try Store.salvage(from: path, to: target) } == .cannotOpen)
   }
 
   @Test func `what damaged pages leave is saved, and no value is wrong`() throws {

@@ -265,6 +265,7 @@ import Testing
     #"{"namespace":"a b","key":"k","value":"v"}"#,
     #"{"namespace":"a","key":"k","value":"0123456789abcdef"}"#,
     #"{"namespace":"a","key":"k","value":"v","tags":[""]}"#,
+    #"{"namespace":"a","key":"k","value":"v","codec":"+5"}"#,
     #"{"namespace":"a","key":"k","value":"v","owners":[{"namespace":"a b","key":"k"}]}"#,
     #"{"namespace":"a","key":"\#(String(repeating: "k", count: 70_000))","value":"v"}"#,
     #"{"namespace":"new","rules":{"limits":{"entries":-5}}}"#,

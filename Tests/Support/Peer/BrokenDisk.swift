@@ -5,25 +5,7 @@ import LarderSystem
 import TestSupport
 
 extension Peer {
-  /// Replaces the descriptor of the data file by `/dev/full`, to simulate a broken disk. The sync of a checkpoint then fails.
-  func failSync() throws {
-    var options = Fixture.options(durability: .checkpointed)
-    options.checkpointInterval = .seconds(3600)
-    let environment = try Fixture.open(store, options)
-    try environment.set([1], [1])
-    try environment.sync()
-    Peer.say("write \(Peer.outcome { try environment.set([1], [2]) })")
-    try Self.breakDisk()
-    Peer.say("sync \(Peer.outcome { try environment.sync() } == "done" ? "done" : "failed")")
-    Peer.say("write \(Peer.outcome { try environment.set([1], [3]) })")
-    let anew = try Fixture.open(store, options)
-    Peer.say("anew \(try anew.value([1]) ?? [])")
-    try anew.set([1], [4])
-    Peer.say("after \(try anew.value([1]) ?? [])")
-    anew.close()
-  }
-
-  /// Closes a store with unsynced writes. The sync during the close fails in the same way as in ``failSync()``.
+  /// Closes a store with unsynced writes on a broken disk, so the sync during the close fails.
   func failSyncAtClosing() throws {
     let options = Store.Options(checkpointInterval: .seconds(3600))
     let opened = try Store(at: store, options: options)

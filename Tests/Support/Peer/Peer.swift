@@ -29,7 +29,6 @@ import Synchronization
     "damage-trials": { try $0.damageTrials() },
     "descriptors": { try $0.listDescriptors() },
     "fail-meta": { try $0.failMetaWrite() },
-    "fail-sync": { try $0.failSync() },
     "refuse-buffer-commit": { try $0.refuseBufferCommit() },
     "fail-sync-at-closing": { try $0.failSyncAtClosing() },
     "fill": { try $0.fill() },

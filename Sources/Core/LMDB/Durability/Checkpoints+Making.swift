@@ -146,10 +146,11 @@ extension Checkpoints {
 
   /// Whether the recovery point on the disk is not older than the commit of `checkpoint`. If so, the pin protects both commits.
   private func isCovered(_ checkpoint: Checkpoint) throws(LMDBError) -> Bool {
-    let newest = handle.data.image(of: handle.data.lastTransaction)
-    guard let known = try file.readSynced(), known.boot == boot, let point = known.recoveryPoint,
-      known.isAbout(handle.data.stamp, newest: newest)
+    guard let known = try file.readSynced(), known.boot == boot, known.data == handle.data.stamp,
+      let point = known.recoveryPoint
     else { return false }
-    return point.transaction >= checkpoint.pin.id
+    // The point of a former data file may be another commit of the same number, or a commit that this file does not have yet.
+    return point == checkpoint.recoveryPoint
+      || point.transaction > checkpoint.pin.id && point.transaction <= handle.data.lastTransaction
   }
 }

@@ -77,16 +77,19 @@ final class ScratchMark: Sendable {
     try sync(isDirty: true)
   }
 
-  /// Syncs the file, except if the record says that the file is clean. The caller has `lock.write`, or no other process uses it.
+  /// Whether commits may have been made after the last sync. True if the record cannot be read.
+  var isDirty: Bool {
+    (try? file.readSynced()).map { $0.isDirty || $0.data != handle.data.stamp } ?? true
+  }
+
+  /// Syncs the file, except if the file is clean. The caller has `lock.write`, or no other process uses the file.
   func flush() throws(LMDBError) {
-    if let known = try file.readSynced(), !known.isDirty, known.data == handle.data.stamp { return }
-    try sync(isDirty: false)
+    if isDirty { try sync(isDirty: false) }
   }
 
   private func sync(isDirty: Bool) throws(LMDBError) {
-    try handle.sync(
-      file,
-      recording: RecoveryRecord(
-        level: .scratch, boot: boot, isDirty: isDirty, data: handle.data.stamp))
+    let data = handle.data.stamp
+    let record = RecoveryRecord(level: .scratch, boot: boot, isDirty: isDirty, data: data)
+    try handle.sync(file, recording: record)
   }
 }

@@ -85,7 +85,7 @@ extension Environment {
     let locks = handle.locks
     let isLocked = (try? locks.opening.wait(lockTimeout: handle.lockTimeout)) != nil
     if isLocked, isFlushed.load(ordering: .relaxed) { flushIfAlone() }
-    if !isLocked, scratch != nil, locks.isWritable { note(.openingBusy) }
+    if !isLocked, scratch?.isDirty == true, locks.isWritable { note(.openingBusy) }
     unsafe mdb_env_close(handle.pointer)
     locks.open.release()
     if isLocked { locks.opening.release() }

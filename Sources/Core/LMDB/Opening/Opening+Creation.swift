@@ -30,7 +30,6 @@ extension Opening {
   /// new file gets the same store number.
   private var leftStamp: DataStamp? {
     guard FileStatus.of(files.recovery)?.isRegularFile == true else { return nil }
-    // If the record cannot be read, the result is nil, so the new file gets a completely new stamp.
     return try? RecoveryFile(opening: files.recovery, readOnly: true).read()?.data
   }
 
@@ -70,6 +69,9 @@ extension Opening {
     let check = try QuickCheck(path: files.data)
     let former = try check.durability()
     if former == level { return }
+    if former.hasRecoveryFile, FileStatus.of(files.recovery) == nil {
+      throw OpenError(.damaged, path: files.recovery, detail: "it is missing")
+    }
     try check.checkWriteOfLevel(databases: options.databases)
     try system { () throws(LMDBError) in
       let file = try UnlockedFile(
@@ -85,22 +87,22 @@ extension Opening {
       } else {
         try unsafe syncFile(of: file.handle)
       }
-      if former.hasRecoveryFile || level.hasRecoveryFile {
-        let record = RecoveryRecord(
-          level: level, boot: try options.currentBoot, data: try DataStamp(of: files.data))
-        if let known {
-          try known.write(record)
-        } else {
-          try RecoveryFile.create(files.recovery, record)
-          try FileStatus.syncDirectory(files.directory)
-        }
+      // The later records must not match a copy of the data file that was made before this change.
+      let data = try DataStamp(of: files.data).renewed
+      try data.write(to: files.data)
+      let record = RecoveryRecord(level: level, boot: try options.currentBoot, data: data)
+      if let known {
+        try known.write(record)
+      } else {
+        try RecoveryFile.create(files.recovery, record)
+        try FileStatus.syncDirectory(files.directory)
       }
       // LMDB itself syncs this commit, so no other sync follows.
       try file.write { (transaction: inout WriteTransaction) throws(LMDBError) in
         let (key, value) = (DurabilityLevel.record, [level.rawValue])
         try transaction.put(value.span, for: key.span, in: .main)
       }
-      if former.hasRecoveryFile, !level.hasRecoveryFile {
+      if !level.hasRecoveryFile {
         try FileStatus.remove(files.recovery)
         try FileStatus.syncDirectory(files.directory)
       }

@@ -54,10 +54,11 @@ public struct CodecID: RawRepresentable, Hashable, Sendable {
   /// `bytes`, `text`, `json`, `cbor`, `versioned`, or the number.
   public var name: String { Self.names.first { $0.0 == self }?.1 ?? String(rawValue) }
 
-  /// The codec with the ``name``. Nil for an unknown word, or for a number above 255.
+  /// The codec with the ``name``. Nil for an unknown word, or for a number with a sign or above 255.
   package init?(name: String) {
     let known = Self.names.first { $0.1 == name }?.0
-    guard let id = known ?? UInt8(name).map({ CodecID(rawValue: $0) }) else { return nil }
+    let number = name.first?.isNumber == true ? UInt8(name) : nil
+    guard let id = known ?? number.map({ CodecID(rawValue: $0) }) else { return nil }
     self = id
   }
 }

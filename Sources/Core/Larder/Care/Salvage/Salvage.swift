@@ -16,10 +16,10 @@ public struct Salvage: Sendable, Hashable {
   /// The number of ``entries`` that were found on pages to which no other page refers.
   public var found = 0
   /// The damage: a line with the page number for each damaged page of the old file, and lines about its write buffer, its damaged
-  /// records of namespaces, tags and limits, and lost rules. Entries on these pages or in the write buffer may be lost.
+  /// records of namespaces, tags and limits, and lost rules and limits. Entries on these pages or in the write buffer may be lost.
   public var damage: [String] = []
 
-  /// Whether no damage was found in the old store.
+  /// Whether ``damage`` is empty and no entry is damaged.
   public var isComplete: Bool { damage.isEmpty && damagedEntries == 0 }
 }
 
@@ -28,8 +28,8 @@ extension Store {
   /// file. No file may exist at `destination`.
   ///
   /// Entries keep their bytes, times, tags, owners and other attributes. Namespaces keep their rules. The store keeps its
-  /// limits, and its durability if `options` sets none. Entries in the write buffer of killed processes are saved if the old
-  /// store can be opened. Only entries with a correct checksum are saved, so no value is wrong. The old store may be too
+  /// limits and its durability, except those that `options` sets. Entries in the write buffer of killed processes are saved if
+  /// the old store can be opened. Only entries with a correct checksum are saved, so no value is wrong. The old store may be too
   /// damaged to open. During the call other processes can write only to the write buffer of the old store, and these writes
   /// are not saved. O(size of the file).
   ///
@@ -109,8 +109,7 @@ extension Store {
   ) throws -> Salvage {
     let metadata = try SalvageMetadata(file)
     // The old limits and rules may be too strict for some entries, so the new store gets the limits and rules last.
-    let most = Limits.unlimited
-    try engine.changeSettings { $0.overrides = StoreLimits(entries: most, bytes: most, disk: most) }
+    try engine.changeSettings { $0.overrides = .unlimited }
     var writer = SalvageWriter(store: self, metadata: metadata)
     switch records {
     case .success(let records):
@@ -144,7 +143,8 @@ extension Store {
     }
     do throws(LarderError) { try takeLimits(metadata.settings, size: file.size) } catch {
       guard [.invalidArgument, .full].contains(error.code) else { throw error }
-      writer.result.damage.append("the limits of the store: \(error.message)")
+      let rest = try limits().overrides == .unlimited ? "; the new store has no limits" : ""
+      writer.result.damage.append("the limits of the store: \(error.message)\(rest)")
     }
     writer.result.found = writer.result.entries - before
     // The limits of `options` may be lower than the old limits, and have then evicted entries.
@@ -158,15 +158,11 @@ extension Store {
 
   /// Gives the new store the old store's limits. If the limits are lost, the disk limit is at least twice the old file's size.
   private func takeLimits(_ settings: StoreSettings?, size: Int) throws(LarderError) {
-    try engine.changeSettings { current in
-      if var settings {
-        if current.declared != StoreLimits() { settings.declared = current.declared }
-        current = settings
-      } else {
-        current.overrides = StoreLimits()
-        current.defaultDisk = current.defaultDisk.map { max($0, 2 * size) }
-      }
-    }
+    let own = try limits()
+    var wanted = settings ?? StoreSettings()
+    if settings == nil { wanted.defaultDisk = own.defaultDisk.map { max($0, 2 * size) } }
+    if own.declared != StoreLimits() { wanted.declared = own.declared }
+    try engine.changeSettings { $0 = wanted }
   }
 }
 
@@ -195,13 +191,12 @@ struct SalvageMetadata {
   private var seal: RecordSeal?
 
   init(_ file: borrowing SalvageFile) throws {
-    let formatKey = MetadataKey.format
+    let (formatKey, settingsKey) = (MetadataKey.format, MetadataKey.settings)
     _ = try file.forEachRecord { key, value in
       if key.elementsEqual(formatKey.span), let format = StoreFormat(value) {
         seal = RecordSeal(identity: format.identity)
       }
     }
-    let settingsKey = MetadataKey.settings
     let (namespaces, cleared) = (MetadataKey.namespaces, MetadataKey.garbage)
     let tombstones = MetadataKey.tombstones
     _ = try file.forEachRecord { key, value in
