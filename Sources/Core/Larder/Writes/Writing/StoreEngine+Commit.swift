@@ -95,7 +95,7 @@ extension StoreEngine {
       if let changes = effects.changes, newest < changes.transaction { changes.discard() }
       if effects.hasUnrecordedChanges, newest == attempted { changes.recordGap() }
       // Since the removal, another process may have made the file again, and begun a load.
-      if effects.lacksRemoval, newest == attempted { removalTable.discard() }
+      if effects.lacksRemoval { removalTable.discard() }
       buffered.end(newest: newest, in: environment, keepsFrozen: recordsID != nil)
       guard recordsID == newest else { return false }
       effects.confirm(in: self)
