@@ -22,6 +22,8 @@ final class ByteSource: ChannelInboundHandler {
   private var isAtRequest = false
   /// Whether the source reads no further request.
   private var isEnding = false
+  /// Whether the end came during a ready answer, so the system may have bytes of the client that were not read.
+  private(set) var endsAfterAnswer = false
 
   /// - Parameters:
   ///   - held: counts the bytes that the reader holds.
@@ -125,7 +127,8 @@ final class ByteSource: ChannelInboundHandler {
   /// reader first waits for the end of a ready answer. Other reads still get the remaining bytes.
   func endAtRequest() {
     isEnding = true
-    if isAtRequest, responder?.isWriting != true { waiting.take()?.resume(returning: nil) }
+    endsAfterAnswer = responder?.isWriting == true
+    if isAtRequest, !endsAfterAnswer { waiting.take()?.resume(returning: nil) }
   }
 
   /// Fails the waiting read, or the next read.

@@ -56,6 +56,8 @@ struct Connection: Sendable {
   /// Whether the event loop has answered requests of this connection.
   var hasAnswered: Bool { channel.eventLoop.inEventLoop && ready?.value.hasAnswered == true }
 
+  var endsAfterAnswer: Bool { channel.eventLoop.inEventLoop && source.value.endsAfterAnswer }
+
   /// Keeps the answer to a hit, ready for the next equal request without a body.
   func keepReady(_ request: HTTPRequest, _ head: MessageHead, from cache: HTTPCache) {
     guard let ready, channel.eventLoop.inEventLoop else { return }

@@ -29,7 +29,7 @@ struct RequestHandling: Sendable {
         isBetweenRequests = true
       }
       // During the last ready answer the client may have sent another request, which was not read.
-      if connections.isEnding, connection.hasAnswered { await connection.closeGracefully() }
+      if connection.endsAfterAnswer { await connection.closeGracefully() }
     } catch let error as MessageError {
       log?("bad request: \(error)")
       // On an idle connection no request waits for an answer, so the connection ends without an answer.

@@ -1,6 +1,6 @@
 #if HTTP
   import LarderSystem
-  /// A dictionary of structured fields (RFC 9651, 3.2) without display strings. Parameters, which may be dates, are skipped.
+  /// A dictionary of structured fields (RFC 8941, 3.2). Parameters, which may also be dates (RFC 9651), are skipped.
   struct StructuredDictionary {
     enum Value: Equatable {
       case boolean(Bool)

@@ -65,10 +65,15 @@ extension Command {
     var writer = ValueWriter(
       call, in: session, namesNamespaces: call.namespaces == .all || scope.namesNamespaces)
     let presentation = session.output.presentation
-    if presentation.endsWithNUL, presentation.mode == .plain {
+    if presentation.endsWithNUL, presentation.mode == .plain, !presentation.isTerminal {
       // The second walk writes values before it has read all keys, so the first walk checks the keys.
       try scope.keepInput()
-      try scope.visitEntries { try AnswerWriter.checkKey($0.key.bytes) }
+      // The second walk notes the values that this program cannot read.
+      session.queries.unreadable = UnreadableValues(session.unknownTransforms) { _ in }
+      let wantsExpired = scope.selection.wantsExpired
+      try scope.visitEntries {
+        if $0.hasValue || wantsExpired { try AnswerWriter.checkKey($0.key.bytes) }
+      }
       session.queries = session.newQueries
     }
     try writer.begin()

@@ -81,6 +81,7 @@ import Testing
 
   @Test func `a fresh value precedes a loaded value that waits for its commit`() async throws {
     try await boards.set("old", for: "thun", expires: .after(.minutes(1)))
+    clock.advance(by: .seconds(40))
     let writer = await LockHolder(store)
     #expect(try await origin.ask(boards, LoadOptions(policy: .revalidate)).value == "load 1")
     #expect(try await origin.ask(boards, LoadOptions(refreshAhead: .minutes(2))).value == "old")

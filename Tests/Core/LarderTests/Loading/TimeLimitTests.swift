@@ -79,6 +79,7 @@ import Testing
     clock.advance(by: .hours(1) - .milliseconds(milliseconds))
     origin.fail()
     let first = try await origin.startHeld(boards, soft)
+    if milliseconds > 300 { try await waitUntil { clock.isAwaited } }
     clock.set(to: clock.now.advanced(by: .milliseconds(milliseconds)))
     clock.advance(by: .milliseconds(300))
     try await waitUntil { boards.namespace.engine.loads.running.callers() > milliseconds / 400 }

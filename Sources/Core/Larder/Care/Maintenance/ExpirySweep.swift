@@ -80,8 +80,9 @@ struct ExpirySweep {
           try session.remove(entry, reason: .expired)
           return RemovalResult(entries: 1, bytes: entry.valueCount)
         }
-        // Without pages for a copy the entry stays due, because the sweep must not fail the write for which it makes room.
-        guard session.hasPages(forCopyOf: entry) else { return RemovalResult() }
+        // Without pages for a large copy the entry stays due: the sweep must not fail the write for which it makes room.
+        guard entry.recordCount <= session.engine.pageSize / 2 || session.hasPages(forCopyOf: entry)
+        else { return RemovalResult() }
         // Adds the entry to the index with its present end. The result is false if the record of the entry is damaged.
         let isIndexed = try session.amend(entry) { header, _ in
           header.deadline = header.indexedDeadline(replacing: nil)

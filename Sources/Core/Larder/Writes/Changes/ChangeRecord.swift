@@ -80,8 +80,9 @@ struct ChangeRecord {
   private var name: [UInt8] { (0..<nameCount).map(byte) }
   private var key: [UInt8] { (nameCount..<nameCount + keyCount).map(byte) }
 
+  /// A change with an empty name is of a damaged namespace, which may be this namespace.
   func concerns(_ namespace: [UInt8]) -> Bool {
-    name == namespace || kind == .renamed && key == namespace
+    name == namespace || name.isEmpty || kind == .renamed && key == namespace
   }
 
   var change: Change {

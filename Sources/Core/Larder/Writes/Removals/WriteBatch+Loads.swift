@@ -2,8 +2,10 @@ extension WriteSession {
   /// Records a removal, so that a load that began before the removal does not store its value. Evictions and expiries are not
   /// recorded, because after an eviction or an expiry a load may store its value.
   mutating func recordRemoval(of hash: UInt64) {
-    effects.removal = effects.removal ?? engine.removalTable.begin()
-    if effects.removal == nil { effects.lacksRemoval = true }
+    if effects.removal == nil, !effects.lacksRemoval {
+      effects.removal = engine.removalTable.begin()
+      effects.lacksRemoval = effects.removal == nil
+    }
     if let number = effects.removal { engine.removalTable.record(hash, number) }
   }
 }

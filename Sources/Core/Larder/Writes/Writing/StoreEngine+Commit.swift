@@ -140,8 +140,9 @@ extension StoreEngine {
       let cause = error as? LMDBError
       if isOverdrawn || (cause == .mapFull && environment.fileLimit != nil) {
         if thrown.map({ $0 is LarderError }) ?? true { throw RolledBack.outOfPages(taken: pages) }
-        // The caller gets the own error of the body. If the caller repeats the batch, the batch has more free pages.
-        PageReclaimer.note(pages, in: self)
+        // The caller gets the own error of the body. If the caller repeats the batch, the batch has more free pages, except if
+        // a read prevents the reuse of pages.
+        if (try? environment.blockingReader()) == nil { PageReclaimer.note(pages, in: self) }
       }
       throw thrown ?? cause.map { self.error($0) } ?? error
     }
