@@ -207,7 +207,8 @@ import Testing
     origin.open()
     _ = try await first.value
     let result = try await second.value
-    #expect(result.value == "load 2" || !result.isConfirmed)
+    // If the reader still got the change, the first load is repeated, so any later load may give the value.
+    #expect(result.value != "load 1" || !result.isConfirmed)
   }
 
   @Test func aNegativeEntryOfTheLocalCacheDoesNotHideTheTier() async throws {
