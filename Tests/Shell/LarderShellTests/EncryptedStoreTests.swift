@@ -110,6 +110,15 @@ struct Cipher: ValueTransform {
     #expect(shell.takeAside() == [])
   }
 
+  @Test func `a condition on values with zero bytes skips what cannot be read`() throws {
+    let shell = try shell()
+    try shell("set @notes c plain")
+    shell.session.settings.endsWithNUL = true
+    _ = shell.takeAside()
+    #expect(try shell.error("get @notes * --where '. != 1'").code == .unreadable)
+    #expect(shell.printed == bytes("c\0plain\0"))
+  }
+
   @Test func `a list without a readable value is not called empty`() throws {
     let shell = try shell(.table)
     #expect(try shell.error("get @notes").code == .unreadable)

@@ -13,6 +13,16 @@ extension Peer {
     return status
   }
 
+  /// Ends the process after some seconds, for a child whose calls may wait without end.
+  static func end(after seconds: UInt32) {
+    // The process has inherited a mask that blocks the signal.
+    var alarms = sigset_t()
+    unsafe sigemptyset(&alarms)
+    unsafe sigaddset(&alarms, SIGALRM)
+    unsafe sigprocmask(SIG_UNBLOCK, &alarms, nil)
+    alarm(seconds)
+  }
+
   private func inChild(_ child: () throws -> Void) {
     let process = cFork()
     if process == 0 {

@@ -105,8 +105,7 @@ extension Peer {
     Self.waitUntilOtherThreadsSleep()
     let process = cFork()
     if process == 0 {
-      // Ends the child after 20 s if one of its calls waits without end.
-      alarm(20)
+      Self.end(after: 20)
       _exit(calls.map { Self.code(of: $0) } == expected ? 0 : 1)
     }
     Peer.say("ended \(Self.waitForChild(process))")
@@ -184,7 +183,7 @@ extension Peer {
     for _ in 0..<argument(0) {
       let process = cFork()
       if process == 0 {
-        alarm(10)
+        Self.end(after: 10)
         let results = calls.map { Self.code(of: $0) }
         _exit(results == Array(repeating: "forked", count: calls.count) ? 0 : 1)
       }

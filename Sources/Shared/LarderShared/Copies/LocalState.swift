@@ -4,7 +4,7 @@ import LarderSystem
 /// The records of a store about the tier, in a namespace of their own. A record and the change that it describes are in one
 /// commit. So after a crash or a power failure, the store has no copy whose removal is recorded.
 struct LocalState: Sendable {
-  static let namespace = "shared-tier"
+  static let namespace = Store.tierState
   private static let progressKey = "progress"
   private static let queuedKey = "queued"
   private static let namePrefix = "namespace:"

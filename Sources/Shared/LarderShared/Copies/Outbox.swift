@@ -4,7 +4,7 @@ import LarderSystem
 /// The removals of this machine that the tier does not have yet, the oldest first, in a namespace of the store. Any process of
 /// the store may send the removals; to send a removal twice does no harm.
 struct Outbox: Sendable {
-  static let namespace = "shared-outbox"
+  static let namespace = Store.tierOutbox
   /// The most removals that can wait. A further removal is not queued, and its caller gets an error.
   static let most = 10_000
   private static let layout: UInt8 = 1

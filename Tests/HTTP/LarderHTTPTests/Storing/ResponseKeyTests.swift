@@ -23,6 +23,9 @@ struct ResponseKeyTests {
     #expect(secret?.hasSuffix("&x") == true)
     #expect(
       key("/a?key=1") != key("/a?key=2") && key("/a?k%65y=geheim")?.contains("geheim") == false)
+    let policy = HTTPCachePolicy(secretParameters: ["my key"])
+    let spaced = ResponseKey(request("GET", "/a?my+key=geheim"), policy: policy)
+    #expect(spaced?.uri.contains("geheim") == false)
     #expect(ResponseKey(HTTPRequest(method: .get, scheme: nil, authority: "x", path: "/")) == nil)
   }
 }

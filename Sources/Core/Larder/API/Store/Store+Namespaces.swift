@@ -62,10 +62,13 @@ extension Store {
     ) { $0.overrides = overrides }
   }
 
+  /// The namespaces with a shared tier's position in the log and its waiting removals.
+  package static let (tierState, tierOutbox) = ("shared-tier", "shared-outbox")
+
   /// Empties every namespace in one commit; see ``Store/Namespace/clear()``. Keeps the records of a shared tier.
   @discardableResult
   public func clear() throws(LarderError) -> RemovalResult {
-    try clear { !["shared-tier", "shared-outbox"].contains($0) }
+    try clear { ![Self.tierState, Self.tierOutbox].contains($0) }
   }
 
   /// Empties the namespaces whose names pass `isMeant`, in one commit. No load that began before this commit stores a value.

@@ -18,7 +18,8 @@ struct ExpirySweep {
   private var left: Int
   /// The last checked entry.
   private(set) var position: Due?
-  /// Whether the sweep has read the last due entry. Entries of the current write, without pages, or after a stop may stay due.
+  /// Whether the sweep has read the last due entry. Entries of the current write, large entries without free pages for a copy,
+  /// and unchecked entries after a stop stay due.
   private(set) var isDone = false
 
   init(of id: NamespaceID?, limit: Int = Self.perWrite, after position: Due? = nil) {

@@ -108,7 +108,7 @@ extension Store {
   /// While a subscription exists, the process checks the store's files every second. ``Change/Kind/health(_:)`` reports when
   /// the result of ``Store/health()`` has changed.
   ///
-  /// - Parameter namespace: the namespace whose changes are delivered; nil for the changes of all namespaces.
+  /// - Parameter namespace: the namespace whose changes are delivered, with those of damaged namespaces; nil for all namespaces.
   public func changes(in namespace: String? = nil) -> Changes {
     Changes(subscription: Subscription(self, only: namespace))
   }

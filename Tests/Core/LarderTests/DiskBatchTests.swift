@@ -1,0 +1,72 @@
+import Foundation
+import LMDB
+import LarderSystem
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Larder
+
+/// Batches of many small entries. The data file is so small that it has room for only a few copies of changed pages.
+struct DiskBatchTests {
+  /// Stores small entries, one by one, until 1,000 of them are evicted for the disk limit.
+  private func fill(_ notes: Store.Namespace, _ random: inout SeededRNG) throws {
+    while try notes.removals[.evictedForDisk] < 1000 {
+      try notes.set([UInt8](repeating: 1, count: 210), for: "\(random.next(in: 0..<1_000_000))")
+    }
+  }
+
+  @Test(arguments: [(5_000_000, false), (8_000_000, false), (5_000_000, true)])
+  func `a batch beyond the free pages succeeds if repeated, so do later ones`(
+    disk: Int, throwsOwn: Bool
+  ) throws {
+    var random = SeededRNG()
+    try withStoreOnDisk(unflushed(disk: disk)) { store, notes in
+      try fill(notes, &random)
+      var failures = 0
+      for _ in 0..<40 {
+        let keys = (0..<400).map { _ in "\(random.next(in: 0..<1_000_000))" }
+        func write() throws {
+          try store.write { batch in
+            let value = [UInt8](repeating: 2, count: 210)
+            do { for key in keys { try batch.set(value, for: key, in: notes) } } catch {
+              throw throwsOwn ? Stop() as any Error : error
+            }
+          }
+        }
+        do { try write() } catch {
+          let hint = (error as? LarderError)?.hint
+          #expect(throwsOwn || hint?.hasPrefix("repeat it") == true, "\(error) \(random.seed)")
+          failures += 1
+          try write()
+        }
+        #expect(try notes.bytes(keys.last!) != nil, "LARDER_SEED=\(random.seed)")
+      }
+      #expect(throwsOwn ? failures == 1 : failures <= 1, "LARDER_SEED=\(random.seed)")
+      #expect(try notes.count() > 400, "LARDER_SEED=\(random.seed)")
+      #expect(store.engine.environment.fileSize <= disk)
+    }
+  }
+
+  @Test func `room for earlier batches is at most half of a file whose limit was lowered`() throws {
+    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
+      for index in 0..<3000 { try notes.set([UInt8](repeating: 1, count: 210), for: "\(index)") }
+      store.engine.writes.pagesForBatches.store(1_000_000, ordering: .relaxed)
+      try store.write { batch in try batch.set("v", for: "k", in: notes) }
+      #expect(try notes.count() > 1000)
+    }
+  }
+
+  @Test func `a batch that no eviction makes room for says so`() throws {
+    try withStoreOnDisk(unflushed(disk: 4_000_000)) { store, notes in
+      for attempt in 0..<3 {
+        let code = failure {
+          try notes.fill((0..<20_000).map { "\($0)" }, with: [UInt8](repeating: 2, count: 210))
+        }
+        #expect(code == .full, "attempt \(attempt)")
+      }
+      try notes.set("small", for: "after")
+      #expect(try notes.bytes("after") == Array("small".utf8))
+    }
+  }
+}
