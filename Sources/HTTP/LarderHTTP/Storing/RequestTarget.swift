@@ -70,10 +70,18 @@
 
     /// Whether all programs that read the URI find the same end of the authority, and the same host.
     private static func isAuthority(_ bytes: String.UTF8View) -> Bool {
-      let at = UInt8(ascii: "@")
-      let host = bytes.firstIndex(of: at).map { bytes[$0...].dropFirst() } ?? bytes[...]
-      return !host.isEmpty && host.first != UInt8(ascii: ":") && !host.contains(at)
-        && bytes.allSatisfy { $0 > 0x20 && $0 != 0x7F && !"/?#\\".utf8.contains($0) }
+      // One loop, because every request calls this function.
+      var (hosts, first): (Int, UInt8?) = (1, nil)
+      for byte in bytes {
+        switch byte {
+        case 0...0x20, 0x7F, UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"),
+          UInt8(ascii: "\\"):
+          return false
+        case UInt8(ascii: "@"): (hosts, first) = (hosts + 1, nil)
+        default: first = first ?? byte
+        }
+      }
+      return hosts <= 2 && first != nil && first != UInt8(ascii: ":")
     }
 
     /// Whether a byte may be in a path or a query without encoding. `%` is allowed, because the target of a request is encoded.
