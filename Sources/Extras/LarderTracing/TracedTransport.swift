@@ -115,7 +115,7 @@
 
     private static func shown(_ parameter: Substring, without secrets: Set<String>) -> String {
       let name = parameter.prefix { $0 != "=" }
-      return secrets.contains(name.lowercased()) && name.endIndex < parameter.endIndex
+      return secrets.hasParameter(name) && name.endIndex < parameter.endIndex
         ? name + "=REDACTED" : String(parameter)
     }
   }

@@ -62,9 +62,7 @@
       let parameters = kept.map { parameter -> String in
         let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty,
-          case let name = parts[0].contains(where: { $0 == "%" || $0 == "+" })
-            ? String(decoding: SearchVariance.decoded(parts[0]), as: UTF8.self) : String(parts[0]),
-          policy.secretParameters.contains(name.lowercased())
+          policy.secretParameters.hasParameter(parts[0])
         else { return String(parameter) }
         return parts[0] + "=~" + Secrets.digest(String(parts[1]), key: policy.secret)
       }

@@ -98,4 +98,14 @@
       return UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
     }
   }
+
+  extension Set<String> {
+    /// Whether the set has the form-decoded name of a query parameter, in lower case.
+    package func hasParameter(_ name: Substring) -> Bool {
+      let isEncoded = name.contains { $0 == "%" || $0 == "+" }
+      let name =
+        isEncoded ? String(decoding: SearchVariance.decoded(name), as: UTF8.self) : String(name)
+      return contains(name.lowercased())
+    }
+  }
 #endif
