@@ -66,6 +66,16 @@ import Testing
     #expect(try keys(in: "own") == ["a"])
   }
 
+  /// Another program may write such records. If a record failed, the machine would never read beyond the record.
+  @Test func recordsWithNamesThatNoStoreTakesConcernNoCopy() async throws {
+    let long = String(repeating: "n", count: 70_000)
+    let removed = try await apply([
+      .tag(""), .tag(long), .namespace(""), .namespace(long), Self.key("a", in: long),
+      Self.key(long, in: "prices"), Self.key("", in: "prices"), Self.key("a", in: "prices"),
+    ])
+    #expect(removed == 1)
+  }
+
   @Test func aClearedNamespaceLosesItsCopiesAndNoOther() async throws {
     let removed = try await apply([
       Self.key("a", in: "prices"), .namespace("prices"), .namespace("own"),

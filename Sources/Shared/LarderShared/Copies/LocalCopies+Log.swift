@@ -10,7 +10,11 @@ extension LocalCopies {
   ) async throws -> Int? {
     recent.note(changes)
     var tags: Set<ExactString> = []
-    for case .tag(let tag) in changes.lazy.map(\.subject) { tags.insert(ExactString(tag)) }
+    // No entry has a tag that the store refuses, so the record of such a tag concerns no copy.
+    for case .tag(let tag) in changes.lazy.map(\.subject)
+    where (try? EntryAttributes.validated(tag)) != nil {
+      tags.insert(ExactString(tag))
+    }
     for tag in tags { try await store.invalidateInSteps(tag: tag.string) }
     // This commit takes the writer lock even if the store has none of the keys. So the commit waits for a writer that looked at
     // `recent` before the call of `note` and may still commit an old value. A transaction without changes commits nothing.
