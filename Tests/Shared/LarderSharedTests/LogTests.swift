@@ -1,3 +1,4 @@
+import Foundation
 import Larder
 import LarderSharedTesting
 import TestSupport
@@ -199,6 +200,31 @@ import Testing
     }
     #expect(next.shared.statistics.gaps == 0, "the second reader knows how far the first one was")
     #expect(try store.verify().faults == [])
+  }
+
+  @Test(.timeLimit(.minutes(1))) func theReaderOfTheLogEndsWithItsStore() async throws {
+    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
+    let reader = LogReader(
+      tier: MemoryTier(), copies: LocalCopies(store, of: "test"), options: SharedOptions(),
+      breaker: Breaker(), count: { _ in })
+    try store.close()
+    await reader.run()
+  }
+
+  /// A folder in the place of the file `shared` prevents the first attempt, as a full disk does.
+  @Test func theLogIsReadAsSoonAsTheFileOfChangesCanBeMade() async throws {
+    let clock = ManualClock()
+    let store = try Store.temporary(options: Store.Options(clock: clock))
+    let path = store.path + "/shared"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    let cache = store.cache(
+      TextCodec(), in: "prices", shared: Shared(MemoryTier(clock: ManualClock())))
+    #expect(cache.copies.standing(limit: .hours(1)) == .disconnected)
+    try FileManager.default.removeItem(atPath: path)
+    try await waitUntil {
+      clock.advance(by: .milliseconds(100))
+      return cache.copies.standing(limit: .zero) == .confirmed
+    }
   }
 
   /// The positions of the value and the change have the same word, because a word has only 20 bits of the sequence number. Such

@@ -23,6 +23,9 @@ import Testing
     #expect(try near.copy("a") == "old")
     try far.store.clear()
     let last = tier.newest
+    // The first removal is sent, the second is not, and the reader begins again with the second.
+    tier.fail(next: 1, with: .delay(.zero))
+    tier.fail(next: 1, with: .unreachable)
     try await far.restore(tier)
     try await near.follow(tier)
     #expect(try near.copy("a") == nil && near.copy("b") == nil && near.copy("c") == "old")

@@ -38,6 +38,12 @@ public final class Shared: Sendable {
     limiter = LoadLimiter(self.options.maxLoads)
   }
 
+  deinit {
+    attachments.withLock { attachments in
+      for attachment in attachments.values { attachment.reading?.cancel() }
+    }
+  }
+
   /// The counts of this process's use of the tier.
   public struct Statistics: Hashable, Sendable {
     /// Values taken from the tier.
@@ -104,15 +110,8 @@ public final class Shared: Sendable {
   }
 
   /// A store, and the task that reads the log for it.
-  private final class Attachment: Sendable {
+  private struct Attachment {
     let copies: LocalCopies
-    private let reading: Task<Void, Never>?
-
-    init(copies: LocalCopies, reading: Task<Void, Never>?) {
-      self.copies = copies
-      self.reading = reading
-    }
-
-    deinit { reading?.cancel() }
+    let reading: Task<Void, Never>?
   }
 }

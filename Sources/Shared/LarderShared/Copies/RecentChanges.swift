@@ -39,14 +39,24 @@ struct RecentChanges: Sendable {
   init(_ store: Store, of application: String) {
     self.application = Checksum.of(Array(application.utf8), seed: 6)
     words = store.sharedWords(layout: 1, count: Self.count)
-    if store.isReadOnly { words.openForReading() } else { words.open(making: Self.count) }
+    open(makesFile: !store.isReadOnly)
   }
 
   /// Opens the words without changing them, for a store that this process may be unable to write.
   init(reading store: Store) {
     application = nil
     words = store.sharedWords(layout: 1, count: Self.count)
-    words.openForReading()
+    open(makesFile: false)
+  }
+
+  /// Maps the file, unless it is mapped. An earlier attempt may have failed, for example because the disk was full.
+  func open(makesFile: Bool) {
+    let view = words.view
+    if makesFile {
+      if !view.isWritable { words.open(making: Self.count) }
+    } else if view.count == 0 {
+      words.openForReading()
+    }
   }
 
   // MARK: Trust

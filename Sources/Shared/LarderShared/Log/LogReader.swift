@@ -24,13 +24,14 @@ struct LogReader: Sendable {
 
   var clock: any LarderClock { copies.store.clock }
 
-  /// Runs until the task is cancelled, or until this process cannot write to the store any more.
+  /// Runs until the task is cancelled, the store is closed, or this process cannot write to the store any more.
   func run() async {
     var lease: UInt64?
     defer { if let lease { copies.recent.resign(lease) } }
     var pause = Self.watch
-    while !Task.isCancelled {
+    while !Task.isCancelled, !copies.store.isClosed {
       do {
+        copies.recent.open(makesFile: true)
         lease = copies.recent.lead(lease, at: clock.monotonic, process: process)
         if lease != nil { try await follow(&lease, &pause) }
         pause = Self.watch
@@ -47,11 +48,8 @@ struct LogReader: Sendable {
         if let held = lease { copies.recent.resign(held) }
         lease = nil
       }
-      do {
-        try await clock.sleep(until: clock.monotonic + pause * Double.random(in: 0.5...1))
-      } catch {
-        return
-      }
+      let next = clock.monotonic + pause * Double.random(in: 0.5...1)
+      do { try await clock.sleep(until: next) } catch { return }
       pause = min(pause * 2, Self.longestPause)
     }
   }
@@ -104,17 +102,18 @@ struct LogReader: Sendable {
       let waiting = try copies.outbox.oldest()
       if waiting.isEmpty { return }
       var sent: [Key] = []
+      var failure: (any Error)?
       do {
         for (key, change) in waiting {
           if let change { _ = try await tier.change(change) }
           sent.append(key)
         }
       } catch {
-        try await copies.outbox.remove(sent)
-        throw error
+        failure = error
       }
       try await copies.outbox.remove(sent)
       count { $0.sent += sent.count }
+      if let failure { throw failure }
     }
   }
 }
