@@ -62,6 +62,21 @@ import Testing
     try next.close()
   }
 
+  /// Otherwise a load would fail on a full disk, or while another process writes.
+  @Test func aLoadDoesNotCommitEarlierWritesBeforeItsOwn() async throws {
+    let machine = try await startMachines(1).machines[0]
+    let (engine, notes) = (machine.store.engine, machine.store.namespace("notes"))
+    func write() throws {
+      for text in ["first", "second", "third"] { try notes.set(text, for: "a") }
+    }
+    try write()
+    try #require(engine.reader.buffer?.hasRecords == true)
+    _ = try machine.copies.ticket()
+    #expect(try machine.copies.outbox.count() == 0)
+    _ = try machine.cache.frame([1], EntryAttributes())
+    #expect(engine.reader.buffer?.hasRecords == true)
+  }
+
   @Test func withoutTheTierOnlySomeLoadsRunAtOnce() async throws {
     let (machines, tier, _) = try await startMachines(1, options: SharedOptions(maxLoads: 3))
     let origin = Origin(isOpen: false)

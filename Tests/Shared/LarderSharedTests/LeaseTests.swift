@@ -43,6 +43,25 @@ import Testing
     #expect(try await tier.fill(.a, value, lease) == nil, "the dead holder comes too late")
   }
 
+  /// The lifetime is shorter than the time before the expiry in which a newer value is loaded. So only the second half of the
+  /// lifetime counts as near the expiry.
+  @Test(arguments: [RequestPolicy.standard, .cacheElseLoad])
+  func aValueNearItsExpiryIsLoadedInAdvanceByOneMachine(_ policy: RequestPolicy) async throws {
+    let (machines, tier, server) = try await startMachines(2)
+    let origin = Origin()
+    let options = LoadOptions(
+      policy: policy, expires: .after(.minutes(1)), refreshAhead: .minutes(2), waitsForCommit: true)
+    for machine in machines {
+      #expect(try await machine.read(origin, options: options) == "load 1")
+    }
+    try await pass(.seconds(40), server, machines, tier)
+    #expect(try await machines[0].read(origin, options: options) == "load 1")
+    try await waitUntil { try machines[0].copy() == "load 2" }
+    #expect(try await machines[1].read(origin, options: options) == "load 1")
+    try await waitUntil { try machines[1].copy() == "load 2" }
+    #expect(origin.loads == 2)
+  }
+
   @Test func aLongLoadKeepsItsLease() async throws {
     let (machines, tier, server) = try await startMachines(2)
     let origin = Origin(isOpen: false)

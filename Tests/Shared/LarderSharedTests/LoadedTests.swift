@@ -107,6 +107,34 @@ import Testing
     #expect(try machines[2].cache.local.entry(for: "a")?.tags.contains("t") == true)
   }
 
+  /// The entry expires and is purged during the load without the tier. The value must keep its tags nevertheless.
+  @Test func `an unchanged value keeps its own lifetime where the rules have none`() async throws {
+    let server = ManualClock()
+    let tier = MemoryTier(clock: server)
+    let machine = try Machine(tier, rules: Rules())
+    let first = Loaded("first", expires: .after(.minutes(1)), stale: .hours(1), tags: ["t"])
+    try await machine.follow(tier)
+    _ = try await machine.cache.result(for: "a", options: .committed) { _ in first }
+    let revalidate = with(LoadOptions.committed) { $0.policy = .revalidate }
+    for isCut in [false, true] {
+      try await pass(.minutes(2), server, [machine], tier)
+      if isCut { try await machine.cutOff() }
+      _ = try await machine.cache.result(for: "a", options: revalidate) { _ in
+        if isCut {
+          machine.clock.advance(by: .hours(2))
+          _ = try machine.store.purge()
+        }
+        return .unchanged
+      }
+      let entry = try #require(try machine.cache.local.entry(for: "a"))
+      let end = try #require(entry.expires)
+      #expect(end == machine.store.now.advanced(by: .minutes(1)) && entry.tags.contains("t"))
+      #expect(entry.staleUntil == end.advanced(by: .hours(1)))
+    }
+    let fetched = try #require(try await tier.fetch(.a, tags: []))
+    #expect(Frame.parse(fetched.frame, for: .a, of: "test").frame?.soft == .minutes(1))
+  }
+
   @Test func `a reload gets no stored value, and nothing is unchanged without one`() async throws {
     let machines = try await startMachines(1).machines
     let origin = Origin()

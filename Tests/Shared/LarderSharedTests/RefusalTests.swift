@@ -48,6 +48,19 @@ import Testing
     #expect(result.value == long && (result.error as? LarderError)?.code == .overLimit)
   }
 
+  /// The first write of a process declares the rules of its cache, so the tier gets the value with the lifetime of these rules.
+  @Test func theFirstSetFollowsTheRulesThatItDeclares() async throws {
+    let tier = MemoryTier(clock: ManualClock())
+    let machine = try Machine(tier)
+    try machine.store.declare(Rules(expires: .after(.hours(9)), largestValue: 1), for: "prices")
+    try machine.store.override(Rules.Overrides(stale: .hours(3)), for: "prices")
+    try await machine.follow(tier)
+    try await machine.cache.set("new", for: "a")
+    let fetched = try #require(try await tier.fetch(.a, tags: []))
+    let frame = Frame.parse(fetched.frame, for: .a, of: "test").frame
+    #expect(frame?.soft == .minutes(10) && frame?.stale == .hours(3))
+  }
+
   @Test(arguments: [LocalState.namespace, Outbox.namespace])
   func theTiersOwnNamespacesAreNotShared(name: String) async throws {
     let machine = try await startMachines(1).machines[0]

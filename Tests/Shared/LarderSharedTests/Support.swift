@@ -105,6 +105,10 @@ final class Machine: Sendable {
   func copy(_ key: String = "a") throws -> String? { try cache.local.value(for: key) }
 }
 
+extension Frame.Parsed {
+  var frame: Frame? { if case .frame(let frame) = self { frame } else { nil } }
+}
+
 extension SharedKey {
   static let a = SharedKey(namespace: "prices", bytes: Array("a".utf8))
 }

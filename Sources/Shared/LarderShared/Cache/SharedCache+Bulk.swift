@@ -36,8 +36,7 @@ extension SharedCache {
     let standing = copies.standing(limit: shared.options.unconfirmedLimit)
     var terms = options.forStore
     if standing == .disconnected, options.policy == .standard { terms.policy = .revalidate }
-    for key in keys
-    where shared.limiter.mustNotJoin(SharedKey(namespace: name, bytes: Key(key).bytes)) {
+    for key in keys where shared.limiter.mustNotJoin(sharedKey(key)) {
       local.leaveLoad(of: Key(key).bytes)
     }
     let asked = Mutex<Set<Key>>([])
@@ -82,7 +81,7 @@ extension SharedCache {
     _ origin: BulkOrigin<Name, Value>
   ) async -> Loaded<Value> {
     defer { origin.pass(key) }
-    let shared = SharedKey(namespace: name, bytes: Key(key).bytes)
+    let shared = sharedKey(key)
     do {
       guard shared.isPossible else { return try await origin.answer(about: key, stored) }
       let loading = SharedLoad(

@@ -12,7 +12,7 @@ extension SharedCache {
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil, stale: Duration? = nil,
     tags: [String] = []
   ) async throws {
-    let key = SharedKey(namespace: name, bytes: Key(key).bytes)
+    let key = sharedKey(key)
     try checkName()
     // The tier takes a key of any length, but this store does not. So the call throws for a key that is empty or too long.
     guard key.isPossible else {
@@ -45,13 +45,13 @@ extension SharedCache {
     copies.recent.note(.key(key), at: position)
     try await Task { [self, attributes] in
       try await store.commit(size: bytes.count) { batch in
-        guard
-          try copies.mayStore(stamp, current: position, ticket, for: key, tags: tags, in: &batch)
-        else {
+        if try copies.mayStore(
+          stamp, current: position, ticket, for: key, tags: tags, in: &batch)
+        {
+          try batch.set(value, for: key.bytes, in: local, attributes)
+        } else {
           try copies.removeCopy(of: key, olderThan: position, in: &batch)
-          return
         }
-        try batch.set(value, for: key.bytes, in: local, attributes)
       }
     }.value
     local.leaveLoad(of: key.bytes)
@@ -63,7 +63,7 @@ extension SharedCache {
   /// - Throws: `LarderError/Code/pending` if the tier gives no answer: the key is removed here, and the removal waits in the
   ///   store until a process of this machine can send it. `LarderError/Code/unreachable` if too many removals wait already.
   public func remove(_ key: some StoreKey) async throws {
-    let key = SharedKey(namespace: name, bytes: Key(key).bytes)
+    let key = sharedKey(key)
     // No store has an empty or too long key. The tier would send the key to every machine by the log, so nothing is done.
     guard key.isPossible else { return }
     defer { local.leaveLoad(of: key.bytes) }
@@ -119,6 +119,10 @@ extension SharedCache {
       hint: "give the cache another name")
   }
 
+  func sharedKey(_ key: some StoreKey) -> SharedKey {
+    SharedKey(namespace: name, bytes: Key(key).bytes)
+  }
+
   /// Sends a request to the tier, unless the tier has just failed repeatedly.
   func ask<Result: Sendable>(
     _ request: () async throws(LarderError) -> Result
@@ -139,7 +143,7 @@ extension SharedCache {
       let soft = try (attributes.expires ?? .after(.zero)).lifetime(from: store.now)
       return Frame(codec: .bytes, soft: soft, stale: .zero, tags: tags, value: nil, isAbsent: true)
     }
-    let rules = try local.namespace.info()?.rules ?? local.rules ?? Rules()
+    let rules = try local.rulesOfNextWrite()
     guard bytes.count <= rules.largestValue else {
       throw LarderError.tooLarge(bytes.count, for: name, rules)
     }

@@ -104,9 +104,6 @@ public struct SharedCache<Value: Sendable>: Sendable {
       .needsLoad(after: nil), Key(key), options, policy: .standard, standing, load)
   }
 
-  /// How often a key may change before its value is stored. After more changes the caller gets an unconfirmed value, or an error.
-  private static var mostChanges: Int { 8 }
-
   typealias Load = @Sendable (CachedValue<Value>?) async throws -> Loaded<Value>
 
   private func result(
@@ -142,7 +139,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     try checkName()
     try Frame.checkCount(of: options.tags)
     var options = options.forStore
-    let sharedKey = SharedKey(namespace: name, bytes: key.bytes)
+    let sharedKey = sharedKey(key)
     // No store takes an empty or too long key, so the tier must not take the key either.
     guard sharedKey.isPossible else {
       return try await local.result(for: key, options: options, load: load)
@@ -169,7 +166,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
       // No later caller may join this load, even if the task of the load is removed only after this point.
       local.leaveLoad(of: key.bytes)
       changes += 1
-      if changes < Self.mostChanges {
+      if changes < SharedLoad<Value>.mostChanges {
         standing = copies.standing(limit: shared.options.unconfirmedLimit)
         // A request without a lookup stays without one.
         if case .needsLoad(after: nil) = stored { continue }

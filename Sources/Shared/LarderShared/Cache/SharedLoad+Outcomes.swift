@@ -24,9 +24,9 @@ extension SharedLoad {
       mayStore: mayStore(stamp, current: stamp.version, ticket, answer.attributes.tags))
   }
 
-  /// The result of a load whose answer the tier does not have, because the tier could not be used.
+  /// The result of a load whose answer the tier does not have, because the answer could not be sent.
   func unshared(
-    _ answer: Answer, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket, _ error: LarderError
+    _ answer: Answer, _ stamp: ValueStamp, _ ticket: LocalCopies.Ticket, _ error: any Error
   ) -> Loaded<Value> {
     var unshared = answer
     unshared.attributes.tags.append(LocalCopies.unsharedTag)
@@ -41,18 +41,15 @@ extension SharedLoad {
     _ copy: TierCopy<Value>, _ ticket: LocalCopies.Ticket, _ origin: CopyTerms.Origin,
     _ error: (any Error)? = nil
   ) -> Loaded<Value> {
-    let (stamp, tags, now) = (copy.stamp, copy.frame.tags, cache.store.now)
+    let (stamp, now) = (copy.stamp, cache.store.now)
     // Machines that took the value at the same time must not ask for it again together, so each machine shortens the lifetime.
     let part = copy.isFresh ? Double.random(in: 0.9...1) : 1
-    var attributes = EntryAttributes(expires: .at(now.advanced(by: copy.remaining * part)))
-    attributes.stale = copy.frame.stale
-    attributes.tags = tags
-    attributes.entityTag = copy.frame.validators.entityTag
-    attributes.lastModified = copy.frame.validators.lastModified
+    var attributes = copy.attributes
+    attributes.expires = .at(now.advanced(by: copy.remaining * part))
     attributes.written = now.advanced(by: .zero - copy.age)
     return kept(
       Answer(value: copy.value, attributes: attributes), stamp, origin, error,
-      mayStore: mayStore(stamp, current: copy.head, ticket, tags))
+      mayStore: mayStore(stamp, current: copy.head, ticket, attributes.tags))
   }
 
   private func mayStore(

@@ -16,8 +16,9 @@ struct SharedLoad<Value: Sendable>: Sendable {
   var copies: LocalCopies { cache.copies }
   private var clock: any LarderClock { cache.store.clock }
 
-  /// How often a key may change before and during its load. After more changes the caller loads without the tier.
-  private static var mostChanges: Int { 8 }
+  /// How often a key may change before and during its load. After more changes the caller loads without the tier. The same
+  /// number of changes between load and commit gives the caller an unconfirmed value, or an error.
+  static var mostChanges: Int { 8 }
   /// The longest wait for another machine's load, in durations of a lease. Without a limit, renewals could make the wait endless.
   private static var mostLeases: Int { 10 }
 
@@ -56,8 +57,9 @@ struct SharedLoad<Value: Sendable>: Sendable {
         shared.count { $0.overtaken += 1 }
         change = "it changes during each load"
       case .answer(.held(let left), let copy):
-        if let copy, policy == .standard, copy.isAnswer,
-          copy.isWithin(options.stale?.whileRevalidating)
+        if let copy, copy.isAnswer,
+          policy == .cacheElseLoad
+            || policy == .standard && copy.isWithin(options.stale?.whileRevalidating)
         {
           return stored(copy, ticket, copy.isFresh ? .shared : .stale)
         }
@@ -112,8 +114,9 @@ struct SharedLoad<Value: Sendable>: Sendable {
     switch policy {
     case .reload: false
     case .revalidate: copy.stamp != stamp
-    case .cacheElseLoad, .cacheOnly: true
-    case .standard: copy.remaining > max(options.refreshAhead ?? .zero, .zero)
+    case .cacheOnly: true
+    case .cacheElseLoad: !copy.isFresh || !copy.isNearExpiry(options.refreshAhead)
+    case .standard: copy.isFresh && !copy.isNearExpiry(options.refreshAhead)
     }
   }
 
@@ -125,9 +128,12 @@ struct SharedLoad<Value: Sendable>: Sendable {
     var attributes: EntryAttributes
   }
 
-  /// Calls the load of the origin with `known`, the value that this machine already has. An unchanged value keeps its `tags`.
+  /// Calls the load of the origin with `known`, the value that this machine already has.
+  ///
+  /// - Parameter former: the tags and lifetimes of `known`, read before the load, because the entry may be evicted during the
+  ///   load. An unchanged value keeps the tags. It keeps a lifetime only if neither the options nor the rules have one.
   private func answer(
-    _ known: CachedValue<Value>?, tags: @autoclosure () throws -> [String]
+    _ known: CachedValue<Value>?, _ former: EntryAttributes
   ) async throws -> Answer {
     let known = policy == .reload ? nil : known
     var answer: Answer
@@ -135,10 +141,13 @@ struct SharedLoad<Value: Sendable>: Sendable {
     case .value(let value, let attributes): answer = Answer(value: value, attributes: attributes)
     case .unchanged:
       guard let known else { throw LarderError.unchanged(Key(key.bytes)) }
-      answer = Answer(value: known.value, attributes: EntryAttributes())
+      answer = Answer(value: known.value, attributes: former)
       answer.attributes.entityTag = known.validators.entityTag
       answer.attributes.lastModified = known.validators.lastModified
-      answer.attributes.tags = try tags()
+      if try options.expires != nil || cache.local.rulesOfNextWrite().expires != .never {
+        answer.attributes.expires = options.expires
+      }
+      answer.attributes.stale = options.stale?.longest ?? former.stale
     case .absent(let attributes):
       answer = Answer(value: nil, attributes: attributes)
       answer.attributes.expires = attributes.expires ?? options.absent
@@ -170,26 +179,34 @@ struct SharedLoad<Value: Sendable>: Sendable {
     var known = held
     // The metadata of a copy is the tier's stamp, which the load must not see.
     known?.metadata = nil
+    let former = try held.map { _ in try heldAttributes } ?? EntryAttributes()
     // When the origin is asked, all changes up to this position were applied, so the position is the version of the value.
     let stamp = ValueStamp(version: max(ticket.applied, version), written: 0)
     guard let error else {
-      return loaded(try await self.answer(known, tags: heldTags), stamp, ticket)
+      return loaded(try await self.answer(known, former), stamp, ticket)
     }
     shared.count { $0.withoutTier += 1 }
     // A noted change may be newer than the last applied record. The value would then count as older, so it is not stored.
     let mayStore = copies.isCurrent(key, tags: options.tags, at: stamp.version)
     waits()
     let answer = try await shared.limiter.run(key) { [known] in
-      try await self.answer(known, tags: heldTags)
+      try await self.answer(known, former)
     }
     return mayStore
       ? unshared(answer, stamp, ticket, error) : kept(answer, stamp, .loaded, error) { _ in false }
   }
 
-  private var heldTags: [String] {
+  /// The tags and lifetimes of the value that this store has.
+  private var heldAttributes: EntryAttributes {
     get throws {
-      let tags = try cache.local.entry(for: Key(key.bytes))?.tags ?? []
-      return tags.filter { $0 != LocalCopies.unsharedTag }
+      var attributes = EntryAttributes()
+      guard let entry = try cache.local.entry(for: Key(key.bytes)) else { return attributes }
+      attributes.tags = entry.tags.filter { $0 != LocalCopies.unsharedTag }
+      guard let end = entry.expires else { return attributes }
+      attributes.expires =
+        entry.timeToIdle.map { .afterAccess($0) } ?? .after(entry.written.duration(to: end))
+      attributes.stale = end.duration(to: entry.staleUntil ?? end)
+      return attributes
     }
   }
 
@@ -202,7 +219,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     do {
       answer = try await renewing(lease) {
         try await self.answer(
-          fallback?.known(at: cache.store.now), tags: fallback?.frame.tags ?? [])
+          fallback?.known(at: cache.store.now), fallback?.attributes ?? EntryAttributes())
       }
       // If the load was cancelled or has timed out, its value is not stored.
       try Task.checkCancellation()
@@ -217,13 +234,14 @@ struct SharedLoad<Value: Sendable>: Sendable {
       }
       throw error
     }
+    let unstored = ValueStamp(version: lease.head, written: 0)
     let frame: Frame
     do {
       frame = try cache.frame(answer.value.map { try cache.local.encode($0) }, answer.attributes)
     } catch {
-      // No frame can hold the answer. The store cannot keep the answer either, and the store's error gives the reason.
+      // No frame can hold the answer, or the store could not be read for a moment.
       await release(lease)
-      return loaded(answer, ValueStamp(version: lease.head, written: 0), ticket)
+      return unshared(answer, unstored, ticket, error)
     }
     do throws(LarderError) {
       let stamp = try await cache.ask { () throws(LarderError) in
@@ -233,7 +251,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       copies.recent.note(.key(key), at: stamp.version)
       return loaded(answer, stamp, ticket)
     } catch {
-      return unshared(answer, ValueStamp(version: lease.head, written: 0), ticket, error)
+      return unshared(answer, unstored, ticket, error)
     }
   }
 
@@ -241,11 +259,8 @@ struct SharedLoad<Value: Sendable>: Sendable {
     let renewal = Task { [tier = shared.tier, clock, key, length = shared.options.leaseDuration] in
       while true {
         try await clock.sleep(until: clock.monotonic + length / 3)
-        do {
-          guard try await tier.renew(key, lease.token, for: length) else { return }
-        } catch {
-          // The renewal failed, but the next renewal may succeed before the lease ends, so the load continues.
-        }
+        // If this renewal fails, the next renewal may succeed before the lease ends, so the load continues.
+        if (try? await tier.renew(key, lease.token, for: length)) == false { return }
       }
     }
     defer { renewal.cancel() }
@@ -254,10 +269,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   /// Gives the lease back, even if the task is cancelled.
   private func release(_ lease: Lease) async {
-    await Task { [tier = shared.tier, key] in
-      do { try await tier.release(key, lease.token) } catch {
-        // If the release fails, the lease ends after its duration.
-      }
-    }.value
+    // If the release fails, the lease ends after its duration.
+    _ = await Task { [tier = shared.tier, key] in try? await tier.release(key, lease.token) }.value
   }
 }

@@ -21,9 +21,25 @@ struct TierCopy<Value: Sendable>: Sendable {
     }
   }
 
+  /// The lifetimes, tags and validators that the value had when the tier stored the value.
+  var attributes: EntryAttributes {
+    var attributes = EntryAttributes(expires: frame.soft < Frame.longest ? .after(frame.soft) : nil)
+    attributes.stale = frame.stale
+    attributes.tags = frame.tags
+    attributes.entityTag = frame.validators.entityTag
+    attributes.lastModified = frame.validators.lastModified
+    return attributes
+  }
+
   /// The remaining fresh lifetime; zero or less for a stale value.
   var remaining: Duration { frame.soft - age }
   var isFresh: Bool { remaining > .zero }
+
+  /// Whether a fresh value expires within `ahead`. As in a store, the first half of the lifetime is never near the expiry.
+  func isNearExpiry(_ ahead: Duration?) -> Bool {
+    guard let ahead else { return false }
+    return remaining <= (ahead < frame.soft ? ahead : frame.soft / 2)
+  }
 
   /// Whether the value is fresh, or stale for less than its own window and `window`; if `window` is nil, only its own counts.
   func isWithin(_ window: Duration?) -> Bool {
@@ -72,17 +88,13 @@ extension SharedCache {
   private func lookup(_ fetched: FetchedValue, _ frame: Frame) -> TierLookup<Value> {
     var copy = TierCopy<Value>(
       stamp: fetched.stamp, age: fetched.age, frame: frame, head: fetched.head)
-    do {
-      if let bytes = frame.value {
-        guard frame.codec == codec.id else {
-          throw LarderError(.undecodable, "another codec wrote the value")
-        }
-        copy.value = try codec.decode(bytes.span)
+    if let bytes = frame.value {
+      copy.value = frame.codec == codec.id ? try? codec.decode(bytes.span) : nil
+      if copy.value == nil {
+        shared.count { $0.damaged += 1 }
+        return TierLookup(stamp: fetched.stamp)
       }
-      return TierLookup(stamp: fetched.stamp, copy: copy)
-    } catch {
-      shared.count { $0.damaged += 1 }
-      return TierLookup(stamp: fetched.stamp)
     }
+    return TierLookup(stamp: fetched.stamp, copy: copy)
   }
 }

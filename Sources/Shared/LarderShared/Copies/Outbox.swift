@@ -17,14 +17,14 @@ struct Outbox: Sendable {
     self.state = state
   }
 
-  func count() throws(LarderError) -> Int { try waiting.count() }
+  /// Each load asks for this number, so this call waits for no commit.
+  func count() throws(LarderError) -> Int { try waiting.committedCount() }
 
   func add(_ subject: LogRecord.Subject, in batch: inout WriteBatch) throws {
     // If the record of the number is lost, the last removal has the number.
     let last = try waiting.lastKeys(prefix: [], before: nil, atMost: 1).first ?? []
     let number = max(try state.queued(in: &batch), UInt64(bigEndianBytes: last)) &+ 1
-    var key: [UInt8] = []
-    key.append(bigEndian: number)
+    let key = [UInt8](count: 8) { $0.append(bigEndian: number) }
     try state.put(Self.encoded(subject), for: key, of: waiting, in: &batch)
     try state.setQueued(number, in: &batch)
   }

@@ -62,6 +62,16 @@ extension Cache {
     rules.map { namespace.engine.environment.isOpen && namespace.handle.hasDeclared($0) } ?? true
   }
 
+  /// The rules that are in force after the next write, which declares ``rules`` if this opening has not declared them. Waits
+  /// for no commit.
+  package func rulesOfNextWrite() throws(LarderError) -> Rules {
+    let transaction = try namespace.engine.reader.beginRead()
+    let record = try namespace.engine.metadata.record(named: name, in: transaction)
+    guard var known = record?.rules else { return rules ?? Rules() }
+    if let rules, !hasDeclaredRules { known.declare(rules.inMilliseconds) }
+    return known.effective
+  }
+
   /// Stores a value in the write buffer. Returns nil if only a transaction can store the value.
   private func append(
     _ bytes: [UInt8], for key: some StoreKey, _ attributes: EntryAttributes

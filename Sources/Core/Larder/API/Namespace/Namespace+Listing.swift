@@ -156,7 +156,15 @@ extension Store.Namespace {
   /// First commits the write buffer, the loaded values and the queued removals of this process; see ``Store/read(_:)``. O(1).
   public func count() throws(LarderError) -> Int {
     try engine.flushPending(of: store)
-    let transaction = try engine.beginRead()
+    return try count(in: engine.beginRead())
+  }
+
+  /// The number of entries in the last commit. Unlike ``count()``, this call waits for no commit.
+  package func committedCount() throws(LarderError) -> Int {
+    try count(in: engine.reader.beginRead())
+  }
+
+  private func count(in transaction: borrowing ReadTransaction) throws(LarderError) -> Int {
     let id = try engine.reader.identify(handle, in: transaction)
     return Int(clamping: try engine.metadata.counters(of: id, in: transaction).entries)
   }
