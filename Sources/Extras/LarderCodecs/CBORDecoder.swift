@@ -56,21 +56,9 @@ struct CBORDecoder: Decoder, SingleValueDecodingContainer {
       guard let url = URL(string: try text(type)) else { throw mismatch(type) }
       return url
     }
-    if let integer = type as? any FixedWidthInteger.Type,
-      Self.integers.contains(ObjectIdentifier(type))
-    {
-      return try number(integer)
-    }
+    if let integer = type as? any CBORInteger.Type { return try number(integer) }
     return nil
   }
-
-  /// The integer types that are decoded from the numbers of CBOR. Another integer type can have its own `Codable` coding.
-  static let integers: Set<ObjectIdentifier> = [
-    ObjectIdentifier(Int.self), ObjectIdentifier(Int8.self), ObjectIdentifier(Int16.self),
-    ObjectIdentifier(Int32.self), ObjectIdentifier(Int64.self), ObjectIdentifier(UInt.self),
-    ObjectIdentifier(UInt8.self), ObjectIdentifier(UInt16.self), ObjectIdentifier(UInt32.self),
-    ObjectIdentifier(UInt64.self),
-  ]
 
   private func text(_ type: Any.Type) throws -> String {
     guard case .text(let text) = item else { throw mismatch(type) }

@@ -90,15 +90,17 @@ extension CBORValue {
   }
 }
 
-/// An integer type of the standard library. Each type has a specialized conversion to CBOR.
-private protocol CBORInteger: FixedWidthInteger {
+/// An integer type of the standard library, which becomes a number of CBOR. Each type has a specialized conversion. Another
+/// integer type can have its own `Codable` coding.
+protocol CBORInteger: FixedWidthInteger {
   var cbor: CBORValue { get }
 }
 
 extension CBORInteger {
-  fileprivate var cbor: CBORValue { CBORValue(self) }
+  var cbor: CBORValue { CBORValue(self) }
 }
 
+extension Int: CBORInteger {}
 extension Int8: CBORInteger {}
 extension Int16: CBORInteger {}
 extension Int32: CBORInteger {}

@@ -32,11 +32,8 @@ extension MemoryTier {
   private func waitForRecord(after position: Position, for time: Duration) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { [self] in await readers.wait(unless: { (newest ?? .zero) > position }) }
-      group.addTask {
-        do { try await Task.sleep(for: time) } catch {
-          // If the task is cancelled, the wait ends early.
-        }
-      }
+      // If the task is cancelled, the wait ends early.
+      group.addTask { try? await Task.sleep(for: time) }
       _ = await group.next()
       group.cancelAll()
     }

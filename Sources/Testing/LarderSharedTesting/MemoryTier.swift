@@ -111,12 +111,10 @@ public final class MemoryTier: SharedTier {
       state.requests += 1
       return state.faults.isEmpty ? state.permanent : state.faults.removeFirst()
     }
-    switch fault {
-    case .unreachable:
+    if case .unreachable = fault {
       throw LarderError(.unreachable, "the tier in memory was told to be out of reach")
-    case .delay(let delay): try await wait(delay)
-    case .lostReply, .lateReply, nil: break
     }
+    if case .delay(let delay) = fault { try await wait(delay) }
     let now = clock.monotonic
     let (result, hasRecords) = state.withLock { state in
       state.image.expire(at: now)
@@ -125,12 +123,10 @@ public final class MemoryTier: SharedTier {
       return (result, state.image.head != head)
     }
     if hasRecords { readers.resume() }
-    switch fault {
-    case .lostReply:
+    if case .lostReply = fault {
       throw LarderError(.unanswered, "the tier in memory was told to lose a reply")
-    case .lateReply(let delay): try await wait(delay)
-    case .unreachable, .delay, nil: break
     }
+    if case .lateReply(let delay) = fault { try await wait(delay) }
     return result
   }
 

@@ -19,12 +19,6 @@ final class BulkOrigin<Name: StoreKey & Sendable, Value: Sendable>: Sendable {
     var isReady: Bool { expected.isEmpty && !isCalling && !waiting.isEmpty }
   }
 
-  private enum Step {
-    case answer(Result<Loaded<Value>, any Error>)
-    case call(Missing)
-    case wait
-  }
-
   private let load: Source
   private let state: Mutex<State>
   private let waiters = Waiters<Void>()
@@ -52,20 +46,19 @@ final class BulkOrigin<Name: StoreKey & Sendable, Value: Sendable>: Sendable {
     pass(name)
     while true {
       try Task.checkCancellation()
-      let step = state.withLock { state -> Step in
-        if let answer = state.answers[key] { return .answer(answer) }
-        guard state.isReady else { return .wait }
+      let (answer, missing) = state.withLock {
+        state -> (Result<Loaded<Value>, any Error>?, Missing) in
+        let answer = state.answers[key]
+        guard answer == nil, state.isReady else { return (answer, Missing()) }
         defer { state.waiting = [] }
         state.isCalling = true
-        return .call(state.waiting)
+        return (nil, state.waiting)
       }
-      switch step {
-      case .answer(let answer): return try answer.get()
-      case .call(let keys): await call(keys)
-      case .wait:
-        await waiters.wait(unless: {
-          state.withLock { $0.answers[key] != nil || $0.isReady }
-        })
+      if let answer { return try answer.get() }
+      if missing.isEmpty {
+        await waiters.wait(unless: { state.withLock { $0.answers[key] != nil || $0.isReady } })
+      } else {
+        await call(missing)
       }
     }
   }

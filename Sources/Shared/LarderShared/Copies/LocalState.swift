@@ -60,9 +60,7 @@ struct LocalState: Sendable {
   }
 
   func setQueued(_ count: UInt64, in batch: inout WriteBatch) throws {
-    var bytes: [UInt8] = []
-    bytes.append(bigEndian: count)
-    try put(bytes, for: Self.queuedKey, in: &batch)
+    try put([UInt8](count: 8) { $0.append(bigEndian: count) }, for: Self.queuedKey, in: &batch)
   }
 
   private static func number(_ bytes: [UInt8]?) -> UInt64 {

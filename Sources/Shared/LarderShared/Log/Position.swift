@@ -44,10 +44,10 @@ public struct Position: Hashable, Comparable, Sendable, CustomStringConvertible 
 
   /// Both parts, each as 8 bytes, big-endian.
   public var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.append(bigEndian: milliseconds)
-    bytes.append(bigEndian: sequence)
-    return bytes
+    [UInt8](count: 16) {
+      $0.append(bigEndian: milliseconds)
+      $0.append(bigEndian: sequence)
+    }
   }
 
   /// The position in one word, for comparisons of positions in one log: 44 bits of milliseconds, enough for 500 years, and 20 bits of
@@ -105,9 +105,5 @@ public struct ValueStamp: Hashable, Comparable, Sendable {
   }
 
   /// The version, then the time as 8 bytes, big-endian.
-  var bytes: [UInt8] {
-    var bytes = version.bytes
-    bytes.append(bigEndian: written)
-    return bytes
-  }
+  var bytes: [UInt8] { version.bytes + [UInt8](count: 8) { $0.append(bigEndian: written) } }
 }

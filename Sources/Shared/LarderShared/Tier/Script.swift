@@ -190,12 +190,9 @@ final class ScriptRunner: Sendable {
 
   private func learnDigest(of script: Script, _ timeout: Duration) async {
     let words = ["EVAL", "return redis.sha1hex(ARGV[1])", "0", script.source]
-    do {
-      let reply = try await sender.send(Command(words.map { Array($0.utf8) }, timeout: timeout))
-      guard let digest = reply.bytes, digest.count == 40 else { return }
-      digests.withLock { $0[script.name] = digest }
-    } catch {
-      // The script itself has run; only its digest is missing. The next run sends the source again.
-    }
+    // The script itself has run. If this request fails, only the digest is missing, and the next run sends the source again.
+    let reply = try? await sender.send(Command(words.map { Array($0.utf8) }, timeout: timeout))
+    guard let digest = reply?.bytes, digest.count == 40 else { return }
+    digests.withLock { $0[script.name] = digest }
   }
 }

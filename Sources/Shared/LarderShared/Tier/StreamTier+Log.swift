@@ -40,14 +40,14 @@ extension StreamTier {
       if error.code == .unanswered { replySize.halve() }
       throw error
     }
-    if reply == .null {
-      await restoreWait(begun, waiting)
-      return []
-    }
-    guard let stream = reply.list(of: 1)?[0].list(of: 2), let list = stream[1].list else {
+    guard let list = reply == .null ? [] : reply.list(of: 1)?[0].list(of: 2)?[1].list else {
       throw LarderError(unexpected: reply, to: "XREAD", mayHaveChanged: false)
     }
-    if list.isEmpty { await restoreWait(begun, waiting) }
+    if list.isEmpty {
+      // If an empty reply came early, the reader would ask without a pause. So this call waits for the rest of the time. An
+      // error is ignored, because the reader itself tests whether its task was cancelled.
+      try? await clock.sleep(until: begun + waiting)
+    }
     replySize.grow(after: list.count, of: most)
     var records: [LogRecord] = []
     for element in list {
@@ -60,15 +60,6 @@ extension StreamTier {
       records.append(record)
     }
     return records
-  }
-
-  /// If an empty reply came early, waits for the rest of the time. Otherwise the reader would ask without a pause.
-  private func restoreWait(_ begun: Duration, _ waiting: Duration) async {
-    do {
-      try await clock.sleep(until: begun + waiting)
-    } catch {
-      // The error is ignored, because the reader itself tests whether its task was cancelled.
-    }
   }
 }
 
