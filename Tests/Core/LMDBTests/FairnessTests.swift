@@ -85,6 +85,18 @@ import Testing
     #expect(eventually { ended.isSet })
   }
 
+  @Test func `threads that wait for one lock file give up at the same time`() throws {
+    let path = directory.path + "/lock"
+    let held = try FileLock(opening: path, in: ForkGuard())
+    #expect(try held.take())
+    let lock = GuardedFileLock(try FileLock(opening: path, in: ForkGuard()))
+    let start = ContinuousClock.now
+    try inThreads(8) { _ in
+      #expect(throws: SystemError.busy) { try lock.withLock(lockTimeout: .seconds(1)) {} }
+    }
+    #expect(ContinuousClock.now - start < .seconds(5))
+  }
+
   @Test func `a sync behind a stopped writer gives up before one that waits longer`() throws {
     var options = Fixture.options(lockTimeout: .seconds(2), durability: .checkpointed)
     options.checkpointInterval = .milliseconds(100)

@@ -1,5 +1,4 @@
 import CLarderSystem
-import Synchronization
 
 /// A lock on a whole file, exclusive or shared. The system releases the lock when the process ends.
 ///
@@ -10,7 +9,7 @@ package struct FileLock: Sendable {
   /// The file's index in `descriptors`; nil for a lock without a file. A lock without a file is always free.
   private let index: Int?
   /// The error that ``wait(lockTimeout:)`` throws when the time is over.
-  private let busy: SystemError
+  fileprivate let busy: SystemError
 
   /// Opens the lock file; `descriptors` later closes the file. Without `readOnly`, creates a missing file. With `readOnly`, the
   /// lock of a missing file is always free: the caller must know that the file system is read-only.
@@ -78,19 +77,22 @@ package struct FileLock: Sendable {
 /// A file lock that also excludes the other threads of this process.
 package final class GuardedFileLock: Sendable {
   private let file: FileLock
-  private let threads = Mutex<Void>(())
+  private let threads = WriterLock()
 
   package init(_ file: FileLock) { self.file = file }
 
-  /// Throws the lock's own error if another process holds the lock for longer than `lockTimeout`.
+  /// Throws the lock's own error if another process holds the lock for longer than `lockTimeout`. The wait for other threads
+  /// counts, too: otherwise each thread would wait for the timeouts of all threads before it.
   package func withLock<Result>(
     lockTimeout: Duration, _ body: () throws(SystemError) -> Result
   ) throws(SystemError) -> Result {
-    try threads.withLock { _ throws(SystemError) in
-      try file.wait(lockTimeout: lockTimeout)
-      defer { file.release() }
-      return try body()
-    }
+    let deadline = ContinuousClock.now + lockTimeout
+    // With a timeout of 0, threads must still be able to take turns.
+    guard threads.enter(lockTimeout: max(lockTimeout, .milliseconds(100))) else { throw file.busy }
+    defer { threads.leave() }
+    try file.wait(lockTimeout: deadline - .now)
+    defer { file.release() }
+    return try body()
   }
 }
 
