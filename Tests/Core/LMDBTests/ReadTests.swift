@@ -179,6 +179,15 @@ import Testing
     #expect(inside?.transaction == read.id)
   }
 
+  @Test(.timeLimit(.minutes(5)))
+  func `is found in time, even if checkpoints are rare`() throws {
+    let rare = with(options(.checkpointed)) { $0.lockTimeout = .milliseconds(50) }
+    let environment = try Fixture.open(directory.path + "/rare", rare)
+    let read = try environment.beginRead()
+    try environment.set([1], [1])
+    #expect(try environment.blockingReader()?.transaction == read.id)
+  }
+
   @Test func `is the oldest of several processes`() throws {
     let first = try PeerProcess("read", directory.store, ["1"], saying: "reading")
     let snapshot = environment.lastTransaction

@@ -71,12 +71,15 @@ extension Environment {
   /// commit. This reader prevents LMDB from reusing the pages that were freed last. Nil if no snapshot is older.
   ///
   /// First makes a checkpoint, except inside a write, and clears dead readers. Then waits until other processes have made their
-  /// checkpoints, and 10 ms more for short reads. Returns nil as soon as no such reader is left.
+  /// checkpoints, and 10 ms more for short reads, but not much longer than the lock timeout. Returns nil as soon as no such
+  /// reader is left.
   package func blockingReader() throws(LMDBError) -> ReaderTable.Reader? {
     if !isWriting { try checkpoint() }
     try readerTable.clearDead()
-    // Other processes may need three intervals to replace or release their pins, so this call waits that long.
-    let deadline = ContinuousClock.now + .milliseconds(10 + 3 * (checkpoints?.interval ?? 0))
+    // Other processes may need three intervals to replace or release their pins.
+    let intervals = Duration.milliseconds(3 * (checkpoints?.interval ?? 0))
+    let longest = min(intervals, max(lockTimeout, .seconds(1)))
+    let deadline = ContinuousClock.now + longest + .milliseconds(10)
     while let reader = try readerTable.outdatedReader() {
       if ContinuousClock.now > deadline { return reader }
       backOff(microseconds: 200)
