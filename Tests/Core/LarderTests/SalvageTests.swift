@@ -238,6 +238,16 @@ import Testing
     #expect(try new.verify().faults == [])
   }
 
+  @Test func `an entry that cannot be stored is not subtracted from those found`() throws {
+    let old = try Store(at: path, options: options)
+    let notes = old.namespace("notes")
+    try notes.set("v", for: "k", .with(tags: ["t"]))
+    let changed = try notes.resealed("k") { _, fields in fields.tags = [[]] }
+    try notes.tamper("k") { $0 = changed }
+    let salvage = try salvage(closing: old)
+    #expect(salvage.entries == 0 && salvage.damagedEntries == 1 && salvage.found == 0)
+  }
+
   @Test func `a pipe in place of the data file is an error`() throws {
     try makeStore(path)
     try FileManager.default.removeItem(atPath: path + "/data.mdb")

@@ -37,8 +37,9 @@ extension Store {
   /// killed, `destination` stays empty. The next call removes the unfinished files.
   ///
   /// Throws ``LarderError/Code/busy`` if another process writes to the old store, or creates a store at `destination`. Throws
-  /// ``LarderError/Code/exists`` if a file is at `destination`, or another kind of file has the unfinished name. Throws the
-  /// errors of creating and writing a store.
+  /// ``LarderError/Code/exists`` if a file is at `destination`, or another kind of file has the unfinished name. Throws
+  /// ``LarderError/Code/newerFormat`` or ``LarderError/Code/cannotOpen`` if the old store has another format. Throws the errors
+  /// of creating and writing a store.
   public static func salvage(
     from path: String, to destination: String, options: Options = Options()
   ) throws(LarderError) -> Salvage {
@@ -62,7 +63,7 @@ extension Store {
         (options.readOnly, options.allowsForeignOwner) = (false, false)
         options.durability = try options.durability ?? Durability(DurabilityLevel(of: file))
         return try Store.making(at: destination, options) {
-          try $0.fill(from: file, records, &pace)
+          try $0.fill(from: file, at: path, records, &pace)
         }
       }
     } catch is SalvagePace.Stopped {
@@ -104,10 +105,10 @@ extension Store {
   }
 
   private func fill(
-    from file: borrowing SalvageFile, _ records: Swift.Result<SalvagedRecords?, LarderError>,
-    _ pace: inout SalvagePace
+    from file: borrowing SalvageFile, at path: String,
+    _ records: Swift.Result<SalvagedRecords?, LarderError>, _ pace: inout SalvagePace
   ) throws -> Salvage {
-    let metadata = try SalvageMetadata(file)
+    let metadata = try SalvageMetadata(file, at: path)
     // The old limits and rules may be too strict for some entries, so the new store gets the limits and rules last.
     try engine.changeSettings { $0.overrides = .unlimited }
     var writer = SalvageWriter(store: self, metadata: metadata)
@@ -123,6 +124,8 @@ extension Store {
       try pace.look()
       if !(try writer.add(key, value, from: file)) { writer.result.damagedEntries += 1 }
     }
+    // Writes the waiting entries first, because entries that cannot be stored are then no longer counted.
+    try writer.flush()
     let before = writer.result.entries
     // Pages without a reference may belong to an index, so a record that is no entry is not counted as damage.
     let others = Array(Indexes.names[1...])
@@ -190,10 +193,12 @@ struct SalvageMetadata {
   /// Decodes the store's own records; nil if the record with the store's identity is lost.
   private var seal: RecordSeal?
 
-  init(_ file: borrowing SalvageFile) throws {
+  /// Throws if the store has another format: this version would take other bytes for the values.
+  init(_ file: borrowing SalvageFile, at path: String) throws {
     let (formatKey, settingsKey) = (MetadataKey.format, MetadataKey.settings)
     _ = try file.forEachRecord { key, value in
       if key.elementsEqual(formatKey.span), let format = StoreFormat(value) {
+        if format.isIntact(value) { try format.checkReadable(at: path) }
         seal = RecordSeal(identity: format.identity)
       }
     }

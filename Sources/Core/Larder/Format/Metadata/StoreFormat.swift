@@ -40,7 +40,7 @@ extension StoreFormat {
     guard Self.isMarked(record) else { return nil }
     version = record.halfWord(at: 8)
     identity = record.extracting(12..<28).copied
-    if isReadable, !record.elementsEqual(encoded.span) { return nil }
+    if isReadable, !isIntact(record) { return nil }
   }
 
   /// The format of the store in an environment. Throws if this version cannot read the file; the error says what the file is.
@@ -65,6 +65,14 @@ extension StoreFormat {
         hint: "copy everything readable into a new store: larder STORE salvage NEW")
     }
     self = format
+    try checkReadable(at: path)
+  }
+
+  /// Whether the format has a record of this length, and its checksum matches.
+  func isIntact(_ record: Span<UInt8>) -> Bool { record.elementsEqual(encoded.span) }
+
+  /// Throws if this version of Larder does not read the format of the store at `path`.
+  func checkReadable(at path: String) throws(LarderError) {
     if isReadable { return }
     let readable = "this version of Larder reads formats \(Self.plain) and \(Self.buffered)"
     let text = "\(path) has format \(version), \(readable)"
