@@ -28,6 +28,12 @@ import Testing
     if limit >= 30 { #expect(status == 0, "\(lines)") }
   }
 
+  @Test func `an open store needs no further descriptors`() throws {
+    let peer = try PeerProcess(
+      "write-without-descriptors", directory.store, under: limited("ulimit -n 64"))
+    #expect(peer.lines() == ["write done"])
+  }
+
   @Test(.enabled(if: geteuid() != 0 || canChangeUser, "setpriv is missing"))
   func `a process that can create no thread makes its checkpoints in its writes`() throws {
     let peer = try PeerProcess(

@@ -74,6 +74,7 @@ import Synchronization
     "starved-client": { try $0.actStarved() },
     "starved": { try $0.writeStarved() },
     "write-and-stay": { try $0.writeAndStay() },
+    "write-without-descriptors": { try $0.writeWithoutDescriptors() },
     "read": { try $0.read() },
     "sync-words": { try $0.obeySyncWords() },
     "remove-and-load": { try $0.removeAndLoad() },

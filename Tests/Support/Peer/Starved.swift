@@ -22,6 +22,14 @@ extension Peer {
     environment.close()
   }
 
+  /// Takes all descriptors after the opening at the level `scratch`, and then writes.
+  func writeWithoutDescriptors() throws {
+    let environment = try Fixture.open(store, Fixture.options(durability: .scratch))
+    while let file = FileDescriptor.reading("/dev/null") { _ = file.release() }
+    Peer.say("write \(Peer.outcome { try environment.set([1], [1]) })")
+    environment.close()
+  }
+
   /// Stores the names of the files behind the three standard descriptors. The parent may have closed these descriptors.
   func recordStandardDescriptors() throws {
     let environment = try Fixture.open(store)

@@ -73,7 +73,7 @@ final class ScratchMark: Sendable {
       handle.noteSyncFailure()
       throw error
     }
-    try handle.data.stamp.renewed.write(to: handle.files.data)
+    try handle.write(handle.data.stamp.renewed)
     try sync(isDirty: true)
   }
 

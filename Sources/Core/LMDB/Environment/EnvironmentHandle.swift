@@ -102,6 +102,14 @@ import Synchronization
     return Int(dead)
   }
 
+  /// Writes the stamp through LMDB's descriptor of the data file, so that an open store needs no further descriptor.
+  func write(_ stamp: DataStamp) throws(LMDBError) {
+    var descriptor: Int32 = -1
+    try check(unsafe mdb_env_get_fd(pointer, &descriptor))
+    let place = data.pageSize - DataStamp.size
+    try FileDescriptor.write(stamp.encoded, at: place, to: descriptor)
+  }
+
   /// Syncs the data file, and then writes `record` to `recovery`. If a sync of any process fails, this process stops using the
   /// environment, because pages that it reads may be lost.
   func sync(_ recovery: RecoveryFile, recording record: RecoveryRecord) throws(LMDBError) {

@@ -44,6 +44,12 @@ package struct FileDescriptor: ~Copyable, Sendable {
   }
 
   package func write(_ bytes: [UInt8], at offset: Int) throws(SystemError) {
+    try Self.write(bytes, at: offset, to: number)
+  }
+
+  package static func write(
+    _ bytes: [UInt8], at offset: Int, to number: Int32
+  ) throws(SystemError) {
     let written = try checkErrno {
       unsafe bytes.withUnsafeBytes {
         unsafe pwrite(number, $0.baseAddress, $0.count, off_t(offset))
