@@ -125,6 +125,19 @@ import Testing
     #expect(try value("store", boot: 2) == 1)
   }
 
+  @Test func `beside durable data it keeps no second process out`() throws {
+    try write(1, .durable)
+    try write(2, .scratch, to: "other")
+    let file = try RecoveryFile(opening: directory.path + "/other/recovery")
+    var record = try #require(try file.read())
+    (record.boot, record.failure) = (RecoveryRecord.noBoot, EIO)
+    try file.replace(record)
+    try directory.copy(["recovery"], from: "other", to: "store")
+    let peer = try PeerProcess("hold", directory.store, saying: "open")
+    #expect(try value("store", boot: 2) == 1)
+    #expect(try peer.end() == 0)
+  }
+
   @Test(arguments: [DurabilityLevel.checkpointed, .scratch])
   func `a store of an earlier version without stamps is recovered`(level: DurabilityLevel) throws {
     try write(1, level)

@@ -90,6 +90,9 @@ struct Opening {
       try RecoveryFile(opening: files.recovery, readOnly: true).read()
     }
     guard let record, record.isFailed else { return }
+    // A store at the level durable does not use this file, so the file may belong to another store.
+    let data = try system { () throws(LMDBError) in try DataStamp(of: files.data) }
+    if data.store != record.data.store { return }
     let cause = record.failure == 0 ? nil : LMDBError(code: record.failure)
     throw OpenError(
       .unsynced, path: files.directory, detail: StoreLocks.users(in: files.directory), cause: cause)
