@@ -186,6 +186,15 @@ import Testing
     peer.kill()
   }
 
+  @Test func `a copy of a temporary environment is not temporary`() throws {
+    let environment = try Fixture.open(directory.store, Fixture.options(durability: .temporary))
+    try environment.set([5], [6])
+    try environment.copyCompacted(to: directory.path + "/copy") { _, _ in true }
+    let copy = try Fixture.open(directory.path + "/copy")
+    #expect(copy.durability == .scratch)
+    #expect(try copy.value([5]) == [6])
+  }
+
   @Test func `a copy goes where nothing is, and stopped it is not there`() throws {
     let environment = try Fixture.open(directory.store)
     func refused(_ path: String, _ shouldContinue: Bool = true) -> OpenError? {

@@ -34,3 +34,10 @@ package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   /// LMDB's flags. At every level except durable, this layer syncs the file, and LMDB does not.
   var flags: UInt32 { self == .durable ? 0 : UInt32(MDB_NOSYNC) }
 }
+
+extension WriteTransaction {
+  mutating func put(_ level: DurabilityLevel) throws(LMDBError) {
+    let (key, value) = (DurabilityLevel.record, [level.rawValue])
+    try put(value.span, for: key.span, in: .main)
+  }
+}

@@ -36,11 +36,8 @@ extension Environment {
     }
   }
 
-  /// A record for a data file that is completely on the disk. With this record a recovery has nothing to restore.
-  func cleanRecord(of data: DataStamp) -> RecoveryRecord? {
-    guard let boot = checkpoints?.boot ?? scratch?.boot else { return nil }
-    return RecoveryRecord(level: durability, boot: boot, data: data)
-  }
+  /// The boot of the machine at the opening; nil at the levels without the file `recovery`.
+  var knownBoot: BootIdentity? { checkpoints?.boot ?? scratch?.boot }
 }
 
 /// The record in the file `recovery` at the level scratch: whether a power failure makes the data file worthless.

@@ -16,11 +16,16 @@ extension Environment {
   ) throws(OpenError) {
     let unfinished = try UnfinishedStore(for: path)
     let data = unfinished.path + "/data.mdb"
+    // The copy may outlive this process, so the copy of a temporary environment is not temporary.
+    let level = durability == .temporary ? DurabilityLevel.scratch : durability
     do throws(OpenError) {
       do throws(LMDBError) {
-        try writeCopy(to: data, shouldContinue)
-        if let record = cleanRecord(of: try DataStamp(of: data)) {
-          try RecoveryFile.create(unfinished.path + "/recovery", record)
+        try writeCopy(to: data, at: level, shouldContinue)
+        if level.hasRecoveryFile {
+          let stamp = try DataStamp(of: data)
+          let boot = if let knownBoot { knownBoot } else { try BootIdentity.current() }
+          try RecoveryFile.create(
+            unfinished.path + "/recovery", RecoveryRecord(level: level, boot: boot, data: stamp))
         }
       } catch {
         let cause = error.explained(writing: data)
@@ -56,7 +61,7 @@ extension Environment {
       do throws(LMDBError) {
         try unsafe files.check(handle.pointer)
         try check(path)
-        try writeCopy(to: paths.newData, shouldContinue)
+        try writeCopy(to: paths.newData, at: durability, shouldContinue)
         try replaceData()
       } catch {
         let cause = error.explained(writing: paths.newData)
@@ -69,11 +74,13 @@ extension Environment {
     }
   }
 
-  private func writeCopy(to path: String, _ shouldContinue: Progress) throws(LMDBError) {
+  private func writeCopy(
+    to path: String, at level: DurabilityLevel, _ shouldContinue: Progress
+  ) throws(LMDBError) {
     try recovery?.checkSynced()
     try FileStatus.remove(path)
     let snapshot = try beginRead()
-    try copyRecords(of: snapshot, to: path, shouldContinue)
+    try copyRecords(of: snapshot, to: path, at: level, shouldContinue)
     try handle.data.stamp.renewed.write(to: path)
     try UnlockedFile.renumber(path, to: snapshot.id)
     do throws(OpenError) {
@@ -84,7 +91,8 @@ extension Environment {
   }
 
   private func copyRecords(
-    of snapshot: borrowing ReadTransaction, to path: String, _ shouldContinue: Progress
+    of snapshot: borrowing ReadTransaction, to path: String, at level: DurabilityLevel,
+    _ shouldContinue: Progress
   ) throws(LMDBError) {
     let (data, names) = (handle.data, databaseNames)
     // This size is enough even if the new pages are only half as full as the old pages. A large map takes only address space.
@@ -108,6 +116,9 @@ extension Environment {
       }
     }
     guard done == all else { throw .corrupted }
+    if level != durability {
+      try file.write { transaction throws(LMDBError) in try transaction.put(level) }
+    }
     try unsafe syncFile(of: file.handle)
   }
 }

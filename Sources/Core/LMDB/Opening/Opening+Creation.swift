@@ -52,9 +52,8 @@ extension Opening {
     let file = try UnlockedFile(
       files.newData, databases: options.databases.count, mapSize: 64 << 20, flags: MDB_NOSYNC)
     _ = try unsafe Self.openDatabases(file.handle, names: options.databases, create: true)
-    try file.write { (transaction: inout WriteTransaction) throws(LMDBError) in
-      let (key, value) = (DurabilityLevel.record, [level.rawValue])
-      try transaction.put(value.span, for: key.span, in: .main)
+    try file.write { transaction throws(LMDBError) in
+      try transaction.put(level)
       try fill(&transaction)
     }
     try stamp.write(to: files.newData)
@@ -98,10 +97,7 @@ extension Opening {
         try FileStatus.syncDirectory(files.directory)
       }
       // LMDB itself syncs this commit, so no other sync follows.
-      try file.write { (transaction: inout WriteTransaction) throws(LMDBError) in
-        let (key, value) = (DurabilityLevel.record, [level.rawValue])
-        try transaction.put(value.span, for: key.span, in: .main)
-      }
+      try file.write { transaction throws(LMDBError) in try transaction.put(level) }
       if !level.hasRecoveryFile {
         try FileStatus.remove(files.recovery)
         try FileStatus.syncDirectory(files.directory)
