@@ -105,19 +105,6 @@ final class DirectoryStamp: Sendable {
     var seconds: Int64
     var nanoseconds: Int64
 
-    init(seconds: Int64, nanoseconds: Int64) {
-      (self.seconds, self.nanoseconds) = (seconds, nanoseconds)
-    }
-
-    init(_ directory: stat) {
-      #if canImport(Darwin)
-        let time = directory.st_ctimespec
-      #else
-        let time = directory.st_ctim
-      #endif
-      self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
-    }
-
     /// Whether each later change certainly gets another time. False for a time without a fraction: the clock may count seconds.
     func isSettled(at wall: Int64) -> Bool {
       nanoseconds != 0 && wall - (seconds &* 1000 &+ nanoseconds / 1_000_000) > clockStep
@@ -143,5 +130,16 @@ final class DirectoryStamp: Sendable {
       if let change, change.isSettled(at: wall) { compared = (change, monotonic) }
       return true
     }
+  }
+}
+
+extension DirectoryStamp.Change {
+  init(_ directory: stat) {
+    #if canImport(Darwin)
+      let time = directory.st_ctimespec
+    #else
+      let time = directory.st_ctim
+    #endif
+    self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
   }
 }

@@ -1,3 +1,5 @@
+import CLarderSystem
+
 /// A key to search for. Its first 16 bytes are also stored as two big-endian words, filled with zeros after the end of the key.
 /// These two words decide nearly every comparison. If the words are equal, the following bytes decide, and then the lengths.
 @unsafe struct SearchKey {
@@ -76,21 +78,9 @@
   /// Negative if `other` comes before this key, 0 if both are equal. The first 16 bytes of both keys must be equal.
   @inline(never)
   func compareRest(_ other: UnsafeRawPointer, count otherCount: Int) -> Int {
-    let common = unsafe min(otherCount, count)
-    var offset = 16
-    while offset &+ 8 <= common {
-      let ours = unsafe start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      let theirs = unsafe other.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      if ours != theirs { return theirs.bigEndian < ours.bigEndian ? -1 : 1 }
-      offset &+= 8
-    }
-    while offset < common {
-      let ours = unsafe start.load(fromByteOffset: offset, as: UInt8.self)
-      let theirs = unsafe other.load(fromByteOffset: offset, as: UInt8.self)
-      if ours != theirs { return theirs < ours ? -1 : 1 }
-      offset &+= 1
-    }
-    return unsafe otherCount &- count
+    let common = unsafe min(otherCount, count) - 16
+    let order = unsafe common > 0 ? memcmp(other + 16, start + 16, common) : 0
+    return unsafe order == 0 ? otherCount &- count : Int(order)
   }
 
   /// Whether this key equals the key of `count` bytes at `other`. The 8 bytes before `other` may be read.
