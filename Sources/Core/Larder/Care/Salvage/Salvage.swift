@@ -51,7 +51,12 @@ extension Store {
     from path: String, to destination: String, options: Options,
     while shouldContinue: @escaping (_ looks: Int) -> Bool
   ) throws(LarderError) -> Salvage? {
-    var pace = SalvagePace(shouldContinue: shouldContinue)
+    struct Stopped: Error {}
+    var looks = 0
+    func look() throws {
+      looks += 1
+      if looks % 100 == 0, !shouldContinue(looks) { throw Stopped() }
+    }
     do {
       let records = Swift.Result { () throws(LarderError) in
         try SalvagedRecords(at: path, options)
@@ -63,10 +68,10 @@ extension Store {
         (options.readOnly, options.allowsForeignOwner) = (false, false)
         options.durability = try options.durability ?? Durability(DurabilityLevel(of: file))
         return try Store.making(at: destination, options) {
-          try $0.fill(from: file, at: path, records, &pace)
+          try $0.fill(from: file, at: path, records, look)
         }
       }
-    } catch is SalvagePace.Stopped {
+    } catch is Stopped {
       return nil
     } catch {
       throw (error as? LarderError) ?? (error as? OpenError).map { LarderError($0) }
@@ -106,7 +111,7 @@ extension Store {
 
   private func fill(
     from file: borrowing SalvageFile, at path: String,
-    _ records: Swift.Result<SalvagedRecords?, LarderError>, _ pace: inout SalvagePace
+    _ records: Swift.Result<SalvagedRecords?, LarderError>, _ look: () throws -> Void
   ) throws -> Salvage {
     let metadata = try SalvageMetadata(file, at: path)
     // The old limits and rules may be too strict for some entries, so the new store gets the limits and rules last.
@@ -121,7 +126,7 @@ extension Store {
       writer.result.damage.append("the write buffer was not read: \(error.message)")
     }
     let walk = try file.forEachRecord(in: Indexes.names[0]) { key, value in
-      try pace.look()
+      try look()
       if !(try writer.add(key, value, from: file)) { writer.result.damagedEntries += 1 }
     }
     // Writes the waiting entries first, because entries that cannot be stored are then no longer counted.
@@ -129,8 +134,7 @@ extension Store {
     let before = writer.result.entries
     // Pages without a reference may belong to an index, so a record that is no entry is not counted as damage.
     let others = Array(Indexes.names[1...])
-    func pause() throws { try pace.look() }
-    try file.forEachLostRecord(besides: walk, databases: others, pause: pause) { key, value in
+    try file.forEachLostRecord(besides: walk, databases: others, pause: look) { key, value in
       _ = try writer.add(key, value, from: file)
     }
     try writer.flush()
@@ -166,18 +170,6 @@ extension Store {
     if settings == nil { wanted.defaultDisk = own.defaultDisk.map { max($0, 2 * size) } }
     if own.declared != StoreLimits() { wanted.declared = own.declared }
     try engine.changeSettings { $0 = wanted }
-  }
-}
-
-private struct SalvagePace {
-  struct Stopped: Error {}
-
-  let shouldContinue: (_ looks: Int) -> Bool
-  var looks = 0
-
-  mutating func look() throws(Stopped) {
-    looks += 1
-    if looks % 100 == 0, !shouldContinue(looks) { throw Stopped() }
   }
 }
 
