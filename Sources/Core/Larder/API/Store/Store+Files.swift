@@ -81,6 +81,7 @@ extension Store {
 
   /// Makes a new store at `path` with the contents of this store, in a file without free pages. Other threads and processes may
   /// read and write during the copy. Until the copy is complete, LMDB cannot reuse freed pages, so this store's file may grow.
+  /// The copy has the durability of this store; the copy of a temporary store has ``Durability/scratch``.
   ///
   /// - Parameter shouldContinue: as in ``compact(at:options:_:)``.
   /// - Returns: nil if the copy was stopped; then no store was made.
