@@ -169,6 +169,21 @@ import Testing
     #expect(atOnce.1.entries == inSteps.1.entries && atOnce.1.stored == inSteps.1.stored)
   }
 
+  @Test(arguments: [true, false])
+  func `the dependents of a damaged owner leave when a call removes the owner`(
+    isCleared: Bool
+  ) throws {
+    try withNotes { store, notes, _ in
+      let others = store.namespace("others")
+      try notes.set("v", for: "owner")
+      try others.set("v", for: "k", .with(owners: [Owner(Key("owner"), in: "notes")]))
+      try notes.tamper("owner") { $0[$0.count - 1] ^= 1 }
+      if isCleared { try notes.clear() } else { try notes.remove("owner") }
+      try store.purge()
+      #expect(try others.count() == 0)
+    }
+  }
+
   @Test func `a small namespace is repaired by the write that finds the damage`() throws {
     try withNotes { store, notes, _ in
       for index in 0..<100 { try notes.set([1], for: "\(index)") }

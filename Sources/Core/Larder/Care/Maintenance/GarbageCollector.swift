@@ -22,6 +22,7 @@ enum GarbageCollector {
         } else {
           damaged.insert(entryKey)
           try session.transaction.remove(entryKey, from: .entries)
+          session.orphanDependents(of: entryKey)
         }
       }
       try dropTags(of: damaged, &session)

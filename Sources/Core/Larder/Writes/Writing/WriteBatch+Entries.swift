@@ -45,6 +45,9 @@ extension WriteBatch {
     case .damaged:
       try countChange(ofBytes: 0)
       try session.removeDamaged(entryKey)
+      // Damage alone must not cost an undamaged entry. But here the caller removes the owner, so its dependents leave, too.
+      session.orphanDependents(of: entryKey)
+      try session.removeOrphans()
       return false
     case .entry(let entry):
       guard entry.has(key) else { return false }

@@ -82,7 +82,7 @@ extension WriteSession {
     if old.isCut { try removeChunks(of: old) }
     try transaction.remove(old.entryKey, from: .entries)
     if let keyHash = old.keyHash { engine.access.forget(keyHash) }
-    if state.dependents > 0 { orphans.add(old.entryKey) }
+    orphanDependents(of: old.entryKey)
   }
 
   private mutating func write(_ draft: Draft, payload: Span<UInt8>) throws(LarderError) {

@@ -37,6 +37,11 @@ extension WriteSession {
     return try isLive(owner.id)
   }
 
+  /// Lets the next ``removeOrphans()`` look for dependents of the removed entry.
+  mutating func orphanDependents(of entryKey: [UInt8]) {
+    if state.dependents > 0 { orphans.add(entryKey) }
+  }
+
   /// Removes those dependents of removed entries that have no other owner, then the dependents of those dependents, and so on.
   /// Uses no recursion, and removes at most ``OrphanQueue/perBatch`` entries in one batch.
   mutating func removeOrphans() throws(LarderError) {
