@@ -47,9 +47,10 @@ extension Maintenance {
     guard isCurrent(era) else { return false }
     do throws(LarderError) {
       try store.checkWritable()
-      if !isRetry, try !claim(ifDue: true) { return false }
       let report: Report? = try running.withLock { _ throws(LarderError) in
-        isCurrent(era) ? try store.engine.maintain(while: { isCurrent(era) }) : nil
+        guard isCurrent(era) else { return nil }
+        if !isRetry, try !claim(ifDue: true) { return nil }
+        return try store.engine.maintain(while: { isCurrent(era) })
       }
       guard let report else { return false }
       tell(.success(report), in: era)
@@ -74,6 +75,8 @@ extension Maintenance {
   /// Passes a run's outcome to `onRun` or `onError`. After an error that every later run would get, stops and returns false.
   @discardableResult
   private func tell(_ outcome: Result<Report, LarderError>, in era: Int) -> Bool {
+    // After a stop the program may close the store, so a later error is no failure of the maintenance.
+    if case .failure = outcome, !isCurrent(era) { return false }
     state.withLock { $0.latest = outcome }
     switch outcome {
     case .success(let report): onRun?(report)
