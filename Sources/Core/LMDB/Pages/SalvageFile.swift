@@ -53,14 +53,14 @@ package struct SalvageFile: ~Copyable {
       if [EACCES, EPERM, EROFS].contains(error.cause?.code) { return try body() }
       throw error
     }
+    defer {
+      locks.write.release()
+      locks.opening.release()
+    }
     try OpenError.wrapping(path: directory) { () throws(LMDBError) in
       try locks.opening.wait(lockTimeout: lockTimeout)
-    }
-    defer { locks.opening.release() }
-    try OpenError.wrapping(path: directory) { () throws(LMDBError) in
       try locks.write.wait(lockTimeout: lockTimeout)
     }
-    defer { locks.write.release() }
     return try body()
   }
 

@@ -48,8 +48,7 @@ struct MetadataReader: Sendable {
     of key: [UInt8], in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [UInt8]? {
     do throws(LMDBError) {
-      guard let region = try transaction.find(key, in: .main) else { return nil }
-      return transaction.bytes(of: region).copied
+      return try transaction.value(for: key.span, in: .main)?.copied
     } catch {
       throw environment.larderError(error)
     }

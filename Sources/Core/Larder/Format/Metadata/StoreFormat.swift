@@ -49,8 +49,8 @@ extension StoreFormat {
     let record: [UInt8]
     do throws(LMDBError) {
       let transaction = try environment.beginRead()
-      let region = try transaction.find(MetadataKey.format, in: .main)
-      record = region.map { transaction.bytes(of: $0).copied } ?? []
+      let key = MetadataKey.format
+      record = try transaction.value(for: key.span, in: .main)?.copied ?? []
     } catch {
       throw LarderError(error, path: path)
     }
