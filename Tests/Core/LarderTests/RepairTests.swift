@@ -176,7 +176,7 @@ import Testing
     try withNotes { store, notes, _ in
       let others = store.namespace("others")
       try notes.set("v", for: "owner")
-      try others.set("v", for: "k", .with(owners: [Owner(Key("owner"), in: "notes")]))
+      try others.set([1], for: "k", .with(owners: [Owner(Key("owner"), in: "notes")]))
       try notes.tamper("owner") { $0[$0.count - 1] ^= 1 }
       if isCleared { try notes.clear() } else { try notes.remove("owner") }
       try store.purge()

@@ -241,7 +241,7 @@ import Testing
   @Test func `an entry that cannot be stored is not subtracted from those found`() throws {
     let old = try Store(at: path, options: options)
     let notes = old.namespace("notes")
-    try notes.set("v", for: "k", .with(tags: ["t"]))
+    try notes.set([1], for: "k", .with(tags: ["t"]))
     let changed = try notes.resealed("k") { _, fields in fields.tags = [[]] }
     try notes.tamper("k") { $0 = changed }
     let salvage = try salvage(closing: old)

@@ -68,7 +68,7 @@ extension StoreFormat {
     try checkReadable(at: path)
   }
 
-  /// Whether the format has a record of this length, and its checksum matches.
+  /// Whether `record` has the length and the checksum of the records that this version writes.
   func isIntact(_ record: Span<UInt8>) -> Bool { record.elementsEqual(encoded.span) }
 
   /// Throws if this version of Larder does not read the format of the store at `path`.
