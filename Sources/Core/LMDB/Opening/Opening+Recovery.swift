@@ -14,9 +14,12 @@ extension Opening {
     let (data, newest): (DataStamp, MetaImage)
     do throws(LMDBError) {
       (data, newest) = (try DataStamp(of: files.data), try MetaImage.newest(of: files.data))
-    } catch {
+    } catch .corrupted {
       // Ignores this error, because the later check of the data file reports the damage.
       return
+    } catch {
+      // The file may need recovery, so an error such as a missing descriptor must not skip the recovery.
+      throw OpenError(error, in: files.directory)
     }
     guard let record = found, record.data.store == data.store else {
       // An interrupted change of the level leaves a file without a record. The level in the data file may need no record.
