@@ -10,40 +10,20 @@ import Testing
   private let one = NamespaceID(rawValue: 1)
   private let two = NamespaceID(rawValue: 2)
 
-  /// Runs `body` in a transaction with counters that begin with `state`, and commits the transaction.
-  private func transact<Result>(
-    _ store: Store, _ state: StoreState = StoreState(),
-    _ body: (inout WriteSession) throws(LarderError) -> Result
-  ) throws -> Result {
+  /// Runs `body` in a transaction with new counters, and commits the transaction.
+  private func transact(
+    _ store: Store, _ body: (inout WriteSession) throws(LarderError) -> Void
+  ) throws {
     try store.engine.environment.write { lmdb in
-      var session = WriteSession(lmdb, Ledger.Balance(store: state), engine: store.engine)
+      var session = WriteSession(lmdb, Ledger.Balance(store: StoreState()), engine: store.engine)
       do throws(LarderError) {
-        let result = try body(&session)
+        try body(&session)
         lmdb = session.end()
-        return result
       } catch {
         lmdb = session.end()
         throw error
       }
     }
-  }
-
-  @Test func `the table by namespace finds, changes and drops values in any order`() {
-    var table = LatestTable<NamespaceID, Int>(unused: 0)
-    let ids = (1...5).map { NamespaceID(rawValue: $0) }
-    for (index, id) in ids.enumerated() { table[id] = index }
-    for (index, id) in ids.enumerated().reversed() {
-      #expect(table[id] == index)
-      table.update(id) { $0 += 10 }
-    }
-    table[ids[2]] = nil
-    table[ids[0]] = 7
-    #expect(ids.map { table[$0] } == [7, 11, nil, 13, 14])
-    #expect(!table.contains(ids[2]) && table.contains(ids[4]))
-    table.update(ids[2]) { $0 = 1 }
-    var all: [NamespaceID: Int] = [:]
-    table.visit { id, value in all[id] = value }
-    #expect(all == [ids[0]: 7, ids[1]: 11, ids[3]: 13, ids[4]: 14])
   }
 
   @Test func `counters are loaded once and written only if they changed`() throws {
@@ -106,54 +86,5 @@ import Testing
       #expect(found == expected, "seed \(random.seed)")
       #expect(records <= 12)
     }
-  }
-
-  @Test func `the directory makes, finds and renames, and caches only what was committed`() throws {
-    let store = try Store.temporary()
-    let handle = store.engine.handle(for: "a")
-    let state = try transact(store) { session throws(LarderError) in
-      let before = try session.namespace("a")
-      let made = try session.namespaceOrNew("a")
-      let (found, name) = (try session.namespace("a"), try session.name(of: made.id))
-      #expect(before == nil && found?.id == made.id && name == "a")
-      #expect(handle.known.withLock { $0 == nil }, "it may be rolled back")
-      try session.saveCounters()
-      return session.state
-    }
-    try transact(store, state) { session throws(LarderError) in
-      let found = try session.namespace("a")
-      #expect(found != nil && handle.known.withLock { $0?.namespace.id } == found?.id)
-      for name in ["b", "", String(repeating: "x", count: 300)] {
-        let absent = try session.namespace(name)
-        #expect(absent == nil)
-      }
-    }
-  }
-
-  @Test func `a budget of pages is overdrawn by large values, and by many changed pages`() {
-    func room() -> BatchPages {
-      BatchPages(limit: 8 << 20, pageSize: 4096, available: 400, used: 1000)
-    }
-    func isOverdrawn(_ room: BatchPages, _ changes: Int) -> Bool {
-      room.spent(changing: changes) + BatchPages.kept > room.available
-    }
-    var large = room()
-    #expect(large.reserve == 256 && large.usable == 2048 - 256)
-    #expect(large.spent(changing: 0) == 0)
-    large.spend(pages: large.pages(ofLargeRecord: 300 * 4096), stored: 300 * 4096)
-    #expect(large.spent(changing: 3) > 300 && !isOverdrawn(large, 3))
-    large.spend(pages: large.pages(ofLargeRecord: 100 * 4096), stored: 100 * 4096)
-    #expect(isOverdrawn(large, 6))
-    var small = room()
-    var entries = 0
-    while !isOverdrawn(small, 4 * entries) {
-      small.spend(pages: 0, stored: 200)
-      entries += 1
-    }
-    #expect(entries > 60 && entries < 100)
-    // A batch copies each used page at most once, so the batch needs at most one copy for each used page.
-    #expect(room().spent(changing: 1_000_000) == 1000)
-    #expect(room().usable(leaving: 1000) == 1048 && room().usable(leaving: 10) == 1792)
-    #expect(small.pages(ofLargeRecord: 2000) == 0 && small.pages(ofRecord: 4096) == 2)
   }
 }
