@@ -32,28 +32,11 @@ private func hash(_ number: Int) -> UInt64 {
     }
   }
 
-  @Test func `a use of a word is a use of its mark`() {
-    for frequency in 0...15 as ClosedRange<UInt32> {
-      for clock in 0...3 as ClosedRange<UInt32> {
-        var stats = AccessStats(frequency: frequency, clock: clock)
-        let word = AccessSlot(tag: 0x3FF, stats: stats, minute: 0xFFFF).used(in: 7)
-        stats.use()
-        #expect(word == AccessSlot(tag: 0x3FF, stats: stats, minute: 7))
-      }
-    }
-  }
-
   @Test func `no hash has the tag or the fingerprint of an empty word`() {
     for low in 0...0xFFFF as ClosedRange<UInt64> {
       #expect(AccessSlot.tag(of: low) > 0 && AccessSlot.tag(of: low) <= 0x3FF)
       #expect(GhostSlot.fingerprint(of: low) > 0 && GhostSlot.fingerprint(of: low) <= 0xFFFF)
     }
-  }
-
-  @Test func `the age of a ghost counts across the end of its clock`() {
-    let word = GhostSlot(fingerprint: 1, stamp: 2046, part: .main, frequency: 0)
-    #expect(word.age(at: 2046) == 0 && word.age(at: 2049) == 3)
-    #expect(word.age(at: 2046 + 2047) == 2047)
   }
 
   @Test(arguments: [1, 10, 50, 1000, 100_000, 50_000_000])
