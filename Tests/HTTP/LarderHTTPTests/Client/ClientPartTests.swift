@@ -8,14 +8,6 @@ import Testing
 
 /// Tests of those parts of a cache that keep a state. Each test uses one part without the rest of the cache.
 struct ClientPartTests {
-  @Test func `a budget lends what it has, and gets it back`() {
-    let budget = BufferBudget(100)
-    #expect(budget.reserve(60) && !budget.reserve(41) && !budget.reserve(-1))
-    #expect(budget.reserve(40) && budget.reserved == 100)
-    budget.release(70)
-    #expect(budget.reserved == 30 && budget.reserve(70))
-  }
-
   @Test func `a body that is not collected leaves the budget as it was`() async throws {
     struct Broken: Error {}
     let budget = BufferBudget(10)
@@ -32,20 +24,6 @@ struct ClientPartTests {
     })
     await #expect(throws: Broken.self) { try await budget.collect(broken, upTo: 9) }
     #expect(budget.reserved == 3)
-  }
-
-  @Test func `a permit ends with its tag, unless it is spared`() throws {
-    let (permits, store) = (StorePermits(), try Store.temporary())
-    let first = permits.issue(["host"], in: store)
-    let second = permits.issue(["host", "user"], in: store)
-    permits.add(["late"], to: first)
-    _ = permits.revoke("user")
-    #expect(first.isValid && !second.isValid)
-    permits.add(["host"], to: second)
-    _ = permits.revoke("host", except: first)
-    #expect(first.isValid && !second.isValid)
-    _ = permits.revoke("late")
-    #expect(!first.isValid)
   }
 
   @Test func `a flight that is complete does not end the next one of its name`() async throws {
