@@ -25,55 +25,6 @@ import Testing
   }
 }
 
-@Suite struct SelectionTests {
-  private func selection(_ text: String) throws -> Selection {
-    try #require(try invocation(text).selection)
-  }
-
-  @Test func `every filter is read into its value`() throws {
-    let now = stockholm.now
-    func ago(_ hours: Int64) -> UnixTime {
-      UnixTime(milliseconds: now.milliseconds - hours * 3_600_000)
-    }
-    let selection = try selection(
-      """
-      keys @a @b x 'y*' z* hex:00 --match *q --regex '^a' --tag t --tag u --contains 'v w' \
-      --expiring 1h --expired --permanent --older 7d --newer=1h --idle 2d --larger 10kB \
-      --smaller 1MB --sort key --reverse --limit all --after 'k' --stdin -0
-      """)
-    #expect(
-      selection.patterns == [
-        .key(bytes("x")), .key(bytes("y*")), .glob(try Glob(word("z*"))), .key([0]),
-      ])
-    #expect(
-      selection.filters == [
-        .keyMatches(try Glob(word("*q"))), .keyFinds(try RegularExpression(word("'^a'"))),
-        .hasTag(bytes("t")), .hasTag(bytes("u")), .valueContains(bytes("v w"), ignoringCase: false),
-        .fact(.expires, .lessOrEqual, .time(ago(-1))), .fact(.written, .less, .time(ago(168))),
-        .fact(.written, .greaterOrEqual, .time(ago(1))), .lastUse(before: ago(48)),
-        .fact(.size, .greater, .integer(10_000)), .fact(.size, .less, .integer(1_000_000)),
-        .isExpired, .never,
-      ])
-    #expect(selection.sort == .key && selection.isReversed && selection.limit == .max)
-    #expect(selection.after == bytes("k") && selection.input == .nulSeparated)
-    #expect(selection.wantsExpired && !selection.isBare)
-  }
-
-  @Test func `every verb takes the same words`() throws {
-    let words = "@departures 'Malm\u{F6} C:'* --expiring 1h --limit 5"
-    let expected = try selection("keys \(words)")
-    for text in [
-      "count \(words)", "ttl \(words)", "touch \(words)", "persist \(words)", "evict \(words)",
-      "expire \(words) midnight",
-      "expire @departures 'Malm\u{F6} C:'* midnight --limit 5 --expiring 1h",
-    ] {
-      let read = try selection(text)
-      #expect(read.patterns == expected.patterns && read.filters == expected.filters)
-      #expect(read.limit == 5)
-    }
-  }
-}
-
 @Suite struct CommandTableTests {
   private let table = CommandTable.standard
 
