@@ -7,6 +7,8 @@ import Testing
 
 /// One machine loads a key, and the other machines wait for the value. If that machine fails, another machine loads the key.
 @Suite struct LeaseTests {
+  private let origin = Origin()
+
   @Test func fiftyMachinesLoadAKeyOnce() async throws {
     let machines = try await startMachines(50).machines
     let origin = Origin(isOpen: false)
@@ -27,7 +29,6 @@ import Testing
 
   @Test func aHolderThatNeverEndsIsReplacedAfterItsLease() async throws {
     let (machines, tier, server) = try await startMachines(1)
-    let origin = Origin()
     // Simulates a killed process, which has the lease but never renews the lease.
     let dead = try await tier.acquire(.a, rejecting: nil, as: LeaseToken(), for: .seconds(3))
     guard case .granted(let lease) = dead else {
@@ -88,7 +89,7 @@ import Testing
 
   @Test func aLoadThatNeverEndsStopsNoOtherMachineForLong() async throws {
     let machines = try await startMachines(2).machines
-    let (hung, origin) = (Origin(isOpen: false), Origin())
+    let hung = Origin(isOpen: false)
     let holder = Task { try await machines[0].read(hung) }
     try await waitUntil { hung.loads == 1 }
     let read = Task { try await machines[1].result(origin) }
@@ -102,7 +103,6 @@ import Testing
 
   @Test func aFailedLoadFreesTheLeaseAndServesTheStaleValue() async throws {
     let (machines, _, server) = try await startMachines(2)
-    let origin = Origin()
     origin.fail()
     await #expect(throws: Origin.Refusal.self) { try await machines[0].read(origin) }
     origin.fail(false)
@@ -124,7 +124,6 @@ import Testing
 
   @Test func whileAnotherMachineLoadsAStaleValueIsServedWithinItsWindow() async throws {
     let (machines, _, server) = try await startMachines(2)
-    let origin = Origin()
     _ = try await machines[0].read(origin)
     server.advance(by: .minutes(11))
     machines[0].clock.advance(by: .minutes(11))
@@ -154,7 +153,6 @@ import Testing
 
   @Test func aReloadLoadsWhateverTheTierHas() async throws {
     let machines = try await startMachines(2).machines
-    let origin = Origin()
     _ = try await machines[0].read(origin)
     let reload = LoadOptions(policy: .reload, waitsForCommit: true)
     #expect(try await machines[1].read(origin, options: reload) == "load 2")

@@ -7,6 +7,7 @@ import Testing
 @testable import LarderShared
 
 @Suite struct LoadedTests {
+  private let origin = Origin()
   private static let kept = LoadOptions(absent: .after(.minutes(5)), waitsForCommit: true)
 
   /// Asks a machine for a key whose origin returns this answer.
@@ -22,7 +23,6 @@ import Testing
 
   @Test func `an absence is shared for its time, and ends with a set`() async throws {
     let (machines, tier, time) = try await startMachines(2)
-    let origin = Origin()
     #expect(try await ask(machines[0], origin) { _ in .absent } == nil)
     #expect(try await ask(machines[1], origin) { _ in .value("wrong") } == nil)
     let requests = tier.requests
@@ -50,7 +50,7 @@ import Testing
 
   @Test func `an absence without a time takes the place of an older value`() async throws {
     let (machines, tier, time) = try await startMachines(3)
-    let (origin, stale) = (Origin(), Staleness(onError: .hours(1)))
+    let stale = Staleness(onError: .hours(1))
     let options = LoadOptions(expires: .after(.minutes(1)), stale: stale, waitsForCommit: true)
     for machine in machines.prefix(2) {
       #expect(try await ask(machine, origin, options) { _ in .value("old") }?.value == "old")
@@ -67,7 +67,6 @@ import Testing
 
   @Test func `a plain load has a value where the tier or the store has none`() async throws {
     let machines = try await startMachines(2).machines
-    let origin = Origin()
     #expect(try await ask(machines[0], origin) { _ in .absent } == nil)
     #expect(try await machines[1].read(origin) == "load 2")
     #expect(try await machines[0].read(origin) == "load 2", "the tier has it now")
@@ -76,7 +75,6 @@ import Testing
 
   @Test func `an unchanged value is known by the validators that the tier has`() async throws {
     let (machines, tier, time) = try await startMachines(3)
-    let origin = Origin()
     let tag = Validators(entityTag: Array("\"1\"".utf8), lastModified: [7])
     _ = try await ask(machines[0], origin) { _ in
       Loaded("first", expires: .after(.minutes(1)), stale: .hours(1), tags: ["t"], validators: tag)
@@ -137,7 +135,6 @@ import Testing
 
   @Test func `a reload gets no stored value, and nothing is unchanged without one`() async throws {
     let machines = try await startMachines(1).machines
-    let origin = Origin()
     try await machines[0].cache.set("old", for: "a")
     let reload = LoadOptions(policy: .reload, waitsForCommit: true)
     let result = try await ask(machines[0], origin, reload) {
@@ -149,7 +146,6 @@ import Testing
 
   @Test func `lifetime and tags of an answer reach the other machines`() async throws {
     let (machines, tier, _) = try await startMachines(2)
-    let origin = Origin()
     let tagged: @Sendable (CachedValue<String>?) -> Loaded<String> = { _ in
       Loaded("tagged", expires: .after(.minutes(1)), stale: .zero, tags: ["t"])
     }
@@ -166,7 +162,6 @@ import Testing
 
   @Test func `an answer that cannot be shared is an error`() async throws {
     let machines = try await startMachines(1).machines
-    let origin = Origin()
     let refused: [Loaded<String>] = [
       Loaded("a", metadata: [1]), Loaded("a", tags: (0...Frame.mostTags).map { "\($0)" }),
     ]
@@ -195,7 +190,6 @@ import Testing
 
   @Test func `an absence is asked for again while it is not confirmed`() async throws {
     let machines = try await startMachines(2).machines
-    let origin = Origin()
     for machine in machines { #expect(try await ask(machine, origin) { _ in .absent } == nil) }
     machines[0].link.cutLog()
     // The reader's request for records still waits. This write completes that request, and the reader's next request fails.
@@ -217,7 +211,6 @@ import Testing
 
   @Test func `an absence without the tier ends when the machine is back`() async throws {
     let (machines, tier, _) = try await startMachines(2)
-    let origin = Origin()
     try await machines[1].cache.set("set", for: "a")
     try await machines[0].cutOff()
     #expect(try await ask(machines[0], origin) { _ in .absent } == nil)

@@ -7,12 +7,13 @@ import Testing
 @testable import LarderShared
 
 @Suite struct LogTests {
+  private let origin = Origin()
+
   @Test(arguments: SharedChange.allCases)
   func aChangeEndsTheCopiesOfOtherMachines(_ change: SharedChange) async throws {
     let (machines, tier, _) = try await startMachines(2)
     let (writer, reader) = (machines[0].cache, machines[1])
     let tagged = LoadOptions(tags: ["t"], waitsForCommit: true)
-    let origin = Origin()
     _ = try await reader.read(origin, options: tagged)
     _ = try await reader.read(origin, for: "b")
     try await change.make(in: writer)
@@ -26,7 +27,6 @@ import Testing
 
   @Test func loadsAreNoChanges() async throws {
     let (machines, tier, _) = try await startMachines(2)
-    let origin = Origin()
     let head = tier.newest
     for index in 0..<20 { _ = try await machines[index % 2].read(origin, for: "\(index)") }
     #expect(tier.newest == head)
@@ -36,7 +36,6 @@ import Testing
   @Test func afterAGapTheMissedChangesAreReplayed() async throws {
     let (machines, tier, _) = try await startMachines(2)
     let (near, far) = (machines[0], machines[1])
-    let origin = Origin()
     for index in 0..<120 { _ = try await far.read(origin, for: "\(index)") }
     try await far.cutOff()
     for index in 0..<60 { try await near.cache.set("new", for: "\(index)") }
@@ -60,7 +59,6 @@ import Testing
   @Test func aLogThatDoesNotReachBackEndsAllCopies() async throws {
     let (machines, tier, _) = try await startMachines(2)
     let (near, far) = (machines[0], machines[1])
-    let origin = Origin()
     for index in 0..<10 { _ = try await far.read(origin, for: "\(index)") }
     try await far.cutOff()
     for _ in 0..<10 { try await near.cache.set("new", for: "0") }
@@ -121,7 +119,7 @@ import Testing
   /// When a machine has lost its connection, its copies are unconfirmed. After a minute, reads do not use the copies any more.
   @Test func aMachineThatIsCutOffSaysSoAndEndsItsCopies() async throws {
     let (machines, tier, _) = try await startMachines(1)
-    let (machine, origin) = (machines[0], Origin())
+    let machine = machines[0]
     #expect(try await machine.result(origin).isConfirmed)
     #expect(try await machine.result(origin).isConfirmed)
     try await machine.cutOff()

@@ -7,9 +7,10 @@ import Testing
 @testable import LarderShared
 
 @Suite struct SharedCacheTests {
+  private let origin = Origin()
+
   @Test func theSecondMachineTakesWhatTheFirstHasLoaded() async throws {
     let (machines, tier, _) = try await startMachines(2)
-    let origin = Origin()
     #expect(try await machines[0].read(origin) == "load 1")
     let result = try await machines[1].result(origin)
     #expect(result.value == "load 1" && result.source == .shared)
@@ -21,7 +22,6 @@ import Testing
 
   @Test func aSetIsReadByMachinesWithoutACopyAndByThoseThatAskTheTier() async throws {
     let (machines, tier, _) = try await startMachines(3)
-    let origin = Origin()
     _ = try await machines[1].read(origin)
     try await machines[0].cache.set("new", for: "a")
     #expect(try machines[0].copy() == "new")
@@ -35,7 +35,6 @@ import Testing
 
   @Test func aCopyEndsNotLaterThanTheValue() async throws {
     let (machines, tier, server) = try await startMachines(1)
-    let origin = Origin()
     _ = try await machines[0].read(origin)
     // The value has one minute left when a machine copies it. This machine's wall clock is a day ahead, which must not matter.
     server.advance(by: .minutes(9))
@@ -52,7 +51,6 @@ import Testing
 
   @Test func aValueLoadedBeforeARemovalIsStoredNowhere() async throws {
     let (machines, tier, server) = try await startMachines(3)
-    let origin = Origin()
     _ = try await machines[0].read(origin)
     try await pass(.minutes(11), server, machines, tier)
     origin.close()
@@ -136,7 +134,7 @@ import Testing
   /// Two loads without a change between them give values of the same version. Only the value of the later load may be stored.
   @Test func anOlderFillDoesNotReplaceANewerOne() async throws {
     let (machines, tier, _) = try await startMachines(1)
-    let (copies, origin) = (machines[0].copies, Origin())
+    let copies = machines[0].copies
     #expect(try await machines[0].read(origin) == "load 1")
     let first = try #require(try await tier.fetch(.a, tags: []))
     let ticket = try copies.ticket()
@@ -151,7 +149,6 @@ import Testing
   @Test func aLargeValueStaysOnItsMachine() async throws {
     let options = SharedOptions(maxValueSize: 4)
     let (machines, tier, _) = try await startMachines(2, options: options)
-    let origin = Origin()
     #expect(try await machines[0].read(origin) == "load 1")
     #expect(try await machines[1].read(origin) == "load 2")
     #expect(try await machines[0].read(origin) == "load 1")
@@ -174,7 +171,6 @@ import Testing
 
   @Test func damageAndOtherCodecsAreMissesAndALaterLayoutStays() async throws {
     let (machines, tier, _) = try await startMachines(2)
-    let origin = Origin()
     for (count, place) in [0, 20].enumerated() {
       try await machines[1].cache.remove("a")
       try await machines[1].cache.set("damaged", for: "a")
@@ -202,7 +198,6 @@ import Testing
 
   @Test func aLongKeyIsSharedAsWell() async throws {
     let machines = try await startMachines(2).machines
-    let origin = Origin()
     let key = String(repeating: "k", count: 5000)
     #expect(try await machines[0].read(origin, for: key) == "load 1")
     #expect(try await machines[1].read(origin, for: key) == "load 1")

@@ -7,9 +7,12 @@ import Testing
 @testable import LarderHTTP
 
 struct ProcessTests {
+  private let directory = TemporaryDirectory()
+  private let store: Store
+
+  init() throws { store = try Store(at: directory.path) }
+
   @Test func `two processes share what either was answered, and what either ends`() async throws {
-    let directory = TemporaryDirectory()
-    let store = try Store(at: directory.path)
     let origin = Origin.page("max-age=1000", [("ETag", "\"here\"")], body: "here")
     let cache = HTTPCache(in: store.namespace("http"), over: origin)
     func get(_ path: String) async throws -> String {
@@ -31,8 +34,6 @@ struct ProcessTests {
   }
 
   @Test func `what one process ends of a host or a user is gone for the other`() async throws {
-    let directory = TemporaryDirectory()
-    let store = try Store(at: directory.path)
     let cache = HTTPCache(in: store.namespace("http"), over: Origin())
     let peer = try PeerProcess("http", directory.path, saying: "open")
     #expect(try peer.ask("GET /a one") == "1 peer")
@@ -54,8 +55,6 @@ struct ProcessTests {
     "remove http https://example.com/a", "DELETE /a",
   ])
   func `what another process ends meanwhile is answered, not stored`(command: String) async throws {
-    let directory = TemporaryDirectory()
-    let store = try Store(at: directory.path)
     let gate = Gate()
     let origin = Origin.behind(gate, .page("max-age=1000", body: "old"))
     let cache = HTTPCache(in: store.namespace("http"), over: origin)
@@ -78,8 +77,6 @@ struct ProcessTests {
   }
 
   @Test func `a realm that another process clears keeps no answer from before`() async throws {
-    let directory = TemporaryDirectory()
-    let store = try Store(at: directory.path)
     let realm = store.realm(of: "token")
     let gate = Gate()
     // A long body is stored in parts, so `clear` must also remove the part that is stored before the body ends.
