@@ -1,5 +1,4 @@
 import LarderPeer
-import TestSupport
 import Testing
 
 @testable import LMDB

@@ -1,5 +1,4 @@
 import LarderPeer
-import LarderSystem
 import TestSupport
 import Testing
 

@@ -1,7 +1,6 @@
 import Foundation
 import LMDB
 import LarderPeer
-import LarderSystem
 import TestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 import LMDB
 import LarderPeer
-import LarderSystem
 import TestSupport
 import Testing
 

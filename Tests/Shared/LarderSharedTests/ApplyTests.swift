@@ -1,5 +1,4 @@
 import Larder
-import LarderSharedTesting
 import TestSupport
 import Testing
 

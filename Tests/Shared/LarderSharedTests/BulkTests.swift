@@ -1,4 +1,3 @@
-import LarderSharedTesting
 import Synchronization
 import TestSupport
 import Testing

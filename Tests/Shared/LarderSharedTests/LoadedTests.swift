@@ -1,5 +1,4 @@
 import LarderSharedTesting
-import LarderSystem
 import TestSupport
 import Testing
 

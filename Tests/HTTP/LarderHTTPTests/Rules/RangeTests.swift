@@ -1,6 +1,5 @@
 import HTTPTypes
 import Larder
-import TestSupport
 import Testing
 
 @testable import LarderHTTP
