@@ -36,8 +36,7 @@ import Testing
     usleep(10_000)
     kill(pid_t(waiting.identifier), SIGSTOP)
     defer { kill(pid_t(waiting.identifier), SIGCONT) }
-    let environment = try Fixture.open(
-      directory.store, Fixture.options(lockTimeout: .seconds(60)))
+    let environment = try Fixture.open(directory.store, Fixture.options(lockTimeout: .seconds(60)))
     let before = busy.soFar.count
     let isOwner = failure { try environment.set([9], [9]) } == nil
     // If the process was stopped inside its write, the stopped process still holds the lock, so the test proves nothing.

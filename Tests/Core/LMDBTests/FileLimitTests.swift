@@ -204,8 +204,7 @@ import Testing
           let error = failure { try environment.store([20 + number % 60]) }
           #expect(error == nil || error == .mapFull)
         }
-      case 1:
-        while !done.isSet { environment.setFileLimit(8 << 20) }
+      case 1: while !done.isSet { environment.setFileLimit(8 << 20) }
       default:
         var number = thread
         while !done.isSet {

@@ -112,8 +112,7 @@ import Testing
     unsafe compareRuns(tree, table, key)
     for numberKeys in [false, true] {
       walkCursor(TreeCursor(tree, in: table, numberKeys: numberKeys), key, &random)
-      var walk = TreeWalk(
-        in: table, numberKeys: numberKeys, visited: PageSet(upTo: Self.pages))
+      var walk = TreeWalk(in: table, numberKeys: numberKeys, visited: PageSet(upTo: Self.pages))
       walk.run(tree) { record in
         unsafe touch(record.key, record.keyCount)
         unsafe touch(record.value, record.valueCount)
@@ -171,8 +170,7 @@ import Testing
     var cursor = TreeCursor(tree, in: table, numberKeys: false)
     do throws(LMDBError) {
       var record = try unsafe key.withUnsafeBufferPointer { (bytes) throws(LMDBError) in
-        try unsafe cursor.seek(
-          SearchKey(UnsafeRawPointer(bytes.baseAddress!), count: bytes.count))
+        try unsafe cursor.seek(SearchKey(UnsafeRawPointer(bytes.baseAddress!), count: bytes.count))
       }
       while let found = record {
         expected.append(found.keyBytes.array + [0] + found.valueBytes.array)

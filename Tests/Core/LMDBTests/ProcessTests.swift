@@ -64,8 +64,7 @@ import Testing
   @Test(.timeLimit(.minutes(20)))
   func `a child forked during a write of another thread closes without waiting`() throws {
     let peer = try PeerProcess("fork-while-writing", directory.store)
-    #expect(
-      Set(peer.lines()) == ["child true", "child [2]", "parent done", "ended 0 [1]"])
+    #expect(Set(peer.lines()) == ["child true", "child [2]", "parent done", "ended 0 [1]"])
   }
 }
 

@@ -153,8 +153,7 @@ extension `Writing over damage` {
     let environment = try Fixture.open(directory.store)
     let second = environment.databases[0]
     for key in 5990..<6010 {
-      #expect(
-        failure { try environment.set(Fixture.bytes(key), [1], in: second) } == .damagedPage)
+      #expect(failure { try environment.set(Fixture.bytes(key), [1], in: second) } == .damagedPage)
     }
     #expect(environment.damage?.page == UInt64(number))
     #expect(environment.damage?.reason == "it is in use and on a list of free pages")

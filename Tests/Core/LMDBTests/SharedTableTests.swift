@@ -102,8 +102,7 @@ import Testing
     case "directory":
       try manager.removeItem(atPath: file)
       try manager.createDirectory(atPath: file, withIntermediateDirectories: false)
-    case "open to others":
-      try manager.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
+    case "open to others": try manager.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file)
     case "hole":
       isKept = true
       try put(original.prefix(128))

@@ -217,8 +217,7 @@ extension Cursor.Record {
 
   /// Runs a write, and discards the write in one of four cases. Returns whether the write was committed.
   private func keepingOrNot(
-    _ random: inout SeededRNG,
-    _ body: (inout WriteTransaction, inout SeededRNG) throws -> Void
+    _ random: inout SeededRNG, _ body: (inout WriteTransaction, inout SeededRNG) throws -> Void
   ) throws -> Bool {
     var generator = random
     defer { random = generator }

@@ -8,9 +8,7 @@ import Testing
 @testable import Larder
 
 /// Hashes with different buckets and tags: the upper bits select the bucket of the access table, the lower bits are the tag.
-private func hash(_ number: Int) -> UInt64 {
-  UInt64(number) << 56 | UInt64(number % 1000 + 1)
-}
+private func hash(_ number: Int) -> UInt64 { UInt64(number) << 56 | UInt64(number % 1000 + 1) }
 
 @Suite struct AccessSlotTests {
   @Test func `the parts of a word do not touch each other`() {

@@ -20,8 +20,7 @@ import Testing
     #expect(some.map { $0?.name } == ["color 4", "color 5", "color 7", "color 4", nil, nil, nil])
     #expect(try colors.values(for: [Int]()).isEmpty)
     // The values are in memory now. After a write by another handle, a read must still find the new value.
-    let other = store.cache(
-      of: Color.self, in: "lego.colors", memory: MemoryLimits.off)
+    let other = store.cache(of: Color.self, in: "lego.colors", memory: MemoryLimits.off)
     try other.set(Color(name: "new"), for: "4")
     #expect(try colors.values(for: ["4"]) == [Color(name: "new")])
   }

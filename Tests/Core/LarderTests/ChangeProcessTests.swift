@@ -18,8 +18,7 @@ import Testing
     var options: Store.Options {
       with(Store.Options()) {
         $0.hooks.machineClock = { [self] in
-          stopped.withLock { $0 }
-            ?? SystemClock().monotonic.roundedUpMilliseconds
+          stopped.withLock { $0 } ?? SystemClock().monotonic.roundedUpMilliseconds
             + added.load(ordering: .sequentiallyConsistent)
         }
       }

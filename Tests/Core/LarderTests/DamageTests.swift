@@ -16,8 +16,7 @@ import Testing
   /// The values of the entries of the store: one entry of each kind, all with the same attributes.
   private let values: [String: [UInt8]] = [
     "empty": [], "short": Array("a value".utf8), Self.longKey: Array("of a long key".utf8),
-    "large": [UInt8](repeating: 5, count: 6000),
-    "chunked": [UInt8](repeating: 6, count: 10_000),
+    "large": [UInt8](repeating: 5, count: 6000), "chunked": [UInt8](repeating: 6, count: 10_000),
   ]
 
   init() throws {
@@ -142,8 +141,7 @@ import Testing
         switch way {
         case "set": try notes.set(value, for: key, life)
         case "setIfAbsent":
-          #expect(
-            try notes.putIfAbsent(value.span, for: key, attributes: life), "\(key) \(place)")
+          #expect(try notes.putIfAbsent(value.span, for: key, attributes: life), "\(key) \(place)")
         case "remove":
           try notes.remove(key)
           #expect(try notes.entry(for: key) == nil)

@@ -13,8 +13,7 @@ import Testing
         .after(.seconds(Int64.max)), .after(.days(Int.max)), .after(.days(UInt64.max)),
         .at(Timestamp(milliseconds: .max)), .at(Timestamp(Date.distantFuture)),
         .at(Timestamp(Date(timeIntervalSince1970: .infinity))),
-        .at(Timestamp(Date(timeIntervalSince1970: 1e300))),
-        .at(Timestamp(milliseconds: .max - 1)),
+        .at(Timestamp(Date(timeIntervalSince1970: 1e300))), .at(Timestamp(milliseconds: .max - 1)),
       ]
       for (index, expiration) in lasting.enumerated() {
         try notes.set("a", for: index, expires: expiration)
@@ -26,8 +25,7 @@ import Testing
       let over: [Expiration] = [
         .after(.seconds(Int64.min)), .after(.days(Int.min)), .at(Timestamp(milliseconds: .min)),
         .at(Timestamp(milliseconds: -1)), .at(Timestamp(milliseconds: 0)),
-        .at(Timestamp(Date.distantPast)),
-        .at(Timestamp(Date(timeIntervalSince1970: -.infinity))),
+        .at(Timestamp(Date.distantPast)), .at(Timestamp(Date(timeIntervalSince1970: -.infinity))),
         .at(Timestamp(Date(timeIntervalSince1970: -1e300))),
       ]
       for (index, expiration) in over.enumerated() {
@@ -52,8 +50,7 @@ import Testing
     // RFC 3339 has no years after 9999, so the description of a later time is a number of milliseconds.
     let last = Timestamp(milliseconds: 253_402_300_799_999)
     #expect(last.description == "9999-12-31T23:59:59.999Z")
-    #expect(
-      last.advanced(by: .milliseconds(1)).description == "253402300800000 ms since 1970")
+    #expect(last.advanced(by: .milliseconds(1)).description == "253402300800000 ms since 1970")
     #expect(Timestamp(milliseconds: .min).description == "\(Int64.min) ms since 1970")
   }
 }

@@ -17,8 +17,7 @@ import Testing
     let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
     let notes = store.namespace("notes")
     let expirations: [Expiration] = [
-      .after(duration), .afterAccess(duration),
-      .at(store.now.advanced(by: duration)),
+      .after(duration), .afterAccess(duration), .at(store.now.advanced(by: duration)),
     ]
     for (index, expires) in expirations.enumerated() {
       let isPossible =

@@ -94,8 +94,7 @@ import Testing
           written: times.randomElement(using: &random)!, expires: expires, staleUntil: staleUntil,
           deadline: random.chance(percent: 40) ? staleUntil : times.randomElement(using: &random)!,
           sequence: isPinned ? 0 : numbers.randomElement(using: &random)!,
-          version: numbers.randomElement(using: &random)!),
-        "seed \(random.seed) round \(round)")
+          version: numbers.randomElement(using: &random)!), "seed \(random.seed) round \(round)")
     }
   }
 
@@ -158,8 +157,7 @@ import Testing
     let entry = StoredKey.entry(Array("key".utf8).span, in: NamespaceID(rawValue: 3))
     for position: UInt64 in [0, 1, 40, 1 << 40] {
       let key = IndexKey.deadline(1_790_000_000_000, position: position, entry: entry)
-      let value =
-        position == 0 ? [] : [UInt8](littleEndian: ExpiryBlock.bit(of: position))
+      let value = position == 0 ? [] : [UInt8](littleEndian: ExpiryBlock.bit(of: position))
       let record = try #require(expiryRecord(key, value).flatMap { Array($0).first })
       #expect(record.deadline == 1_790_000_000_000 && record.position == position)
       #expect(record.recordKey == key)

@@ -38,8 +38,7 @@ extension IdleTests {
   @Test func `long keys, values in chunks and pinned entries count use as well`() throws {
     let values: [String: [UInt8]] = [
       String(repeating: "long", count: 100): [1, 2],
-      "chunked": [UInt8](repeating: 3, count: 20_000),
-      "pinned": [4],
+      "chunked": [UInt8](repeating: 3, count: 20_000), "pinned": [4],
     ]
     for (key, value) in values {
       try notes.set(

@@ -12,8 +12,7 @@ import Testing
     let cache = store.cache(of: Int.self, in: "cache", rules: Rules(limits: Limits(entries: 10)))
     try notes.set("1", for: "k")
     let calls: [(String, () throws -> Void)] = [
-      ("set", { try notes.set("2", for: "k") }),
-      ("set of a cache", { try cache.set(1, for: "k") }),
+      ("set", { try notes.set("2", for: "k") }), ("set of a cache", { try cache.set(1, for: "k") }),
       ("setIfAbsent", { try notes.setIfAbsent("2", for: "j") }),
       ("update", { try notes.update("k") { $0 } }),
       ("remove", { try notes.remove("k") }),

@@ -14,8 +14,7 @@ struct LimitTests: StoreSuite {
       try notes.set("x", for: "\(index)")
       #expect(try notes.count() == min(index + 1, 20))
     }
-    #expect(
-      try notes.keysByPages(of: 50).map(\.description).sorted() == (30..<50).map { "\($0)" })
+    #expect(try notes.keysByPages(of: 50).map(\.description).sorted() == (30..<50).map { "\($0)" })
     #expect(try notes.removals[.evictedForEntries] == 30)
   }
 
@@ -27,8 +26,7 @@ struct LimitTests: StoreSuite {
     }
     #expect(error?.code == .overLimit)
     #expect(
-      error?.message.contains("101 bytes") == true && error?.message.contains("100 bytes") == true
-    )
+      error?.message.contains("101 bytes") == true && error?.message.contains("100 bytes") == true)
     #expect(try notes.text("a") == "here")
   }
 
@@ -85,8 +83,7 @@ struct LimitTests: StoreSuite {
       refusal?.message
         == "namespace notes holds 5 entries (5 bytes), and 5 are pinned: its limit of 1 entry cannot be reached"
     )
-    #expect(
-      failure { try store.declare(Rules(limits: Limits(entries: 3)), for: "notes") } == .full)
+    #expect(failure { try store.declare(Rules(limits: Limits(entries: 3)), for: "notes") } == .full)
     #expect(try notes.count() == 5 && notes.info()!.rules.limits.entries == 5)
   }
 
@@ -119,16 +116,14 @@ struct LimitTests: StoreSuite {
   @Test func `lifted overrides evict in steps and leave what code declared`() throws {
     let declared = Rules(limits: Limits(entries: 3))
     try store.declare(declared, for: "notes")
-    try store.override(
-      Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
+    try store.override(Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
     try notes.fill((0..<2500).map { "\($0)" })
     try store.override(Rules.Overrides(), for: "notes")
     var info = try #require(try notes.info())
     #expect(info.entries == 3 && info.declared == declared && info.overrides.isEmpty)
 
     try store.declare(StoreLimits(entries: 5))
-    try store.override(
-      Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
+    try store.override(Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
     try store.override(.unlimited)
     try notes.fill((0..<2500).map { "\($0)" })
     for index in 0..<2 { try notes.pin("\(index)") }

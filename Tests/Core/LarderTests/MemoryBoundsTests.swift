@@ -99,8 +99,7 @@ import Testing
       let first = phase * 1000
       for _ in 0..<20_000 {
         let key =
-          random.chance(percent: 80)
-          ? first + random.next(in: 0..<300) : random.next(in: 0..<4000)
+          random.chance(percent: 80) ? first + random.next(in: 0..<300) : random.next(in: 0..<4000)
         _ = try notes.value(for: key)
       }
       #expect(try kept(notes, first..<first + 300).count > 270)

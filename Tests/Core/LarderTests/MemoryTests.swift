@@ -130,9 +130,7 @@ import Testing
     let keys = (0..<20).map { String(repeating: "k", count: 300) + "\($0)" } + ["", "a", "ab"]
     for key in keys where !key.isEmpty { try notes.set(key, for: key) }
     for _ in 0..<2 {
-      for key in keys {
-        #expect(try notes.value(for: key) == (key.isEmpty ? nil : key))
-      }
+      for key in keys { #expect(try notes.value(for: key) == (key.isEmpty ? nil : key)) }
     }
     #expect(codec.decoded == 22)
   }
@@ -171,8 +169,7 @@ import Testing
     #expect(store.cache(of: Int.self, in: "colors").memory !== colors.memory)
     #expect(store.cache(codec, in: "c").memory === store.cache(codec, in: "c").memory)
     #expect(store.cache(codec, in: "c").memory !== store.cache(CountingCodec(), in: "c").memory)
-    #expect(
-      store.cache(TextCodec(), in: "c").memory === store.cache(TextCodec(), in: "c").memory)
+    #expect(store.cache(TextCodec(), in: "c").memory === store.cache(TextCodec(), in: "c").memory)
     let limits = MemoryLimits(cost: 5, entries: 2)
     #expect(store.cache(of: Color.self, in: "colors", memory: limits).memory?.limits == limits)
     #expect(colors.memory?.limits == limits)

@@ -59,8 +59,7 @@ struct Model {
     case .never: (.max, .max)
     case .after(let duration):
       (now + milliseconds(duration), now + milliseconds(duration) + milliseconds(stale))
-    case .at(let moment):
-      (moment.milliseconds, moment.milliseconds + milliseconds(stale))
+    case .at(let moment): (moment.milliseconds, moment.milliseconds + milliseconds(stale))
     case .daily, .afterAccess: preconditionFailure("the model makes no such entries")
     }
   }
@@ -96,8 +95,7 @@ struct Model {
     let rules = spaces[name]!.rules
     // An entry keeps its stale window. An entry without an expiry has no stale window, so the window comes from the rules.
     let window =
-      entry.expires == .max
-      ? rules.stale : .milliseconds(entry.staleUntil - entry.expires)
+      entry.expires == .max ? rules.stale : .milliseconds(entry.staleUntil - entry.expires)
     (entry.expires, entry.staleUntil) = end(expires ?? rules.expires, stale: window)
     entry.written = min(entry.written, now)
     spaces[name]!.entries[key] = entry

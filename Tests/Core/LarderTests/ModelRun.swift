@@ -83,8 +83,7 @@ struct ModelRun {
       // A write removes at most 64 of the expired entries that reads found. The model removes all, so a count keeps them few.
       if model.spaces.values.reduce(0, { $0 + $1.asked.count }) > 30 { try count(name) }
     case 62..<67:
-      #expect(
-        try store.namespace(name).contains(key) == (model.fresh(key, in: name) != nil))
+      #expect(try store.namespace(name).contains(key) == (model.fresh(key, in: name) != nil))
     case 67..<71: try list(name)
     case 71..<75: try batch()
     case 75..<79: try purge(only: random.chance(percent: 50) ? name : nil)

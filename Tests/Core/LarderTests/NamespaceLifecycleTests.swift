@@ -13,8 +13,7 @@ import Testing
     for name in possible { try store.namespace(name).set("v", for: "k") }
     let impossible = [
       "", " ", "a b", "a\u{0}", "a\n", "a@b", "\u{a0}", "\u{7f}",
-      String(repeating: "n", count: 101),
-      String(repeating: "n", count: 1000),
+      String(repeating: "n", count: 101), String(repeating: "n", count: 1000),
     ]
     for name in impossible {
       #expect(failure { try store.namespace(name).set("v", for: "k") } == .invalidArgument)

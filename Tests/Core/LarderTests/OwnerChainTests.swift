@@ -122,9 +122,7 @@ import Testing
 
   /// Makes a cleared namespace, and an entry of `notes` whose owner is one of the cleared entries.
   private func clearOwners(_ life: Expiration) throws {
-    for name in ["cleared", "notes"] {
-      try store.declare(Rules(eviction: .refuse), for: name)
-    }
+    for name in ["cleared", "notes"] { try store.declare(Rules(eviction: .refuse), for: name) }
     let cleared = store.namespace("cleared")
     for index in 0..<300 { try cleared.set([1], for: "a \(index)") }
     try cleared.set([1], for: "z", expires: life)

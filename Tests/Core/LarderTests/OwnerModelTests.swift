@@ -81,8 +81,7 @@ struct OwnerRun {
   private func entries() throws -> Before {
     var before = Before()
     let state = try store.state
-    before.isSettled =
-      isAlone && state.garbage == 0 && state.orphans == 0 && state.tombstones == 0
+    before.isSettled = isAlone && state.garbage == 0 && state.orphans == 0 && state.tombstones == 0
     for info in try store.namespaces() {
       before.bytes[info.name] = info.bytes
       before.guaranteed[info.name] = info.rules.limits.guaranteed ?? 0

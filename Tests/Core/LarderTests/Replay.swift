@@ -25,8 +25,7 @@ struct Replay {
     case .set:
       #expect(change.sizeBefore == before, comment)
       sizes[namespace, default: [:]][key] = change.sizeAfter
-    case .touched:
-      #expect(change.sizeBefore == before && change.sizeAfter == before, comment)
+    case .touched: #expect(change.sizeBefore == before && change.sizeAfter == before, comment)
     case .removed:
       #expect(change.sizeBefore == before && before != nil && change.sizeAfter == nil, comment)
       sizes[namespace]?[key] = nil
@@ -36,8 +35,7 @@ struct Replay {
     case .renamed(let name):
       #expect(sizes[name] == nil, comment)
       sizes[name] = sizes.removeValue(forKey: namespace)
-    case .missed, .ended, .health:
-      break
+    case .missed, .ended, .health: break
     }
   }
 

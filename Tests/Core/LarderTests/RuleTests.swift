@@ -103,8 +103,7 @@ import Testing
         let entry = try #require(try notes.entry(for: 7))
         clock.advance(by: .milliseconds(1))
         try notes.touch(7)
-        #expect(
-          try notes.entry(for: 7)?.expires == entry.expires?.advanced(by: .milliseconds(1)))
+        #expect(try notes.entry(for: 7)?.expires == entry.expires?.advanced(by: .milliseconds(1)))
       }
     }
     #expect(runs[0] == runs[1])
@@ -120,8 +119,7 @@ import Testing
     #expect(try notes.entry(for: "k")?.expires == moment)
     let impossible =
       ([-0.1, 1.1, .nan, .infinity] as [Double]).map { Rules(jitter: $0) } + [
-        Rules(expires: .after(.seconds(-5))),
-        Rules(expires: .after(.hours(2)), stale: .hours(-1)),
+        Rules(expires: .after(.seconds(-5))), Rules(expires: .after(.hours(2)), stale: .hours(-1)),
       ]
     for rules in impossible {
       #expect(failure { try store.declare(rules, for: "notes") } == .invalidArgument)
@@ -137,8 +135,7 @@ import Testing
     let facts = try #require(try notes.info())
     #expect(facts.declared == declared && facts.overrides == overrides)
     #expect(
-      facts.rules
-        == Rules(expires: .afterAccess(.hours(2)), stale: .minutes(2), largestValue: 100))
+      facts.rules == Rules(expires: .afterAccess(.hours(2)), stale: .minutes(2), largestValue: 100))
     try notes.set("v", for: "k")
     #expect(try notes.entry(for: "k")?.timeToIdle == .hours(2))
     try store.override(Rules.Overrides(), for: "notes")
@@ -226,8 +223,7 @@ import Testing
 
   @Test func `a load lowers a limit in the same steps`() async throws {
     try notes.fill((0..<2500).map { "\($0)" })
-    let cache = store.cache(
-      TextCodec(), in: "notes", rules: Rules(limits: Limits(entries: 300)))
+    let cache = store.cache(TextCodec(), in: "notes", rules: Rules(limits: Limits(entries: 300)))
     let options = LoadOptions(waitsForCommit: true)
     var counts: [Int] = []
     for index in 0..<4 {
@@ -252,8 +248,7 @@ import Testing
     }
     // A cache whose code now asks for other limits gets the new limits.
     #expect(
-      store.cache(TextCodec(), in: "notes", memory: MemoryLimits(entries: 3)).memory?.usage
-        .entries
+      store.cache(TextCodec(), in: "notes", memory: MemoryLimits(entries: 3)).memory?.usage.entries
         == 3)
   }
 }

@@ -33,9 +33,7 @@ import Testing
       damaged[place] ^= 1
       #expect(opened(damaged, [7]) == nil)
     }
-    for count in 0..<record.count {
-      #expect(opened(Array(record[..<count]), [7]) == nil)
-    }
+    for count in 0..<record.count { #expect(opened(Array(record[..<count]), [7]) == nil) }
     #expect(opened(seal.seal([], for: [7]), [7]) == [])
   }
 
@@ -45,8 +43,7 @@ import Testing
     let key = isOfCounters ? MetadataKey.counters(try notes.id) : MetadataKey.state
     let boards = store.namespace("boards")
     func record() throws -> [UInt8] {
-      try #require(
-        try store.engine.environment.write { try $0.value(for: key, in: .main)?.copied })
+      try #require(try store.engine.environment.write { try $0.value(for: key, in: .main)?.copied })
     }
     let size = try record().count
     for place in stride(from: 0, to: size, by: size < 40 ? 1 : 7) {

@@ -193,8 +193,7 @@ struct ListedPolicy {
     let entries = UInt64(count + 1)
     let ghost = table.takeGhost(of: hash).flatMap { state.policy.ghost($0, entries: entries) }
     let isGhostHit = ghost.map { $0.age <= entries / 2 } ?? false
-    state.policy.returns.inserted(
-      isReturn: ghost != nil, isGhostHit: isGhostHit, entries: entries)
+    state.policy.returns.inserted(isReturn: ghost != nil, isGhostHit: isGhostHit, entries: entries)
     guard let ghost else { return AccessStats(frequency: 1) }
     let frequency = min(15, ghost.frequency + 1)
     guard isGhostHit else { return AccessStats(frequency: frequency) }

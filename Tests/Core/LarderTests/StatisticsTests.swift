@@ -10,8 +10,7 @@ import Testing
   let fixture = StoreFixture { $0.hooks.chunksAbove = 2000 }
 
   @Test func `usage stands beside its limit, for namespaces and the store`() throws {
-    try store.declare(
-      Rules(limits: Limits(entries: 8, bytes: .kilobytes(1))), for: "limited")
+    try store.declare(Rules(limits: Limits(entries: 8, bytes: .kilobytes(1))), for: "limited")
     try store.declare(StoreLimits(entries: 100, bytes: .megabytes(1), disk: .megabytes(16)))
     for key in 0..<2 {
       try store.namespace("limited").set([UInt8](repeating: 1, count: 250), for: key)
@@ -129,8 +128,7 @@ import Testing
       let store = try Store(at: path + "/s")
       try store.namespace("notes").set("v", for: "k")
     }
-    var store: Store? = try Store(
-      at: path + "/s", options: Store.Options(lockTimeout: .minutes(5)))
+    var store: Store? = try Store(at: path + "/s", options: Store.Options(lockTimeout: .minutes(5)))
     _ = try store?.namespace("notes").text("k")
     let writer = try PeerProcess("hold-write", path + "/s", saying: "writing")
     let took = ContinuousClock().measure { store = nil }

@@ -10,8 +10,7 @@ import Testing
 /// Runs `body` with a new store and its clock, and then verifies the store.
 func withStore(
   chunksAbove: Int? = nil, at now: Timestamp? = nil,
-  sourceLocation: SourceLocation = #_sourceLocation,
-  _ body: (Store, ManualClock) throws -> Void
+  sourceLocation: SourceLocation = #_sourceLocation, _ body: (Store, ManualClock) throws -> Void
 ) throws {
   let clock = now.map { ManualClock(now: $0) } ?? ManualClock()
   var options = Store.Options(clock: clock, lockTimeout: .ample)

@@ -144,8 +144,7 @@ import Testing
     var notes = store.namespace("notes")
     try notes.set(Self.value, for: "k", EntryAttributes(codec: .text))
     try store.write { batch in
-      let entry = try #require(
-        try batch.session.living(Array("k".utf8).span, in: "notes"))
+      let entry = try #require(try batch.session.living(Array("k".utf8).span, in: "notes"))
       var fields = entry.fields
       fields[.metadata] = Self.metadata
       _ = try batch.session.amend(entry) { $1 = fields }

@@ -150,9 +150,7 @@ import Testing
             key = Array(([UInt8](repeating: 0, count: 8) + prefix + key).prefix(length))
           }
           let value = Array(key.reversed())
-          for database in indexes.all {
-            try transaction.put(value, for: key, in: database)
-          }
+          for database in indexes.all { try transaction.put(value, for: key, in: database) }
           if kind > 0 { try transaction.put(value, for: key, in: .main) }
           let letter = [UInt8]("NCXTS".utf8).randomElement(using: &random)!
           try transaction.put(

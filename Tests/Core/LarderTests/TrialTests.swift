@@ -21,8 +21,7 @@ import Testing
 
 private func run(_ trials: String, _ count: Int) throws -> (summary: String, lines: String) {
   try withTemporaryDirectory { path in
-    let peer = try PeerProcess(
-      trials, path + "/trials", ["\(TestSettings.seed)", "\(count)"])
+    let peer = try PeerProcess(trials, path + "/trials", ["\(TestSettings.seed)", "\(count)"])
     let lines = peer.lines()
     let summary = try #require(lines.last)
     print("\(summary) (seed \(TestSettings.seed))")
@@ -74,7 +73,6 @@ private func run(_ trials: String, _ count: Int) throws -> (summary: String, lin
     try store.verifyAndClose("LARDER_SEED=\(random.seed)")
     print(
       "races: 16 threads in 4 processes, \(rounds * 16) calls, \(stops) stops; "
-        + "\(sum) increments and \(claims) claims, \(sum - stored) lost (seed \(random.seed))"
-    )
+        + "\(sum) increments and \(claims) claims, \(sum - stored) lost (seed \(random.seed))")
   }
 }

@@ -106,8 +106,7 @@ import Testing
     try store.write { batch in
       let before = batch.session.mutations
       for attributes in refused {
-        #expect(
-          failure { try batch.set([1], for: "k", in: notes, attributes) } == .invalidArgument)
+        #expect(failure { try batch.set([1], for: "k", in: notes, attributes) } == .invalidArgument)
         #expect(failure { try batch.set(1, for: "k", in: cache, attributes) } == .invalidArgument)
       }
       #expect(failure { try batch.set(1, for: "", in: cache) } == .invalidArgument)

@@ -121,13 +121,11 @@ final class HTTPHarness {
     let stored = entries.map(\.value.response)
     let bodies = entries.map(\.value.body)
     switch rules.decide(request, stored: stored, at: now) {
-    case .answer(let answer):
-      return result(answer, bodies: bodies, received: [], sent: [])
+    case .answer(let answer): return result(answer, bodies: bodies, received: [], sent: [])
     case .answerWhileRevalidating(let answer, let forward):
       let refreshed = exchange(forward, entries.map(\.key), bodies, origin)
       return result(answer, bodies: bodies, received: [], sent: refreshed.sent)
-    case .forward(let forward):
-      return exchange(forward, entries.map(\.key), bodies, origin)
+    case .forward(let forward): return exchange(forward, entries.map(\.key), bodies, origin)
     }
   }
 

@@ -246,13 +246,11 @@ import Testing
         case 1:
           try await machine.cache.remove(key)
           #expect(try machine.copy(key) == nil, "LARDER_SEED=\(rng.seed)")
-        case 2 where rng.chance(percent: 20):
-          try await machine.cache.invalidate(tag: "t")
+        case 2 where rng.chance(percent: 20): try await machine.cache.invalidate(tag: "t")
         case 3 where rng.chance(percent: 20):
           try await machine.cache.clear()
           #expect(try machine.copy(key) == nil, "LARDER_SEED=\(rng.seed)")
-        default:
-          _ = try await machine.read(origin, for: key)
+        default: _ = try await machine.read(origin, for: key)
         }
       } catch let error as LarderError {
         #expect(

@@ -86,9 +86,7 @@ import Testing
       return (.bytes(bytes), Array("$\(bytes.count)\r\n".utf8) + bytes + [13, 10])
     default:
       let parts = (0..<rng.next(in: 0..<5)).map { _ in random(&rng, depth: depth + 1) }
-      return (
-        .list(parts.map(\.0)), Array("*\(parts.count)\r\n".utf8) + parts.flatMap(\.1)
-      )
+      return (.list(parts.map(\.0)), Array("*\(parts.count)\r\n".utf8) + parts.flatMap(\.1))
     }
   }
 

@@ -13,8 +13,7 @@ import Testing
     let (origin, before) = (Origin(), tier.requests)
     let options = LoadOptions(tags: (0...Frame.mostTags).map { "t\($0)" })
     #expect(
-      await code { _ = try await machines[0].read(origin, options: options) }
-        == .invalidArgument)
+      await code { _ = try await machines[0].read(origin, options: options) } == .invalidArgument)
     #expect(origin.loads == 0 && tier.requests == before)
   }
 

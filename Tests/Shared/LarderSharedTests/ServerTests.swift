@@ -203,8 +203,7 @@
     func send(_ command: LarderShared.Command) async throws(LarderError) -> Reply {
       do {
         // On a busy machine the default timeout of 5 s is too short, so this timeout is 60 s.
-        let socket = try await AsyncSocket.connected(
-          to: .unix(path: path), timeout: 60)
+        let socket = try await AsyncSocket.connected(to: .unix(path: path), timeout: 60)
         defer { try? socket.close() }
         try await socket.write(Data(command.encoded))
         var parser = RESPParser()

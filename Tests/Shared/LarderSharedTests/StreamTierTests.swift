@@ -130,8 +130,7 @@ import Testing
       case 3: .failure("ERR x")
       case 4: .bytes(Array("17\(rng.next(in: 0..<100))-\(rng.next(in: 0..<3))".utf8))
       case 5: .bytes(Array("\(rng.next(in: 0..<2_000_000))".utf8))
-      case 6:
-        .bytes((0..<rng.next(in: 0..<80)).map { _ in UInt8.random(in: 0...255, using: &rng) })
+      case 6: .bytes((0..<rng.next(in: 0..<80)).map { _ in UInt8.random(in: 0...255, using: &rng) })
       default: .list((0..<rng.next(in: 0..<4)).map { _ in reply(&rng, depth: depth + 1) })
       }
     }

@@ -172,8 +172,7 @@ import Testing
       let file = try FileHandle(forUpdating: data)
       try file.truncate(atOffset: 8192)
       try file.close()
-    case .deleted:
-      try FileManager.default.removeItem(atPath: home.store)
+    case .deleted: try FileManager.default.removeItem(atPath: home.store)
     }
     // The program may have ended after the first key. In this case the next key cannot be sent, so the loop stops.
     for key in ["G", "r", "g", "\u{3}", "q", "q"] {

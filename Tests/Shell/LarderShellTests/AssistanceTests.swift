@@ -167,8 +167,7 @@ import Testing
 @Suite struct KeyCompletionTests {
   private func texts(_ line: String, in shell: Shell) -> [String] {
     Completer(.standard).completion(of: bytes(line)) { shell.session.candidates(for: $0) }
-      .candidates
-      .map { $0.hasSuffix(" ") ? String($0.dropLast()) : $0 }
+      .candidates.map { $0.hasSuffix(" ") ? String($0.dropLast()) : $0 }
   }
 
   @Test func `however many keys there are, what all of them share is known`() throws {

@@ -152,8 +152,7 @@ struct Cipher: ValueTransform {
     for number in 1...2 {
       try shell.store.namespace("notes").set(
         bytes("diagnosis \(number)"), for: "\(number)",
-        .with(
-          codec: .text, expires: .never, tags: ["red"], metadata: bytes("doctor \(number)")))
+        .with(codec: .text, expires: .never, tags: ["red"], metadata: bytes("doctor \(number)")))
     }
     return Array(try shell("export -").utf8)
   }
@@ -201,9 +200,7 @@ struct Cipher: ValueTransform {
 
     application = try Store(at: path, options: options)
     let notes = application.namespace("notes")
-    let (own, imported): (String?, String?) = (
-      try notes.value(for: "9"), try notes.value(for: "1")
-    )
+    let (own, imported): (String?, String?) = (try notes.value(for: "9"), try notes.value(for: "1"))
     #expect(own == "secret" && imported == nil)
     try application.close()
   }

@@ -93,8 +93,7 @@ import Testing
     for (key, size) in keys {
       let parts = key.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
       let prefix =
-        parts.count > depth
-        ? parts.prefix(depth).flatMap { Array($0) + [UInt8(ascii: "/")] } : key
+        parts.count > depth ? parts.prefix(depth).flatMap { Array($0) + [UInt8(ascii: "/")] } : key
       sums[prefix, default: 0] += size
     }
     return sums

@@ -85,8 +85,7 @@ import Testing
         (0..<Int.random(in: 0...8, using: &random)).map { _ in "abc ".randomElement(using: &random)!
         })
       guard
-        let theirs = try? Regex(source).matchingSemantics(.unicodeScalar)
-          .wordBoundaryKind(.simple)
+        let theirs = try? Regex(source).matchingSemantics(.unicodeScalar).wordBoundaryKind(.simple)
       else {
         #expect(throws: ShellError.self, "\(source)") { _ = try matcher(source) }
         continue

@@ -124,9 +124,7 @@ import Testing
       }
     }
     for option in ProgramOptions.all { #expect(page.contains(ManualPage.escaped(option.name))) }
-    for topic in HelpTopic.all {
-      #expect(page.contains(".SH \(topic.name.uppercased())\n"))
-    }
+    for topic in HelpTopic.all { #expect(page.contains(".SH \(topic.name.uppercased())\n")) }
   }
 
   @Test func `no text is taken for a request of the formatter`() {

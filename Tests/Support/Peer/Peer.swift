@@ -116,9 +116,7 @@ import Synchronization
     exit(64)
   }
 
-  static func say(_ line: String) {
-    FileHandle.standardOutput.write(Data((line + "\n").utf8))
-  }
+  static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
   /// Waits for the next line. Returns false at the end of the input.
   @discardableResult

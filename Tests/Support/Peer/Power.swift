@@ -120,8 +120,7 @@ package enum PowerWork {
             Fixture.filling(filling, count: size), for: place.key,
             in: store.namespace(place.namespace),
             expires: filling % 2 == 0 ? .after(.hours(1 + filling % 500)) : .never)
-        case .remove(let place):
-          try batch.remove(place.key, from: store.namespace(place.namespace))
+        case .remove(let place): try batch.remove(place.key, from: store.namespace(place.namespace))
         case .clear(let name): _ = try batch.clear(store.namespace(name))
         }
       }

@@ -119,8 +119,7 @@ final class RemovalRun: Sendable {
     case 5:
       try await cache.set("S", for: text)
       try await cache.remove(text)
-    case 6:
-      try cache.remove(prefix: text)
+    case 6: try cache.remove(prefix: text)
     case 7:
       try store.invalidate(tag: Self.tag)
       removed = Self.names.indices.flatMap { name in

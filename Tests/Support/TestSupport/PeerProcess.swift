@@ -24,8 +24,7 @@ package final class PeerProcess: @unchecked Sendable {
   package init(
     _ scenario: String, _ store: String, _ arguments: [String] = [], under prefix: [String] = [],
     saying first: String? = nil,
-    within limit: TimeInterval = TimeInterval(600 * TestSettings.trials),
-    errors: FileHandle? = nil
+    within limit: TimeInterval = TimeInterval(600 * TestSettings.trials), errors: FileHandle? = nil
   ) throws {
     longestWait = limit
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -25,8 +25,7 @@ package struct Transcript {
         return shown.count == lines.count && zip(shown, lines).allSatisfy(Self.fits)
       }
       let (before, after) = (shown[..<gap], shown[(gap + 1)...])
-      return lines.count >= before.count + after.count
-        && zip(before, lines).allSatisfy(Self.fits)
+      return lines.count >= before.count + after.count && zip(before, lines).allSatisfy(Self.fits)
         && zip(after.reversed(), lines.reversed()).allSatisfy(Self.fits)
     }
 

@@ -8,8 +8,7 @@ package struct NeverTrue: Error, CustomStringConvertible {
 /// never end.
 package func waitUntil(
   within limit: Duration = .seconds(120), isolation: isolated (any Actor)? = #isolation,
-  file: StaticString = #fileID, line: UInt = #line,
-  _ condition: () async throws -> Bool
+  file: StaticString = #fileID, line: UInt = #line, _ condition: () async throws -> Bool
 ) async throws {
   let start = ContinuousClock.now
   var turns = 0

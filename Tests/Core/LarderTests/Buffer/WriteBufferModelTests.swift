@@ -41,9 +41,7 @@ import Testing
         let figures = try stores.map { try $0.statistics().namespaces[0] }
         #expect(figures[0].removals == figures[1].removals, "seed \(TestSettings.seed)")
         #expect(figures[0].usage == figures[1].usage, "seed \(TestSettings.seed)")
-        for store in stores {
-          try store.verifyAndClose("seed \(TestSettings.seed)")
-        }
+        for store in stores { try store.verifyAndClose("seed \(TestSettings.seed)") }
       }
     }
   }

@@ -51,8 +51,7 @@ struct ClientPartTests {
     #expect(name(request([("X-Trace", "1")])) == plain)
     let others = [
       request("GET", "/b"), request("HEAD"), request([("Range", "bytes=1-")]),
-      request([("Accept-Language", "de")]),
-      request([("Authorization", "Bearer x")]),
+      request([("Accept-Language", "de")]), request([("Authorization", "Bearer x")]),
     ].compactMap { name($0) }
     #expect(Set(others + [plain]).count == 6)
     #expect(name(request("POST")) == nil)

@@ -112,8 +112,7 @@ struct ExpectationTests {
   @Test func `every failure has a kind`() {
     let kinds: [(URLError.Code, TransportFailureKind)] = [
       (.cannotFindHost, .offline), (.notConnectedToInternet, .offline), (.timedOut, .interrupted),
-      (.networkConnectionLost, .interrupted),
-      (.badServerResponse, .unusable),
+      (.networkConnectionLost, .interrupted), (.badServerResponse, .unusable),
     ]
     for (code, kind) in kinds { #expect(URLError(code).failure == kind) }
     let insecure: [URLError.Code] = [

@@ -77,9 +77,7 @@
     ) async throws -> (body: String, response: HTTPURLResponse) {
       let (data, response) = try await session.data(
         for: URLRequest(url: url(path), cachePolicy: policy))
-      return (
-        String(decoding: data, as: UTF8.self), try #require(response as? HTTPURLResponse)
-      )
+      return (String(decoding: data, as: UTF8.self), try #require(response as? HTTPURLResponse))
     }
   }
 #endif

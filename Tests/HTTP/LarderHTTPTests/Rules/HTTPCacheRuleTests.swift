@@ -82,9 +82,7 @@ struct HTTPCacheRuleTests {
   @Test func `the first rule that matches applies`() {
     let harness = Self.harness(
       HTTPCacheRule("*/a", freshness: .seconds(1)), HTTPCacheRule("*", freshness: .seconds(50)))
-    for path in ["/a", "/b"] {
-      harness.prime("max-age=5", request: request("GET", path))
-    }
+    for path in ["/a", "/b"] { harness.prime("max-age=5", request: request("GET", path)) }
     harness.wait(2)
     #expect(!harness.isHit() && harness.isHit(request("GET", "/b")))
   }

@@ -192,8 +192,7 @@ struct HeaderSetTests {
     return (
       request(
         record.method, path, pairs(record.request), host: url.host ?? "",
-        scheme: url.scheme ?? "https"),
-      response(record.status, pairs(record.response))
+        scheme: url.scheme ?? "https"), response(record.status, pairs(record.response))
     )
   }
 

@@ -132,8 +132,7 @@ struct ValidationTests {
   @Test func `RFC 9111, 4.3.2: without Last-Modified, the date counts`() {
     let harness = HTTPHarness(holding: "max-age=100", [("Date", date(0))])
     func status(_ offset: Int) -> Int {
-      harness.ask(request([("If-Modified-Since", date(offset))]))
-        .status
+      harness.ask(request([("If-Modified-Since", date(offset))])).status
     }
     #expect(status(0) == 304 && status(1) == 304 && status(-1) == 200)
   }

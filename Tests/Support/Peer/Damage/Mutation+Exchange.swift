@@ -49,8 +49,7 @@ extension Mutation {
     let length = data.word64(one.page * Self.pageSize + 8) >> 32
     let others = candidates.filter { $0 >= 2 && $0 < count && $0 != one.page }
     let alike =
-      flags == [4]
-      ? others.filter { data.word64($0 * Self.pageSize + 8) >> 32 == length } : others
+      flags == [4] ? others.filter { data.word64($0 * Self.pageSize + 8) >> 32 == length } : others
     guard let other = (alike.isEmpty ? others : alike).randomElement(using: &random) else { return }
     data.set(UInt64(other), at: one.offset, size: one.size)
     hasOldPages = true
