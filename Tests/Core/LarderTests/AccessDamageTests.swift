@@ -1,6 +1,4 @@
 import Foundation
-import LMDB
-import LarderPeer
 import LarderSystem
 import TestSupport
 import Testing

@@ -1,6 +1,3 @@
-import Foundation
-import LMDB
-import LarderPeer
 import LarderSystem
 import TestSupport
 import Testing

@@ -1,5 +1,4 @@
 import Foundation
-import LMDB
 import LarderSystem
 import TestSupport
 import Testing

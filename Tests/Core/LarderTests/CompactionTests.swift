@@ -1,7 +1,5 @@
-import Foundation
 import LMDB
 import LarderPeer
-import LarderSystem
 import TestSupport
 import Testing
 

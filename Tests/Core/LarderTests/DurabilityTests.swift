@@ -1,6 +1,5 @@
 import Foundation
 import LMDB
-import LarderSystem
 import TestSupport
 import Testing
 

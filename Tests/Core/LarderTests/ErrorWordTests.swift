@@ -1,5 +1,4 @@
 import Foundation
-import LarderPeer
 import TestSupport
 import Testing
 

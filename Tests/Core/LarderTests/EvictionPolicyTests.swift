@@ -1,4 +1,3 @@
-import LarderPeer
 import TestSupport
 import Testing
 

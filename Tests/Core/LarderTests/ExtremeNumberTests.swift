@@ -1,4 +1,3 @@
-import Foundation
 import LarderSystem
 import TestSupport
 import Testing

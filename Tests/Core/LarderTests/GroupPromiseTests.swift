@@ -1,7 +1,5 @@
 import Dispatch
 import Foundation
-import LMDB
-import LarderSystem
 import TestSupport
 import Testing
 

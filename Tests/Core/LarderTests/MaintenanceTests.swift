@@ -1,6 +1,4 @@
 import Foundation
-import LMDB
-import LarderSystem
 import Synchronization
 import TestSupport
 import Testing

@@ -1,5 +1,4 @@
 import LMDB
-import LarderSystem
 import TestSupport
 import Testing
 

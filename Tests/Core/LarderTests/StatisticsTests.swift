@@ -1,4 +1,3 @@
-import LarderSystem
 import TestSupport
 import Testing
 

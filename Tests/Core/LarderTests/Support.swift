@@ -1,5 +1,3 @@
-import Foundation
-import LMDB
 import LarderSystem
 import Synchronization
 import TestSupport

@@ -1,5 +1,3 @@
-import LMDB
-import LarderSystem
 import TestSupport
 import Testing
 

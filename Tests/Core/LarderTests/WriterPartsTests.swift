@@ -1,5 +1,4 @@
 import LMDB
-import LarderSystem
 import Synchronization
 import TestSupport
 import Testing

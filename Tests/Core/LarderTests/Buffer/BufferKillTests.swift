@@ -1,4 +1,3 @@
-import Foundation
 import LarderPeer
 import LarderSystem
 import Synchronization

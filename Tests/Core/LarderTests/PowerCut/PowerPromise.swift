@@ -1,5 +1,4 @@
 import Larder
-import LarderPeer
 
 /// The promise of all reports to the writers before a point of a trace: the batches that survive a power cut at this point.
 struct PowerPromise {
