@@ -59,7 +59,9 @@ import Testing
     shell.whenLooking = { [unowned shell] in
       if (try? box.count()) == 500 { shell.stepsUntilInterrupted = 0 }
     }
-    #expect(try shell.error("undo").code == .interrupted)
+    let message = try shell.error("undo").message.description
+    let done = "took back evict of 500 entries; `undo` takes back the rest"
+    #expect(message == "interrupted: \(done)")
     shell.stepsUntilInterrupted = .max
     shell.whenLooking = {}
     try shell("undo")
@@ -89,6 +91,17 @@ import Testing
     shell.whenLooking = {}
     try shell("undo")
     #expect(try box.count() == 1201)
+  }
+
+  @Test func `a clear that an error ends says what it removed`() throws {
+    let shell = try Shell(.plain, hasPerson: true)
+    let box = try shell.fill("box", 0..<1200)
+    shell.whileAsked = { try box.set("new", for: "new") }
+    shell.whenLooking = { [unowned shell] in
+      if (try? box.count()) == 701 { try? shell.session.store.close() }
+    }
+    #expect(
+      try shell.error("clear @box").hint?.description == "before it: cleared 500 entries, 500 B")
   }
 
   @Test func `only a change that the log cannot hold is too large`() {

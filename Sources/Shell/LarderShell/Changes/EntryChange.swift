@@ -108,44 +108,37 @@ struct EntryChange {
   mutating func apply<Effect>(
     losesValues: Bool = false, _ change: Change<Effect>, record: (Effect) -> Bool = { _ in true }
   ) throws {
-    do {
-      let walked = try ShellError.translating {
-        try scope.walk { entry, _ in
-          entry.withoutExtras
-        } _: { entries in
-          // A walk gives up to 16 MB and one more entry, which may be large.
-          for part in entries.batches(\.storedSize) {
-            if losesValues {
-              try session.undo.read(part.map { (session.store.namespace($0.namespace), $0.key) })
-            }
-            let effects = try session.write { batch in
-              try part.compactMap { chosen -> (Store.Entry, Effect)? in
-                let namespace = session.store.namespace(chosen.namespace)
-                guard let present = try batch.entry(for: chosen.key, in: namespace),
-                  isSame(present, as: chosen), let effect = try change(&batch, namespace, present)
-                else { return nil }
-                session.undo.keep(present, under: chosen.key, in: namespace)
-                return (present, effect)
-              }
-            }
-            summary.matched += effects.count
-            for (entry, effect) in effects where record(effect) { summary.add(entry) }
-            try session.host.checkInterruption()
+    func done() -> (entries: Int, words: SafeText) {
+      let count = summary.total.entries
+      let all = expected.map { "\(Wording.count(count)) of \(Wording.entries($0))" }
+      return (count, "\(past) \(all ?? Wording.entries(count))")
+    }
+    try ShellError.reporting(done) {
+      let walked = try scope.walk { entry, _ in
+        entry.withoutExtras
+      } _: { entries in
+        // A walk gives up to 16 MB and one more entry, which may be large.
+        for part in entries.batches(\.storedSize) {
+          if losesValues {
+            try session.undo.read(part.map { (session.store.namespace($0.namespace), $0.key) })
           }
+          let effects = try session.write { batch in
+            try part.compactMap { chosen -> (Store.Entry, Effect)? in
+              let namespace = session.store.namespace(chosen.namespace)
+              guard let present = try batch.entry(for: chosen.key, in: namespace),
+                isSame(present, as: chosen), let effect = try change(&batch, namespace, present)
+              else { return nil }
+              session.undo.keep(present, under: chosen.key, in: namespace)
+              return (present, effect)
+            }
+          }
+          summary.matched += effects.count
+          for (entry, effect) in effects where record(effect) { summary.add(entry) }
+          try session.host.checkInterruption()
         }
       }
       if scope.selection.input != nil { summary.absent = walked.absent }
       try noteDamage(walked)
-    } catch is Interruption {
-      let done = summary.total.entries
-      let count: SafeText =
-        expected.map { "\(Wording.count(done)) of \(Wording.entries($0))" }
-        ?? "\(Wording.entries(done))"
-      throw ShellError.interrupted("\(past) \(count); the rest is unchanged")
-    } catch let error as ShellError where summary.total.entries > 0 {
-      throw ShellError(
-        error.code, error.message,
-        hint: "before it: \(past) \(Wording.entries(summary.total.entries))")
     }
   }
 

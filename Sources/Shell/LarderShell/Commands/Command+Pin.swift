@@ -68,15 +68,20 @@ extension Command {
     try scope.save(call)
     let name = isWhole ? "@*" : namespaces[0].name
     var done = ChangeSummary("invalidate", in: [name])
-    for tag in tags {
-      if session.host.isInterrupted() {
-        throw ShellError.interrupted(
-          "invalidated \(done.total.words); \(tag) and the tags after it are unchanged")
+    var rest = tags[...]
+    try ShellError.reporting {
+      (done.total.entries, "invalidated \(done.total.words)")
+    } rest: {
+      "\(rest[rest.startIndex]) and the tags after it are unchanged"
+    } _: {
+      while let tag = rest.first {
+        try session.host.checkInterruption()
+        let removal = try session.store.invalidate(
+          tag: tag, in: isWhole ? nil : namespaces[0].name, asOf: horizon)
+        done.add(Tally(removal), in: name)
+        session.undo.hasChanged = done.total.entries > 0
+        rest.removeFirst()
       }
-      let removal = try session.store.invalidate(
-        tag: tag, in: isWhole ? nil : namespaces[0].name, asOf: horizon)
-      done.add(Tally(removal), in: name)
-      session.undo.hasChanged = done.total.entries > 0
     }
     let words: SafeText =
       done.total.entries == 0 ? "no entries matched" : "invalidated \(done.total.words)"

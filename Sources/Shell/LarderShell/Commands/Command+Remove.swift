@@ -71,29 +71,27 @@ extension Command {
     }
     session.undo.hasChanged = removals.contains { $0?.entries != 0 }
     var done = ChangeSummary("clear")
-    do {
-      for (namespace, removal) in zip(namespaces, removals) {
-        done.add(removal.map { Tally($0) } ?? Tally(), in: namespace.name)
-        guard removal == nil, let horizon else { continue }
-        try Scope(all: [namespace], in: session).walk { entry, _ in
-          entry.key
-        } _: { keys in
-          let removed = try session.write { batch in
-            var removed = Tally()
-            for key in keys {
-              guard let present = try batch.entry(for: key, in: namespace),
-                horizon.covers(present), try batch.remove(key, from: namespace)
-              else { continue }
-              removed.add(present)
-            }
-            return removed
+    for (namespace, removal) in zip(namespaces, removals) {
+      done.add(removal.map { Tally($0) } ?? Tally(), in: namespace.name)
+    }
+    let partly = zip(namespaces, removals).filter { $1 == nil }.map(\.0)
+    guard let horizon, !partly.isEmpty else { return done }
+    try ShellError.reporting {
+      (done.total.entries, "cleared \(done.total.words)")
+    } _: {
+      try Scope(all: partly, in: session).walk { entry, _ in
+        entry.withoutExtras
+      } _: { entries in
+        let removed = try session.write { batch in
+          try entries.filter { entry in
+            let namespace = session.store.namespace(entry.namespace)
+            guard let present = try batch.entry(for: entry.key, in: namespace) else { return false }
+            return try horizon.covers(present) && batch.remove(entry.key, from: namespace)
           }
-          done.add(removed, in: namespace.name)
-          try session.host.checkInterruption()
         }
+        for entry in removed { done.add(entry) }
+        try session.host.checkInterruption()
       }
-    } catch is Interruption {
-      throw ShellError.interrupted("cleared \(done.total.words); the rest is unchanged")
     }
     return done
   }

@@ -32,15 +32,22 @@ extension Command {
     var done = ChangeSummary("undo")
     // The log keeps only the items that wait, so that the next `undo` goes on after an interruption.
     let all = log.items.count
-    for part in Array(log.items.reversed()).batches(\.size) {
-      try session.host.checkInterruption()
-      let restored = try session.write { batch in
-        try part.map { try restore($0, &batch) }
-      }
-      log.items.removeLast(part.count)
-      for (item, isRestored) in zip(part, restored) where isRestored {
-        let size = (item.before?.entry ?? item.after)?.size ?? 0
-        done.add(Tally(entries: 1, bytes: size), in: item.namespace.name)
+    try ShellError.reporting {
+      let entries = done.total.entries
+      return (entries, "took back \(log.command) of \(Wording.entries(entries))")
+    } rest: {
+      "`undo` takes back the rest"
+    } _: {
+      for part in Array(log.items.reversed()).batches(\.size) {
+        try session.host.checkInterruption()
+        let restored = try session.write { batch in
+          try part.map { try restore($0, &batch) }
+        }
+        log.items.removeLast(part.count)
+        for (item, isRestored) in zip(part, restored) where isRestored {
+          let size = (item.before?.entry ?? item.after)?.size ?? 0
+          done.add(Tally(entries: 1, bytes: size), in: item.namespace.name)
+        }
       }
     }
     let changed = all - done.total.entries

@@ -46,6 +46,22 @@ extension ShellError {
     ShellError(.interrupted, "interrupted: \(state)", hint: hint)
   }
 
+  /// Runs the steps of a change. If ^C or an error ends the change, the thrown error says what the earlier steps have done.
+  ///
+  /// - Parameters:
+  ///   - done: The number of changed entries, and the changes in words.
+  ///   - rest: Words for what ^C leaves.
+  static func reporting(
+    _ done: () -> (entries: Int, words: SafeText),
+    rest: () -> SafeText = { "the rest is unchanged" }, _ steps: () throws -> Void
+  ) throws {
+    do { try translating(steps) } catch is Interruption {
+      throw interrupted("\(done().words); \(rest())")
+    } catch let error as ShellError where done().entries > 0 {
+      throw ShellError(error.code, error.message, hint: "before it: \(done().words)")
+    }
+  }
+
   static func removedMeanwhile(_ namespace: String) -> ShellError {
     ShellError(
       .noSuchNamespace, "namespace \(namespace) was removed meanwhile",
