@@ -107,6 +107,31 @@ import Testing
     #expect(try other.store.namespace("box").count() == 5000)
   }
 
+  @Test func `an import that fails before its first entry names the line of its batch`() throws {
+    let shell = try Shell(.plain)
+    shell.input = export([#"{"namespace":"a","key":"k","value":"v"}"#])
+    shell.whenLooking = { [unowned shell] in try? shell.session.store.close() }
+    #expect(try shell.error("import -").message.description.hasPrefix("stdin:2:1: "))
+  }
+
+  @Test func `an import whose input cannot be read to its end says what was imported`() throws {
+    let shell = try Shell(.plain)
+    let lines = (0...2000).map { #"{"namespace":"a","key":"\#($0)","value":"v"}"# }
+    var pieces = [export(lines)]
+    var host = LarderShell.Host(
+      write: { _ in }, read: { _ in throw ShellError.declined },
+      make: { _, _ in throw ShellError.declined })
+    host.input = {
+      LarderShell.Host.Input {
+        guard let piece = pieces.popLast() else { throw ShellError(.io, "no", hint: nil) }
+        return piece
+      }
+    }
+    let session = Session(store: shell.store, settings: shell.session.settings, host: host)
+    let failure = try error { _ = try session.run(try command("import -")) }
+    #expect(failure.hint?.description == "before it: imported 2,000: 2,000 added")
+  }
+
   @Test func `a line that is nested too deep is called so`() throws {
     let shell = try Shell(.plain)
     let deep = String(repeating: "[", count: 600) + String(repeating: "]", count: 600)

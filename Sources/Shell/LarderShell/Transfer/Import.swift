@@ -58,6 +58,9 @@ struct Import {
       }
     } catch let mistake as ExportReader.Mistake {
       throw lines.error(mistake, hint: before)
+    } catch let error as ShellError where counts.all > 0 {
+      // The file could not be read to its end.
+      throw ShellError(error.code, error.message, hint: before)
     } catch is Interruption {
       throw ShellError(
         .interrupted, "interrupted after line \(lastLine) of \(lines.name): \(words)",
@@ -105,12 +108,12 @@ struct Import {
 
   private mutating func flush() throws {
     guard !waiting.isEmpty else { return }
+    // An error before the first entry has the line at which the batch begins.
+    var (counts, line) = (counts, waiting[0].line)
     // Sorts the lines by key. Neighbouring entries are in the same pages of the store, so the batch writes fewer pages.
     waiting.sort {
       ($0.entry.namespace, Key($0.entry.key)) < ($1.entry.namespace, Key($1.entry.key))
     }
-    var counts = counts
-    var line = 0
     do {
       if isDry {
         let limits = try session.store.limits().effective
