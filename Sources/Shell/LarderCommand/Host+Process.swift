@@ -67,7 +67,7 @@ extension Host {
   private mutating func useTerminal(_ environment: [String: String], _ output: PagedOutput) {
     if Terminal.isTerminal(.input), Terminal.isTerminal(.error) {
       ask = { question in
-        try output.wait()
+        try output.leaveTerminal()
         return try Self.ask(question)
       }
     }

@@ -42,6 +42,13 @@ final class PagedOutput {
     try release()
   }
 
+  /// Leaves the terminal to a question. A pager that an earlier command of a file has opened would read the answer, so this call
+  /// waits until the person leaves the pager.
+  func leaveTerminal() throws {
+    try wait()
+    if isPaging { try end() }
+  }
+
   /// Writes a note to standard error, after the output so far. Nobody needs the note if the reader of standard error has ended.
   func tell(_ text: SafeText) throws {
     if isPaging { return waiting.append(text) }

@@ -172,6 +172,14 @@ import Testing
     try session.type("help\rcount @departures\r").expect(row: "3 entries, 33 B")
   }
 
+  @Test func `a question comes after the pager of a former command`() throws {
+    let session = try home.prompt(environment: ["PAGER": "cat; echo waiting; read line </dev/tty"])
+    let file = home.path + "/commands"
+    try Data("help\nevict @departures *\n".utf8).write(to: URL(fileURLWithPath: file))
+    try session.type("source \(file)\r").expect(row: "waiting")
+    try session.type("\r").expect("the question") { $0.line.hasPrefix("Evict 3 entries") }
+  }
+
   @Test func `nothing of the store is held while somebody reads`() throws {
     let session = try home.prompt(environment: ["PAGER": "cat; echo waiting; read line </dev/tty"])
     let store = try Store(at: home.store)
