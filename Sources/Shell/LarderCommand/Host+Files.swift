@@ -88,10 +88,15 @@ extension Host.Draft {
   ) throws {
     let directory = try Self.directory(in: environment["TMPDIR"] ?? "/tmp")
     let path = "\(directory)/value.\(pathExtension)"
-    try ShellError.explaining(.writing, "cannot write the text to edit") {
-      let file = try ByteFile(writing: path, replaces: false, permissions: 0o600)
-      try file.write(bytes.span)
-      try file.finish()
+    do {
+      try ShellError.explaining(.writing, "cannot write the text to edit") {
+        let file = try ByteFile(writing: path, replaces: false, permissions: 0o600)
+        try file.write(bytes.span)
+        try file.finish()
+      }
+    } catch {
+      try? FileManager.default.removeItem(atPath: directory)
+      throw error
     }
     let editor = ["VISUAL", "EDITOR"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
     self.init(
