@@ -155,18 +155,38 @@ import Testing
 }
 
 @Suite struct ExpressionTests {
+  private struct Facts: QueryFacts {
+    let key = bytes("a key")
+    let metadata: [UInt8]? = nil
+
+    func header(_ name: [UInt8]) -> [UInt8]? {
+      name == bytes("cache-control") ? bytes("max-age=5") : nil
+    }
+
+    func fact(_ name: QueryName, of value: Span<UInt8>, at now: UnixTime) -> QueryValue {
+      switch name {
+      case .key: .string(key)
+      case .size: .integer(Int128(value.count))
+      case .tags: .list([.string(bytes("red")), .string(bytes("blue"))])
+      case .written: .time(UnixTime(milliseconds: now.milliseconds - 3_600_000))
+      case .age: .duration(3_600_000)
+      case .expires: .time(UnixTime(milliseconds: now.milliseconds + 600_000))
+      case .ttl: .duration(600_000)
+      case .idle: .duration(3_600_000)
+      case .status: .integer(404)
+      case .now: .time(now)
+      case .value: .text(value.bytes)
+      case .pinned, .negative: .bool(false)
+      default: .null
+      }
+    }
+  }
+
   private func passes(_ expression: String, _ json: String) throws -> Bool {
     let parsed = try Word(bytes(expression), isBare: false, at: 0..<expression.utf8.count + 2)
       .expression(stockholm, Variables())
     var evaluator = QueryEvaluator(now: stockholm.now) {}
-    var input = QueryInput()
-    input.key = bytes("a key")
-    input.size = json.utf8.count
-    input.tags = ["red", "blue"]
-    input.written = UnixTime(milliseconds: stockholm.now.milliseconds - 3_600_000)
-    input.expires = UnixTime(milliseconds: stockholm.now.milliseconds + 600_000)
-    input.response = (404, [(bytes("Cache-Control"), bytes("max-age=5"))])
-    return try evaluator.passes(parsed, input, bytes(json).span)
+    return try evaluator.passes(parsed, Facts(), bytes(json).span)
   }
 
   private static let set =

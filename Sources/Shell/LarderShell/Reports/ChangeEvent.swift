@@ -45,11 +45,29 @@ struct ChangeEvent {
 
   /// Passes the present entry of a set or update to `body`. Returns nil for other events, a cut key, and an absent entry.
   func lookUp<Result>(
-    in store: Store, _ body: (Store.Entry, Span<UInt8>) throws -> Result
+    in store: Store, readsValue: Bool, _ body: (Store.Entry, Span<UInt8>) throws -> Result
   ) throws -> Result? {
     guard leavesEntry, !change.isKeyCut, let key = change.key, let name = change.namespace
     else { return nil }
-    return try store.namespace(name).withEntry(for: key, body)
+    return try store.namespace(name).withEntry(
+      for: key, readsValue: readsValue, damaged: {}, body)
+  }
+}
+
+/// The facts that the feed has of every change of an entry: the key, the namespace and the size.
+extension ChangeEvent: QueryFacts {
+  var key: [UInt8] { change.key?.bytes ?? [] }
+  var metadata: [UInt8]? { nil }
+
+  func header(_ name: [UInt8]) -> [UInt8]? { nil }
+
+  func fact(_ name: QueryName, of value: Span<UInt8>, at now: UnixTime) -> QueryValue {
+    switch name {
+    case .key: .text(key)
+    case .namespace: .string(Array((change.namespace ?? "").utf8))
+    case .size: size.map { .integer(Int128($0)) } ?? .null
+    default: .null
+    }
   }
 }
 

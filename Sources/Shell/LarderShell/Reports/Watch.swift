@@ -95,14 +95,11 @@ struct Watch {
 
   private func holds(_ condition: Expression, for event: ChangeEvent) throws -> Bool {
     if case .keyMatches(let glob) = condition { return event.matches(.glob(glob)) }
-    if condition.needsOnly([.key, .namespace, .size]), let size = event.size {
-      var input = QueryInput()
-      (input.key, input.size) = (event.change.key?.bytes ?? [], size)
-      input.namespace = event.change.namespace ?? ""
-      return try session.queries.passes(condition, input)
+    if condition.needsOnly([.key, .namespace, .size]), event.size != nil {
+      return try session.queries.passes(condition, event)
     }
-    return try event.lookUp(in: session.store) { entry, value in
-      try session.queries.passes(condition, readsResponse: condition.readsResponse, entry, value)
+    return try event.lookUp(in: session.store, readsValue: condition.readsValue) { entry, value in
+      try session.queries.passes(condition, entry, value)
     } ?? false
   }
 
@@ -111,7 +108,9 @@ struct Watch {
     let operands = shown.map(\.operand)
     event.shown = operands.map { _ in .null }
     guard hasValues || !operands.isEmpty else { return }
-    let found = try event.lookUp(in: session.store) { entry, value -> ([UInt8]?, [Cell]) in
+    let readsValue = hasValues || operands.contains(where: \.readsValue)
+    let found = try event.lookUp(in: session.store, readsValue: readsValue) {
+      entry, value -> ([UInt8]?, [Cell]) in
       let values = operands.isEmpty ? [] : session.queries.columns(operands, entry, value)
       // A negative entry records that no value exists, so there is no value to show.
       return (entry.isNegative || !hasValues ? nil : value.bytes, values.map(\.cell))

@@ -22,16 +22,16 @@ final class QueryRun {
   }
 
   func passes(
-    _ expression: Expression, readsResponse: Bool, _ entry: Store.Entry, _ value: Span<UInt8>
+    _ expression: Expression, _ entry: Store.Entry, _ value: Span<UInt8>
   ) throws -> Bool {
-    let input = QueryInput(entry, readsResponse: readsResponse)
-    return try evaluating(.test, entry, value) { try evaluator.passes(expression, input, $0) }
+    let facts = EntryFacts(entry)
+    return try evaluating(.test, entry, value) { try evaluator.passes(expression, facts, $0) }
   }
 
   /// Tests an expression on the facts of something that is not a stored entry.
-  func passes(_ expression: Expression, _ input: QueryInput) throws -> Bool {
+  func passes(_ expression: Expression, _ facts: any QueryFacts) throws -> Bool {
     evaluator.begin(counting: false)
-    return try evaluator.passes(expression, input, Span())
+    return try evaluator.passes(expression, facts, Span())
   }
 
   func notePassed() { passed += 1 }
@@ -56,9 +56,9 @@ final class QueryRun {
     _ operands: [QueryOperand], for purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>,
     missing: QueryValue? = .null
   ) -> [[QueryValue]] {
-    let input = QueryInput(entry, readsResponse: operands.contains(where: \.readsResponse))
+    let facts = EntryFacts(entry)
     return evaluating(purpose, entry, value) { value in
-      operands.map { evaluator.all($0, input, value, missing: $0.takesEach ? missing : .null) }
+      operands.map { evaluator.all($0, facts, value, missing: $0.takesEach ? missing : .null) }
     }
   }
 
@@ -96,43 +96,3 @@ final class QueryRun {
     return notes
   }
 }
-
-extension QueryInput {
-  /// - Parameter readsResponse: Whether the expression needs the status or a header of an HTTP response.
-  init(_ entry: Store.Entry, readsResponse: Bool) {
-    self.init()
-    key = entry.key.bytes
-    namespace = entry.namespace
-    codec = entry.codec.name
-    entityTag = entry.entityTag
-    state = entry.state.rawValue
-    size = entry.size
-    stored = entry.storedSize
-    version = Int(clamping: entry.version)
-    written = entry.written.unix
-    used = entry.lastUsed?.unix
-    expires = entry.expires?.unix
-    lastModified = entry.lastModified
-    tags = entry.tags
-    isPinned = entry.isPinned
-    isNegative = entry.isNegative
-    metadata = entry.metadata
-    if readsResponse, let head = entry.response {
-      response = (head.code, head.fields.map { (Array($0.name), Array($0.value)) })
-    }
-  }
-}
-
-extension QueryOperand {
-  /// Whether the evaluation needs the status or a header of an HTTP response.
-  var readsResponse: Bool {
-    switch self {
-    case .path(let path): if case .header = path.root { true } else { false }
-    case .name(let name): name == .status
-    case .constant: false
-    case .call(_, let operand): operand.readsResponse
-    }
-  }
-}
-
-extension Expression { var readsResponse: Bool { operands.contains(where: \.readsResponse) } }

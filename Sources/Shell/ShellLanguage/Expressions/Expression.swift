@@ -141,24 +141,13 @@ package struct QueryColumn: Sendable, Hashable {
   package var label: String
 }
 
-package struct QueryInput {
-  package var key: [UInt8] = []
-  package var namespace = ""
-  package var codec = ""
-  package var entityTag: [UInt8]?
-  package var state = ""
-  package var size = 0
-  package var stored = 0
-  package var version = 0
-  package var written = UnixTime(milliseconds: 0)
-  package var used: UnixTime?
-  package var expires: UnixTime?
-  package var lastModified: [UInt8]?
-  package var tags: [String] = []
-  package var isPinned = false
-  package var isNegative = false
-  package var metadata: [UInt8]?
-  package var response: (status: Int, fields: [(name: [UInt8], value: [UInt8])])?
+/// An entry as queries see the entry, except for its value.
+package protocol QueryFacts {
+  var key: [UInt8] { get }
+  var metadata: [UInt8]? { get }
 
-  package init() {}
+  /// The content of all fields of an HTTP response with this name, which is in lower case. Nil without such a field.
+  func header(_ name: [UInt8]) -> [UInt8]?
+
+  func fact(_ name: QueryName, of value: Span<UInt8>, at now: UnixTime) -> QueryValue
 }

@@ -29,7 +29,7 @@ package struct QueryEvaluator {
   package mutating func begin(counting: Bool) { isCounted = !counting }
 
   package mutating func passes(
-    _ expression: Expression, _ input: QueryInput, _ value: Span<UInt8>
+    _ expression: Expression, _ input: any QueryFacts, _ value: Span<UInt8>
   ) throws -> Bool {
     switch expression {
     case .all(let parts):
@@ -44,7 +44,7 @@ package struct QueryEvaluator {
       return all(operand, input, value).contains { $0 != .null && $0 != .bool(false) }
     case .compare(.name(let name), let comparison, .constant(let constant)):
       // Most filters compare a fact with a constant. For such a filter, this fast path makes no list of values.
-      return Self.compares(input.value(name, of: value, at: now), comparison, constant)
+      return Self.compares(input.fact(name, of: value, at: now), comparison, constant)
     case .compare(let left, let comparison, let right):
       let rights = all(right, input, value)
       return all(left, input, value).contains { a in
@@ -92,12 +92,12 @@ package struct QueryEvaluator {
 
   /// All values of an operand. A missing field gives the value `missing`. If `missing` is nil, a missing field gives no value.
   package mutating func all(
-    _ operand: QueryOperand, _ input: QueryInput, _ value: Span<UInt8>,
+    _ operand: QueryOperand, _ input: any QueryFacts, _ value: Span<UInt8>,
     missing: QueryValue? = .null
   ) -> [QueryValue] {
     switch operand {
     case .constant(let constant): return [constant]
-    case .name(let name): return [input.value(name, of: value, at: now)]
+    case .name(let name): return [input.fact(name, of: value, at: now)]
     case .call(let function, let argument):
       return all(argument, input, value, missing: missing).map { Self.call(function, $0) }
     case .path(let path):
@@ -107,15 +107,10 @@ package struct QueryEvaluator {
   }
 
   private mutating func found(
-    _ path: QueryPath, _ input: QueryInput, _ value: Span<UInt8>
+    _ path: QueryPath, _ input: any QueryFacts, _ value: Span<UInt8>
   ) -> [QueryValue] {
     switch path.root {
-    case .header(let name):
-      let fields = (input.response?.fields ?? []).filter {
-        $0.name.lazy.map(\.lowercased).elementsEqual(name)
-      }
-      let values = fields.map(\.value)
-      return values.isEmpty ? [] : [.string(Array(values.joined(separator: Array(", ".utf8))))]
+    case .header(let name): return input.header(name).map { [.string($0)] } ?? []
     case .metadata: return input.metadata.map { JSONLookup.values(of: path.parts, in: $0) } ?? []
     case .value:
       let (ranges, error) = JSONLookup.find(path.parts, in: value)

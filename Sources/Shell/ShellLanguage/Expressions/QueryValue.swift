@@ -1,5 +1,3 @@
-import LarderSystem
-
 package enum QueryValue: Sendable, Hashable {
   case null
   case bool(Bool)
@@ -16,6 +14,12 @@ package enum QueryValue: Sendable, Hashable {
   case time(UnixTime)
   /// A duration in milliseconds.
   case duration(Int64)
+
+  /// A string, or null for nil and for bytes that are not UTF-8.
+  package static func text(_ bytes: [UInt8]?) -> QueryValue {
+    guard let bytes, String(validating: bytes, as: UTF8.self) != nil else { return .null }
+    return .string(bytes)
+  }
 
   package var type: QueryType {
     switch self {
@@ -130,36 +134,4 @@ package enum QueryValue: Sendable, Hashable {
 /// The types in the order of `--sort`.
 package enum QueryType: String, Sendable, Hashable, CaseIterable {
   case null, bool, number, string, array, object
-}
-
-extension QueryInput {
-  func value(_ name: QueryName, of value: Span<UInt8>, at now: UnixTime) -> QueryValue {
-    func text(_ bytes: [UInt8]?) -> QueryValue {
-      guard let bytes, String(validating: bytes, as: UTF8.self) != nil else { return .null }
-      return .string(bytes)
-    }
-    return switch name {
-    case .key: text(key)
-    case .namespace: .string(Array(namespace.utf8))
-    case .codec: .string(Array(codec.utf8))
-    case .etag: text(entityTag)
-    case .state: .string(Array(state.utf8))
-    case .size: .integer(Int128(size))
-    case .stored: .integer(Int128(stored))
-    case .version: .integer(Int128(version))
-    case .status: response.map { .integer(Int128($0.status)) } ?? .null
-    case .written: .time(written)
-    case .used: used.map { .time($0) } ?? .null
-    case .expires: expires.map { .time($0) } ?? .null
-    case .lastModified: lastModified.flatMap(UnixTime.init(httpDate:)).map { .time($0) } ?? .null
-    case .now: .time(now)
-    case .ttl: expires.map { .duration($0.since(now)) } ?? .null
-    case .age: .duration(now.since(written))
-    case .idle: .duration(now.since(used ?? written))
-    case .tags: .list(tags.map { .string(Array($0.utf8)) })
-    case .pinned: .bool(isPinned)
-    case .negative: .bool(isNegative)
-    case .value: text(value.copied)
-    }
-  }
 }
