@@ -32,6 +32,7 @@ extension Command {
     var done = ChangeSummary("undo")
     // The log keeps only the items that wait, so that the next `undo` goes on after an interruption.
     let all = log.items.count
+    var unread = 0
     try ShellError.reporting {
       let entries = done.total.entries
       return (entries, "took back \(log.command) of \(Wording.entries(entries))")
@@ -44,14 +45,15 @@ extension Command {
           try part.map { try restore($0, &batch) }
         }
         log.items.removeLast(part.count)
-        for (item, isRestored) in zip(part, restored) where isRestored {
+        unread += restored.count { $0 == nil }
+        for (item, isRestored) in zip(part, restored) where isRestored == true {
           let size = (item.before?.entry ?? item.after)?.size ?? 0
           done.add(Tally(entries: 1, bytes: size), in: item.namespace.name)
         }
       }
     }
-    let changed = all - done.total.entries
-    let (command, lost) = (log.command, log.lost)
+    let changed = all - done.total.entries - unread
+    let (command, lost) = (log.command, log.lost + unread)
     log.forget()
     var rest: SafeText = changed == 0 ? "" : "; \(Wording.count(changed)) changed meanwhile"
     if lost > 0 { rest = rest + "; \(Wording.count(lost)) could not be read before" }
@@ -63,8 +65,9 @@ extension Command {
     return changed + lost == 0 ? .done : .exitCode(ShellError.Code.changedMeanwhile.exitCode)
   }
 
-  /// Restores an entry. Returns false if the entry has changed after the command, or if its former value is unknown.
-  private static func restore(_ item: UndoLog.Item, _ batch: inout WriteBatch) throws -> Bool {
+  /// Restores an entry. Returns false if the entry has changed after the command, and nil if its value is unknown, for example
+  /// because the value is encrypted.
+  private static func restore(_ item: UndoLog.Item, _ batch: inout WriteBatch) throws -> Bool? {
     let (namespace, key) = (item.namespace, item.key)
     let present = try batch.entry(for: key, in: namespace)
     guard item.isStill(present) else { return false }
@@ -76,9 +79,14 @@ extension Command {
     guard let present, isKept,
       (present.timeToIdle, present.staleUntil) == (before.timeToIdle, before.staleUntil)
     else {
-      guard let value = try isKept ? batch.value(for: key, in: namespace) ?? value : value else {
-        return false
+      var value = value
+      do throws(LarderError) {
+        if isKept { value = try batch.value(for: key, in: namespace) ?? value }
+      } catch {
+        guard error.code == .unreadable else { throw error }
+        return nil
       }
+      guard let value else { return nil }
       var attributes = EntryAttributes(keeping: before, expires: nil)
       (attributes.written, attributes.isPinned) = (before.written, before.isPinned)
       (attributes.isNegative, attributes.awaitsOwners) = (before.isNegative, true)
