@@ -29,6 +29,7 @@ struct Cipher: ValueTransform {
     let path = TemporaryDirectory.unusedPath
     let options = with(Store.Options()) { $0.transforms = [Cipher()] }
     let application = try Store(at: path, options: options)
+    try application.namespace("http-statistics").set("hits 3\n", for: "notes")
     for number in 1...3 {
       try application.namespace("notes").set(
         Array("{\"n\":\(number)}".utf8), for: "key/\(number)",
@@ -52,6 +53,31 @@ struct Cipher: ValueTransform {
     let absent = try shell.error("get @notes nope")
     #expect(absent.code == .noSuchKey)
     try shell("verify")
+    try shell("stats")
+  }
+
+  @Test func `undo counts an entry whose encrypted value it would have to write again`() throws {
+    let path = TemporaryDirectory.unusedPath
+    let options = with(Store.Options()) { $0.transforms = [Cipher()] }
+    let application = try Store(at: path, options: options)
+    let notes = application.namespace("notes")
+    try notes.set(bytes("v"), for: "k", .with(expires: .after(.hours(1)), stale: .hours(1)))
+    try notes.set(bytes("v"), for: "l", .with(expires: .after(.hours(1))))
+    try application.close()
+    let shell = try Shell(.plain, at: path)
+    try shell("expire @notes * 5h --yes", "output json")
+    let answer = try shell("undo")
+    #expect(answer.contains("\"count\":1,") && answer.contains("\"lost\":1"), "\(answer)")
+  }
+
+  @Test func `watch reads no value for a condition on a tag`() throws {
+    let shell = try shell()
+    shell.pauses = 100
+    shell.meanwhile = { [unowned shell] in
+      try shell.store.namespace("notes").touch("key/1", expires: .never)
+    }
+    let line = try shell("watch @notes --tag red --show key,ttl --count 1")
+    #expect(line.contains("\tupdated\tnotes\tkey/1\t"))
   }
 
   @Test(arguments: [

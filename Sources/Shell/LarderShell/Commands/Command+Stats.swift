@@ -71,9 +71,11 @@ struct HTTPCounts {
 
   private static let most = 100
 
-  static func read(from store: Store) throws -> [HTTPCounts] {
-    let saved = store.namespace("http-statistics")
+  /// The counts of all caches, except for encrypted counts.
+  static func read(in session: Session) throws -> [HTTPCounts] {
+    let saved = session.store.namespace("http-statistics")
     return try saved.page(limit: most).items.compactMap { entry in
+      guard session.unknownTransforms.first(of: entry) == nil else { return nil }
       // Uses `withEntry`, because a counted read would change the statistics of the store.
       guard let name = entry.key.string, entry.size < 1 << 16,
         let text = try saved.withEntry(
