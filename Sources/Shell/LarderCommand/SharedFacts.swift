@@ -5,12 +5,18 @@ import ShellLanguage
 
 /// The facts that a shared tier (a Redis or Valkey server for several machines) adds to answers about a store and its entries.
 extension Host {
-  static func sharedFacts(of store: Store) throws -> [Fact] {
-    try SharedStatus(of: store)?.facts ?? []
+  static func sharedFacts(of store: Store) throws -> [Fact] { try status(of: store)?.facts ?? [] }
+
+  /// Nil without a tier. Also nil if the application encrypts values, because then the records about the tier are encrypted, too.
+  private static func status(of store: Store) throws(LarderError) -> SharedStatus? {
+    do { return try SharedStatus(of: store) } catch {
+      guard error.code == .unreadable else { throw error }
+      return nil
+    }
   }
 
   static func sharedFacts(in namespace: Store.Namespace) throws -> ((Store.Entry) -> [Fact])? {
-    guard let status = try SharedStatus(of: namespace.store),
+    guard let status = try status(of: namespace.store),
       status.namespaces.contains(namespace.name)
     else { return nil }
     return { [("shared", status.cell(for: $0))] }

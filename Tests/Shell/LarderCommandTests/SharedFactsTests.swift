@@ -18,6 +18,32 @@ import class LarderSharedTesting.TierLink
       uniqueKeysWithValues: try LarderShell.Host.sharedFacts(of: store).map { ($0.name, $0.cell) })
   }
 
+  /// Simulates the encryption of an application.
+  private struct Cipher: ValueTransform {
+    let id = TransformID.aesGCM
+
+    func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (
+      bytes: [UInt8], parameters: [UInt8]
+    )? { (bytes.indices.map { bytes[$0] ^ 0x55 }, []) }
+
+    func revert(
+      _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
+    ) -> [UInt8] { bytes.indices.map { bytes[$0] ^ 0x55 } }
+  }
+
+  @Test func `a tier whose records this program cannot read has no facts`() throws {
+    let home = TemporaryDirectory()
+    var options = Store.Options()
+    options.transforms = [Cipher()]
+    let application = try Store(at: home.store, options: options)
+    try application.namespace(Store.tierState).set([1], for: "progress")
+    try application.close()
+    try home.withStore { store in
+      #expect(try facts(store).isEmpty)
+      #expect(try LarderShell.Host.sharedFacts(in: store.namespace("prices")) == nil)
+    }
+  }
+
   @Test func `stats and info show the state, the position and what waits`() async throws {
     let clock = ManualClock(now: Timestamp(milliseconds: 1_795_000_000_000))
     let store = try Store.temporary(options: Store.Options(clock: clock))
