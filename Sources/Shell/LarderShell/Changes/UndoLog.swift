@@ -34,7 +34,7 @@ final class UndoLog {
   var items: [Item] = []
   /// The number of entries whose former values could not be read, so that `undo` cannot restore these entries.
   private(set) var lost = 0
-  private(set) var isTooLarge = false
+  var isTooLarge: Bool { size > Self.most }
   /// The running command, until the command has an item.
   private var running = ""
   /// Whether the running command has made a change without an item.
@@ -62,7 +62,7 @@ final class UndoLog {
     (isRecording, running, hasChanged, values) = (false, "", false, [:])
   }
 
-  func forget() { (items, places, command, lost, size, isTooLarge) = ([], [:], "", 0, 0, false) }
+  func forget() { (items, places, command, lost, size) = ([], [:], "", 0, 0) }
 
   /// Reads the values that the next batch replaces.
   func read(_ keys: some Sequence<(Store.Namespace, Key)>) throws {
@@ -131,7 +131,7 @@ final class UndoLog {
       places[id] = items.count
       items.append(item)
     }
-    if size > Self.most { (items, places, isTooLarge) = ([], [:], true) }
+    if isTooLarge { (items, places) = ([], [:]) }
   }
 }
 
