@@ -82,36 +82,34 @@ extension Scope {
     else { return }
     let pattern = try glob.ignoringCase
     let finder = try TextFinder(text, isExact: false, pause: session.queries.pause)
-    var (keys, values) = (0, 0)
-    let keysEnd = ContinuousClock.now + Self.suggestionTime
-    for namespace in namespaces {
-      try namespace.scanKeys { key in
-        if pattern.matches(key.bytes) { keys += 1 }
-        return ContinuousClock.now < keysEnd
+    let keys = try found("matches", "match", by: "-i") { namespace, count in
+      try namespace.scanKeys { try count(pattern.matches($0.bytes)) }
+    }
+    let values = try found("value", "values", by: "search \(Quoting.typed(text))") {
+      namespace, count in
+      try namespace.scanReadable { _, value in
+        try count(value.count < Self.largestSearched && finder.matches(value.bytes))
       }
     }
-    let areKeysCut = ContinuousClock.now >= keysEnd
+    let parts = [keys, values].compactMap(\.self)
+    if !parts.isEmpty { try session.host.notify("note: no keys match; \(parts.joined())") }
+  }
+
+  /// Words such as `over 3 values with ...`; nil if a short search finds nothing. `search` calls `count` for each key or value.
+  private func found(
+    _ one: String, _ many: String, by way: String,
+    _ search: (Store.Namespace, _ count: (Bool) throws -> Bool) throws -> Void
+  ) throws -> SafeText? {
+    var number = 0
     let end = ContinuousClock.now + Self.suggestionTime
     for namespace in namespaces {
-      try namespace.scanReadable { entry, value in
-        if value.count < Self.largestSearched, try !finder.finds(in: value.bytes).isEmpty {
-          values += 1
-        }
+      try search(namespace) { isFound in
+        if isFound { number += 1 }
         return ContinuousClock.now < end
       }
     }
-    let areValuesCut = ContinuousClock.now >= end
-    var parts: [SafeText] = []
-    if keys > 0 {
-      let over = areKeysCut ? "over " : ""
-      parts.append("\(over)\(Wording.count(keys, "matches", "match")) with `-i`")
-    }
-    if values > 0 {
-      let over = areValuesCut ? "over " : ""
-      parts.append(
-        "\(over)\(Wording.count(values, "value", "values")) with `search \(Quoting.typed(text))`")
-    }
-    if !parts.isEmpty { try session.host.notify("note: no keys match; \(parts.joined())") }
+    let over = ContinuousClock.now < end ? "" : "over "
+    return number == 0 ? nil : "\(over)\(Wording.count(number, one, many)) with `\(way)`"
   }
 
   private static let suggestionTime = Duration.milliseconds(50)
