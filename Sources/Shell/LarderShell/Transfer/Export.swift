@@ -1,12 +1,6 @@
 import Larder
 import ShellLanguage
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// The format of entries in a file: JSON lines with all facts, or CSV with some facts.
 enum ExportFormat: String, CaseIterable {
   case jsonl
@@ -27,10 +21,10 @@ enum ExportFormat: String, CaseIterable {
       for facts in namespaces {
         var fields = [
           JSON.Field("namespace", .string(facts.name)),
-          JSON.Field("rules", try Self.json(facts.declared)),
+          JSON.Field("rules", try LineFields.json(of: facts.declared)),
         ]
         if !facts.overrides.isEmpty {
-          fields.append(JSON.Field("overrides", try Self.json(facts.overrides)))
+          fields.append(JSON.Field("overrides", try LineFields.json(of: facts.overrides)))
         }
         lines.append(.object(fields))
       }
@@ -49,13 +43,6 @@ enum ExportFormat: String, CaseIterable {
     }
   }
 
-  private static func json(_ value: some Encodable) throws -> JSON {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // A foreign store can have any text as a zone, and the export may go to a terminal.
-    return .verbatim(String(decoding: JSON.printable(try encoder.encode(value)), as: UTF8.self))
-  }
-
   static let columns = [
     Column("namespace"), Column("key", holdsBytes: true), Column("value", holdsBytes: true),
     Column("codec"), Column("written"), Column("expires"), Column("stale_until"), Column("idle"),
@@ -64,7 +51,7 @@ enum ExportFormat: String, CaseIterable {
   ]
 
   private static func cells(_ entry: Store.Entry, _ value: [UInt8]) -> [Cell] {
-    return [
+    [
       .text(entry.namespace), .bytes(entry.key.bytes), .bytes(value), .text(entry.codec.name),
       moment(entry.written), entry.expires == nil ? .text(never) : moment(entry.expires),
       moment(entry.staleUntil), .optional(entry.timeToIdle?.milliseconds, Cell.span),

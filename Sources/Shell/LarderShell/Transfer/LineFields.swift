@@ -163,6 +163,14 @@ struct LineFields {
     return owners
   }
 
+  /// Rules as an export writes them.
+  static func json(of rules: some Encodable) throws -> JSON {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // A foreign store can have any text as a zone, and the export may go to a terminal.
+    return .verbatim(String(decoding: JSON.printable(try encoder.encode(rules)), as: UTF8.self))
+  }
+
   func rules<Value: Decodable>(_ name: String) throws(ParseError) -> Value? {
     guard let range = values[name].map(json.range) else { return nil }
     do { return try Self.decoder.decode(Value.self, from: Data(text[range])) } catch {
