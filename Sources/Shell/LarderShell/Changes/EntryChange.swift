@@ -1,5 +1,4 @@
 import Larder
-import LarderSystem
 import ShellLanguage
 
 /// A command that changes the entries of a selection: its preview, confirmation, batches and answer.

@@ -1,5 +1,4 @@
 import Larder
-import LarderSystem
 import ShellLanguage
 
 extension Command {

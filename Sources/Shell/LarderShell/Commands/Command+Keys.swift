@@ -51,11 +51,7 @@ extension Command {
   static let exists = CommandSpec(
     "exists", .looking, .reads, "Checks whether keys exist; exit code 1 if one does not.",
     namespaces: .one, parameters: [.any("KEY", .key)],
-    options: [
-      .flag(
-        "--stdin", "read keys from standard input, one on each line, escaped as in plain output"),
-      .flag("-0", "with --stdin: keys end with NUL and are raw bytes"),
-    ],
+    options: Selection.options.filter { ["--stdin", "-0"].contains($0.name) },
     rules: [.exactlyOne(["KEY", "--stdin"]), .needs("-0", "--stdin")],
     plain: ["": "exists", "--stdin": "key exists"],
     examples: [

@@ -90,7 +90,9 @@ extension Command {
       let gone = try evicted().entries
       session.undo.hasChanged = gone > 0
       let full = ShellError(error)
-      throw gone == 0 ? full : full.adding("evicted \(Wording.entries(gone))")
+      guard gone > 0 else { throw full }
+      throw ShellError(
+        full.code, "\(full.message); evicted \(Wording.entries(gone))", hint: full.hint)
     }
     session.undo.hasChanged = true
     guard isDone else {

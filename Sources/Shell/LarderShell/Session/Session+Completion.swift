@@ -1,5 +1,4 @@
 import Larder
-import LarderSystem
 package import ShellLanguage
 
 extension Session {

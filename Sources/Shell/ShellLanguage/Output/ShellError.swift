@@ -29,7 +29,7 @@ package struct ShellError: Error, Sendable, Hashable {
   }
 
   package let code: Code
-  package private(set) var message: SafeText
+  package let message: SafeText
   package internal(set) var hint: SafeText?
   /// The hint for a command from the arguments of the program; nil if `hint` also fits such a command. The system's shell has
   /// removed the quotes of the arguments, so a hint about quotes would not help.
@@ -55,12 +55,6 @@ package struct ShellError: Error, Sendable, Hashable {
   package func pointing(at range: Range<Int>?) -> ShellError {
     var error = self
     error.range = range
-    return error
-  }
-
-  package func adding(_ further: SafeText) -> ShellError {
-    var error = self
-    error.message = "\(message); \(further)"
     return error
   }
 
