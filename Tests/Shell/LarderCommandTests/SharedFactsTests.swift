@@ -38,10 +38,10 @@ import class LarderSharedTesting.TierLink
     let application = try Store(at: home.store, options: options)
     try application.namespace(Store.tierState).set([1], for: "progress")
     try application.close()
-    try home.withStore { store in
-      #expect(try facts(store).isEmpty)
-      #expect(try LarderShell.Host.sharedFacts(in: store.namespace("prices")) == nil)
-    }
+    let store = try Store(at: home.store)
+    #expect(try facts(store).isEmpty)
+    #expect(try LarderShell.Host.sharedFacts(in: store.namespace("prices")) == nil)
+    try store.close()
   }
 
   @Test func `stats and info show the state, the position and what waits`() async throws {
