@@ -56,6 +56,12 @@ struct Cipher: ValueTransform {
     try shell("stats")
   }
 
+  @Test func `verify tells of a repair also if it cannot decode every value`() throws {
+    let shell = try shell(.table)
+    #expect(try shell.error("verify --repair --deep").code == .unreadable)
+    #expect(String(decoding: shell.printed, as: UTF8.self).contains("sound"))
+  }
+
   @Test func `undo counts an entry whose encrypted value it would have to write again`() throws {
     let path = TemporaryDirectory.unusedPath
     let options = with(Store.Options()) { $0.transforms = [Cipher()] }

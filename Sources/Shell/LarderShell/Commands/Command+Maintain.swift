@@ -88,17 +88,22 @@ extension Command {
       staying = left.count
     }
     var notes: [SafeText] = []
+    var failure: (any Error)?
     if call.has("--deep") {
       do {
         try Inconsistency.findUndecodable(in: session) { faults += $0 }
       } catch let error as LarderError where error.code == .damaged && !found.isSound {
         notes.append("not every value was decoded: \(error.message)")
+      } catch let error where staying != nil {
+        // The answer must tell of the repair.
+        failure = error
       }
     }
     let report = FaultReport(found: found, faults: faults, staying: staying)
     try session.output.write(session.output.presentation.bytes(of: report.reply))
     if let remedy = report.remedy { notes.append(remedy) }
     for note in notes { try session.host.notify("note: \(note)") }
+    if let failure { throw failure }
     let left = faults.count - found.faults.count + (staying ?? found.faults.count)
     return left == 0 ? .done : .exitCode(1)
   }
