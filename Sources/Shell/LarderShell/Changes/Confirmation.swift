@@ -1,4 +1,3 @@
-import Larder
 import ShellLanguage
 
 enum BulkOptions {

@@ -1,4 +1,3 @@
-import Larder
 import ShellLanguage
 
 extension Command {
