@@ -1,4 +1,5 @@
 import Foundation
+import LarderSystem
 import TestSupport
 import Testing
 
@@ -102,6 +103,18 @@ import Testing
     #expect(try !store.publishesChanges)
     #expect(feed.ring.watchedUntil == 0)
     _ = store.changes()
+    #expect(try !store.publishesChanges)
+  }
+
+  @Test(.timeLimit(.minutes(20)))
+  func `the end of one loop ends the other loops of the same watch`() async throws {
+    let changes = store.changes()
+    let other = Task { for await _ in changes {} }
+    try await waitUntil { !store.engine.changes.sleepers.isEmpty }
+    let first = Task { for await _ in changes {} }
+    first.cancel()
+    await first.value
+    await other.value
     #expect(try !store.publishesChanges)
   }
 

@@ -192,6 +192,21 @@ import Testing
     #expect(throws: LarderError.self) { try store.health() }
   }
 
+  @Test func `a new subscriber gets no health from before its subscription`() async throws {
+    let (place, away) = (directory.path + "/s", directory.path + "/away")
+    let store = try Store(at: place)
+    do {
+      var changes = store.changes().makeAsyncIterator()
+      try files.moveItem(atPath: place, toPath: away)
+      #expect(await changes.nextHealth() == .missing)
+    }
+    try files.moveItem(atPath: away, toPath: place)
+    let changes = store.changes()
+    #expect(store.engine.changes.sight.health == .healthy)
+    withExtendedLifetime(changes) {}
+    try store.verifyAndClose()
+  }
+
   @Test(arguments: [
     "lock.open", "lock.write", "lock.queue", "lock.maps", "lock.slots", "recovery",
   ])

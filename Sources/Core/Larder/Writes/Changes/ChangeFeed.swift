@@ -37,6 +37,14 @@ final class ChangeFeed: Sendable {
     var stuck: UInt64 = 0
   }
 
+  /// What a subscription looks at. If nothing here changes, the subscription has nothing to report.
+  struct Sight: Equatable {
+    var position: ChangeRing.Position
+    var leaseExpirations: Int
+    var health: StoreHealth
+    var isClosed: Bool
+  }
+
   init(
     ring: ChangeRing, machine: @escaping @Sendable () -> Int64,
     health: @escaping @Sendable () -> StoreHealth
@@ -76,8 +84,7 @@ final class ChangeFeed: Sendable {
     }
     // If the disk has no room for a larger ring, the ring stays, and a slow subscription misses changes sooner.
     let wanted = ring.wantedSlots
-    if wanted > ring.slots, wanted != refusedSlots.load(ordering: .relaxed),
-      !ring.grow(to: wanted)
+    if wanted > ring.slots, wanted != refusedSlots.load(ordering: .relaxed), !ring.grow(to: wanted)
     {
       refusedSlots.store(wanted, ordering: .relaxed)
     }
@@ -118,14 +125,18 @@ final class ChangeFeed: Sendable {
     }
   }
 
+  /// Ends a subscription, and wakes its loops.
   func leave() {
     state.withLock { state in
       state.subscriptions -= 1
       if state.subscriptions == 0 { endLease(&state) }
     }
+    sleepers.resume()
   }
 
   private func endLease(_ state: inout State) {
+    // Without subscriptions nobody checks the files. So the next subscription must not get the health of an earlier time.
+    (state.health, state.healthCheckedAt) = (.healthy, 0)
     state.task?.cancel()
     state.task = nil
     state.lease?.end(on: ring, at: now)
@@ -140,27 +151,30 @@ final class ChangeFeed: Sendable {
     sleepers.resume()
   }
 
-  /// Checks the store's files if the last check was at least a second ago. Returns whether the health has changed.
-  func checkHealth() -> Bool {
+  /// Checks the store's files if the last check was at least a second ago.
+  private func checkHealth() {
     let now = now
     let isDue = state.withLock { state in
       guard now >= state.healthCheckedAt &+ 1000 else { return false }
       state.healthCheckedAt = now
       return true
     }
-    guard isDue else { return false }
+    guard isDue else { return }
     let found = health()
-    return state.withLock { state in
-      defer { state.health = found }
-      return state.health != found
+    state.withLock { $0.health = found }
+  }
+
+  var sight: Sight {
+    state.withLock { state in
+      Sight(
+        position: ring.position, leaseExpirations: state.leaseExpirations, health: state.health,
+        isClosed: state.isClosed)
     }
   }
 
-  /// Sleeps until the ring's position is not `position`, the health is not `health`, or the store is closed. May return early.
-  func sleep(at position: ChangeRing.Position, health: StoreHealth) async {
-    await sleepers.wait(unless: {
-      ring.position != position || state.withLock { $0.isClosed || $0.health != health }
-    })
+  /// Sleeps until ``sight`` is not `known`, or until `isOver` returns true. May return early.
+  func sleep(at known: Sight, unless isOver: () -> Bool) async {
+    await sleepers.wait(unless: { sight != known || isOver() })
   }
 
   /// The shortest and longest time between two polls, so that changes of other processes arrive within 50 ms.
@@ -170,29 +184,28 @@ final class ChangeFeed: Sendable {
   func polling() -> Task<Void, Never> {
     Task.detached(priority: .utility) { [weak self] in
       var interval = Self.longest
-      var position: ChangeRing.Position?
+      var known: Sight?
       while !Task.isCancelled {
-        guard let seen = self?.poll(after: position) else { return }
-        interval = seen == position ? min(interval * 2, Self.longest) : Self.shortest
-        position = seen
+        guard let seen = self?.poll(after: known) else { return }
+        interval = seen == known ? min(interval * 2, Self.longest) : Self.shortest
+        known = seen
         // The sleep throws only if the task is cancelled, and a cancelled task leaves the loop.
         try? await Task.sleep(for: interval)
       }
     }
   }
 
-  /// Renews a due lease. Wakes the subscriptions if ring, lease or health has changed. Nil if there is no subscription.
-  func poll(after position: ChangeRing.Position?) -> ChangeRing.Position? {
-    let (isWatched, hasExpired) = state.withLock { state in
-      let leaseExpirations = state.leaseExpirations
+  /// Renews a due lease. Wakes the subscriptions if ``sight`` is not `known`. Nil if there is no subscription.
+  func poll(after known: Sight?) -> Sight? {
+    let isWatched = state.withLock { state in
       let isWatched = state.subscriptions > 0 && !state.isClosed
       if isWatched { hold(&state) }
-      return (isWatched, state.leaseExpirations != leaseExpirations)
+      return isWatched
     }
     guard isWatched else { return nil }
-    let seen = ring.position
-    let hasOtherHealth = checkHealth()
-    if seen != position || hasExpired || hasOtherHealth { sleepers.resume() }
+    checkHealth()
+    let seen = sight
+    if seen != known { sleepers.resume() }
     return seen
   }
 

@@ -43,42 +43,38 @@ final class Subscription: Sendable {
       switch look() {
       case .change(let change): return change
       case .over: break waiting
-      case .nothing(let position, let health):
-        await engine.changes.sleep(at: position, health: health)
+      case .nothing(let sight):
+        // Another loop over the same sequence may end the subscription at any time.
+        await engine.changes.sleep(at: sight, unless: { state.withLock { $0.isOver } })
       }
     }
     end()
     return nil
   }
 
-  func nextNow() -> Change? {
-    if case .change(let change) = look() { change } else { nil }
-  }
+  func nextNow() -> Change? { if case .change(let change) = look() { change } else { nil } }
 
   private enum Look {
     case change(Change)
-    case nothing(ChangeRing.Position, StoreHealth)
+    case nothing(ChangeFeed.Sight)
     case over
   }
 
   private func look() -> Look {
-    let (leaseExpirations, isClosed, health) = engine.changes.state.withLock {
-      ($0.leaseExpirations, $0.isClosed, $0.health)
-    }
+    let sight = engine.changes.sight
     return state.withLock { state in
       if state.isOver { return .over }
       if let failure = state.failure {
         state.isOver = true
         return .change(Change(.ended(failure)))
       }
-      if isClosed { return .over }
-      let ring = engine.changes.ring
-      let position = ring.position
-      if leaseExpirations != state.leaseExpirations || position.gaps != state.position.gaps
+      if sight.isClosed { return .over }
+      let (ring, position) = (engine.changes.ring, sight.position)
+      if sight.leaseExpirations != state.leaseExpirations || position.gaps != state.position.gaps
         || position.head < state.position.head
       {
         // The subscription continues here: after `missed` the subscriber reads the store again and sees all earlier changes.
-        state.leaseExpirations = leaseExpirations
+        state.leaseExpirations = sight.leaseExpirations
         state.position = position
         return .change(Change(.missed(nil)))
       }
@@ -92,11 +88,11 @@ final class Subscription: Sendable {
         state.position.head += 1
         if filter.map({ record.concerns($0) }) ?? true { return .change(record.change) }
       }
-      if health != state.health {
-        state.health = health
-        return .change(Change(.health(health)))
+      if sight.health != state.health {
+        state.health = sight.health
+        return .change(Change(.health(sight.health)))
       }
-      return .nothing(position, health)
+      return .nothing(sight)
     }
   }
 }
