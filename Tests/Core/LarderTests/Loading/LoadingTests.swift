@@ -1,7 +1,23 @@
+import LarderSystem
 import TestSupport
 import Testing
 
 @testable import Larder
+
+/// A codec that cannot decode a single byte, and calls a closure before it throws.
+private struct LongTextCodec: Codec {
+  let id = CodecID(rawValue: 204)
+  let beforeFailure: @Sendable () -> Void
+
+  func encode(_ value: String) -> [UInt8] { Array(value.utf8) }
+  func decode(_ bytes: Span<UInt8>) throws -> String {
+    if bytes.count == 1 {
+      beforeFailure()
+      throw Stop()
+    }
+    return String(decoding: bytes.copied, as: UTF8.self)
+  }
+}
 
 @Suite(.settling) struct LoadingTests: StoreSuite {
   let fixture = StoreFixture()
@@ -21,6 +37,20 @@ import Testing
     clock.advance(by: .seconds(90))
     let later = try await origin.ask(boards)
     #expect(later.value == "load 2" && later.source == .loaded && origin.loads == 2)
+  }
+
+  @Test func `a value whose commit ends during a read is found`() async throws {
+    try await store.namespace("boards").set([0xFF], for: "thun")
+    let (writer, isReading) = (await LockHolder(store), Shared(false))
+    let boards = store.cache(
+      LongTextCodec { [store] in
+        guard isReading.value else { return }
+        writer.letGo()
+        while !store.engine.loads.writes.isEmpty { backOff(microseconds: 100) }
+      }, in: "boards")
+    #expect(try await !origin.ask(boards, LoadOptions()).isCommitted)
+    isReading.withLock { $0 = true }
+    #expect(try boards.value(for: "thun") == "load 1")
   }
 
   @Test func `ten thousand tasks that ask for a hundred keys make a hundred loads`() async throws {

@@ -52,12 +52,17 @@ extension Cache {
   func read(_ key: Span<UInt8>, isStrict: Bool = false) throws(LarderError) -> Value? {
     do {
       let transaction = try namespace.engine.reader.beginLookup(key, of: namespace.handle)
-      return try read(key, in: transaction) {
+      let value = try read(key, in: transaction) {
         try isStrict ? decodeStrictly($0) : decodeCounting($0)
+      }
+      if value != nil || !namespace.engine.loads.writes.hasCommitted(after: transaction.id) {
+        return value
       }
     } catch {
       throw namespace.engine.larderError(error)
     }
+    // A loaded value that waited when the snapshot began is now committed, so only a later snapshot has the value.
+    return try read(key, isStrict: isStrict)
   }
 
   /// Reads a stored value, or a loaded value that is not committed yet.

@@ -104,7 +104,7 @@ struct CacheLoad<Value: Sendable>: Sendable {
       lease?.end()
       return
     }
-    if let lease { write.whenFinished { _ in lease.end() } }
+    if let lease { write.whenFinished { lease.end() } }
     // Ignores the error, which `complete` and the callers that wait for the commit get from the write.
     if !write.isWithinBounds { try? await write.value() }
   }

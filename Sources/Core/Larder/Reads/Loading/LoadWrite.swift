@@ -10,13 +10,13 @@ final class LoadWrite: QueuedWrite {
 
   private struct State {
     var body: Body?
+    /// Called after the commit; nil if the last run of the write stored nothing.
     var completion: (@Sendable () -> Void)?
-    /// Whether the last run of the write changed the store.
-    var isStored = false
-    var outcome: Result<Void, any Error>?
+    /// Whether the value was stored.
+    var outcome: Result<Bool, any Error>?
     /// Keeps the value in the memory tier after the commit.
     var keeping: Task<Void, Never>?
-    var waiting: [@Sendable (Result<Void, any Error>) -> Void] = []
+    var waiting: [@Sendable () -> Void] = []
   }
 
   let base: BaseVersion
@@ -32,7 +32,7 @@ final class LoadWrite: QueuedWrite {
   /// The number of the transaction in which the write last ran; 0 before the first run.
   private let transaction = Atomic<UInt64>(0)
   private let state: Mutex<State>
-  private let waiters = Waiters<Result<Void, any Error>>()
+  private let waiters = Waiters<Result<Bool, any Error>>()
 
   init(
     base: BaseVersion, size: Int, end: Timestamp?, links: [UInt64], engine: StoreEngine,
@@ -49,15 +49,13 @@ final class LoadWrite: QueuedWrite {
   var isCancelled: Bool { false }
   var mode: CommitMode { .standard }
 
-  var isCommitted: Bool {
-    state.withLock { if case .success = $0.outcome { $0.isStored } else { false } }
-  }
+  var isCommitted: Bool { (try? state.withLock { $0.outcome }?.get()) ?? false }
 
   func run(in batch: inout WriteBatch) throws {
     // If this transaction fails, the write runs again and replaces the number.
     transaction.store(batch.snapshot + 1, ordering: .relaxed)
     let completion = try state.withLock { $0.body }?(&batch)
-    state.withLock { ($0.completion, $0.isStored) = (completion, completion != nil) }
+    state.withLock { $0.completion = completion }
   }
 
   /// Whether a reader at `now` may get the value, although the reader's lookup in `snapshot` did not find the value.
@@ -70,6 +68,7 @@ final class LoadWrite: QueuedWrite {
   }
 
   func finish(_ error: (any Error)?) {
+    let isStored = error == nil && state.withLock { $0.completion != nil }
     // Uses a task, because the thread that commits must run no code of the user: no cost function, no deinitializer.
     let keeping = Task {
       let done = state.withLock { state in
@@ -78,30 +77,31 @@ final class LoadWrite: QueuedWrite {
       }
       withExtendedLifetime(done) { if error == nil { done.completion?() } }
     }
-    engine.loads.writes.remove(self)
-    let outcome = error.map { Result.failure($0) } ?? .success(())
+    let commit = isStored ? transaction.load(ordering: .relaxed) : 0
+    engine.loads.writes.remove(self, storedIn: commit)
+    let outcome = error.map { Result.failure($0) } ?? .success(isStored)
     let waiting = state.withLock { state in
       (state.outcome, state.keeping) = (outcome, keeping)
       defer { state.waiting = [] }
       return state.waiting
     }
-    for body in waiting { body(outcome) }
+    for body in waiting { body() }
     waiters.resume(with: outcome)
   }
 
-  /// Calls `body` with the outcome, immediately if the write is already finished.
-  func whenFinished(_ body: @escaping @Sendable (Result<Void, any Error>) -> Void) {
-    let outcome = state.withLock { state in
+  /// Calls `body` after the outcome, immediately if the write is already finished.
+  func whenFinished(_ body: @escaping @Sendable () -> Void) {
+    let isFinished = state.withLock { state in
       if state.outcome == nil { state.waiting.append(body) }
-      return state.outcome
+      return state.outcome != nil
     }
-    if let outcome { body(outcome) }
+    if isFinished { body() }
   }
 
   func value() async throws {
     let outcome = await waiters.wait(unless: { state.withLock { $0.outcome } })
     await state.withLock { $0.keeping }?.value
-    try (outcome ?? .failure(CancellationError())).get()
+    _ = try (outcome ?? .failure(CancellationError())).get()
   }
 }
 
@@ -116,9 +116,14 @@ final class LoadWrites: Sendable {
   }
   private let state = Mutex(State())
   private let count = Atomic<Int>(0)
+  /// The number of the newest commit that stored a loaded value; 0 before the first such commit.
+  private let newest = Atomic<UInt64>(0)
 
   /// Whether the queue is empty. Takes no lock, because every read that finds no value uses this property.
   var isEmpty: Bool { count.load(ordering: .acquiring) == 0 }
+
+  /// Whether a loaded value was committed after the snapshot with this number. Such a value may be in no queue any more.
+  func hasCommitted(after snapshot: UInt64) -> Bool { newest.load(ordering: .acquiring) > snapshot }
 
   func add(_ write: LoadWrite) {
     count.add(1, ordering: .acquiringAndReleasing)
@@ -131,11 +136,14 @@ final class LoadWrites: Sendable {
     }
   }
 
-  func remove(_ write: LoadWrite) {
+  /// - Parameter commit: the number of the commit that stored the value; 0 if the value was not stored.
+  func remove(_ write: LoadWrite, storedIn commit: UInt64) {
     state.withLock { state in
       guard state.writes.removeValue(forKey: ObjectIdentifier(write)) != nil else { return }
       state.bytes -= write.size
     }
+    // A reader that finds no waiting write must find the number of the commit.
+    newest.max(commit, ordering: .acquiringAndReleasing)
     count.subtract(1, ordering: .acquiringAndReleasing)
   }
 
@@ -144,7 +152,7 @@ final class LoadWrites: Sendable {
     let unfinished = DispatchGroup()
     for write in state.withLock({ Array($0.writes.values) }) {
       unfinished.enter()
-      write.whenFinished { _ in unfinished.leave() }
+      write.whenFinished { unfinished.leave() }
     }
     unfinished.wait()
   }
