@@ -38,6 +38,10 @@ struct GroupCommitTests: StoreSuite {
     holder.letGo()
     try await write.value
     #expect(try notes.text("k") == "v")
+    // A count waits for the commits of loaded values.
+    let cache = store.cache(TextCodec(), in: "notes")
+    #expect(try await cache.value(for: "loaded") { "l" } == "l")
+    #expect(try cache.count() == 2)
     try store.close()
   }
 

@@ -147,14 +147,14 @@ final class LoadWrites: Sendable {
     count.subtract(1, ordering: .acquiringAndReleasing)
   }
 
-  /// Blocks the thread until every value that was loaded before this call is committed or has failed.
-  func wait() {
-    let unfinished = DispatchGroup()
+  /// A group that is empty when every value that was loaded before this call is committed or has failed.
+  func unfinished() -> DispatchGroup {
+    let group = DispatchGroup()
     for write in state.withLock({ Array($0.writes.values) }) {
-      unfinished.enter()
-      write.whenFinished { unfinished.leave() }
+      group.enter()
+      write.whenFinished { group.leave() }
     }
-    unfinished.wait()
+    return group
   }
 }
 
@@ -162,7 +162,12 @@ extension StoreEngine {
   /// Waits for the commits of all loaded values, so that these commits precede the caller's own write or count. Does not wait
   /// inside a write, because the commits follow that write. Does not wait in a forked child, which has no thread for commits.
   func awaitLoadWrites() {
-    if !environment.isForked, !environment.isWriting, !loads.writes.isEmpty { loads.writes.wait() }
+    if environment.isForked || environment.isWriting || loads.writes.isEmpty { return }
+    let unfinished = loads.writes.unfinished()
+    // If the writer thread does not run, this thread commits the values, as in a write of a caller that blocks.
+    while unfinished.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+      writes.queue.drain(self)
+    }
   }
 
   /// Queues writes of loaded values and returns immediately. The writes share a commit within the limits of a group commit.
