@@ -197,6 +197,15 @@ import Testing
     #expect(try boards.contains("thun"))
   }
 
+  @Test func `a caller that gets a waiting value without a load may wait, too`() async throws {
+    let writer = await LockHolder(store)
+    #expect(try await !origin.ask(boards, LoadOptions()).isCommitted)
+    let waiting = origin.startAsking(boards, with(.committed) { $0.policy = .cacheOnly })
+    for _ in 0..<1000 { await Task.yield() }
+    writer.letGo()
+    #expect(try await waiting.value.isCommitted)
+  }
+
   @Test(arguments: ["remove", "set", "batch", "clear"])
   func `a write that begins after the load has returned wins`(how: String) async throws {
     let writer = await LockHolder(store)

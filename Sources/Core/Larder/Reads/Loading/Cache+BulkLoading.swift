@@ -49,7 +49,7 @@ extension Cache {
       let loading = CacheLoad(cache: self, key: name.copied, options: options, source: .bulk(bulk))
       let request = Result { () -> CacheLoad<Value>.Request in
         switch try stored(name, options) {
-        case .known(let result): .known(result)
+        case .known(let result): .known(LoadedValue(result: result))
         case .needsLoad(let lookup): try loading.begin(after: lookup)
         }
       }

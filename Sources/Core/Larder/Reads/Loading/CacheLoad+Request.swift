@@ -4,7 +4,7 @@ extension CacheLoad {
   private struct SoftTimeout: Error {}
 
   enum Request {
-    case known(CacheResult<Value>?)
+    case known(LoadedValue<Value>)
     /// `after` is nil for a caller that wants its own load.
     case entered(Result<Place, any Error>, after: CacheLookup<Value>?)
   }
@@ -17,13 +17,13 @@ extension CacheLoad {
       let load: InFlight = engine.loads.running.load(named: name), let loaded = load.value,
       mayShare(load, after: lookup)
     {
-      return .known(loaded.current)
+      return .known(loaded)
     }
     switch decision {
-    case .use: return .known(cache.result(lookup))
+    case .use: return .known(LoadedValue(result: cache.result(lookup)))
     case .useAndRefresh:
       refresh(after: lookup)
-      return .known(cache.result(lookup))
+      return .known(LoadedValue(result: cache.result(lookup)))
     case .fail: throw cache.notStored(key)
     case .load: return .entered(Result { try enter(after: lookup) }, after: lookup)
     }
@@ -32,7 +32,7 @@ extension CacheLoad {
   /// The loaded value, or the stored value if the load fails; nil if the load finds no value.
   func result(of request: Request) async throws -> CacheResult<Value>? {
     switch request {
-    case .known(let result): return result
+    case .known(let loaded): return try await committed(loaded)
     case .entered(let place, let lookup):
       // After the soft timeout the caller gets the stored value, and the load continues.
       let isSoft =
@@ -70,16 +70,21 @@ extension CacheLoad {
         served.error = error
         return served
       }
-      if options.waitsForCommit, let write = loaded.write {
-        do { try await write.value() } catch {
-          try Task.checkCancellation()
-          guard var result = loaded.result else { throw error }
-          result.error = error
-          return result
-        }
-      }
-      return loaded.current
+      return try await committed(loaded)
     }
+  }
+
+  /// The result for the caller, after the commit of the value if the caller wants to wait for the commit.
+  private func committed(_ loaded: LoadedValue<Value>) async throws -> CacheResult<Value>? {
+    if options.waitsForCommit, let write = loaded.write {
+      do { try await write.value() } catch {
+        try Task.checkCancellation()
+        guard var result = loaded.result else { throw error }
+        result.error = error
+        return result
+      }
+    }
+    return loaded.current
   }
 
   /// Whether the stored value may replace a load that fails at `now`.
