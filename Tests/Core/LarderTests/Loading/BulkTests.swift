@@ -154,6 +154,17 @@ import Testing
     #expect(try boards.count() == 0)
   }
 
+  @Test func `a load that all leave calls each closure for this case`() {
+    let load = InFlightLoad<Int>(isDetached: false)
+    let calls = Tally()
+    #expect(load.join())
+    for _ in 0..<2 { load.whenAbandoned { calls.add() } }
+    load.leave {}
+    #expect(calls.value == 2)
+    load.whenAbandoned { calls.add() }
+    #expect(calls.value == 3 && !load.join())
+  }
+
   @Test func `a call that would wait for itself throws`() async throws {
     let found = try await boards.results(for: ["a", "b"], options: .committed) { missing in
       let other = try await boards.value(for: "c") { "of c" }

@@ -14,7 +14,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   private struct State {
     var callers = 0
     var outcome: Result<Outcome, any Error>?
-    var cancel: (@Sendable () -> Void)?
+    var cancels: [@Sendable () -> Void] = []
     var isDetached: Bool
     var isAbandoned = false
     var began: RemovalTable.Mark?
@@ -51,10 +51,11 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     whenAbandoned { task.cancel() }
   }
 
-  /// Calls `cancel` when every caller has left, or immediately if all callers have left already. Replaces an earlier closure.
+  /// Calls `cancel` when every caller has left, or immediately if all callers have left already. Keeps earlier closures, because
+  /// the task of the load may call this function before ``start(priority:_:)`` does.
   func whenAbandoned(_ cancel: @escaping @Sendable () -> Void) {
     let isAbandoned = state.withLock { state in
-      if state.outcome == nil, !state.isAbandoned { state.cancel = cancel }
+      if state.outcome == nil, !state.isAbandoned { state.cancels.append(cancel) }
       return state.isAbandoned
     }
     if isAbandoned { cancel() }
@@ -63,7 +64,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
   func complete(_ outcome: Result<Outcome, any Error>) {
     state.withLock { state in
       state.outcome = outcome
-      state.cancel = nil
+      state.cancels = []
     }
     waiters.resume(with: outcome)
   }
@@ -96,7 +97,7 @@ package final class InFlightLoad<Outcome: Sendable>: AnyInFlightLoad {
     }
     if isLast {
       abandon()
-      state.withLock { $0.cancel }?()
+      for cancel in state.withLock({ $0.cancels }) { cancel() }
     }
   }
 }
