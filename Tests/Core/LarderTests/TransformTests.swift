@@ -144,6 +144,8 @@ import Testing
         return true
       }
       #expect(keys == 1)
+      #expect(try required.remove(prefix: "o").entries == 1)
+      #expect(try required.entry(for: "other") == nil && required.count() == 1)
       try required.set("now", for: "other")
       #expect(try required.text("other") == "now")
       try store.verifyAndClose()

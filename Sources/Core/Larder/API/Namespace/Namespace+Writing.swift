@@ -138,9 +138,12 @@ extension Store.Namespace {
     repeat {
       var keys: [Key] = []
       position = try inSnapshot(behind: position, ifAbsent: nil) { id, transaction in
-        try engine.reader.scan(id, prefix: prefix, behind: position, in: transaction) {
-          _, key, _ in
-          keys.append(Key(key))
+        // Unlike `visitEntries`, also finds an entry that lacks a required transform, because such an entry must leave, too.
+        try engine.reader.scanRecords(
+          id, prefix: prefix, behind: position, verifiesPlain: false, in: transaction
+        ) { found in
+          let entry = StoredEntry(entryKey: found.entryKey.copied, record: found.record)
+          if let key = entry?.key, key.starts(with: prefix) { keys.append(Key(key)) }
           return true
         }
       }
