@@ -18,9 +18,10 @@ extension Cache {
   }
 
   func settingIfAbsent(
-    _ bytes: [UInt8], for key: some StoreKey, _ expires: Expiration?
-  ) -> SharedWrite<Bool> {
-    let key = key.copied
+    _ value: Value, for key: some StoreKey, _ expires: Expiration?
+  ) throws(LarderError) -> SharedWrite<Bool> {
+    let (bytes, key) = (try encode(value), key.copied)
+    try namespace.store.checkWritable()
     return SharedWrite(size: bytes.count) { batch in
       let present = try batch.value(for: key, in: namespace)
       if let present, decoded(present.span) != nil { return false }
@@ -32,7 +33,8 @@ extension Cache {
   func updating(
     _ key: some StoreKey, _ expires: Expiration?,
     _ change: @escaping @Sendable (Value?) throws -> Value?
-  ) -> SharedWrite<Value?> {
+  ) throws(LarderError) -> SharedWrite<Value?> {
+    try namespace.store.checkWritable()
     let key = key.copied
     // `change` may read many keys, so the write buffer must be committed first.
     return SharedWrite(mode: .readingMany) { batch in
@@ -59,7 +61,8 @@ extension Cache {
 extension Cache where Value: FixedWidthInteger {
   func incrementing(
     _ key: some StoreKey, by amount: Value, _ expires: Expiration?
-  ) -> SharedWrite<Value> {
+  ) throws(LarderError) -> SharedWrite<Value> {
+    try namespace.store.checkWritable()
     let key = Key(key)
     return SharedWrite { batch in
       let present = try batch.value(for: key, in: self)

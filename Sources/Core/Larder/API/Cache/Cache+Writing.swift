@@ -24,9 +24,7 @@ extension Cache {
   public func setIfAbsent(
     _ value: Value, for key: some StoreKey, expires: Expiration? = nil
   ) throws(LarderError) -> Bool {
-    let bytes = try encode(value)
-    try namespace.store.checkWritable()
-    return try namespace.write(settingIfAbsent(bytes, for: key, expires))
+    try namespace.write(settingIfAbsent(value, for: key, expires))
   }
 
   /// Passes the fresh value under `key`, or nil, to `change`. Stores and returns the result. A nil result removes the entry. No
@@ -36,8 +34,7 @@ extension Cache {
     _ key: some StoreKey, expires: Expiration? = nil,
     _ change: @escaping @Sendable (Value?) throws -> Value?
   ) throws -> Value? {
-    try namespace.store.checkWritable()
-    return try namespace.engine.commit(updating(key, expires, change))
+    try namespace.engine.commit(updating(key, expires, change))
   }
 
   /// Removes the entry under `key`. Returns false if the entry was absent or had expired.
@@ -93,8 +90,7 @@ extension Cache where Value: FixedWidthInteger {
   public func increment(
     _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil
   ) throws(LarderError) -> Value {
-    try namespace.store.checkWritable()
-    return try forget(key, after: namespace.write(incrementing(key, by: amount, expires)))
+    try forget(key, after: namespace.write(incrementing(key, by: amount, expires)))
   }
 
   /// Adds `amount` to the fresh number under `key`, or to 0, and returns the sum; see the blocking form.
@@ -102,9 +98,7 @@ extension Cache where Value: FixedWidthInteger {
   public func increment(
     _ key: some StoreKey, by amount: Value = 1, expires: Expiration? = nil
   ) async throws -> Value {
-    try namespace.store.checkWritable()
-    let write = incrementing(key, by: amount, expires)
-    return try await forget(key, after: namespace.engine.commit(write))
+    try await forget(key, after: namespace.engine.commit(incrementing(key, by: amount, expires)))
   }
 }
 
@@ -132,9 +126,7 @@ extension Cache {
   public func setIfAbsent(_ value: Value, for key: some StoreKey, expires: Expiration? = nil)
     async throws -> Bool
   {
-    let bytes = try encode(value)
-    try namespace.store.checkWritable()
-    return try await namespace.engine.commit(settingIfAbsent(bytes, for: key, expires))
+    try await namespace.engine.commit(settingIfAbsent(value, for: key, expires))
   }
 
   /// Passes the fresh value under `key`, or nil, to `change`. Stores and returns the result; see the blocking form.
@@ -143,8 +135,7 @@ extension Cache {
     _ key: some StoreKey, expires: Expiration? = nil,
     _ change: @escaping @Sendable (Value?) throws -> Value?
   ) async throws -> Value? {
-    try namespace.store.checkWritable()
-    return try await namespace.engine.commit(updating(key, expires, change))
+    try await namespace.engine.commit(updating(key, expires, change))
   }
 
   /// Removes the entry under `key`. Returns false if the entry was absent or had expired.

@@ -31,9 +31,7 @@ public struct Cache<Value: Sendable>: Sendable {
   var codecID: CodecID { codec.id }
 
   package func encode(_ value: Value) throws(LarderError) -> [UInt8] {
-    do {
-      return try codec.encode(value)
-    } catch {
+    do { return try codec.encode(value) } catch {
       throw LarderError(
         .unencodable, "a \(Value.self) for namespace \(name) cannot be encoded: \(error)",
         hint: "store a value that its codec can express")
@@ -52,9 +50,7 @@ public struct Cache<Value: Sendable>: Sendable {
   }
 
   func decodeStrictly(_ bytes: Span<UInt8>) throws(LarderError) -> Value {
-    do {
-      return try codec.decode(bytes)
-    } catch {
+    do { return try codec.decode(bytes) } catch {
       namespace.handle.count(.undecodable)
       throw LarderError(
         .undecodable, "a value in namespace \(name) is not a \(Value.self): \(error)",

@@ -119,21 +119,17 @@ extension Store.Namespace {
   public func keys(tags: [String]) throws(LarderError) -> [Key] {
     let tags = try EntryAttributes.validated(all: tags)
     return try inSnapshot(ifAbsent: []) { id, transaction in
-      let prefix = tags[0] + [0] + id.prefix
-      var keys: [Key] = []
-      var cursor = try transaction.cursor(in: engine.indexes.tags)
-      var record = try cursor.seek(prefix.span)
-      while let found = record, found.key.starts(with: prefix.span) {
-        if let entryKey = IndexKey.tagged(found.key.copied),
-          let entry = try transaction.entry(at: entryKey), let key = entry.key,
+      var entryKeys: [[UInt8]] = []
+      try transaction.forEach(in: engine.indexes.tags, from: tags[0] + [0] + id.prefix) { key, _ in
+        if let entryKey = IndexKey.tagged(key.copied) { entryKeys.append(entryKey) }
+      }
+      return try entryKeys.compactMap { entryKey in
+        guard let entry = try transaction.entry(at: entryKey), let key = entry.key,
           tags.allSatisfy(entry.fields.tags.contains),
           try engine.reader.lookUp(key.span, of: handle, in: transaction).outcome == .fresh
-        {
-          keys.append(Key(key))
-        }
-        record = try cursor.next()
+        else { return nil }
+        return Key(key)
       }
-      return keys
     }
   }
 

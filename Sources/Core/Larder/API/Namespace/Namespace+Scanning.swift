@@ -8,8 +8,7 @@ extension Store.Namespace {
   /// snapshots. The bytes are valid only in `visit`. Keep `visit` short, because a snapshot prevents the reuse of freed pages.
   public func scan(
     prefix: some StoreKey = [UInt8](), after cursor: PageCursor? = nil,
-    includingExpired: Bool = false,
-    _ visit: (Store.Entry, Span<UInt8>) throws -> Bool
+    includingExpired: Bool = false, _ visit: (Store.Entry, Span<UInt8>) throws -> Bool
   ) throws {
     try scanEntries(
       prefix: prefix.copied, after: cursor, includingExpired: includingExpired, readsValues: true,
@@ -75,22 +74,30 @@ extension Store.Namespace {
     }
   }
 
-  /// Visits entries with their payloads, in one snapshot after another. Makes a `Store.Entry` only if the key passes `hasKey`.
+  /// Visits entries with their payloads, in one snapshot after another. Skips entries with an invalidated tag. Calls `damaged`
+  /// for each damaged entry, and skips the entry. Makes a `Store.Entry` only if the key passes `hasKey`.
   func visitEntries(
     prefix: [UInt8], after cursor: PageCursor?, includingExpired: Bool,
     damaged: () -> Void = {}, where hasKey: ([UInt8]) throws -> Bool = { _ in true },
     _ visit: (StoredEntry, Store.Entry, Span<UInt8>, borrowing ReadTransaction) throws -> Bool
   ) throws {
     try walk(after: cursor) { id, position, transaction, isWanted in
-      try engine.reader.scan(
-        id, prefix: prefix, behind: position, in: transaction, damaged: damaged
-      ) { found, key, payload in
-        guard try hasKey(key) else { return true }
-        let facts = engine.reader.facts(
-          of: found, key: Key(key), namespace: name,
-          owners: try engine.reader.owners(of: found, in: transaction))
+      let reader = engine.reader
+      return try reader.scanRecords(
+        id, prefix: prefix, behind: position, verifiesPlain: false, in: transaction
+      ) { found in
+        let record = found.record
+        guard
+          let (entry, key) = try reader.intactEntry(
+            found.entryKey, record, id, prefix, in: transaction, damaged: damaged),
+          try hasKey(key)
+        else { return true }
+        let facts = reader.facts(
+          of: entry, key: Key(key), namespace: name,
+          owners: try reader.owners(of: entry, in: transaction))
         if facts.state == .expired, !includingExpired { return true }
-        isWanted = try visit(found, facts, payload, transaction)
+        let payload = record.extracting(entry.header.payloadStart..<record.count)
+        isWanted = try visit(entry, facts, payload, transaction)
         return isWanted
       }
     }

@@ -45,8 +45,7 @@ extension Store.Namespace {
     let (name, key, handle) = (try writableName, key.copied, handle)
     return SharedWrite { batch in
       try batch.remove(key.span, in: name)
-    } append: {
-      engine throws(LarderError) in
+    } append: { engine throws(LarderError) in
       try engine.appendRemoval(of: key.span, in: handle)
     }
   }
@@ -103,9 +102,7 @@ extension Store.Namespace {
 
   func rescheduling(_ key: some StoreKey, _ expires: Expiration?) throws -> SharedWrite<Bool> {
     let (name, key) = (try writableName, key.copied)
-    return SharedWrite { batch in
-      try batch.reschedule(key.span, in: name, expires: expires)
-    }
+    return SharedWrite { batch in try batch.reschedule(key.span, in: name, expires: expires) }
   }
 
   func pinning(_ key: some StoreKey, _ isPinned: Bool) throws -> SharedWrite<Bool> {

@@ -83,9 +83,7 @@ extension Store.Namespace {
     for key: some StoreKey, _ body: (Span<UInt8>) throws -> Result
   ) throws -> Result? {
     var result: Result?
-    try key.withKeyBytes { key in
-      try lend(key) { bytes in result = try body(bytes) }
-    }
+    try key.withKeyBytes { key in try lend(key) { bytes in result = try body(bytes) } }
     return result
   }
 

@@ -99,9 +99,6 @@ final class NamespaceHandle: Sendable {
   @inline(__always)
   private func list() { if !isListed.load(ordering: .relaxed) { counted.add(self) } }
 
-  /// Whether a memory tier counts its hits for this handle. If so, this handle stays in the list of ``CountedHandles``.
-  var hasMemory: Bool { memory.withLock { !$0.isEmpty } }
-
   func unmerged() -> ReadCounters {
     let total = total
     return merged.withLock { total - $0.counts }

@@ -48,9 +48,7 @@ extension Environment {
     options.durability = nil
     options.databases = []
     let environment: Environment
-    do throws(OpenError) {
-      environment = try open(at: path, options: options) { _ in }
-    } catch {
+    do throws(OpenError) { environment = try open(at: path, options: options) { _ in } } catch {
       throw LarderError(error)
     }
     _ = try StoreFormat(of: environment)

@@ -90,9 +90,7 @@ extension Store {
     to path: String, _ shouldContinue: (_ done: Int, _ all: Int) -> Bool = { _, _ in true }
   ) throws(LarderError) -> Compaction? {
     try engine.settle()
-    do throws(OpenError) {
-      try engine.environment.copyCompacted(to: path, shouldContinue)
-    } catch {
+    do throws(OpenError) { try engine.environment.copyCompacted(to: path, shouldContinue) } catch {
       if error.cause == .stopped { return nil }
       throw error.cause == .damagedPage ? engine.error(.damagedPage) : LarderError(error)
     }

@@ -36,9 +36,7 @@ final class BulkLoad<Value: Sendable>: Sendable {
       let turn = try load.takeTurn(running, waits: !isNested)
       guard turn.awaited != nil else { return take(load, running, turn, priority) }
       running.start(priority: priority) { [self] in
-        do {
-          take(load, running, try await load.awaitTurn(running, after: turn), priority)
-        } catch {
+        do { take(load, running, try await load.awaitTurn(running, after: turn), priority) } catch {
           complete(load, running, .failure(error))
         }
       }

@@ -84,8 +84,7 @@ extension Cache {
   package func stored(_ key: some StoreKey, _ options: LoadOptions) throws -> StoredResult<Value> {
     if options.policy == .reload { return .needsLoad(after: nil) }
     return try key.withKeyBytes { key in
-      if options.policy != .revalidate, options.refreshAhead == nil,
-        let item = memory?.current(key)
+      if options.policy != .revalidate, options.refreshAhead == nil, let item = memory?.current(key)
       {
         return .known(
           CacheResult(

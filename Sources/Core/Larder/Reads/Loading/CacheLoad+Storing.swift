@@ -89,7 +89,9 @@ extension CacheLoad {
     let write = LoadWrite(base: base, size: size, end: end, links: links, engine: engine) {
       [cache, key, moment = turn.moment] batch in
       let isNewest = try batch.isNewest(moment, key, in: cache.name, attributes)
-      let isSame = try isForced || batch.isSameNamespace(base, cache.name)
+      // A clear gives the namespace another id.
+      let isSame =
+        try isForced || base.id == .store || batch.session.namespace(cache.name)?.id == base.id
       if let copy = attributes.copy {
         // Without a known moment, a second load could not store its value either. A throw after a change would undo the commit.
         if !isNewest || !isSame, moment.isKnown, let error = copy.overtaken { throw error }
@@ -135,15 +137,5 @@ extension EntryAttributes {
       attributes.expires = .at(Timestamp(milliseconds: end))
     }
     return attributes
-  }
-}
-
-extension WriteBatch {
-  /// Whether the namespace of the load's lookup still exists and still has the same id, which a clear changes.
-  fileprivate mutating func isSameNamespace(
-    _ base: BaseVersion, _ namespace: String
-  ) throws(LarderError) -> Bool {
-    if base.id == .store { return true }
-    return try session.namespace(namespace)?.id == base.id
   }
 }

@@ -64,9 +64,7 @@ final class MemoryBudget: Sendable {
     }
   }
 
-  func release(_ cost: Int) {
-    if cost != 0 { state.withLock { $0.used -= cost } }
-  }
+  func release(_ cost: Int) { if cost != 0 { state.withLock { $0.used -= cost } } }
 }
 
 /// Counts the caches that use a memory. If no other cache can share the memory, the last owner removes the memory.

@@ -47,8 +47,7 @@ public struct MemoryUsage: Hashable, Sendable {
 
   /// The fraction of this capacity that `usage` needs: the larger of the fractions of cost and of number.
   func share(of usage: MemoryUsage) -> Double {
-    max(
-      Double(usage.cost) / Double(max(cost, 1)), Double(usage.entries) / Double(max(entries, 1)))
+    max(Double(usage.cost) / Double(max(cost, 1)), Double(usage.entries) / Double(max(entries, 1)))
   }
 
   /// A fraction of cost and number; `fraction` is clamped to 0...1.

@@ -87,9 +87,7 @@ final class MemoryRegistry: Sendable {
     Dictionary(budget.members.map { ($0.namespace, $0.statistics) }, uniquingKeysWith: +)
   }
 
-  func removeAll() {
-    for memory in budget.members { memory.removeAll() }
-  }
+  func removeAll() { for memory in budget.members { memory.removeAll() } }
 
   /// Drops the values of a cleared namespace, because they are outdated and only use memory.
   func removeAll(of namespace: String) {

@@ -46,9 +46,7 @@ public struct MemoryStatistics: Hashable, Sendable {
   }
 }
 
-enum MemoryCount: Int {
-  case hits, revalidatedHits, misses, evictions
-}
+enum MemoryCount: Int { case hits, revalidatedHits, misses, evictions }
 
 /// The sums of the counts of all memories of a namespace in this process, including released memories.
 struct MemoryTallies {

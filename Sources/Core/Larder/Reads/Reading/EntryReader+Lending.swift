@@ -6,9 +6,7 @@ extension EntryReader {
   func identify(
     _ handle: NamespaceHandle, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> NamespaceID {
-    do throws(LMDBError) {
-      return try handle.id(in: transaction, seal)
-    } catch {
+    do throws(LMDBError) { return try handle.id(in: transaction, seal) } catch {
       throw environment.larderError(error)
     }
   }
@@ -20,8 +18,7 @@ extension EntryReader {
   func lend(
     _ key: Span<UInt8>, of handle: NamespaceHandle, id: NamespaceID,
     in transaction: borrowing ReadTransaction, recordsAccess: Bool,
-    unless isKnown: (EntryHeader) -> Bool = { _ in false },
-    _ body: (Span<UInt8>) throws -> Void
+    unless isKnown: (EntryHeader) -> Bool = { _ in false }, _ body: (Span<UInt8>) throws -> Void
   ) throws {
     let keyHash = Checksum.keyHash(of: key, in: id)
     let words = access.words
@@ -109,8 +106,7 @@ extension EntryReader {
 
   /// Records a read of the application in the access table and, for an entry with a time to idle, in the pending accesses.
   func recordAccess(_ found: borrowing Lookup, key: Span<UInt8>, at now: Int64) {
-    access.touch(
-      found.keyHash, sequence: found.header.sequence, of: found.id, in: now / 60_000)
+    access.touch(found.keyHash, sequence: found.header.sequence, of: found.id, in: now / 60_000)
     if found.outcome != .stale, let idle = found.idle {
       leftovers.accesses.note(found.header, idle, key: key, id: found.id, at: now)
     }

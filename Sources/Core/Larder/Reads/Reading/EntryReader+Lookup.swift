@@ -88,8 +88,7 @@ extension EntryReader {
     guard state == .expired || isIntact(header, record: record, keyHash: keyHash) else {
       return Lookup(.damaged, id: id, keyHash: keyHash, header: header, record: record)
     }
-    return Lookup(
-      Lookup.Outcome(state), id: id, keyHash: keyHash, header: header, record: record)
+    return Lookup(Lookup.Outcome(state), id: id, keyHash: keyHash, header: header, record: record)
   }
 
   /// Finds the entry of a key at the present time, under the namespace id that the handle has in the snapshot.

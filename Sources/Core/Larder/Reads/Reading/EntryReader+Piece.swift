@@ -19,8 +19,7 @@ extension Store.Namespace {
   /// Suits slow readers of a large value, because no snapshot is open between two pieces. O(log n) and O(bytes of the piece).
   /// The first piece of a version in a process also reads the whole value, to verify its checksum; see ``VerifiedValues``.
   package func piece(
-    of key: some StoreKey, _ range: Range<Int>, as role: PieceRole,
-    if isSame: (Store.Entry) -> Bool
+    of key: some StoreKey, _ range: Range<Int>, as role: PieceRole, if isSame: (Store.Entry) -> Bool
   ) throws(LarderError) -> [UInt8]? {
     try engine.typed {
       try key.withKeyBytes { key -> [UInt8]? in

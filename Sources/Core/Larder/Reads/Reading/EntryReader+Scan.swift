@@ -6,25 +6,6 @@ extension EntryReader {
   private static let recordsPerSnapshot = 500
   private static let bytesPerSnapshot = 4 << 20
 
-  /// Visits entries in stored order after `position`, in one snapshot and for a limited number of records. Skips entries with
-  /// an invalidated tag. Calls `damaged` for each damaged entry, and skips the entry. Visits expired entries. Returns the entry
-  /// key of the last record that was read, after which the next scan continues, or nil at the end.
-  func scan(
-    _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?,
-    in transaction: borrowing ReadTransaction, damaged: () -> Void = {},
-    _ visit: (StoredEntry, [UInt8], Span<UInt8>) throws -> Bool
-  ) throws -> [UInt8]? {
-    try scanRecords(id, prefix: prefix, behind: position, verifiesPlain: false, in: transaction) {
-      found in
-      let record = found.record
-      guard
-        let (entry, key) = try intactEntry(
-          found.entryKey, record, id, prefix, in: transaction, damaged: damaged)
-      else { return true }
-      return try visit(entry, key, record.extracting(entry.header.payloadStart..<record.count))
-    }
-  }
-
   /// The entry of a record, and its key. Nil if the key has another prefix, a tag is invalidated, or a required transform is
   /// missing. For a damaged record, calls `damaged` and returns nil.
   func intactEntry(
@@ -44,8 +25,10 @@ extension EntryReader {
     return (entry, key)
   }
 
-  /// Visits the records whose entry keys may belong to keys that begin with `prefix`. If `verifiesPlain` is set, verifies plain
-  /// entries, one run of records at a time. Throws a ``LarderError`` if reading fails, or the error of `visit`.
+  /// Visits records after `position` in stored order, in one snapshot and for a limited number of records: the records whose
+  /// entry keys may belong to keys that begin with `prefix`. If `verifiesPlain` is set, verifies plain entries, one run of
+  /// records at a time. Returns the entry key of the last record that was read, after which the next scan continues, or nil at
+  /// the end. Throws a ``LarderError`` if reading fails, or the error of `visit`.
   @inline(__always)
   func scanRecords(
     _ id: NamespaceID, prefix: [UInt8], behind position: [UInt8]?, verifiesPlain: Bool,
@@ -86,9 +69,7 @@ extension EntryReader {
           }
           index &+= 1
         }
-        if left == 0 || bytes >= Self.bytesPerSnapshot {
-          return runs.key(end - 1).copied
-        }
+        if left == 0 || bytes >= Self.bytesPerSnapshot { return runs.key(end - 1).copied }
         try runs.next()
         index = 0
       }

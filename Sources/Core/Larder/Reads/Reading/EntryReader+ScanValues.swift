@@ -77,8 +77,7 @@ extension EntryReader {
     for index in 0..<runs.count {
       let key = runs.key(index)
       let record = runs.value(index)
-      guard key.count > 5, key[key.count &- 1] == 0,
-        PlainRecord.isFresh(record, at: now),
+      guard key.count > 5, key[key.count &- 1] == 0, PlainRecord.isFresh(record, at: now),
         EntryHeader.isIntact(
           record, keyHash: Checksum.keyHash(of: key.extracting(4..<key.count &- 1), in: id))
       else { continue }

@@ -21,8 +21,7 @@ final class EntryReader: Sendable {
   let verified = VerifiedValues()
   /// The last value with transforms that was read in pieces.
   let piecewise = Mutex<(mark: UInt64, value: [UInt8])?>(nil)
-  let transformStorage = NamespaceHandle(
-    name: TransformContext.storage, listedIn: CountedHandles())
+  let transformStorage = NamespaceHandle(name: TransformContext.storage, listedIn: CountedHandles())
 
   init(
     of environment: Environment, format: StoreFormat, options: Store.Options
@@ -30,8 +29,7 @@ final class EntryReader: Sendable {
     self.environment = environment
     indexes = Indexes(environment.databases)
     identity = format.identity
-    metadata = MetadataReader(
-      environment: environment, seal: RecordSeal(identity: format.identity))
+    metadata = MetadataReader(environment: environment, seal: RecordSeal(identity: format.identity))
     clock = StoreClock(options.clock)
     transforms = TransformPipeline(options.transforms)
     access = AccessTable(of: environment, store: format.identity)

@@ -43,8 +43,7 @@ struct ChangeRing {
         let slots = Self.slots(in: count)
         return slots > 0 && slots <= Self.mostSlots && slots.nonzeroBitCount == 1
           && count == Self.count(slots)
-      },
-      of: environment)
+      }, of: environment)
   }
 
   private static func count(_ slots: Int) -> Int {

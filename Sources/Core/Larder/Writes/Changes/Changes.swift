@@ -52,9 +52,7 @@ public struct Change: Sendable, Hashable {
   init(_ kind: Kind) { self.kind = kind }
 
   /// The reason of a removal; nil for other changes.
-  package var reason: RemovalReason? {
-    if case .removed(let reason) = kind { reason } else { nil }
-  }
+  package var reason: RemovalReason? { if case .removed(let reason) = kind { reason } else { nil } }
 }
 
 /// The changes of a store, in the order in which processes commit them; see ``Store/changes(in:)``.

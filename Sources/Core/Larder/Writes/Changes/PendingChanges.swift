@@ -14,17 +14,9 @@ struct PendingChanges {
     count += 1
   }
 
-  func prepare() {
-    if count > 0 { feed.ring.prepare(first + count, transaction: transaction) }
-  }
-
-  func publish() {
-    if count > 0 { feed.publish(first + count) }
-  }
-
-  func discard() {
-    if count > 0 { feed.ring.discard(first + count) }
-  }
+  func prepare() { if count > 0 { feed.ring.prepare(first + count, transaction: transaction) } }
+  func publish() { if count > 0 { feed.publish(first + count) } }
+  func discard() { if count > 0 { feed.ring.discard(first + count) } }
 }
 
 extension WriteSession {
