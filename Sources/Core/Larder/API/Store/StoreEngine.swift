@@ -57,10 +57,11 @@ final class StoreEngine: Sendable {
 
   // Does not close the environment, which closes with its last reference: another opening may already share the environment.
   deinit {
+    // In a forked child, the files belong to the parent, and a lock may be locked for ever.
+    if environment.isForked { return }
     // The memory tiers and their budget refer to each other. Without this removal neither would be released.
     memory.budget.remove { _ in true }
-    // In a forked child, the files belong to the parent.
-    if isTemporary.load(ordering: .relaxed), !environment.isForked {
+    if isTemporary.load(ordering: .relaxed) {
       environment.close()
       removeFiles()
     } else {

@@ -54,8 +54,6 @@ final class ChangeFeed: Sendable {
     self.health = health
   }
 
-  deinit { state.withLock { $0.task?.cancel() } }
-
   var now: UInt64 { UInt64(clamping: machine()) }
 
   /// Collects the changes of a batch, inside the write transaction `transaction`. Nil if there is no file or no subscription.
@@ -182,6 +180,7 @@ final class ChangeFeed: Sendable {
   private static let longest = Duration.milliseconds(20)
 
   func polling() -> Task<Void, Never> {
+    // Ends soon after the release of the feed. The feed has no deinitializer, which could wait for a lock in a forked child.
     Task.detached(priority: .utility) { [weak self] in
       var interval = Self.longest
       var known: Sight?
