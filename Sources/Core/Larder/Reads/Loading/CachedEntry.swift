@@ -26,9 +26,7 @@ struct CachedEntry {
     guard state != .expired else { return false }
     // After the clock was set back, an entry may be stale before its expiry. A window of zero must not accept such an entry.
     guard let window else { return header.staleUntil > header.expires }
-    guard window > .zero else { return false }
-    let end = Timestamp(milliseconds: header.expires).advanced(by: window)
-    return now < end
+    return window > .zero && now < Timestamp(milliseconds: header.expires).advanced(by: window)
   }
 }
 

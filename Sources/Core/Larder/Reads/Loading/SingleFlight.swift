@@ -15,10 +15,9 @@ package final class SingleFlight<Name: Hashable & Sendable>: Sendable {
 
   /// Throws ``LoadCycle`` if the load `name` waits for the caller's load. Otherwise both loads would wait for ever.
   func checkCycle(_ name: Name) throws {
-    guard let caller = LoadDependencies.running, let running = loads.withLock({ $0[name] }) else {
-      return
-    }
-    if !running.isComplete, !LoadDependencies.add(from: caller, to: running, isRecorded: false) {
+    if let caller = LoadDependencies.running, let running = loads.withLock({ $0[name] }),
+      !running.isComplete, !LoadDependencies.add(from: caller, to: running, isRecorded: false)
+    {
       throw LoadCycle()
     }
   }
