@@ -117,6 +117,8 @@ import Testing
     #expect(failure { try notes.set("later", for: "key-0") } == .damaged)
     #expect(try store.verify().faults.contains { "\($0)".contains("write buffer") })
     #expect(try notes.text("popped") == "record")
+    // The limits are not in the buffer, so `limits` needs no commit.
+    #expect(try store.limits().effective.disk != nil)
     #expect(failure { try store.close() } != nil)
     _ = try Store.salvage(from: path, to: directory.path + "/new")
     let new = try Store(at: directory.path + "/new")

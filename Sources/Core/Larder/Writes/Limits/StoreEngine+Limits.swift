@@ -33,7 +33,7 @@ extension StoreEngine {
     let isDone = try changeLimits(while: shouldContinue) { session throws(LarderError) in
       try session.changeSettings(below: ceiling, change)
     }
-    memory.budget.limit = try metadata.settings(in: beginRead()).memoryLimit
+    memory.budget.limit = try metadata.settings(in: reader.beginRead()).memoryLimit
     return isDone
   }
 

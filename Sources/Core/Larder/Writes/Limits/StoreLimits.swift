@@ -130,7 +130,7 @@ public struct StoreLimitInfo: Sendable, Hashable {
 extension Store {
   /// The limits of the whole store, after the last commit of any process. O(1).
   public func limits() throws(LarderError) -> StoreLimitInfo {
-    try engine.metadata.settings(in: engine.beginRead()).info
+    try engine.metadata.settings(in: engine.reader.beginRead()).info
   }
 
   /// Declares the limits of the store. Every process then obeys these limits. Overrides of an operator stay in force.
