@@ -16,6 +16,26 @@ extension IdleTests {
     #expect(try notes.contains("k"))
   }
 
+  @Test func `a use that meets a long write is written by a later timer`() async throws {
+    let options = with(Store.Options(clock: clock, lockTimeout: .milliseconds(1))) {
+      $0.hooks.timer = timer.start
+    }
+    let store = try Store.temporary(options: options)
+    let notes = store.namespace("notes")
+    try await notes.set("v", for: "k", expires: .afterAccess(.seconds(1600)))
+    clock.advance(by: .seconds(1000))
+    let holder = await LockHolder(store)
+    #expect(try notes.text("k") == "v")
+    timer.runOut()
+    #expect(timer.delays == [.seconds(1)])
+    holder.letGo()
+    try await waitUntil {
+      timer.runOut()
+      return store.engine.leftovers.accesses.queue.count == 0
+    }
+    #expect(try notes.header("k").expires == clock.now.advanced(by: .seconds(1700)).milliseconds)
+  }
+
   @Test func `the queue is bounded, and a use that finds no room does no harm`() throws {
     let uses = PendingAccesses(timer: ManualTimer().start)
     for number in 0..<PendingAccesses.capacity + 100 {

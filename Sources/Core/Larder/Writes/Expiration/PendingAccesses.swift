@@ -37,7 +37,13 @@ final class PendingAccesses: Sendable {
     let use = Use(version: header.version, moment: now)
     // The delay ends before the entry expires, even if this access comes a whole time to idle after the previous access.
     let soon = min(idle.milliseconds / 64, (header.expires &- now) / 2, Self.longestWait)
-    guard let delay = add(use, for: StoredKey.entry(key, in: id), delay: soon) else { return }
+    if let delay = add(use, for: StoredKey.entry(key, in: id), delay: soon) { start(after: delay) }
+  }
+
+  /// Writes the accesses later, because another writer has kept the lock too long.
+  func tryAgain() { if let delay = schedule(after: Self.longestWait) { start(after: delay) } }
+
+  private func start(after delay: Int64) {
     timer(.milliseconds(delay)) { [weak self] in
       guard let self else { return }
       timerEnd.withLock { $0 = nil }
@@ -49,7 +55,10 @@ final class PendingAccesses: Sendable {
   /// timer. Nil if an earlier timer is set, or if the queue has no room.
   func add(_ use: Use, for key: [UInt8], delay: Int64) -> Int64? {
     guard let count = queue.add(use, for: key) else { return nil }
-    let delay = count > Self.capacity / 2 ? 0 : delay
+    return schedule(after: count > Self.capacity / 2 ? 0 : delay)
+  }
+
+  private func schedule(after delay: Int64) -> Int64? {
     let end = SystemTime.monotonicMilliseconds + delay
     return timerEnd.withLock { timerEnd in
       if let timerEnd, timerEnd <= end { return nil }
@@ -85,6 +94,7 @@ extension StoreEngine {
       try flushAccessTimes()
     } catch {
       // The accesses stay in the queue. If the error lasts, the next write or the closing can report the error to a caller.
+      if error.code == .busy { leftovers.accesses.tryAgain() }
     }
   }
 
