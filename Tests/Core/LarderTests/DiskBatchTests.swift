@@ -67,4 +67,45 @@ struct DiskBatchTests {
       #expect(try notes.bytes("after") == Array("small".utf8))
     }
   }
+
+  /// Stores small entries in random order, every tenth with the attributes, until the data file is full. Returns the keys.
+  private func fill(_ notes: Store.Namespace, _ tenth: EntryAttributes) throws -> [Int] {
+    var random = SeededRNG()
+    var keys: [Int] = []
+    while try notes.removals[.evictedForDisk] < 1000 {
+      for _ in 0..<500 {
+        keys.append(random.next(in: 0..<1_000_000))
+        let attributes = keys.count % 10 == 0 ? tenth : EntryAttributes()
+        try notes.set([UInt8](repeating: 1, count: 210), for: keys.last!, attributes)
+      }
+    }
+    return keys
+  }
+
+  @Test(arguments: [true, false])
+  func `removing many entries of a full file evicts no others`(byTag: Bool) throws {
+    try withStoreOnDisk(unflushed(disk: 5_000_000)) { store, notes in
+      try notes.set([1], for: "owner", .with(isPinned: true))
+      let owner = Owner(Key("owner"), in: "notes")
+      _ = try fill(notes, byTag ? .with(tags: ["tag"]) : .with(owners: [owner]))
+      let (count, evicted) = (try notes.count(), try notes.removals.evicted)
+      if byTag { try store.invalidate(tag: "tag") } else { try notes.remove("owner") }
+      let removals = try notes.removals
+      #expect(removals[.invalidated] + removals[.orphaned] > 500)
+      #expect(try removals.evicted - evicted < 100 && notes.count() > count * 4 / 5)
+    }
+  }
+
+  @Test func `the cleanup after reads takes no page from a batch in a full file`() throws {
+    let clock = ManualClock()
+    try withStoreOnDisk(with(unflushed(disk: 4_000_000)) { $0.clock = clock }) { store, notes in
+      let keys = try fill(notes, .with(expires: .after(.hours(1))))
+      clock.advance(by: .hours(2))
+      for key in keys { _ = try notes.bytes(key) }
+      for round in 0..<10 {
+        try store.write { batch in try batch.set("v", for: round, in: notes) }
+      }
+      #expect(try notes.removals[.expired] > 0)
+    }
+  }
 }

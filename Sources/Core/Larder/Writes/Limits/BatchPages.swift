@@ -57,6 +57,10 @@ struct BatchPages {
   /// Available pages are counted only up to this number, because no batch takes more pages.
   static let enough = 1 << 17
   static let forCleanup = 32
+  /// An upper estimate of the number of pages that the removal of one entry copies.
+  static let perRemoval = 8
+  /// The number of entries that a batch may remove even if few pages are free, so that successive batches come to an end.
+  static let leastRemoved = 16
   static let branches = 16
   static let perStep = 512
   /// The number of pages that are reserved for removals and for the commit itself.

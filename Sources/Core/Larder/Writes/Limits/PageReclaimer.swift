@@ -120,7 +120,7 @@ struct PageReclaimer {
     var lost = LostRecords()
     while true {
       do {
-        return try engine.attempt(.standard, without: lost, body)
+        return try engine.attempt(.withoutCleanup, without: lost, body)
       } catch RolledBack.fileLimitChanged(let limit) {
         engine.environment.setFileLimit(limit)
       } catch RolledBack.recordUnstorable(let offset, let generation) {

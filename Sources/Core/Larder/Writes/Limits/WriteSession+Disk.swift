@@ -34,6 +34,13 @@ extension WriteSession {
     return spentPages + pages + kept <= disk.available
   }
 
+  /// The number of entries that a cleanup may remove. The last free pages stay reserved for the caller's changes and the commit.
+  var removalsWithPages: Int {
+    guard let disk = budget.disk else { return .max }
+    let free = disk.available - spentPages - BatchPages.forCleanup - BatchPages.kept
+    return max(0, free / BatchPages.perRemoval)
+  }
+
   var pagesTaken: Int { budget.missingPages + min(spentPages, budget.disk?.available ?? 0) }
 
   /// Whether a value must be cut into chunks. LMDB needs consecutive pages for a large value, and may not find enough.

@@ -6,7 +6,7 @@ struct CommitMode {
   /// Whether the body may run again after a rollback. The closure of a caller runs only once.
   var mayRepeat = true
   /// Whether the transaction also removes invalidated and expired entries. False for a purge and an invalidation, which count
-  /// such entries themselves, and for commits that the store makes without a request of the program.
+  /// such entries themselves, and for commits that a read, a repair or another write needs.
   var cleansUp = true
   /// The longest wait for other writers, including those of this process; nil means the lock timeout of the store.
   var lockTimeout: Duration?
@@ -153,7 +153,7 @@ extension StoreEngine {
     var left = count
     do {
       // Each transaction removes some dependents after this closure has read their number. So the last transaction reads 0.
-      while left > 0 { left = try attempt(.withoutCleanup) { $0.session.state.orphans } }
+      while left > 0 { left = try commitRethrowing(.withoutCleanup) { $0.session.state.orphans } }
     } catch {
       // The write itself is committed, so its caller gets no error. The next writer continues, and reports a lasting error.
     }
@@ -186,15 +186,19 @@ extension WriteBatch {
     try buffered.evictAhead(&session)
     try session.flushSomeAccessTimes()
     let result = storesRecords ? nil : try body(&self)
-    // The cleanup must not use the last free pages: they are reserved for the caller's changes.
-    if session.hasPages(for: BatchPages.forCleanup) {
-      if mode.cleansUp, !storesRecords {
-        try session.removePendingExpirations(limit: shares * BatchEffects.expirationsPerWrite)
+    if mode.cleansUp, !storesRecords {
+      let limit = min(shares * BatchEffects.expirationsPerWrite, session.removalsWithPages)
+      try session.removePendingExpirations(limit: limit)
+      if session.removalsWithPages > 0 {
         try session.resumeFirstInvalidation(limit: shares * TagInvalidation.perWrite)
       }
+    }
+    if session.removalsWithPages > 0 {
       try GarbageCollector.reclaim(limit: shares * GarbageCollector.perWrite, &session)
     }
-    if session.state.orphans > 0 { try session.loadOrphans() }
+    if session.state.orphans > 0, session.removalsWithPages > 0 || !mode.cleansUp {
+      try session.loadOrphans()
+    }
     try session.removeOrphans()
     try session.mergeReadCounters()
     try session.finish()

@@ -43,11 +43,14 @@ extension WriteSession {
   }
 
   /// Removes those dependents of removed entries that have no other owner, then the dependents of those dependents, and so on.
-  /// Uses no recursion, and removes at most ``OrphanQueue/perBatch`` entries in one batch.
+  /// Uses no recursion, and removes at most ``OrphanQueue/perBatch`` entries in one batch, or fewer if few pages are free.
   mutating func removeOrphans() throws(LarderError) {
-    while let removed = orphans.next {
+    var least = BatchPages.leastRemoved
+    while let removed = orphans.next,
+      case let limit = min(orphans.left, max(least, removalsWithPages)), limit > 0
+    {
+      least = 0
       let prefix = IndexKey.owner(removed.owner, entry: [])
-      let limit = orphans.left
       // If the owner was written again between two batches, its dependents belong to the new entry and stay.
       var isBack = false
       if removed.position != nil { isBack = try transaction.contains(removed.owner, in: .entries) }
