@@ -5,7 +5,6 @@ import LarderSystem
 /// transaction with its own changes then stores the other records; no process appends until that transaction ends.
 struct BufferHold {
   private let buffer: WriteBuffer?
-  /// The logs that the transaction has stored.
   private var stored: [BufferLog] = []
   private var storedCount = 0
   private var limits: [NamespaceID: Limits] = [:]
@@ -20,9 +19,8 @@ struct BufferHold {
     self.lost = lost
   }
 
-  /// Stores the records before the batch makes its own changes. `commit` is the number of the last commit before the transaction.
-  /// If `keepsAppending` is set, processes append during the whole transaction if possible; otherwise they stop. Returns the
-  /// number of stored records.
+  /// Stores the records before the batch makes its own changes. `commit` is the last commit before the transaction. If
+  /// `keepsAppending` is set, processes append during the whole transaction if possible. Returns the number of stored records.
   mutating func begin(
     _ session: inout WriteSession, on commit: UInt64, keepsAppending: Bool
   ) throws -> Int {
@@ -49,8 +47,7 @@ struct BufferHold {
     return storedCount
   }
 
-  /// Stores the records of a log before the batch makes its own changes. Throws ``RolledBack`` if damage prevents storing a
-  /// record, because a part of this record may already be stored.
+  /// Stores a log before the batch makes changes. Throws ``RolledBack`` at damage: a record may already be partly stored.
   private mutating func store(
     _ log: BufferLog, of buffer: WriteBuffer, _ session: inout WriteSession
   ) throws {
@@ -106,8 +103,7 @@ struct BufferHold {
     KillPoint.pass(8)
   }
 
-  /// Called after the transaction, before another transaction begins. If `keepsFrozen` is set, no process can append until the
-  /// next transaction has ended.
+  /// Called before another transaction begins. If `keepsFrozen` is set, no process can append until the next transaction ends.
   func end(newest: UInt64, in environment: Environment, keepsFrozen: Bool) {
     guard let buffer else { return }
     let count = stored.reduce(0) { $0 + lost.count(in: buffer, $1) }
@@ -121,8 +117,7 @@ struct BufferHold {
 
 /// Records that no commit can store, because a page of the data is damaged.
 struct LostRecords {
-  /// If more records of a generation are lost, the whole generation counts as lost: each lost record needs another try to
-  /// commit.
+  /// If more records of a generation are lost, the whole generation is lost, because each lost record costs one try to commit.
   private static let most = 64
 
   /// For each generation, the offsets of the lost records.

@@ -1,7 +1,6 @@
 import LarderSystem
 
-/// The places in the file `buffer`, counted in 64-bit words of a ``SharedTable``: a header, the slots of namespaces, two hash
-/// tables, and two logs of records.
+/// The places in the file `buffer`, in 64-bit words of a ``SharedTable``: a header, slots of namespaces, hash tables, and logs.
 struct BufferLayout {
   enum Place {
     /// One word: ``BufferState``.
@@ -61,11 +60,9 @@ struct BufferLayout {
 
   static func namespace(_ index: Int) -> Int { Place.namespaces + index * namespaceSize }
 
-  /// The start of the hash table for the records of a generation. Two successive generations use different tables and different
-  /// logs.
+  /// The start of the hash table of a generation. Two successive generations use different tables and different logs.
   func table(of generation: UInt64) -> Int { Place.table + Int(generation & 1) * slots }
 
-  /// The start of the log with the records of a generation.
   func log(of generation: UInt64) -> Int {
     Place.table + 2 * slots + Int(generation & 1) * logSize
   }
@@ -84,6 +81,8 @@ struct BufferState: Equatable {
 
   init(word: UInt64) { self.word = word }
 
+  init(in view: borrowing SharedTable.View) { word = view.acquire(BufferLayout.Place.state) }
+
   private init(generation: UInt64, hasOlder: Bool = false, end: Int, _ base: UInt64) {
     let phase = 2 &* generation &- (hasOlder ? 1 : 0)
     word = phase &<< Self.phaseShift | base & Self.baseBit | UInt64(end)
@@ -96,8 +95,7 @@ struct BufferState: Equatable {
   var end: Int { Int(word & Self.endMask) }
   /// Whether a transaction commits all records or has committed them. While this is true, no process appends.
   var isFrozen: Bool { word & Self.frozenBit != 0 }
-  /// Whether a transaction commits the records of the older log, or has committed them. Meanwhile processes append records to
-  /// the active log.
+  /// Whether a transaction commits or has committed the records of the older log. Meanwhile processes append to the active log.
   var hasOlder: Bool { phase & 1 == 1 }
   var hasRecords: Bool { word & Self.endMask != 0 || hasOlder }
   /// The number of the generation in the active log. The older log has the previous generation.
@@ -122,12 +120,9 @@ struct BufferState: Equatable {
   func extended(to end: Int) -> BufferState { BufferState(word: epoch | UInt64(end)) }
   var frozen: BufferState { BufferState(word: word | Self.frozenBit) }
   var thawed: BufferState { BufferState(word: stamp) }
-  /// The same state without records.
   var empty: BufferState { BufferState(generation: generation, end: 0, word) }
   /// The state after the logs have changed their roles. Before the change, only the active log may have records.
-  var turned: BufferState {
-    BufferState(generation: generation &+ 1, hasOlder: true, end: 0, word)
-  }
+  var turned: BufferState { BufferState(generation: generation &+ 1, hasOlder: true, end: 0, word) }
   /// The state after a commit of the older log.
   var merged: BufferState { BufferState(generation: generation, end: end, ~word) }
   /// The state after a commit of all records.

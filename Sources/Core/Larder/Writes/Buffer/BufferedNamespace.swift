@@ -60,8 +60,7 @@ extension BufferCharge {
   }
 }
 
-/// The slot of a namespace: the version of the namespace's next value, the room that is left after the records of both logs,
-/// and the charge of the records in the active log.
+/// The slot of a namespace: the next version, the room after the records of both logs, and the charge of the active log.
 struct BufferedNamespace {
   let id: NamespaceID
   var next: UInt64
@@ -97,14 +96,10 @@ struct BufferedNamespace {
 }
 
 extension WriteBuffer {
-  func knows(_ id: NamespaceID) -> Bool {
-    let table = table
-    return slot(of: id, table.view)?.slot != nil
-  }
+  func knows(_ id: NamespaceID) -> Bool { slot(of: id, view)?.slot != nil }
 
   var namespaceIDs: [NamespaceID] {
-    let table = table
-    return (0..<BufferLayout.namespaceCount).compactMap { BufferedNamespace($0, table.view)?.id }
+    (0..<BufferLayout.namespaceCount).compactMap { BufferedNamespace($0, view)?.id }
   }
 
   func forEachNamespace(

@@ -22,8 +22,7 @@ extension StoreEngine {
   /// The buffer, the generation of the metadata in the buffer's base, and the namespace in that generation.
   private typealias Target = (buffer: WriteBuffer, generation: UInt64, namespace: KnownNamespace)
 
-  /// Stores a value in the write buffer if the condition is true. Returns nil if only a transaction can store the value, and
-  /// `.some(nil)` if the condition is false.
+  /// Stores a value in the write buffer. Nil if only a transaction can store the value, `.some(nil)` if the condition is false.
   func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in handle: NamespaceHandle,
     _ attributes: EntryAttributes, if condition: WriteCondition = .always
@@ -76,9 +75,7 @@ extension StoreEngine {
       guard
         found.record.isEmpty
           || found.header.size > 0 && found.header.flags.isEmpty && found.header.fieldsCount == 0
-      else {
-        return nil
-      }
+      else { return nil }
       let isFresh = found.outcome == .fresh
       let version = isFresh || found.outcome == .stale ? found.header.version : nil
       let (value, attributes, result) = try change(
@@ -125,7 +122,7 @@ extension StoreEngine {
     _ key: Span<UInt8>, of handle: NamespaceHandle, _ target: Target,
     _ body: (WriteBuffer.Former) -> WriteBuffer.Answer<Result>
   ) throws(LarderError) -> Result? {
-    for _ in 0..<8 {
+    tries: for _ in 0..<8 {
       guard let former = try former(key, of: handle, target) else { break }
       switch body(former) {
       case .done(let result):
@@ -133,9 +130,8 @@ extension StoreEngine {
         if scheduleSettling() { settleInTime() }
         return result
       case .outdated: continue
-      case .refused: break
+      case .refused: break tries
       }
-      break
     }
     target.buffer.countBypass(in: target.namespace.id)
     return nil

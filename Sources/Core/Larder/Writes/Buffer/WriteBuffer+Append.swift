@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 extension WriteBuffer {
@@ -40,19 +39,14 @@ extension WriteBuffer {
 
   /// Whether a writer that knows the metadata of the generation `metadata` may append.
   func isOpen(at metadata: UInt64) -> Bool {
-    let table = table
-    let view = table.view
+    let view = view
     return appends && view.isWritable && view.wide(BufferLayout.Place.metadata) == metadata
       && view.wide(BufferLayout.Place.isClosed) == 0
   }
 
-  var isWatched: Bool {
-    let table = table
-    return table.view.wide(BufferLayout.Place.watched) != 0
-  }
+  var isWatched: Bool { view.wide(BufferLayout.Place.watched) != 0 }
 
-  /// Appends an entry; `header` makes the entry's header from a version. Refuses if a subscription exists, because only a
-  /// transaction can publish the change.
+  /// Appends an entry; `header` makes a header from a version. Refuses beside a subscription: only a commit publishes changes.
   func append(
     _ value: Span<UInt8>, for key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
     _ isWatched: () -> Bool, _ header: (UInt64) -> EntryHeader
@@ -79,8 +73,7 @@ extension WriteBuffer {
     }
   }
 
-  /// Appends the removal of an entry; the answer is false if there is no entry. In both cases `removals` records the removal,
-  /// because a load of the key may be running.
+  /// Appends the removal of an entry; false if there is no entry. `removals` records the removal anyway: a load may be running.
   func remove(
     _ key: Span<UInt8>, in namespace: KnownNamespace, over former: Former,
     _ isWatched: () -> Bool, _ removals: RemovalTable
@@ -91,8 +84,7 @@ extension WriteBuffer {
       let record = former.record(key.count, in: namespace.id, entryCount: 0)
       let charge = former.charge(replacedBy: nil)
       guard let costs = costs(of: record, charge, slot, state, view),
-        // No transaction numbers removals now: transactions do so only while the buffer is frozen (no process appends), or if
-        // entries have owners.
+        // No transaction numbers removals now: transactions do so only while no process appends, or if entries have owners.
         let number = removals.begin()
       else { return .refused }
       removals.record(former.keyHash, number)
@@ -111,11 +103,10 @@ extension WriteBuffer {
     _ isWatched: () -> Bool,
     _ body: (inout BufferedNamespace, BufferState, borrowing SharedTable.View) -> Answer<Result>
   ) -> Answer<Result> {
-    let table = table
-    let answer = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) {
+    let answer = lock?.withLock(view, waitingAtMost: Self.appendTimeout) {
       view -> Answer<Result> in
       index(view)
-      let state = BufferState(word: view.acquire(BufferLayout.Place.state))
+      let state = BufferState(in: view)
       if state.isFrozen || isForeign(state) || !appends
         || view.wide(BufferLayout.Place.isClosed) != 0
         || view.wide(BufferLayout.Place.watched) != 0 && isWatched()
@@ -188,8 +179,7 @@ extension WriteBuffer {
     return cost
   }
 
-  /// The most pages that a commit takes for a record: in each of three databases, a leaf page and a page for its split, and
-  /// further pages for a long value.
+  /// The most pages that a commit takes for a record: in three databases a leaf page and a split, and pages for a long value.
   private static func pages(of record: BufferRecord) -> Int { 6 + record.entryCount / 2048 }
 
   private func append(
@@ -197,8 +187,7 @@ extension WriteBuffer {
     _ state: BufferState, _ view: borrowing SharedTable.View
   ) {
     KillPoint.pass(2)
-    // If the process is killed after this line, a version or some of the room is lost. But no version is assigned twice, and no
-    // room is given before the record exists.
+    // A kill after this line loses a version or some room. But no version is used twice, and no room precedes its record.
     costs.before.save(view)
     KillPoint.pass(3)
     // After this store the record counts as written, even if the process is killed.

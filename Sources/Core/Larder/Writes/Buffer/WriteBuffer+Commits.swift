@@ -18,8 +18,7 @@ extension WriteBuffer {
   /// while processes append. Nil if the caller must freeze the buffer, for example because a failed transaction has left an
   /// older log. The caller holds `lock.write`, and `commit` is the last commit.
   func turn(on commit: UInt64, lockTimeout: Duration) throws(LMDBError) -> BufferLog? {
-    let table = table
-    if hasRecords { checkPlace(table.view) }
+    if hasRecords { checkPlace() }
     return try lock(waitingAtMost: lockTimeout) { view, state in
       if state.isFrozen { return nil }
       var state = state
@@ -36,12 +35,11 @@ extension WriteBuffer {
     waitingAtMost timeout: Duration,
     _ body: (borrowing SharedTable.View, BufferState) -> Result
   ) throws(LMDBError) -> Result {
-    let table = table
-    let result = lock?.withLock(table.view, waitingAtMost: timeout) { view in
+    let result = lock?.withLock(view, waitingAtMost: timeout) { view in
       index(view)
       return body(view, state(in: view))
     }
-    guard let result else { throw table.view.isWritable ? .busy : .closed }
+    guard let result else { throw view.isWritable ? .busy : .closed }
     return result
   }
 
@@ -86,20 +84,17 @@ extension WriteBuffer {
   func end(
     newest: UInt64, in environment: Environment, _ terms: BufferTerms, keepsFrozen: Bool
   ) -> Bool {
-    let table = table
-    let view = table.view
+    let view = view
     guard view.isWritable else { return false }
-    let state = BufferState(word: view.acquire(BufferLayout.Place.state))
+    let state = BufferState(in: view)
     if newest == base(of: state) || !(state.isFrozen || state.hasOlder) {
-      // The transaction has failed, perhaps before it changed the buffer, so the records stay for the next commit. Until that
-      // commit appends are refused, because the disk may be full.
+      // The transaction has failed, so the records stay for the next commit. Until then appends stop: the disk may be full.
       refuse(lockTimeout: environment.lockTimeout)
       if state.isFrozen { view.release(state.thawed.word, to: BufferLayout.Place.state) }
       return false
     }
-    // LMDB may show the commit of a killed process only after the next commit. Until then the records stay in the buffer, where
-    // readers find them.
-    guard Self.isVisible(newest, in: environment) else { return false }
+    // LMDB may show a killed process's commit only after the next commit. Until then readers need the records in the buffer.
+    guard let visible = try? environment.beginRead().id, visible >= newest else { return false }
     if state.hasRecords { commits.add(1, ordering: .relaxed) }
     isSuspended.store(false, ordering: .relaxed)
     if state.isFrozen {
@@ -108,15 +103,13 @@ extension WriteBuffer {
       // If the lock cannot be taken, the next transaction marks the log as committed.
       _ = lock?.withLock(view, waitingAtMost: environment.lockTimeout) { view in
         index(view)
-        let state = BufferState(word: view.acquire(BufferLayout.Place.state))
-        _ = merge(state, on: newest, terms, view)
+        _ = merge(BufferState(in: view), on: newest, terms, view)
       }
     }
     return true
   }
 
-  /// Marks the older log as committed. The room is counted again if `terms` are known; otherwise the counted room stays, which
-  /// may be too small. The caller owns the lock.
+  /// Marks the older log as committed. Without `terms` the counted room stays, perhaps too small. The caller owns the lock.
   private func merge(
     _ state: BufferState, on commit: UInt64, _ terms: BufferTerms?,
     _ view: borrowing SharedTable.View
@@ -151,22 +144,12 @@ extension WriteBuffer {
   }
 
   func refuse(lockTimeout: Duration) {
-    let table = table
-    _ = lock?.withLock(table.view, waitingAtMost: lockTimeout) { view in
+    _ = lock?.withLock(view, waitingAtMost: lockTimeout) { view in
       view.store(0, wide: BufferLayout.Place.pages)
     }
   }
 
-  private static func isVisible(_ commit: UInt64, in environment: Environment) -> Bool {
-    do throws(LMDBError) {
-      return try environment.beginRead().id >= commit
-    } catch {
-      return false
-    }
-  }
-
-  /// Begins a generation after a commit of all records. If the process is killed during this call, the next transaction repeats
-  /// the call.
+  /// Begins a generation after a commit of all records. After a kill during this call, the next transaction repeats the call.
   private func begin(
     _ state: BufferState, on commit: UInt64, _ terms: BufferTerms,
     _ view: borrowing SharedTable.View

@@ -9,8 +9,7 @@ extension WriteBuffer {
     var generation: UInt64
   }
 
-  /// The newest record of a key that a snapshot does not contain. The caller must then check with ``isStill(_:)`` that the
-  /// records are still valid.
+  /// The newest record of a key that a snapshot does not contain. The caller then checks the state with ``isStill(_:)``.
   func find(
     _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, _ state: BufferState,
     besides snapshot: UInt64
@@ -25,8 +24,7 @@ extension WriteBuffer {
   func find(
     _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, of generation: UInt64
   ) -> Found? {
-    let table = table
-    return search(key, in: id, keyHash: keyHash, generation, table.view).found
+    search(key, in: id, keyHash: keyHash, generation, view).found
   }
 
   /// The newest record of a key, and its place in the hash table. If the generation has no record of the key, a free place.
@@ -53,8 +51,7 @@ extension WriteBuffer {
   }
 
   func lay(_ found: Found, on transaction: inout ReadTransaction) {
-    let (record, table) = (found.record, table)
-    let view = table.view
+    let record = found.record
     transaction.overlay(record.keyHash, count: record.entryCount) { output in
       let start = layout.log(of: found.generation) + found.offset
       view.copy(record.entryCount, wide: start + record.entryStart, to: &output)

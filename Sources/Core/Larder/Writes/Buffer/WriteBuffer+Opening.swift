@@ -23,7 +23,7 @@ extension WriteBuffer {
     var count = keepsSize ? nil : BufferLayout(bytes: bytes).count
     do throws(SystemError) {
       if table.openExisting() {
-        let state = BufferState(word: table.view.acquire(BufferLayout.Place.state))
+        let state = BufferState(in: table.view)
         if keepsSize { count = table.view.count }
         let isOpen = table.view.wide(BufferLayout.Place.isClosed) == 0
         let fits = bytes > 0 && table.view.count == count && isOpen
@@ -103,15 +103,10 @@ extension WriteBuffer {
     let newest = environment.lastTransaction
     // The base is the number of a commit, and these numbers only increase. So a base above the last commit is of other data.
     if base > newest { return true }
-    // Every commit first turns or freezes the buffer, and only then may the base be one lower: the last commit may be the commit
-    // of these records, whose process was killed. Any other lower base is of other data, too, except if another process has just
-    // ended a commit.
+    // Every commit first turns or freezes the buffer. Then the base may be one lower: the last commit may be of these records,
+    // and its process was killed. Any other lower base is of other data, except if a process has just ended a commit.
     let mayFollow = (state.isFrozen || state.hasOlder) && base &+ 1 == newest
-    if base < newest, !mayFollow,
-      BufferState(word: view.acquire(BufferLayout.Place.state)).epoch == state.epoch
-    {
-      return true
-    }
+    if base < newest, !mayFollow, BufferState(in: view).epoch == state.epoch { return true }
     return !origin.indices.allSatisfy { view.wide(BufferLayout.Place.origin + $0) == origin[$0] }
   }
 }

@@ -79,8 +79,7 @@ struct BufferPlace {
   let offset: Int
   /// The bytes of the value; nil for a removal.
   let valueCount: Int?
-  /// Whether the first record of the key in the log was an entry. If the data has an entry of the key, the first record has
-  /// replaced that entry.
+  /// Whether the first record of the key in the log was an entry, and so has replaced an entry of the key in the data, if any.
   fileprivate(set) var replacesData = false
   /// Whether an earlier record of the key in the log was a removal. If so, this record does not replace an entry of the data.
   private(set) var followsRemoval = false
@@ -135,8 +134,7 @@ extension WriteBuffer {
     at offset: Int, in log: BufferLog,
     _ body: (BufferRecord, Span<UInt8>, Span<UInt8>, EntryHeader?) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    let table = table
-    let view = table.view
+    let view = view
     guard
       let record = BufferRecord(at: offset, before: log.end, of: log.generation, view, layout),
       record.isSealed(at: offset, of: log.generation, view, layout)

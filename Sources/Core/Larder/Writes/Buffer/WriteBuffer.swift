@@ -48,9 +48,7 @@ final class WriteBuffer: Sendable {
     table.keepCount()
     let slots = table.view.isWritable ? ProcessSlots.shared(in: environment.path) : nil
     environment.files.slots.withLock { $0 = slots }
-    if table.view.isWritable, slots == nil {
-      throw Self.unusable(environment.path + "/lock.slots")
-    }
+    if table.view.isWritable, slots == nil { throw Self.unusable(environment.path + "/lock.slots") }
     let lock = slots.map { SharedLock($0, place: BufferLayout.Place.lock) }
     self.table = table
     self.layout = layout
@@ -61,7 +59,7 @@ final class WriteBuffer: Sendable {
       Self.wanted(by: options) > 0 && options.transforms.isEmpty && !options.readOnly
       && !options.allowsForeignOwner
     besideCommit = options.hooks.besideCommit
-    let state = BufferState(word: table.view.acquire(BufferLayout.Place.state))
+    let state = BufferState(in: table.view)
     let isForeign = Self.isForeign(state, to: origin, table.view, environment)
     foreignGeneration = isForeign ? state.generation : 0
     lock?.recover(table.view)
@@ -92,9 +90,7 @@ final class WriteBuffer: Sendable {
   func countLost(_ count: Int) {
     if count == 0 { return }
     losses.add(count, ordering: .relaxed)
-    let table = table
-    let view = table.view
-    if view.isWritable { view.release(1, to: BufferLayout.Place.isClosed) }
+    close()
   }
 
   func countBypass(in id: NamespaceID) {
@@ -102,8 +98,7 @@ final class WriteBuffer: Sendable {
     wantsRoom.store(id.rawValue, ordering: .relaxed)
   }
 
-  /// The namespace in which single writes need more room. A commit can make this room by eviction. Each call forgets the
-  /// namespace.
+  /// The namespace in which single writes need more room, which a commit can make by eviction. Each call forgets the namespace.
   func takeCrowded() -> NamespaceID? {
     let id = wantsRoom.exchange(0, ordering: .relaxed)
     return id == 0 ? nil : NamespaceID(rawValue: id)
@@ -121,16 +116,21 @@ final class WriteBuffer: Sendable {
       of: environment)
   }
 
-  @inline(__always)
-  var state: BufferState {
-    let table = table
-    return state(in: table.view)
+  /// The words of the file, which stay mapped as long as the table exists.
+  var view: SharedTable.View {
+    @inline(__always) @_lifetime(borrow self) get {
+      let table = table
+      return unsafe _overrideLifetime(table.view, borrowing: self)
+    }
   }
+
+  @inline(__always)
+  var state: BufferState { state(in: view) }
 
   /// The state without the records of other data.
   @inline(__always)
   func state(in view: borrowing SharedTable.View) -> BufferState {
-    let state = BufferState(word: view.acquire(BufferLayout.Place.state))
+    let state = BufferState(in: view)
     return isForeign(state) ? state.empty : state
   }
 
@@ -138,8 +138,7 @@ final class WriteBuffer: Sendable {
 
   /// Waits until a running append has ended. All later appends see what the caller changed before this call.
   func awaitAppend(atMost timeout: Duration = appendTimeout) {
-    let table = table
-    _ = lock?.withLock(table.view, waitingAtMost: timeout) { _ in }
+    _ = lock?.withLock(view, waitingAtMost: timeout) { _ in }
   }
 
   var hasRecords: Bool { state.hasRecords }
@@ -150,10 +149,7 @@ final class WriteBuffer: Sendable {
     return state.end >= layout.logSize / 2 && !state.hasOlder
   }
 
-  func base(of state: BufferState) -> UInt64 {
-    let table = table
-    return table.view.acquire(BufferLayout.Place.base + state.base)
-  }
+  func base(of state: BufferState) -> UInt64 { view.acquire(BufferLayout.Place.base + state.base) }
 
   /// The logs with records, the older log first.
   func logs(of state: BufferState) -> [BufferLog] {
@@ -163,8 +159,7 @@ final class WriteBuffer: Sendable {
   }
 
   func olderLog(of state: BufferState) -> BufferLog {
-    let table = table
-    let end = Int(clamping: table.view.wide(BufferLayout.Place.olderEnd))
+    let end = Int(clamping: view.wide(BufferLayout.Place.olderEnd))
     return BufferLog(generation: state.olderGeneration, end: min(end, layout.logSize))
   }
 
@@ -175,10 +170,13 @@ final class WriteBuffer: Sendable {
     return logs(of: state).filter { $0.generation >= first }
   }
 
-  /// Stops the appends of all processes if the file is no longer in the directory, because a process that opens the store now
-  /// would not see new records.
-  func checkPlace(_ view: borrowing SharedTable.View) {
-    if view.isWritable, !table.isInPlace { view.release(1, to: BufferLayout.Place.isClosed) }
+  /// Stops all appends if the file is no longer in the directory: a process that opens the store now would not see new records.
+  func checkPlace() { if !table.isInPlace { close() } }
+
+  /// Stops the appends of all processes until a process makes a new file.
+  private func close() {
+    let view = view
+    if view.isWritable { view.release(1, to: BufferLayout.Place.isClosed) }
   }
 }
 
@@ -191,7 +189,7 @@ struct BufferLog: Equatable {
 extension WriteBuffer {
   /// Makes the last record visible if its writer was killed after the record was complete. The caller owns the lock.
   func index(_ view: borrowing SharedTable.View) {
-    let state = BufferState(word: view.acquire(BufferLayout.Place.state))
+    let state = BufferState(in: view)
     let tail = view.wide(BufferLayout.Place.tail)
     guard tail > UInt64(state.end), tail <= UInt64(layout.logSize), !state.isFrozen,
       !isForeign(state),
