@@ -7,8 +7,7 @@ struct AccessStats: Equatable {
   static let mostFrequency: UInt32 = 15
 }
 
-/// Statistics of an entry in one word of the access table: tag 10 bits (0 in an empty slot), frequency 4, clock 2, and 16 bits
-/// for the minute of the last use.
+/// Statistics of an entry in one word of the access table: tag 10 bits (0: empty), frequency 4, clock 2, minute of last use 16.
 struct AccessSlot: Equatable {
   let bits: UInt32
 

@@ -10,8 +10,9 @@ extension AccessTable {
   func setStats(_ stats: AccessStats, of hash: UInt64, in minute: Int64) {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }
-    let slot = AccessSlot(tag: AccessSlot.tag(of: hash), stats: stats, minute: view.minute(minute))
-    if let (place, _) = view.find(hash) { view[place] = slot.bits } else { view.claim(hash, slot) }
+    let minute = view.minute(minute)
+    guard let (place, slot) = view.find(hash) else { return view.claim(hash, stats, in: minute) }
+    view[place] = AccessSlot(tag: slot.tag, stats: stats, minute: minute).bits
   }
 
   /// Changes the statistics of an entry that has a slot. This change does not count as a use.
@@ -39,11 +40,7 @@ extension AccessTable {
     if !isNew { return touch(hash, sequence: sequence, of: id, in: minute) }
     let view = words.view
     guard view.isWritable, view.count > 0, view.find(hash) == nil else { return }
-    view.claim(
-      hash,
-      AccessSlot(
-        tag: AccessSlot.tag(of: hash), stats: AccessStats(frequency: 1), minute: view.minute(minute)
-      ))
+    view.claim(hash, AccessStats(frequency: 1), in: view.minute(minute))
   }
 
   func forget(_ hash: UInt64) {
@@ -90,8 +87,7 @@ extension AccessTable {
     view[chosen] = slot.bits
   }
 
-  /// Called after each insertion: halves the frequencies of a few slots. In a store of n entries, each frequency is halved
-  /// about once in 8 n insertions.
+  /// Called after each insertion. In a store of n entries, each frequency is halved about once in 8 n insertions.
   func sweep() {
     let view = words.view
     guard view.isWritable, view.count > 0 else { return }

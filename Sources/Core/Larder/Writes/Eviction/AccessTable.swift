@@ -59,7 +59,7 @@ extension SharedTable.View {
     let minute = self.minute(minute)
     guard let (place, slot) = find(hash, in: bucket) else {
       let stats = isRecent ? AccessStats(frequency: 1) : AccessStats(frequency: 1, clock: 1)
-      claim(hash, AccessSlot(tag: AccessSlot.tag(of: hash), stats: stats, minute: minute))
+      claim(hash, stats, in: minute)
       return
     }
     let used = slot.used(in: minute, isRecent: isRecent)
@@ -120,10 +120,10 @@ extension SharedTable.View {
 
   func find(_ hash: UInt64) -> (place: Int, slot: AccessSlot)? { find(hash, in: bucket(of: hash)) }
 
-  /// Gives a slot to an entry that has no slot: an empty slot of the bucket, otherwise a slot with clock 0, otherwise the slot
-  /// with the oldest last use.
+  /// Gives an entry an empty slot of its bucket, otherwise a slot with clock 0, otherwise the slot with the oldest last use.
   @inline(never)
-  func claim(_ hash: UInt64, _ slot: AccessSlot) {
+  func claim(_ hash: UInt64, _ stats: AccessStats, in minute: UInt32) {
+    let slot = AccessSlot(tag: AccessSlot.tag(of: hash), stats: stats, minute: minute)
     let bucket = bucket(of: hash)
     var chosen = bucket
     var leastWorth = UInt32.max

@@ -26,8 +26,7 @@ extension NamespaceQueue {
     }
   }
 
-  /// Removes an entry that the policy has chosen. If owners of the entry are stored, removes the topmost owners, and so also the
-  /// entry. False if an entry that would leave must stay.
+  /// Removes an entry that the policy has chosen, by removing its topmost owners if there are any. False if an entry must stay.
   mutating func evict(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) -> Bool {
     let isExpired = entry.header.state(at: session.now.milliseconds) == .expired
     if isExpired || session.state.dependents == 0 {

@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// The queue of a namespace in a batch that makes room. From `init` to ``end()``, the queue owns the session of the write.
 struct NamespaceQueue: ~Copyable, SequencedQueue {
   var session: WriteSession

@@ -172,8 +172,7 @@ struct WindowTarget: Equatable {
     share = min(max(share + (part == .window ? step : -step), Self.lowest), Self.highest)
   }
 
-  /// In a loop over keys, a ghost hit does not show which part is too small. So a window above its first share shrinks, and
-  /// main gets room for the loop.
+  /// In a loop over keys, no ghost hit shows which part is too small. So a large window shrinks: main gets room for the loop.
   mutating func relax(share size: Double) {
     if share > Self.first { share = max(share - 0.5 * size, Self.first) }
   }

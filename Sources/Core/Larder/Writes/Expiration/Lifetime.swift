@@ -46,9 +46,8 @@ extension Expiration {
   }
 }
 
-/// A time to idle in milliseconds, more than zero. When a use of the entry is written, the header gets an expiry that is a
-/// sixteenth of the interval later than necessary. So further uses within a sixteenth of the interval after the written use
-/// need not be written.
+/// A time to idle in milliseconds, more than zero. A written use sets an expiry that is a sixteenth of the interval later than
+/// necessary. So further uses within a sixteenth of the interval need not be written.
 struct IdleInterval: Hashable, Sendable {
   let milliseconds: Int64
 

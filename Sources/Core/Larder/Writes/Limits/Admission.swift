@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// The entry that a write is about to store, while the batch makes room for the entry. The entry is neither stored nor counted
 /// yet, so a refused write leaves nothing to undo. But limits and policies already count the entry.
 struct ExpectedEntry {
@@ -50,9 +48,8 @@ extension Ledger {
 }
 
 extension WriteSession {
-  /// Makes room for an entry that is not counted yet. `hasRoom` means that the entry will keep the limits of the namespace and
-  /// of the store at the end of the batch, so that only the disk limit matters. Returns the entry that is replaced, which is read
-  /// again if making room has changed records.
+  /// Makes room for an entry that is not counted yet. With `hasRoom` the entry keeps the limits of namespace and store at the
+  /// end of the batch; only the disk limit matters. Returns the replaced entry, read again if records have changed.
   mutating func admit(
     _ new: Draft, replacing old: StoredEntry?, in namespace: KnownNamespace, hasRoom: Bool
   ) throws(LarderError) -> StoredEntry? {

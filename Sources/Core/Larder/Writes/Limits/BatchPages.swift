@@ -1,7 +1,6 @@
-/// The pages of a data file with a limit that one batch may use. A value needs new pages. Each change also replaces each page
-/// that it touches by a copy. The replaced pages can be used again only by the second commit after the change. So a part of the
-/// file, the reserve, is kept free of entries. With the reserve, removals always find room, and a value can be stored before
-/// the pages of the evicted entries are free.
+/// The pages of a data file with a limit that one batch may use. A value needs new pages, and each change also replaces each
+/// page that it touches by a copy. Only the second commit after the change can use the replaced pages again. So a part of the
+/// file, the reserve, stays free of entries: removals find room, and a value is stored before evicted pages are free.
 struct BatchPages {
   let limit: Int
   let pageSize: Int

@@ -46,8 +46,7 @@ extension EntryFields {
   var owners: [StoredOwner] { isEmpty ? [] : all(.owner).compactMap(StoredOwner.init) }
 }
 
-/// Removed owners that still have dependents. A batch removes a limited number of dependents and stores the rest of the queue;
-/// the next batch of any process continues.
+/// Removed owners with dependents. A batch removes a limited number of dependents, and stores the rest for later batches.
 struct OrphanQueue {
   static let perBatch = 1000
 

@@ -1,10 +1,8 @@
 import LMDB
-import LarderSystem
 import Synchronization
 
-/// Frees pages in a full data file, before a write and between the tries of a write. The pages that a commit frees can be used
-/// only by the second commit after that commit. So the evictions for a write have their own transactions, and each of them
-/// copies no more pages than are free.
+/// Frees pages in a full data file, before a write and between its tries. The pages that a commit frees can be used only by the
+/// second commit after that commit. So evictions have their own transactions, each of which copies no more pages than are free.
 struct PageReclaimer {
   private static let attempts = 4
   private static let keptForCommit = 24
@@ -40,9 +38,8 @@ struct PageReclaimer {
     if try blockingProcess() == nil { try free(pages) }
   }
 
-  /// Makes room before a write is repeated. `taken` is the number of pages that the write had taken until it failed. Throws
-  /// ``LarderError/Code/full`` if too few entries may be evicted, if a reader prevents the use of freed pages, or if the write
-  /// may run only once.
+  /// Makes room before a write is repeated that had taken `taken` pages until it failed. Throws ``LarderError/Code/full`` if
+  /// too few entries may be evicted, a reader prevents the use of freed pages, or the write may run only once.
   mutating func make(after taken: Int, mayRepeat: Bool) throws {
     self.mayRepeat = mayRepeat
     failures += 1

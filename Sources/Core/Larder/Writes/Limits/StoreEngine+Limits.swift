@@ -1,5 +1,4 @@
 import LMDB
-import LarderSystem
 
 enum LimitProgress {
   case done
@@ -190,8 +189,7 @@ extension WriteSession {
 }
 
 extension Limits {
-  /// Raises each limit that is below the usage to the usage: an override if there is one or `inOverrides` is set, otherwise
-  /// the declared limit.
+  /// Raises each limit below the usage: the override if there is one or `inOverrides` is set, otherwise the declared limit.
   fileprivate static func raise(
     _ overrides: inout Limits, over declared: inout Limits, to usage: Usage, _ inOverrides: Bool
   ) {

@@ -1,5 +1,4 @@
 import LMDB
-import LarderSystem
 
 extension WriteSession {
   mutating func measureDisk() throws(LarderError) {

@@ -6,9 +6,8 @@ import LarderSystem
 ///
 /// Removals are numbered. The hash of the removed key, namespace or tag chooses a word of the file. Inside the write
 /// transaction the word gets the number, and after the commit the number counts as finished. A load reads the last finished
-/// number before its lookup. At its end the load stores no value if a word of its hashes has a higher number. If two hashes
-/// share a word or a process is killed before its commit, a load may be refused without need. But a removed value never
-/// returns.
+/// number before its lookup, and at its end stores no value if a word of its hashes has a higher number. If two hashes share a
+/// word or a process is killed before its commit, a load may be refused without need. But no removed value returns.
 package struct RemovalTable {
   private static let words = 1 << 14
   private enum Place {

@@ -22,9 +22,8 @@ extension WriteBatch {
     session.recordRemoval(of: RemovalTable.hash(ofTag: Array(tag.utf8)))
   }
 
-  /// Whether a load may store its value, because certainly none of these was removed after the load began: the whole store, the
-  /// namespace, the key, a tag or an owner of the value, and a tag of the entry that the value replaces. `key` is nil if the
-  /// load itself has removed the former entry.
+  /// Whether a load may store its value, because certainly none of these was removed after its begin: the store, the namespace,
+  /// the key, a tag or an owner of the value, a tag of the replaced entry. `key` is nil if the load has removed that entry.
   package mutating func isNewest(
     _ moment: RemovalTable.Mark, _ key: [UInt8]?, in namespace: String,
     _ attributes: EntryAttributes

@@ -67,8 +67,7 @@ extension Tombstone {
   }
 }
 
-/// The tombstones (invalidated tags) of the store, as a cache in this process. The cache remembers a commit without tombstones,
-/// so that a read of that commit only compares two numbers.
+/// The tombstones of the store, as a cache in this process. A read of a commit without tombstones only compares two numbers.
 final class KnownTombstones: Sendable {
   /// The number of a commit without tombstones; 0 if no such commit is known.
   private let quiet = Atomic<UInt64>(0)

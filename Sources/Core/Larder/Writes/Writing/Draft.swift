@@ -1,5 +1,3 @@
-import LarderSystem
-
 struct Draft: ~Escapable {
   let entryKey: [UInt8]
   let key: Span<UInt8>

@@ -110,12 +110,8 @@ public struct EntryAttributes: Sendable {
     if let steps = transformed?.steps { fields[.transforms] = steps.encoded() }
     fields.replaceAll(.owner, with: owners.map(\.field))
     var seen: Set<[UInt8]> = []
-    var unique: [[UInt8]] = []
-    for tag in tags {
-      let bytes = try Self.validated(tag)
-      if seen.insert(bytes).inserted { unique.append(bytes) }
-    }
-    fields.tags = unique
+    fields.tags = try tags.map { tag throws(LarderError) in try Self.validated(tag) }
+      .filter { seen.insert($0).inserted }
     if let metadata = transformed?.metadata {
       fields[.transformedMetadata] = metadata
     } else {

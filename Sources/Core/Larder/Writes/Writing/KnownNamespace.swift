@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// The facts that a write knows about a namespace: its record, and the rules in force.
 final class KnownNamespace: Sendable {
   static let new = KnownNamespace(NamespaceRecord(id: .store, created: 0), named: "")

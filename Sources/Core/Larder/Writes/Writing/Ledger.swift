@@ -115,8 +115,7 @@ struct Ledger {
     Int64(bitPattern: store.lastStamp) == now.milliseconds && store.suspectSince == 0
   }
 
-  /// Records the time of a trusted clock, even if the recorded time is later. Otherwise, after a clock that was ahead of the
-  /// true time, the next jump would not be detected.
+  /// Records the time of a trusted clock, even an earlier time: after a clock that was ahead, the next jump must be detected.
   mutating func recordTime(_ now: Timestamp) {
     store.lastStamp = UInt64(bitPattern: max(now.milliseconds, 0))
     store.suspectSince = 0

@@ -1,7 +1,6 @@
 import LMDB
 import LarderSystem
 
-/// The way in which a write transaction runs.
 struct CommitMode {
   /// Whether the body may run again after a rollback. The closure of a caller runs only once.
   var mayRepeat = true
@@ -36,8 +35,7 @@ enum RolledBack: Error {
 }
 
 extension StoreEngine {
-  /// Runs `body` in a transaction on the calling thread. Throws ``LarderError/Code/insideWrite`` if the thread already runs
-  /// another write of the store.
+  /// Runs `body` in a transaction on this thread. Throws ``LarderError/Code/insideWrite`` inside another write of the thread.
   func commit<Result>(
     _ mode: CommitMode = .standard, _ body: (inout WriteBatch) throws -> Result
   ) throws(LarderError) -> Result {
@@ -140,8 +138,7 @@ extension StoreEngine {
       let cause = error as? LMDBError
       if isOverdrawn || (cause == .mapFull && environment.fileLimit != nil) {
         if thrown.map({ $0 is LarderError }) ?? true { throw RolledBack.outOfPages(taken: pages) }
-        // The caller gets the own error of the body. If the caller repeats the batch, the batch has more free pages, except if
-        // a read prevents the reuse of pages.
+        // The caller gets the error of the body. If repeated, the batch has more free pages, except if a read keeps the pages.
         if (try? environment.blockingReader()) == nil { PageReclaimer.note(pages, in: self) }
       }
       throw thrown ?? cause.map { self.error($0) } ?? error

@@ -4,8 +4,7 @@ import LarderSystem
 import Synchronization
 
 extension StoreEngine {
-  /// Runs a write for a caller that blocks: in the write buffer if possible, otherwise immediately if no other thread of this
-  /// process writes, otherwise in the queue.
+  /// Runs a write for a caller that blocks: in the buffer if possible, at once if no other thread writes, or in the queue.
   func commit<Result: Sendable>(_ write: SharedWrite<Result>) throws -> Result {
     if let result = try write.append?(self) { return result }
     if let result = try commitAtOnce(write.mode, write.body) { return result }

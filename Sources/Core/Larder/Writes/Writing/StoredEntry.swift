@@ -22,19 +22,15 @@ struct StoredEntry {
       let fields = EntryFields(record.extracting(header.fieldsRange)),
       fields[.key].map({
         entryKey.count > 4 && StoredKey.entry($0.span, in: entryKey.span.namespaceID) == entryKey
-      })
-        ?? true
+      }) != false
     else { return nil }
     self.entryKey = entryKey
     self.header = header
     self.fields = fields
     recordCount = record.count
     let payload = record.extracting(header.payloadStart..<record.count)
-    if header.flags.contains(.chunked) {
-      valueCount = ChunkedPayload(payload)?.count ?? 0
-    } else {
-      valueCount = payload.count
-    }
+    valueCount =
+      header.flags.contains(.chunked) ? ChunkedPayload(payload)?.count ?? 0 : payload.count
   }
 
   var id: NamespaceID { entryKey.span.namespaceID }

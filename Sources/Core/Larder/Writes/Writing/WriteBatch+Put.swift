@@ -2,8 +2,7 @@ import LarderSystem
 
 extension WriteBatch {
   /// Stores a value in place of any existing entry, and evicts other entries if limits require it. Only the error for missing
-  /// room is thrown after a change; all other errors are thrown before the first change. Returns the id, and the header in the
-  /// form that the memory tier keeps, which has no checksum.
+  /// room is thrown after a change. Returns the id, and the header in the form of the memory tier, without checksum.
   @discardableResult
   mutating func put(
     _ value: Span<UInt8>, for key: Span<UInt8>, in name: String, attributes: EntryAttributes

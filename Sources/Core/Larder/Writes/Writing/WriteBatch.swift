@@ -78,10 +78,9 @@ public struct WriteBatch: ~Copyable {
   }
 
   /// The fresh value under `key`, with the changes of this batch; nil if there is none. The read is neither a hit nor a miss.
-  public mutating func value(for key: some StoreKey, in namespace: Store.Namespace)
-    throws(LarderError)
-    -> [UInt8]?
-  {
+  public mutating func value(
+    for key: some StoreKey, in namespace: Store.Namespace
+  ) throws(LarderError) -> [UInt8]? {
     try key.withKeyBytes { key throws(LarderError) in try value(for: key, in: namespace.name) }
   }
 

@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 /// A moment between writes: for each namespace, the version of its next value. Later versions are higher, even after a clear.

@@ -2,8 +2,7 @@ import LMDB
 import LarderSystem
 import Synchronization
 
-/// Committed namespaces and settings are cached for later batches. Changes of the batch itself are not cached, because the
-/// batch may be rolled back.
+/// Committed namespaces and settings are cached for later batches, but not changes of the batch, which may be rolled back.
 extension WriteSession {
   mutating func namespace(_ name: String) throws(LarderError) -> KnownNamespace? {
     if let found = known.find(ExactString(name)) { return found }

@@ -1,6 +1,3 @@
-import LMDB
-import LarderSystem
-
 extension WriteSession {
   /// Removes an entry with its dependents. `reason` is nil for an entry of a cleared namespace.
   mutating func remove(_ entry: StoredEntry, reason: RemovalReason?) throws(LarderError) {

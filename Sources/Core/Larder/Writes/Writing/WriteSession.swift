@@ -95,11 +95,9 @@ struct WriteSession: ~Copyable {
 
   /// Takes the next number of a namespace, for the version of a value or the queue position of a new entry.
   mutating func nextNumber(in id: NamespaceID) throws(LarderError) -> UInt64 {
-    var number: UInt64 = 0
-    try update(id) { counters in
-      number = counters.next
-      counters.next &+= 1
-    }
+    try load(id)
+    let number = ledger[id].next
+    ledger.updateLoaded(id) { $0.next &+= 1 }
     guard number < QueuePosition.limit - 1 else {
       throw transaction.fail(
         LarderError(
@@ -163,8 +161,7 @@ struct WriteSession: ~Copyable {
       ledger.recordTime(now)
       return true
     }
-    // The stored value is the time plus one, because 0 means that the clock is trusted. A restart of the machine resets the
-    // monotonic clock, so the minute then begins again.
+    // The stored value is the time plus 1; 0 means a trusted clock. A restart of the machine resets the clock and the minute.
     if since < 0 || monotonic < since {
       let stored = UInt64(clamping: monotonic) &+ 1
       ledger.updateStore { $0.suspectSince = stored }
