@@ -77,7 +77,9 @@ struct Purge {
       id = try session.namespace(namespace)?.id
       if id == nil { return (RemovalResult(), nil) }
     }
-    var sweep = ExpirySweep(of: id, limit: Self.perBatch, after: position)
+    // If few pages are free, later batches continue. If this batch failed, other entries would be evicted for it.
+    let limit = min(Self.perBatch, max(BatchPages.leastRemoved, session.removalsWithPages))
+    var sweep = ExpirySweep(of: id, limit: limit, after: position)
     let removal = try sweep.run(&session)
     return (removal, sweep.isDone ? nil : sweep.position)
   }
