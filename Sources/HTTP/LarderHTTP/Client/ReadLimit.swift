@@ -36,9 +36,12 @@
       } onCancel: {
         reading.cancel()
       }
-      // A transport may take the cancellation for the end of the body and return nil, so the time limit is checked first.
+      // A transport may take a cancellation for the end of the body and return nil. So the time limit is checked first, and the
+      // cancellation of the reader is checked before such an end counts.
       if end() { throw HTTPCacheError.timedOut(limit) }
-      return try result.get()
+      let piece = try result.get()
+      if piece == nil { try Task.checkCancellation() }
+      return piece
     }
 
     private func begin(until deadline: Duration, cancel: @escaping @Sendable () -> Void) {

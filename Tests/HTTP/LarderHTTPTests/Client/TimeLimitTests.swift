@@ -133,6 +133,25 @@ struct TimeLimitTests {
     await passing.value
   }
 
+  @Test func `a source that takes the cancellation of its reader for its end is not believed`()
+    async throws
+  {
+    let fixture = try await expired("stale-if-error=60")
+    let stalled = Gate()
+    fixture.origin.become(
+      .giving(Self.fresh) {
+        HTTPBody(next: {
+          try? await stalled.openAndStall()
+          return nil
+        })
+      })
+    let asking = Task { try await fixture.get().body }
+    await stalled.wait()
+    asking.cancel()
+    await #expect(throws: CancellationError.self) { try await asking.value }
+    #expect(try await fixture.cache.peek(request())?.body.text() == "body")
+  }
+
   @Test func `a body may take as long as it likes while it moves`() async throws {
     let clock = ManualClock()
     let fixture = try Fixture(
