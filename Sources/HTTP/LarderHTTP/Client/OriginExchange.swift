@@ -109,14 +109,17 @@
           }
         }
         return try await ask()
-      } catch let error where !(error is CancellationError) && !(error is LarderError) {
+      } catch {
+        // A transport may report the cancellation of the client by another error, which is no failure of the waiting clients.
+        let isCancelled = error is CancellationError || Task.isCancelled
+        if isCancelled || error is LarderError {
+          flight?.complete(isCancelled ? .abandoned : .arrived)
+          throw error
+        }
         flight?.complete(failure(error))
         let result = try staleFallback(after: error)
         cache.report(error)
         return result
-      } catch {
-        flight?.complete(error is CancellationError ? .abandoned : .arrived)
-        throw error
       }
     }
 

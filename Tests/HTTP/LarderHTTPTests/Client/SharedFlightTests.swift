@@ -173,6 +173,26 @@ struct SharedFlightTests {
     #expect(try await second.value == "body")
   }
 
+  @Test func `a transport may report a cancellation by any error`() async throws {
+    let fixture = try Fixture(.page("max-age=1, stale-if-error=60"))
+    _ = try await fixture.get()
+    fixture.clock.advance(by: .seconds(3))
+    let stalled = Gate()
+    let step: HTTPBody.Step = {
+      do { try await stalled.openAndStall() } catch { throw Origin.Down() }
+    }
+    fixture.origin.become { _, number in
+      (response(200, Self.fresh), number == 2 ? .steps([step]) : HTTPBody("new"))
+    }
+    let first = Task { try await fixture.get().body }
+    await stalled.wait()
+    let second = Task { try await fixture.get().body }
+    try await fixture.waiting(for: 1)
+    first.cancel()
+    await #expect(throws: Origin.Down.self) { try await first.value }
+    #expect(try await second.value == "new")
+  }
+
   @Test func `one refresh runs in the background while stale is served`() async throws {
     let fixture = try Fixture(.page("max-age=1, stale-while-revalidate=60"))
     _ = try await fixture.get()
