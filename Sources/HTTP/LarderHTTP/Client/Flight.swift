@@ -80,9 +80,11 @@
       let fields = request.headerFields.filter { names.contains($0.name) }
         .map { $0.name.canonicalName + ":" + $0.faithfulText }
       let principal = Principal(request, policy: policy).digest ?? ""
-      // The time limits of a request decide how its flight ends, so only requests with equal limits share a flight.
+      // The time limits and the expected types of a request decide how its flight ends, so only requests with equal limits and
+      // types share a flight.
+      let types = policy.rule(for: request)?.expectedTypes?.sorted().joined(separator: ",") ?? "*"
       return request.method.rawValue + " " + key.uri + "#" + (key.bodyDigest ?? "") + " "
-        + principal + " \(policy.timeout) \(policy.longestWait) "
+        + principal + " \(policy.timeout) \(policy.longestWait) \(types) "
         + Secrets.digest(fields.sorted().joined(separator: "\n"), key: policy.secret)
     }
   }

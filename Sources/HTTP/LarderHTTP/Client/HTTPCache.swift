@@ -41,9 +41,9 @@
 
     /// A copy of this cache with a changed policy, for the calls that need another policy.
     ///
-    /// The copy shares the stored responses, the memory, the statistics and, with an equal ``HTTPCachePolicy/timeout`` and
-    /// ``HTTPCachePolicy/longestWait``, the requests under way, and has the ``HTTPCachePolicy/bufferLimit`` of this cache. If
-    /// ``HTTPCachePolicy/rules`` or ``HTTPCachePolicy/partitionFields`` give a request another key, it has its own responses.
+    /// The copy shares the stored responses, the memory, the statistics and, with an equal ``HTTPCachePolicy/timeout``,
+    /// ``HTTPCachePolicy/longestWait`` and ``HTTPCacheRule/expectedTypes``, the requests under way, and has the
+    /// ``HTTPCachePolicy/bufferLimit`` of this cache. If ``HTTPCachePolicy/rules`` or ``HTTPCachePolicy/partitionFields`` give a request another key, it has its own responses.
     public func with(_ change: (inout HTTPCachePolicy) -> Void) -> HTTPCache {
       var copy = self
       let secret = rules.policy.secret

@@ -193,6 +193,21 @@ struct SharedFlightTests {
     #expect(try await second.value == "new")
   }
 
+  @Test func `who expects other types sends an own request`() async throws {
+    let gate = Gate()
+    let rule = HTTPCacheRule("*", expectedTypes: ["application/json"])
+    let fixture = try Fixture(
+      .behind(gate, .page("max-age=100")), policy: HTTPCachePolicy(rules: [rule]))
+    let strict = Task { try await fixture.get().body }
+    try await fixture.origin.wait(for: 1)
+    let other = fixture.cache.with { $0.rules = [] }
+    let lenient = Task { try await other.send(request()).body.text() }
+    try await fixture.origin.wait(for: 2)
+    await gate.open()
+    await #expect(throws: HTTPCacheError.unexpected("of no type")) { try await strict.value }
+    #expect(try await lenient.value == "body")
+  }
+
   @Test func `one refresh runs in the background while stale is served`() async throws {
     let fixture = try Fixture(.page("max-age=1, stale-while-revalidate=60"))
     _ = try await fixture.get()
