@@ -62,7 +62,7 @@
         if try await commit(&response, body, under: key, of: uri, over: version) {
           keys.insert(key)
           kept = StoredBody(key: key, version: nil, response: response)
-          try await removeSurplus(beside: key)
+          try await removeSurplus(beside: key, of: uri)
         }
       }
       try await remove(reception.removes.filter { !keys.contains(exchange.held[$0].key) })
@@ -78,17 +78,17 @@
     }
 
     /// If a URI has more variants than the policy allows, removes the least recently used ones, because a hit reads all variants.
-    private func removeSurplus(beside key: String) async throws {
-      let others = exchange.held.filter { $0.key != key }
-      let surplus = others.count + 1 - max(1, cache.rules.policy.largestVariantCount)
+    ///
+    /// Reads the store again, because other exchanges may have stored variants meanwhile. Only variants that were stored before
+    /// `key` are removed, so two exchanges never remove each other's variants.
+    private func removeSurplus(beside key: String, of uri: ResponseKey) async throws {
+      let variants = try cache.responses.entries(of: uri)
+      guard let newest = variants.first(where: { $0.key.string == key }) else { return }
+      let earlier = variants.filter { $0.version < newest.version }
+      let surplus = earlier.count + 1 - max(1, cache.rules.policy.largestVariantCount)
       guard surplus > 0 else { return }
-      let used = try others.map { variant in
-        let entry = try cache.namespace.entry(for: variant.key)
-        return (key: variant.key, last: entry?.lastUsed ?? variant.written)
-      }
-      for variant in used.sorted(by: { $0.last < $1.last }).prefix(surplus) {
-        _ = try await cache.responses.remove(variant.key)
-      }
+      let used = earlier.sorted { ($0.lastUsed ?? $0.written) < ($1.lastUsed ?? $1.written) }
+      for variant in used.prefix(surplus) { _ = try await cache.responses.remove(variant.key) }
     }
 
     private func attributes(

@@ -215,6 +215,20 @@ struct AttackTests {
     #expect((longest ?? 0) < 100)
   }
 
+  @Test func `variants that come at the same time also have a limited number`() async throws {
+    let gate = Gate()
+    let fixture = try Fixture(
+      .behind(gate, .varying(by: "Cookie")), policy: HTTPCachePolicy(largestVariantCount: 2))
+    let asking = (0..<5).map { number in
+      Task { try await fixture.get("/a", [("Cookie", "\(number)")]).body }
+    }
+    try await fixture.origin.wait(for: 5)
+    await gate.open()
+    for (number, task) in asking.enumerated() { #expect(try await task.value == "\(number)") }
+    let key = try #require(ResponseKey(request()))
+    #expect(try fixture.cache.responses.entries(of: key).count == 2)
+  }
+
   @Test func `a client that Vary separates gets its own response though it waited`() async throws {
     let gate = Gate()
     let fixture = try Fixture(.behind(gate, .varying(by: "User-Agent")))
