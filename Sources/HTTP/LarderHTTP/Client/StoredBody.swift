@@ -135,14 +135,15 @@
       }
       let range = position..<min(end, position + IncomingBody.pieceSize)
       guard let piece = try namespace.piece(of: body, range, as: .next), !piece.isEmpty else {
-        // A part of the body is missing, so the rest of the body is useless and is removed.
+        // A part of the body is missing, so the rest of the body is useless and is removed. A failure changes nothing for the
+        // client.
         if let parts = body.parts, !namespace.store.isReadOnly {
-          _ = try await namespace.remove(parts.root)
+          _ = try? await namespace.remove(parts.root)
         }
         throw HTTPCacheError.bodyGone
       }
       position += piece.count
-      if let parts = body.parts { try await renew(parts) }
+      if let parts = body.parts { await renew(parts) }
       return piece
     }
 
@@ -154,16 +155,18 @@
     }
 
     /// Extends the lifetime of the entries of a body that was replaced meanwhile.
-    private func renew(_ parts: BodyParts) async throws {
+    ///
+    /// A failure is ignored, for example of a busy store: the piece has been read, and a later read extends the lifetime again.
+    private func renew(_ parts: BodyParts) async {
       let now = namespace.store.clock.monotonic
       guard now - renewed > BodyParts.grace / 4, now - began < Self.longestUse,
         !namespace.store.isReadOnly
       else { return }
       renewed = now
-      guard let end = try namespace.entry(for: parts.root)?.expires,
+      guard let end = try? namespace.entry(for: parts.root)?.expires,
         end < namespace.store.clock.now.advanced(by: BodyParts.grace / 2)
       else { return }
-      _ = try await namespace.touch(parts.root, expires: .after(BodyParts.grace))
+      _ = try? await namespace.touch(parts.root, expires: .after(BodyParts.grace))
     }
   }
 #endif

@@ -54,6 +54,26 @@ struct LongBodyFaultTests {
     #expect(try await again.body.bytes() == bytes)
   }
 
+  @Test func `a reader of a replaced body gets the rest although the store is busy`() async throws {
+    let directory = TemporaryDirectory()
+    let clock = ManualClock(now: SystemClock().now)
+    let options = Store.Options(clock: clock, lockTimeout: .milliseconds(200))
+    let store = try Store(at: directory.path, options: options)
+    let old = LongBodyTests.body(1_000_000)
+    let origin = LongBodyTests.origin(old)
+    let cache = HTTPCache(in: store.namespace("http"), over: origin)
+    #expect(try await cache.send(request()).body.bytes() == old)
+    let slow = try await cache.send(request())
+    #expect(slow.isHit)
+    #expect(try await cache.put(response(200, LongBodyTests.fresh), body: [1], for: request()))
+    clock.advance(by: BodyParts.grace / 4 * 3)
+    let other = try PeerProcess("hold-write", directory.path, saying: "writing")
+    #expect(try await slow.body.bytes() == old)
+    try other.endInput()
+    #expect(other.line() == "done")
+    try store.close()
+  }
+
   @Test(arguments: ["-1", "0", "9999999999999999", "x", "99999999999999999999999"])
   func `a forged length or part is a miss`(number: String) async throws {
     for line in ["length", "parts"] {
