@@ -125,7 +125,10 @@
       return (Array(body[(last * parts.size)...]), last)
     }
 
-    func discard() async throws { _ = try await namespace.remove(parts.root) }
+    /// Removes the parts. A cancelled task writes nothing, so the removal has a task of its own.
+    func discard() async throws {
+      try await Task { _ = try await namespace.remove(parts.root) }.value
+    }
 
     /// The bytes `range` of the stored parts; nil if a part is gone or damaged.
     func piece(_ range: Range<Int>, of count: Int) throws -> [UInt8]? {

@@ -74,6 +74,21 @@ struct LongBodyFaultTests {
     try store.close()
   }
 
+  @Test func `a cancelled task still removes the parts of a body that is not stored`() async throws
+  {
+    let fixture = try Fixture(Origin())
+    let permit = fixture.cache.responses.permits.issue([], in: fixture.store)
+    let writer = try BodyWriter(in: fixture.cache.namespace, largest: .max, permit: permit)
+    #expect(try await writer.write([1], 0))
+    let discarding = Task {
+      while !Task.isCancelled { await Task.yield() }
+      try await writer.discard()
+    }
+    discarding.cancel()
+    try await discarding.value
+    #expect(try LongBodyTests.count(fixture) == 0)
+  }
+
   @Test(arguments: ["-1", "0", "9999999999999999", "x", "99999999999999999999999"])
   func `a forged length or part is a miss`(number: String) async throws {
     for line in ["length", "parts"] {
