@@ -87,7 +87,7 @@
       let body = hasStaleFallback ? try await body.begun() : body
       var result = HTTPCacheResult(head, body: body, forwarded: exchange.forward.reason)
       let length = head.headerFields[.contentLength].flatMap { ContentRange.position($0) }
-      guard let (response, source) = reception.stores.first,
+      guard exchange.client.key != nil, let (response, source) = reception.stores.first,
         let incoming = incoming(source, length: length)
       else {
         await removeOrReport(reception.removes)

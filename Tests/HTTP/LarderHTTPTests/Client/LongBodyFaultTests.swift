@@ -142,4 +142,12 @@ struct BodyTests {
     #expect(pieces == [[1, 2, 3]])
     #expect(try fixture.store.namespace("http").count() == 0)
   }
+
+  @Test func `a response to a request without a host is not announced as stored`() async throws {
+    let fixture = try Fixture(.giving([("Cache-Control", "max-age=100")]) { .pieces })
+    let result = try await fixture.cache.send(
+      HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/a"))
+    #expect(!result.isBeingStored && result.remaining == nil)
+    #expect(try await result.body.bytes().count == 5_000)
+  }
 }
