@@ -150,7 +150,7 @@
       guard let scheme = request.scheme, let authority = request.authority else { return nil }
       return rule(
         host: ResponseKey.host(scheme: scheme, authority: authority),
-        path: RequestTarget.encoded(request.path ?? "/"))
+        path: RequestTarget.encoded(request.target))
     }
   }
 #endif

@@ -44,7 +44,7 @@
         rest = rest[first.endIndex...].dropFirst()
         guard ["http", "https"].contains(scheme), rest.hasPrefix("//") else { return nil }
       }
-      let target = request.path.flatMap { $0.isEmpty ? nil : $0 } ?? "/"
+      let target = request.target
       let base = target.prefix { $0 != "?" }
       var path: Substring
       if rest.hasPrefix("//") {

@@ -3,6 +3,9 @@
   import Larder
 
   extension HTTPRequest {
+    /// The path and the query. Without a path, the target is `/`.
+    var target: String { path.flatMap { $0.isEmpty ? nil : $0 } ?? "/" }
+
     /// The request with a target that HTTP/1.1 can send and that is unambiguous in a key.
     ///
     /// Bytes that a URI does not allow (spaces, controls, DEL, quotes, bytes beyond ASCII) are percent-encoded. The fragment is

@@ -25,14 +25,13 @@
       guard let scheme = request.scheme, let authority = request.authority,
         RequestTarget.fault(in: request) == nil, request.path != "*"
       else { return nil }
-      self.init(scheme: scheme, authority: authority, path: request.path ?? "/", policy: policy)
+      self.init(scheme: scheme, authority: authority, path: request.target, policy: policy)
     }
 
     init(scheme: String, authority: String, path: String, policy: HTTPCachePolicy) {
       host = Self.host(scheme: scheme, authority: authority)
       origin = RequestTarget.encoded(scheme.lowercased()) + "://" + host
-      let path = RequestTarget.encoded(path)
-      uri = origin + Self.normalized(path.isEmpty ? "/" : path, of: host, policy: policy)
+      uri = origin + Self.normalized(RequestTarget.encoded(path), of: host, policy: policy)
     }
 
     static func host(scheme: String, authority: String) -> String {

@@ -33,6 +33,12 @@ struct HTTPCacheRuleTests {
     #expect(harness.isFresh(for: 50))
   }
 
+  @Test func `a rule for the path / also applies to an empty path`() {
+    let harness = Self.harness(HTTPCacheRule("example.com/", freshness: .seconds(50)))
+    harness.prime([], request: request("GET", ""))
+    #expect(harness.isHit(request("GET", "/")))
+  }
+
   @Test func `a rule gives freshness to services without fields`() {
     let harness = Self.harness(HTTPCacheRule("*", defaultFreshness: .seconds(50)))
     harness.prime([])
