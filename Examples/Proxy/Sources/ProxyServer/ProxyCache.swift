@@ -12,6 +12,7 @@ public final class ProxyCache: Sendable {
     var cache: HTTPCache
     /// When the store was last opened after a failure, by the monotonic clock.
     var reopened: Duration?
+    var isClosed = false
   }
 
   private let namespace: String
@@ -59,8 +60,13 @@ public final class ProxyCache: Sendable {
     return state.cache
   }
 
-  /// Closes the store.
-  public func close() throws { try state.withLock { try $0?.store.close() } }
+  /// Closes the store. After this call the store is not opened again, even if a response arrives later.
+  public func close() throws {
+    try state.withLock { state in
+      state?.isClosed = true
+      try state?.store.close()
+    }
+  }
 
   /// Works like ``LarderHTTP/HTTPCache/send(_:body:tags:interim:)``, but GET and HEAD are also answered if the store fails.
   func send(
@@ -100,6 +106,7 @@ public final class ProxyCache: Sendable {
     log("the store failed: \(error)")
     guard [.failed, .damaged, .closed, .notFound].contains(error.code) else { return }
     state.withLock { state in
+      if state?.isClosed == true { return }
       let now = clock.monotonic
       if let last = state?.reopened, now < last + .seconds(1) { return }
       state?.reopened = now

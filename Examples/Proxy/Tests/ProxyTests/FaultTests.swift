@@ -242,6 +242,23 @@ struct FaultTests {
     try path.remove()
   }
 
+  @Test func `a closed cache does not open its store again`() async throws {
+    let path = TestDirectory.temporary()
+    let origin = Self.echo()
+    let address = try await origin.start()
+    let cache = try ProxyCache(over: OriginTransport(to: address, on: group)) {
+      try Store(at: path.text)
+    }
+    try cache.close()
+    try path.remove()
+    let request = HTTPRequest(
+      method: .get, scheme: "http", authority: address.description, path: "/a")
+    let result = try await cache.send(request, body: HTTPBody()) { _ in }
+    #expect(String(decoding: try await result.body.bytes(), as: UTF8.self).hasPrefix("/a|"))
+    #expect(!path.exists)
+    try await origin.stop()
+  }
+
   // MARK: What the answer says
 
   @Test func `stored is said only of what is stored`() async throws {
