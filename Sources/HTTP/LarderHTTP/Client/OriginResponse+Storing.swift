@@ -16,10 +16,12 @@
   }
 
   extension OriginResponse {
-    /// Stores a response. A failure is only reported, because the client gets the response in any case.
+    /// Stores a response, even if the client's task is cancelled. A failure is only reported, because the client gets the response
+    /// in any case.
     func storeOrReport(_ reception: CacheReception, _ received: ReceivedBody) async -> StoredBody? {
       do {
-        return try await store(reception, received)
+        // A cancelled task writes nothing, so a task of its own stores the response.
+        return try await Task { try await store(reception, received) }.value
       } catch {
         cache.report(error)
         // A response that cannot be stored, for example in a full store, still ends the stored response.

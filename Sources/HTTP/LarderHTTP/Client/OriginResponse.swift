@@ -114,13 +114,14 @@
       return result
     }
 
-    /// Removes stored responses. A failure is only reported, because the client gets the response in any case.
+    /// Removes stored responses, even if the client's task is cancelled. A failure is only reported, because the client gets the
+    /// response in any case.
     ///
     /// - Parameter error: why no response was stored. After `readOnly` and `busy` the store would also refuse the removal.
     func removeOrReport(_ indexes: [Int], after error: (any Error)? = nil) async {
       let code = (error as? LarderError)?.code
-      if code == .readOnly || code == .busy { return }
-      do { try await remove(indexes) } catch { cache.report(error) }
+      if code == .readOnly || code == .busy || indexes.isEmpty { return }
+      do { try await Task { try await remove(indexes) }.value } catch { cache.report(error) }
     }
 
     func remove(_ indexes: [Int]) async throws {

@@ -152,6 +152,27 @@ struct TimeLimitTests {
     #expect(try await fixture.cache.peek(request())?.body.text() == "body")
   }
 
+  /// The policy's closure cancels the client after the origin has answered and before the store is written.
+  @Test func `what the origin has answered counts although the client is cancelled`() async throws {
+    let isAnswered = Atomic(false)
+    let policy = HTTPCachePolicy(principal: { _ in
+      if isAnswered.load(ordering: .relaxed) {
+        unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+      }
+      return nil
+    })
+    let fixture = try Fixture(.page("max-age=10"), policy: policy)
+    _ = try await fixture.get()
+    fixture.origin.become { _, _ in
+      isAnswered.store(true, ordering: .relaxed)
+      return (response(404, [("Cache-Control", "no-store")]), HTTPBody())
+    }
+    let asking = Task { try await fixture.get("/a", [("Cache-Control", "no-cache")]) }
+    _ = await asking.result
+    #expect(asking.isCancelled)
+    #expect(try fixture.store.namespace("http").count() == 0)
+  }
+
   @Test func `a body may take as long as it likes while it moves`() async throws {
     let clock = ManualClock()
     let fixture = try Fixture(
