@@ -88,16 +88,12 @@
     }
 
     func query(_ parameters: [Substring]) -> [Substring] {
-      let kept = parameters.filter { parameter in
+      func name(_ parameter: Substring) -> Substring { parameter.prefix { $0 != "=" } }
+      let kept =
         ignoredParameters.isEmpty
-          || !ignoredParameters.contains(String(parameter.prefix { $0 != "=" }))
-      }
-      // The sort by name is stable, because the order of parameters with equal names may have a meaning.
-      return ignoresParameterOrder
-        ? kept.enumerated().sorted {
-          let (left, right) = ($0.element.prefix { $0 != "=" }, $1.element.prefix { $0 != "=" })
-          return left == right ? $0.offset < $1.offset : left < right
-        }.map(\.element) : kept
+        ? parameters : parameters.filter { !ignoredParameters.contains(String(name($0))) }
+      // The sort is stable, because the order of parameters with equal names may have a meaning.
+      return ignoresParameterOrder ? kept.sorted { name($0) < name($1) } : kept
     }
   }
 

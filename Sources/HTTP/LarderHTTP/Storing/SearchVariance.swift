@@ -63,13 +63,8 @@
         return (name: Self.decoded(parts[0]), value: parts.count > 1 ? Self.decoded(parts[1]) : [])
       }
       parameters.removeAll { names.contains($0.name) != isAllowList }
-      if !isOrdered {
-        parameters = parameters.enumerated().sorted { left, right in
-          left.element.name == right.element.name
-            ? left.offset < right.offset
-            : left.element.name.lexicographicallyPrecedes(right.element.name)
-        }.map(\.element)
-      }
+      // The sort is stable, so parameters with equal names keep their order.
+      if !isOrdered { parameters.sort { $0.name.lexicographicallyPrecedes($1.name) } }
       return parameters.reduce(into: Array(path.utf8)) { bytes, parameter in
         // The lengths show where a name and a value end, so different parameters always give different bytes.
         bytes += "\n\(parameter.name.count) \(parameter.value.count) ".utf8
