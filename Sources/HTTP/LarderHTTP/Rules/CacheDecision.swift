@@ -82,14 +82,9 @@
 
     /// The joined bytes. Where the parts overlap, the received bytes are used.
     public func joined(stored: [UInt8], received: [UInt8]) -> [UInt8] {
-      let start = min(storedStart, receivedStart)
-      var bytes = [UInt8](
-        repeating: 0,
-        count: max(storedStart + stored.count, receivedStart + received.count) - start)
-      bytes.replaceSubrange(storedStart - start..<storedStart - start + stored.count, with: stored)
-      bytes.replaceSubrange(
-        receivedStart - start..<receivedStart - start + received.count, with: received)
-      return bytes
+      let before = stored.prefix(max(0, receivedStart - storedStart))
+      let after = stored.dropFirst(max(0, receivedStart + received.count - storedStart))
+      return before + received + after
     }
   }
 
