@@ -30,9 +30,9 @@
   /// The freshness lifetime of a response and its source (RFC 9111, 4.2.1 and 4.2.2).
   struct FreshnessLifetime: Equatable {
     enum Source: Equatable {
-      case maxAge, expires, heuristic
-      /// A rule of the application.
-      case rule
+      /// A field of the response, or a rule of the application.
+      case explicit
+      case heuristic
       /// There is no source: the response is never fresh.
       case none
     }
@@ -40,16 +40,16 @@
     let seconds: Int
     let source: Source
 
-    var isExplicit: Bool { source != .heuristic && source != .none }
+    var isExplicit: Bool { source == .explicit }
 
     init(_ response: HTTPResponse, received: Timestamp, policy: HTTPCachePolicy) {
       let fields = response.headerFields
       let directives = ResponseDirectives(fields, for: policy.kind)
       if directives.maxAge != .absent {
         // 4.2.1: an invalid or contradictory value makes the response stale.
-        self.init(directives.maxAge.orZero, .maxAge)
+        self.init(directives.maxAge.orZero, .explicit)
       } else if fields.contains(.expires), !directives.ignoresExpires {
-        self.init(Self.untilExpires(fields, received: received), .expires)
+        self.init(Self.untilExpires(fields, received: received), .explicit)
       } else if let seconds = Self.heuristic(
         response, directives: directives, received: received, policy: policy)
       {
@@ -59,7 +59,7 @@
       }
     }
 
-    init(assigned seconds: Int) { self.init(seconds, .rule) }
+    init(assigned seconds: Int) { self.init(seconds, .explicit) }
 
     private init(_ seconds: Int, _ source: Source) {
       self.seconds = seconds
