@@ -50,7 +50,7 @@
         guard let name = entry.key.string, entry.state == .fresh, let metadata = entry.metadata,
           var response = StoredResponse(metadata: metadata, bodySize: entry.size)
         else { return nil }
-        response.readTerms(for: policy)
+        response.terms.known = StoredTerms.Known(of: response, for: policy)
         size += 2 * (name.utf8.count + metadata.count)
         return StoredVariant(
           key: name, version: entry.version, response: response, tags: entry.tags,
@@ -133,9 +133,7 @@
       // RFC 9875, 2.2.1: an unsafe request also invalidates the groups of the invalidated responses, but no further groups.
       if permit != nil {
         for tag in Set(entries.flatMap(\.tags)).filter(CacheGroups.isTag) {
-          let more = try invalidate(tag)
-          removal.entries += more.entries
-          removal.bytes += more.bytes
+          _ = try invalidate(tag)
         }
       }
       return removal

@@ -22,7 +22,7 @@
     var vary: VaryKey
     /// The digest of the request's user; nil without a user, and in a shared cache.
     var credential: String?
-    /// The terms of reuse that the fields state; empty before ``readTerms(for:)`` has read the fields.
+    /// The terms of reuse that the fields state, read once for many answers; empty before a ``ResponseStore`` has read the fields.
     var terms = StoredTerms()
 
     /// The entries of the body; nil if the body is the value of the response's entry.
@@ -111,13 +111,6 @@
 
     static func == (left: StoredTerms, right: StoredTerms) -> Bool { true }
     func hash(into hasher: inout Hasher) {}
-  }
-
-  extension StoredResponse {
-    /// Reads the fields once, for many answers under this policy.
-    mutating func readTerms(for policy: HTTPCachePolicy) {
-      terms.known = StoredTerms.Known(of: self, for: policy)
-    }
   }
 
   /// Converts a stored response to the metadata of its entry and back, in the form that ``ResponseMetadata`` describes.
