@@ -163,18 +163,13 @@
     /// Reads the whole body and reserves its bytes; nil if the body is longer than `largest`, or too long for the budget.
     func collect(_ body: HTTPBody, upTo largest: Int) async throws -> [UInt8]? {
       var bytes: [UInt8] = []
-      do {
-        for try await piece in body {
-          guard bytes.count + piece.count <= largest, reserve(piece.count) else {
-            release(bytes.count)
-            return nil
-          }
-          bytes += piece
-        }
-      } catch {
-        release(bytes.count)
-        throw error
+      var isWhole = false
+      defer { if !isWhole { release(bytes.count) } }
+      for try await piece in body {
+        guard bytes.count + piece.count <= largest, reserve(piece.count) else { return nil }
+        bytes += piece
       }
+      isWhole = true
       return bytes
     }
   }
