@@ -1,5 +1,6 @@
 #if HTTP
   import HTTPTypes
+  import LarderSystem
 
   /// The directives of `Cache-Control` in their order (RFC 9111, 5.2).
   struct CacheControl: Equatable {
@@ -119,10 +120,7 @@
   }
 
   extension Duration {
-    /// The duration in whole seconds, at most about 35,000 years, because `components` traps for a longer duration.
-    var wholeSeconds: Int64 {
-      let longest = Duration.seconds(1 << 40)
-      return min(max(self, .zero - longest), longest).components.seconds
-    }
+    /// The duration in whole seconds, with a limit, because `components` traps for the longest durations.
+    var wholeSeconds: Int64 { bounded.components.seconds }
   }
 #endif
