@@ -61,12 +61,7 @@
     }
 
     /// Ends the request; the session gets no further events about it.
-    override open func stopLoading() {
-      loading.withLock {
-        $0?.cancel()
-        $0 = nil
-      }
-    }
+    override open func stopLoading() { loading.withLock { $0.take() }?.cancel() }
 
     private static func load(
       _ request: URLRequest, from cache: HTTPCache, for events: SessionEvents

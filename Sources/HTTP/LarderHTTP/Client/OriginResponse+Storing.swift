@@ -127,19 +127,20 @@
       let writer = try BodyWriter(
         in: cache.namespace, largest: cache.rules.policy.largestBody, permit: exchange.permit)
       guard bytes.count <= writer.largest else { return false }
-      var isSet = false
       do {
-        if let (last, index) = try await writer.writeAllButLast(of: bytes) {
-          isSet = try await commitLast(
+        if let (last, index) = try await writer.writeAllButLast(of: bytes),
+          try await commitLast(
             &response, .written(writer, last: last, index: index), under: key, of: uri,
             over: version)
+        {
+          return true
         }
       } catch {
         try await writer.discard()
         throw error
       }
-      if !isSet { try await writer.discard() }
-      return isSet
+      try await writer.discard()
+      return false
     }
 
     /// Stores a response and the rest of its body in one commit.

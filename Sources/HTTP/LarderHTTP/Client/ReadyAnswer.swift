@@ -39,8 +39,7 @@
       initialAge = variant.response.age
       clock = cache.clock
       bodySize = variant.response.bodySize
-      let isVaried = held.contains { !$0.response.vary.fields.isEmpty }
-      self.isVaried = isVaried
+      isVaried = held.contains { !$0.response.vary.fields.isEmpty }
       selecting = isVaried ? request.headerFields : nil
     }
 

@@ -113,8 +113,7 @@
         let value = Array(tagged.map(\.valueBytes).joined(separator: [0x2C, 0x20]))
         request.headerFields.append(HTTPField(name: .ifNoneMatch, lenientValue: value))
       }
-      if stored.count == 1, let modified = stored[0].fields[fields: .lastModified].first {
-        var field = modified
+      if stored.count == 1, var field = stored[0].fields[fields: .lastModified].first {
         field.name = .ifModifiedSince
         request.headerFields.append(field)
       }

@@ -12,12 +12,10 @@
   public struct Realm: Sendable {
     /// The store that holds the data.
     public let store: Store
-    fileprivate let digest: String
+    fileprivate let suffix: String
 
     /// The name that this realm's namespace `name` has in the store: `name` (at most 67 bytes), a dot, and the digest.
     public func name(of name: String) -> String { name + suffix }
-
-    private var suffix: String { "." + digest }
 
     /// This realm's namespace `name`.
     public func namespace(_ name: String) -> Store.Namespace {
@@ -47,7 +45,7 @@
     ///
     /// If a store has data of several services, the secret must name the service, too.
     public func realm(of secret: String) -> Realm {
-      Realm(store: self, digest: Secrets.digest("realm\n\n" + secret, in: self))
+      Realm(store: self, suffix: "." + Secrets.digest("realm\n\n" + secret, in: self))
     }
   }
 #endif
