@@ -158,10 +158,8 @@
       guard (1...2).contains(parts.count), let whole = DeltaSeconds.parse(parts[0]), whole <= 1
       else { return nil }
       let digits = parts.count == 2 ? parts[1] : ""
-      guard digits.utf8.count <= 3, digits.isEmpty || DeltaSeconds.parse(digits) != nil else {
-        return nil
-      }
-      let fraction = Int(String(digits) + String(repeating: "0", count: 3 - digits.utf8.count)) ?? 0
+      guard digits.utf8.count <= 3, let fraction = DeltaSeconds.parse((digits + "000").prefix(3))
+      else { return nil }
       return min(1000, whole * 1000 + fraction)
     }
   }
