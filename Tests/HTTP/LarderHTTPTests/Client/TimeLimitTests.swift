@@ -149,6 +149,7 @@ struct TimeLimitTests {
     await stalled.wait()
     asking.cancel()
     await #expect(throws: CancellationError.self) { try await asking.value }
+    try await waitUntil { fixture.cache.flights.count == 0 }
     #expect(try await fixture.cache.peek(request())?.body.text() == "body")
   }
 
