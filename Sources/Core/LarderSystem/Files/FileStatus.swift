@@ -19,7 +19,7 @@ package enum FileStatus {
   }
 
   /// The first part of `path` that is a symbolic link whose target does not exist; nil if there is no such link.
-  package static func danglingLink(on path: String) -> (path: String, target: String)? {
+  package static func danglingLink(on path: String) -> DanglingLink? {
     var end = path.startIndex
     while end < path.endIndex {
       end =
@@ -32,7 +32,7 @@ package enum FileStatus {
       guard unsafe stat(place, &target) != 0, [ENOENT, ENOTDIR].contains(larder_errno()) else {
         continue
       }
-      return (place, destination(of: place))
+      return DanglingLink(path: place, target: destination(of: place))
     }
     return nil
   }
@@ -83,6 +83,11 @@ extension stat {
   package var isRegularFile: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) }
   package var isDirectory: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR) }
   package var isLink: Bool { st_mode & mode_t(S_IFMT) == mode_t(S_IFLNK) }
+}
+
+package struct DanglingLink: Hashable, Sendable {
+  package let path: String
+  package let target: String
 }
 
 /// Identifies a file, independently of its path.
