@@ -37,7 +37,7 @@ final class ChangeFeed: Sendable {
     var stuck: UInt64 = 0
   }
 
-  /// What a subscription looks at. If nothing here changes, the subscription has nothing to report.
+  /// The facts at which a subscription looks. If no fact changes, the subscription has nothing to report.
   struct Sight: Equatable {
     var position: ChangeRing.Position
     var leaseExpirations: Int
