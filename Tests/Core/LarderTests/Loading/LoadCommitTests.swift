@@ -206,6 +206,13 @@ import Testing
     #expect(try await waiting.value.isCommitted)
   }
 
+  @Test(.timeLimit(.minutes(5)))
+  func `a miss ends after a loaded absence that changed nothing`() async throws {
+    let reload = with(LoadOptions.committed) { $0.policy = .reload }
+    _ = try await boards.value(for: "thun", options: reload) { _ in .absent }
+    #expect(try boards.value(for: "bern") == nil)
+  }
+
   @Test(arguments: ["remove", "set", "batch", "clear"])
   func `a write that begins after the load has returned wins`(how: String) async throws {
     let writer = await LockHolder(store)

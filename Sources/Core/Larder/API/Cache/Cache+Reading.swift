@@ -50,19 +50,20 @@ extension Cache {
 
   @usableFromInline
   func read(_ key: Span<UInt8>, isStrict: Bool = false) throws(LarderError) -> Value? {
-    do {
-      let transaction = try namespace.engine.reader.beginLookup(key, of: namespace.handle)
-      let value = try read(key, in: transaction) {
-        try isStrict ? decodeStrictly($0) : decodeCounting($0)
+    // If a loaded value that waited when the first snapshot began is now committed, only a second snapshot has the value.
+    for _ in 0..<2 {
+      do {
+        let transaction = try namespace.engine.reader.beginLookup(key, of: namespace.handle)
+        let value = try read(key, in: transaction) {
+          try isStrict ? decodeStrictly($0) : decodeCounting($0)
+        }
+        if value != nil { return value }
+        if !namespace.engine.loads.writes.hasCommitted(after: transaction.id) { break }
+      } catch {
+        throw namespace.engine.larderError(error)
       }
-      if value != nil || !namespace.engine.loads.writes.hasCommitted(after: transaction.id) {
-        return value
-      }
-    } catch {
-      throw namespace.engine.larderError(error)
     }
-    // A loaded value that waited when the snapshot began is now committed, so only a later snapshot has the value.
-    return try read(key, isStrict: isStrict)
+    return nil
   }
 
   /// Reads a stored value, or a loaded value that is not committed yet.

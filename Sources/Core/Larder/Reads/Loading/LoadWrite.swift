@@ -77,8 +77,7 @@ final class LoadWrite: QueuedWrite {
       }
       withExtendedLifetime(done) { if error == nil { done.completion?() } }
     }
-    let commit = isStored ? transaction.load(ordering: .relaxed) : 0
-    engine.loads.writes.remove(self, storedIn: commit)
+    engine.loads.writes.remove(self, storedIn: isStored ? visibleCommit : 0)
     let outcome = error.map { Result.failure($0) } ?? .success(isStored)
     let waiting = state.withLock { state in
       (state.outcome, state.keeping) = (outcome, keeping)
@@ -87,6 +86,16 @@ final class LoadWrite: QueuedWrite {
     }
     for body in waiting { body() }
     waiters.resume(with: outcome)
+  }
+
+  /// The number of the commit of this write, as snapshots show the commit. A transaction without changes makes no commit, so
+  /// the number of the transaction may be above all snapshots.
+  private var visibleCommit: UInt64 {
+    do throws(LMDBError) {
+      return min(transaction.load(ordering: .relaxed), try engine.environment.beginRead().id)
+    } catch {
+      return 0
+    }
   }
 
   /// Calls `body` after the outcome, immediately if the write is already finished.
