@@ -159,7 +159,8 @@ final class ChangeFeed: Sendable {
     }
     guard isDue else { return }
     let found = health()
-    state.withLock { $0.health = found }
+    // If the last subscription has ended meanwhile, the result does not belong to the next subscription.
+    state.withLock { if $0.healthCheckedAt == now { $0.health = found } }
   }
 
   var sight: Sight {

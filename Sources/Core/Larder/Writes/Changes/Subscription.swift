@@ -31,6 +31,8 @@ final class Subscription: Sendable {
   deinit { end() }
 
   func end() {
+    // In a forked child, a lock may be locked for ever.
+    if engine.environment.isForked { return }
     let isFirst = state.withLock { state in
       defer { state.isOver = true }
       return !state.isOver && state.failure == nil
@@ -61,8 +63,9 @@ final class Subscription: Sendable {
   }
 
   private func look() -> Look {
-    let sight = engine.changes.sight
-    return state.withLock { state in
+    state.withLock { state in
+      // Looks inside the lock, because another loop may look at a newer sight and move the position.
+      let sight = engine.changes.sight
       if state.isOver { return .over }
       if let failure = state.failure {
         state.isOver = true
