@@ -1,3 +1,4 @@
+import LMDB
 import Synchronization
 
 /// Maintains a store at intervals. A run removes expired entries, reclaims the space of cleared namespaces, repairs damaged
@@ -80,7 +81,8 @@ public final class Maintenance: Sendable {
     self.onError = onError
   }
 
-  deinit { state.withLock { $0.task?.cancel() } }
+  // In a forked child, the lock may be locked for ever.
+  deinit { if !store.engine.environment.isForked { state.withLock { $0.task?.cancel() } } }
 
   /// The outcome of this object's last run; nil before the first run.
   public var latest: Result<Report, LarderError>? { state.withLock { $0.latest } }
@@ -103,7 +105,8 @@ public final class Maintenance: Sendable {
     }
   }
 
-  /// Stops the maintenance until the next ``start()``. Waits for a current run, which stops after its current transaction.
+  /// Stops the maintenance until the next ``start()``. Waits for a current run, which stops after its current transaction. Do not
+  /// call this function inside a write: the run may wait for that write.
   public func stop() {
     state.withLock { $0.end() }
     running.withLock { _ in }

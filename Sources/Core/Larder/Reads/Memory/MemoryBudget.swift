@@ -1,3 +1,4 @@
+import LMDB
 import Synchronization
 
 /// The limit on the total cost of all decoded values of a store in this process. A value is kept only after its cost was
@@ -80,6 +81,7 @@ final class MemoryOwner: Sendable {
 
   deinit {
     memory.owners.subtract(1, ordering: .relaxed)
-    if !isShared { memory.budget.remove { $0 === memory } }
+    // In a forked child the lock may be locked for ever.
+    if !isShared, !memory.reader.environment.isForked { memory.budget.remove { $0 === memory } }
   }
 }
