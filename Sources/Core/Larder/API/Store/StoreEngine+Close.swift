@@ -3,14 +3,21 @@ import LarderSystem
 import Synchronization
 
 extension StoreEngine {
-  /// Commits the access times, removals of expired entries and counts that reads of this process have left. One commit makes
-  /// all queued removals. Removals that another write took from the queue are committed before this commit.
+  /// Commits the access times, removals of expired entries and counts that reads of this process have left. In a full file
+  /// several commits make the queued removals. Removals that another write took from the queue are committed earlier.
   func flush(lockTimeout: Duration? = nil) throws(LarderError) {
     try flushAccessTimes(lockTimeout: lockTimeout)
     if !leftovers.expirations.queue.isEmpty || allHandles.contains(where: \.hasUnmerged) {
-      try commit(CommitMode(lockTimeout: lockTimeout)) { batch in
-        try batch.session.removePendingExpirations(limit: PendingExpirations.capacity)
-      }
+      var (left, taken) = (leftovers.expirations.queue.count, 0)
+      repeat {
+        taken = try commit(CommitMode(lockTimeout: lockTimeout)) { batch in
+          // If few pages are free, later commits continue.
+          let limit = max(BatchPages.leastRemoved, batch.session.removalsWithPages)
+          return try batch.session.removePendingExpirations(
+            limit: min(limit, PendingExpirations.capacity))
+        }
+        left -= taken
+      } while taken > 0 && left > 0
     }
     try settle(CommitMode(lockTimeout: lockTimeout))
   }

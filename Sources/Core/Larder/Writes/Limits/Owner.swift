@@ -60,6 +60,8 @@ struct OrphanQueue {
   /// Owners that wait because a dependent is needed by the current write.
   private var putOff: [[UInt8]] = []
   private(set) var left = Self.perBatch
+  /// The number of dependents that this batch may still remove even if few pages are free.
+  private(set) var least = BatchPages.leastRemoved
 
   mutating func add(_ owner: [UInt8], after position: [UInt8]? = nil) {
     waiting.append(Removed(owner: owner, position: position))
@@ -79,6 +81,7 @@ struct OrphanQueue {
 
   mutating func advance(to position: [UInt8]?, count: Int, isLast: Bool) {
     left -= count
+    least = max(0, least - count)
     if isLast { waiting.removeLast() } else { waiting[waiting.count - 1].position = position }
   }
 

@@ -38,10 +38,12 @@ struct BatchEffects {
 
 extension WriteSession {
   /// Removes up to `limit` entries that readers found expired and that still are expired; none if the clock is not trusted.
-  mutating func removePendingExpirations(limit: Int) throws(LarderError) {
+  /// Returns the number of entries that were taken from the queue.
+  @discardableResult
+  mutating func removePendingExpirations(limit: Int) throws(LarderError) -> Int {
     let taken = engine.leftovers.expirations.take(limit)
     effects.expirations += taken
-    guard isClockPlausible else { return }
+    guard isClockPlausible else { return taken.count }
     for (entryKey, version) in taken where try isLive(entryKey.span.namespaceID) {
       let next = try counters(of: entryKey.span.namespaceID).next
       // An entry with a version from `next` on is only in the write buffer, so a later commit removes the entry.
@@ -53,6 +55,7 @@ extension WriteSession {
         try remove(entry, reason: .expired)
       }
     }
+    return taken.count
   }
 
   mutating func mergeReadCounters() throws(LarderError) {

@@ -145,7 +145,8 @@ extension StoreEngine {
     }
   }
 
-  /// Removes the dependents of removed owners that a write has not removed. Each transaction removes a limited number.
+  /// Removes the dependents of removed owners that a write has not removed. Each transaction removes a limited
+  /// number. If no page is left, evicts entries and waits for readers.
   private func removeRemainingOrphans(_ count: UInt64) {
     var left = count
     do {
@@ -187,7 +188,8 @@ extension WriteBatch {
       let limit = min(shares * BatchEffects.expirationsPerWrite, session.removalsWithPages)
       try session.removePendingExpirations(limit: limit)
       if session.removalsWithPages > 0 {
-        try session.resumeFirstInvalidation(limit: shares * TagInvalidation.perWrite)
+        try session.resumeFirstInvalidation(
+          limit: min(shares * TagInvalidation.perWrite, session.removalsWithPages))
       }
     }
     if session.removalsWithPages > 0 {

@@ -42,11 +42,10 @@ extension WriteSession {
   /// Removes those dependents of removed entries that have no other owner, then the dependents of those dependents, and so on.
   /// Uses no recursion, and removes at most ``OrphanQueue/perBatch`` entries in one batch, or fewer if few pages are free.
   mutating func removeOrphans() throws(LarderError) {
-    var least = BatchPages.leastRemoved
+    // The limit never rises in a batch. Otherwise a later call could take dependents that the batch has written meanwhile.
     while let removed = orphans.next,
-      case let limit = min(orphans.left, max(least, removalsWithPages)), limit > 0
+      case let limit = min(orphans.left, max(orphans.least, removalsWithPages)), limit > 0
     {
-      least = 0
       let prefix = IndexKey.owner(removed.owner, entry: [])
       // If the owner was written again between two batches, its dependents belong to the new entry and stay.
       var isBack = false
