@@ -35,7 +35,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       let change: String
       let attempt: Attempt
       do throws(LarderError) {
-        attempt = try await self.attempt(&rejected)
+        attempt = try await self.attempt(&rejected, isRefresh: held != nil)
       } catch {
         return try await loadAlone(held, ticket, because: error)
       }
@@ -87,14 +87,18 @@ struct SharedLoad<Value: Sendable>: Sendable {
     case answer(LeaseAnswer, TierCopy<Value>?)
   }
 
-  /// - Parameter rejected: the first found value, which a revalidation does not accept; nil before the first lookup.
-  private func attempt(_ rejected: inout ValueStamp??) async throws(LarderError) -> Attempt {
+  /// - Parameters:
+  ///   - rejected: the first found value, which a revalidation does not accept; nil before the first lookup.
+  ///   - isRefresh: whether this machine has a value. A load beside a value that `.cacheElseLoad` accepts is a refresh.
+  private func attempt(
+    _ rejected: inout ValueStamp??, isRefresh: Bool
+  ) async throws(LarderError) -> Attempt {
     let found = try await cache.ask { () throws(LarderError) in
       try await cache.find(key, tags: options.tags)
     }
     if found.isNewer { return .loadAlone(.zero) }
     if rejected == nil { rejected = .some(found.stamp) }
-    if let copy = found.copy, accepts(copy, rejecting: rejected ?? nil) {
+    if let copy = found.copy, accepts(copy, rejecting: rejected ?? nil, isRefresh) {
       // This machine knows a newer change than the value, so the value counts as changed.
       guard copies.isCurrent(key, tags: copy.frame.tags, at: copy.head) else {
         return .answer(.changed, nil)
@@ -110,12 +114,14 @@ struct SharedLoad<Value: Sendable>: Sendable {
     return .answer(answer, found.copy)
   }
 
-  private func accepts(_ copy: TierCopy<Value>, rejecting stamp: ValueStamp?) -> Bool {
+  private func accepts(
+    _ copy: TierCopy<Value>, rejecting stamp: ValueStamp?, _ isRefresh: Bool
+  ) -> Bool {
     switch policy {
     case .reload: false
     case .revalidate: copy.stamp != stamp
     case .cacheOnly: true
-    case .cacheElseLoad: !copy.isFresh || !copy.isNearExpiry(options.refreshAhead)
+    case .cacheElseLoad: !isRefresh || !copy.isFresh || !copy.isNearExpiry(options.refreshAhead)
     case .standard: copy.isFresh && !copy.isNearExpiry(options.refreshAhead)
     }
   }

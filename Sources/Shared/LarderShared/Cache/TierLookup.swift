@@ -23,7 +23,7 @@ struct TierCopy<Value: Sendable>: Sendable {
 
   /// The lifetimes, tags and validators that the value had when the tier stored the value.
   var attributes: EntryAttributes {
-    var attributes = EntryAttributes(expires: frame.soft < Frame.longest ? .after(frame.soft) : nil)
+    var attributes = EntryAttributes(expires: .after(frame.soft))
     attributes.stale = frame.stale
     attributes.tags = frame.tags
     attributes.entityTag = frame.validators.entityTag
@@ -35,7 +35,8 @@ struct TierCopy<Value: Sendable>: Sendable {
   var remaining: Duration { frame.soft - age }
   var isFresh: Bool { remaining > .zero }
 
-  /// Whether a fresh value expires within `ahead`. As in a store, the first half of the lifetime is never near the expiry.
+  /// Whether a fresh value expires within `ahead`. As in a store, half of the lifetime counts instead of an `ahead` that is not
+  /// shorter than the lifetime.
   func isNearExpiry(_ ahead: Duration?) -> Bool {
     guard let ahead else { return false }
     return remaining <= (ahead < frame.soft ? ahead : frame.soft / 2)

@@ -30,7 +30,7 @@ struct LocalCopies: Sendable {
 
   func ticket() throws(LarderError) -> Ticket {
     // Another process may have made the file since this process opened a store that it only reads.
-    recent.open(makesFile: false)
+    if store.isReadOnly { recent.open(makesFile: false) }
     // The history is read first. If another history begins after that, the ticket has the old number, and nothing is stored.
     let epoch = try state.progress()?.epoch
     return Ticket(epoch: epoch, queued: try state.queued(), applied: recent.applied)
