@@ -43,7 +43,8 @@
     ///
     /// The copy shares the stored responses, the memory, the statistics and, with an equal ``HTTPCachePolicy/timeout``,
     /// ``HTTPCachePolicy/longestWait`` and ``HTTPCacheRule/expectedTypes``, the requests under way, and has the
-    /// ``HTTPCachePolicy/bufferLimit`` of this cache. If ``HTTPCachePolicy/rules`` or ``HTTPCachePolicy/partitionFields`` give a request another key, it has its own responses.
+    /// ``HTTPCachePolicy/bufferLimit`` of this cache. If ``HTTPCachePolicy/rules`` or ``HTTPCachePolicy/partitionFields`` give a
+    /// request another key, it has its own responses.
     public func with(_ change: (inout HTTPCachePolicy) -> Void) -> HTTPCache {
       var copy = self
       let secret = rules.policy.secret

@@ -64,7 +64,8 @@
         if try await commit(&response, body, under: key, of: uri, over: version) {
           keys.insert(key)
           kept = StoredBody(key: key, version: nil, response: response)
-          try await removeSurplus(beside: key, of: uri)
+          // The response is already stored, so an error is only reported.
+          do { try await removeSurplus(beside: key, of: uri) } catch { cache.report(error) }
         }
       }
       try await remove(reception.removes.filter { !keys.contains(exchange.held[$0].key) })
@@ -86,11 +87,13 @@
     private func removeSurplus(beside key: String, of uri: ResponseKey) async throws {
       let variants = try cache.responses.entries(of: uri)
       guard let newest = variants.first(where: { $0.key.string == key }) else { return }
-      let earlier = variants.filter { $0.version < newest.version }
+      let earlier = variants.filter { $0.version < newest.version && $0.state == .fresh }
       let surplus = earlier.count + 1 - max(1, cache.rules.policy.largestVariantCount)
       guard surplus > 0 else { return }
       let used = earlier.sorted { ($0.lastUsed ?? $0.written) < ($1.lastUsed ?? $1.written) }
-      for variant in used.prefix(surplus) { _ = try await cache.responses.remove(variant.key) }
+      for variant in used.prefix(surplus) {
+        _ = try await cache.responses.remove(variant.key) { $0.version == variant.version }
+      }
     }
 
     private func attributes(
