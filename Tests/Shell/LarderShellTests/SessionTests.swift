@@ -245,6 +245,7 @@ struct SessionPartTests {
     for line in DemoStore.suggestions { #expect(try !shell(line).isEmpty, "\(line)") }
     #expect(try shell("count @sets --expired").hasPrefix("20\t"))
     #expect(try shell("count @web --where 'status = 404'").hasPrefix("8\t"))
+    #expect(try shell("count @web --where 'header.Cache-Control ~ \"max-age\"'") != "0\t0\t0\n")
     #expect(try shell("count @* --permanent") != "0\t0\t0\n")
     #expect(try shell("count @* --expiring 20m") != "0\t0\t0\n")
     let again = try #require(throws: LarderError.self) { try DemoStore.create(at: path) }

@@ -33,7 +33,7 @@ final class UndoLog {
   private(set) var command = ""
   var items: [Item] = []
   /// The number of entries whose former values could not be read, so that `undo` cannot restore these entries.
-  private(set) var lost = 0
+  var lost = 0
   var isTooLarge: Bool { size > Self.most }
   /// The running command, until the command has an item.
   private var running = ""

@@ -94,8 +94,8 @@ extension Command {
         try Inconsistency.findUndecodable(in: session) { faults += $0 }
       } catch let error as LarderError where error.code == .damaged && !found.isSound {
         notes.append("not every value was decoded: \(error.message)")
-      } catch let error where staying != nil {
-        // The answer must tell of the repair.
+      } catch let error where staying != nil || !found.isSound {
+        // The answer must tell of the repair and of the faults.
         failure = error
       }
     }

@@ -76,6 +76,8 @@ extension Command {
     } _: {
       while let tag = rest.first {
         try session.host.checkInterruption()
+        // If the invalidation fails, its first commits stay.
+        session.undo.hasChanged = true
         let removal = try session.store.invalidate(
           tag: tag, in: isWhole ? nil : namespaces[0].name, asOf: horizon)
         done.add(Tally(removal), in: name)

@@ -71,7 +71,7 @@ struct HTTPCounts {
 
   private static let most = 100
 
-  /// The counts of all caches, except for encrypted counts.
+  /// The counts of all caches, except for counts that this program cannot read.
   static func read(in session: Session) throws -> [HTTPCounts] {
     let saved = session.store.namespace("http-statistics")
     return try saved.page(limit: most).items.compactMap { entry in

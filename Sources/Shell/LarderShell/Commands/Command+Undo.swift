@@ -31,8 +31,7 @@ extension Command {
     }
     var done = ChangeSummary("undo")
     // The log keeps only the items that wait, so that the next `undo` goes on after an interruption.
-    let all = log.items.count
-    var unread = 0
+    let (all, lostBefore) = (log.items.count, log.lost)
     try ShellError.reporting {
       let entries = done.total.entries
       return (entries, "took back \(log.command) of \(Wording.entries(entries))")
@@ -45,18 +44,18 @@ extension Command {
           try part.map { try restore($0, &batch) }
         }
         log.items.removeLast(part.count)
-        unread += restored.count { $0 == nil }
+        log.lost += restored.count { $0 == nil }
         for (item, isRestored) in zip(part, restored) where isRestored == true {
           let size = (item.before?.entry ?? item.after)?.size ?? 0
           done.add(Tally(entries: 1, bytes: size), in: item.namespace.name)
         }
       }
     }
-    let changed = all - done.total.entries - unread
-    let (command, lost) = (log.command, log.lost + unread)
+    let (command, lost) = (log.command, log.lost)
+    let changed = all - done.total.entries - (lost - lostBefore)
     log.forget()
     var rest: SafeText = changed == 0 ? "" : "; \(Wording.count(changed)) changed meanwhile"
-    if lost > 0 { rest = rest + "; \(Wording.count(lost)) could not be read before" }
+    if lost > 0 { rest = rest + "; \(Wording.count(lost)) could not be read" }
     let words: SafeText = "took back \(command) of \(Wording.entries(done.total.entries))\(rest)"
     let fields: [ChangeSummary.Field] = [
       ("command", .text(command)), ("changed_meanwhile", .number(changed)), ("lost", .number(lost)),
@@ -65,8 +64,8 @@ extension Command {
     return changed + lost == 0 ? .done : .exitCode(ShellError.Code.changedMeanwhile.exitCode)
   }
 
-  /// Restores an entry. Returns false if the entry has changed after the command, and nil if its value is unknown, for example
-  /// because the value is encrypted.
+  /// Restores an entry. Returns false if the entry has changed or expired after the command, and nil if its value is unknown, for
+  /// example because the value is encrypted.
   private static func restore(_ item: UndoLog.Item, _ batch: inout WriteBatch) throws -> Bool? {
     let (namespace, key) = (item.namespace, item.key)
     let present = try batch.entry(for: key, in: namespace)
@@ -86,7 +85,7 @@ extension Command {
         guard error.code == .unreadable else { throw error }
         return nil
       }
-      guard let value else { return nil }
+      guard let value else { return isKept ? nil : false }
       var attributes = EntryAttributes(keeping: before, expires: nil)
       (attributes.written, attributes.isPinned) = (before.written, before.isPinned)
       (attributes.isNegative, attributes.awaitsOwners) = (before.isNegative, true)

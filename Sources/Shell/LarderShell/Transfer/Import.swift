@@ -58,7 +58,7 @@ struct Import {
       }
     } catch let mistake as ExportReader.Mistake {
       throw lines.error(mistake, hint: before)
-    } catch let error as ShellError where counts.all > 0 {
+    } catch let error as ShellError where counts.all > 0 || declared > 0 {
       // The file could not be read to its end.
       throw ShellError(error.code, error.message, hint: before)
     } catch is Interruption {
