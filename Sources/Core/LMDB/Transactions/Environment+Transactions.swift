@@ -27,6 +27,11 @@ extension Environment {
     @inline(__always) get { handle.isOpen ? handle.data.lastTransaction : 0 }
   }
 
+  /// The newest commit that snapshots show, see ``lastTransaction``; 0 if no snapshot can begin.
+  package var newestVisible: UInt64 {
+    do throws(LMDBError) { return try beginRead().id } catch { return 0 }
+  }
+
   /// Begins a read, also if the slot has no transaction, the map is smaller than the file, or the reader table is full.
   @inline(never)
   private func beginReadSlowly() throws(LMDBError) -> ReadTransaction {

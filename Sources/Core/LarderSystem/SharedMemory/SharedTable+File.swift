@@ -2,8 +2,8 @@ import CLarderSystem
 import Synchronization
 
 extension SharedTable {
-  /// The longest wait for other processes and threads. A slow disk allocates a file in one second; a
-  /// stopped process must not block others.
+  /// The longest wait for other processes and threads. A slow disk allocates a file in one second; a stopped
+  /// process must not block others.
   private static let openingTimeout = Duration.seconds(2)
 
   /// Maps the file for reading and writing. If there is no usable file, makes a file of `count` words, all 0; `prepare` fills

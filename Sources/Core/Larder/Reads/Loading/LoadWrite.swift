@@ -49,7 +49,9 @@ final class LoadWrite: QueuedWrite {
   var isCancelled: Bool { false }
   var mode: CommitMode { .standard }
 
-  var isCommitted: Bool { (try? state.withLock { $0.outcome }?.get()) ?? false }
+  var isCommitted: Bool {
+    if case .success(true) = state.withLock({ $0.outcome }) { true } else { false }
+  }
 
   func run(in batch: inout WriteBatch) throws {
     // If this transaction fails, the write runs again and replaces the number.
@@ -77,7 +79,10 @@ final class LoadWrite: QueuedWrite {
       }
       withExtendedLifetime(done) { if error == nil { done.completion?() } }
     }
-    engine.loads.writes.remove(self, storedIn: isStored ? visibleCommit : 0)
+    // A transaction without changes makes no commit, so the number of the transaction may be above all snapshots.
+    let commit =
+      isStored ? min(transaction.load(ordering: .relaxed), engine.environment.newestVisible) : 0
+    engine.loads.writes.remove(self, storedIn: commit)
     let outcome = error.map { Result.failure($0) } ?? .success(isStored)
     let waiting = state.withLock { state in
       (state.outcome, state.keeping) = (outcome, keeping)
@@ -86,16 +91,6 @@ final class LoadWrite: QueuedWrite {
     }
     for body in waiting { body() }
     waiters.resume(with: outcome)
-  }
-
-  /// The number of the commit of this write, as snapshots show the commit. A transaction without changes makes no commit, so
-  /// the number of the transaction may be above all snapshots.
-  private var visibleCommit: UInt64 {
-    do throws(LMDBError) {
-      return min(transaction.load(ordering: .relaxed), try engine.environment.beginRead().id)
-    } catch {
-      return 0
-    }
   }
 
   /// Calls `body` after the outcome, immediately if the write is already finished.

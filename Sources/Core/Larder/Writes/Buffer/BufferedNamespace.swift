@@ -96,10 +96,14 @@ struct BufferedNamespace {
 }
 
 extension WriteBuffer {
-  func knows(_ id: NamespaceID) -> Bool { slot(of: id, view)?.slot != nil }
+  func knows(_ id: NamespaceID) -> Bool {
+    let table = table
+    return slot(of: id, table.view)?.slot != nil
+  }
 
   var namespaceIDs: [NamespaceID] {
-    (0..<BufferLayout.namespaceCount).compactMap { BufferedNamespace($0, view)?.id }
+    let table = table
+    return (0..<BufferLayout.namespaceCount).compactMap { BufferedNamespace($0, table.view)?.id }
   }
 
   func forEachNamespace(

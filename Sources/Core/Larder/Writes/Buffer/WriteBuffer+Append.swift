@@ -39,12 +39,16 @@ extension WriteBuffer {
 
   /// Whether a writer that knows the metadata of the generation `metadata` may append.
   func isOpen(at metadata: UInt64) -> Bool {
-    let view = view
+    let table = table
+    let view = table.view
     return appends && view.isWritable && view.wide(BufferLayout.Place.metadata) == metadata
       && view.wide(BufferLayout.Place.isClosed) == 0
   }
 
-  var isWatched: Bool { view.wide(BufferLayout.Place.watched) != 0 }
+  var isWatched: Bool {
+    let table = table
+    return table.view.wide(BufferLayout.Place.watched) != 0
+  }
 
   /// Appends an entry; `header` makes a header from a version. Refuses beside a subscription: only a commit publishes changes.
   func append(
@@ -103,7 +107,8 @@ extension WriteBuffer {
     _ isWatched: () -> Bool,
     _ body: (inout BufferedNamespace, BufferState, borrowing SharedTable.View) -> Answer<Result>
   ) -> Answer<Result> {
-    let answer = lock?.withLock(view, waitingAtMost: Self.appendTimeout) {
+    let table = table
+    let answer = lock?.withLock(table.view, waitingAtMost: Self.appendTimeout) {
       view -> Answer<Result> in
       index(view)
       let state = BufferState(in: view)

@@ -35,11 +35,12 @@ extension WriteBuffer {
     waitingAtMost timeout: Duration,
     _ body: (borrowing SharedTable.View, BufferState) -> Result
   ) throws(LMDBError) -> Result {
-    let result = lock?.withLock(view, waitingAtMost: timeout) { view in
+    let table = table
+    let result = lock?.withLock(table.view, waitingAtMost: timeout) { view in
       index(view)
       return body(view, state(in: view))
     }
-    guard let result else { throw view.isWritable ? .busy : .closed }
+    guard let result else { throw table.view.isWritable ? .busy : .closed }
     return result
   }
 
@@ -84,7 +85,8 @@ extension WriteBuffer {
   func end(
     newest: UInt64, in environment: Environment, _ terms: BufferTerms, keepsFrozen: Bool
   ) -> Bool {
-    let view = view
+    let table = table
+    let view = table.view
     guard view.isWritable else { return false }
     let state = BufferState(in: view)
     if newest == base(of: state) || !(state.isFrozen || state.hasOlder) {
@@ -94,7 +96,7 @@ extension WriteBuffer {
       return false
     }
     // LMDB may show a killed process's commit only after the next commit. Until then readers need the records in the buffer.
-    guard let visible = try? environment.beginRead().id, visible >= newest else { return false }
+    guard environment.newestVisible >= newest else { return false }
     if state.hasRecords { commits.add(1, ordering: .relaxed) }
     isSuspended.store(false, ordering: .relaxed)
     if state.isFrozen {
@@ -144,7 +146,8 @@ extension WriteBuffer {
   }
 
   func refuse(lockTimeout: Duration) {
-    _ = lock?.withLock(view, waitingAtMost: lockTimeout) { view in
+    let table = table
+    _ = lock?.withLock(table.view, waitingAtMost: lockTimeout) { view in
       view.store(0, wide: BufferLayout.Place.pages)
     }
   }

@@ -24,7 +24,8 @@ extension WriteBuffer {
   func find(
     _ key: Span<UInt8>, in id: NamespaceID, keyHash: UInt64, of generation: UInt64
   ) -> Found? {
-    search(key, in: id, keyHash: keyHash, generation, view).found
+    let table = table
+    return search(key, in: id, keyHash: keyHash, generation, table.view).found
   }
 
   /// The newest record of a key, and its place in the hash table. If the generation has no record of the key, a free place.
@@ -51,7 +52,8 @@ extension WriteBuffer {
   }
 
   func lay(_ found: Found, on transaction: inout ReadTransaction) {
-    let record = found.record
+    let (record, table) = (found.record, table)
+    let view = table.view
     transaction.overlay(record.keyHash, count: record.entryCount) { output in
       let start = layout.log(of: found.generation) + found.offset
       view.copy(record.entryCount, wide: start + record.entryStart, to: &output)

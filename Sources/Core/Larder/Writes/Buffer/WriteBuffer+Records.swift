@@ -134,7 +134,8 @@ extension WriteBuffer {
     at offset: Int, in log: BufferLog,
     _ body: (BufferRecord, Span<UInt8>, Span<UInt8>, EntryHeader?) throws(Failure) -> Result
   ) throws(Failure) -> Result? {
-    let view = view
+    let table = table
+    let view = table.view
     guard
       let record = BufferRecord(at: offset, before: log.end, of: log.generation, view, layout),
       record.isSealed(at: offset, of: log.generation, view, layout)

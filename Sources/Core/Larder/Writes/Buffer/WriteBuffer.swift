@@ -116,16 +116,11 @@ final class WriteBuffer: Sendable {
       of: environment)
   }
 
-  /// The words of the file, which stay mapped as long as the table exists.
-  var view: SharedTable.View {
-    @inline(__always) @_lifetime(borrow self) get {
-      let table = table
-      return unsafe _overrideLifetime(table.view, borrowing: self)
-    }
-  }
-
   @inline(__always)
-  var state: BufferState { state(in: view) }
+  var state: BufferState {
+    let table = table
+    return state(in: table.view)
+  }
 
   /// The state without the records of other data.
   @inline(__always)
@@ -138,7 +133,8 @@ final class WriteBuffer: Sendable {
 
   /// Waits until a running append has ended. All later appends see what the caller changed before this call.
   func awaitAppend(atMost timeout: Duration = appendTimeout) {
-    _ = lock?.withLock(view, waitingAtMost: timeout) { _ in }
+    let table = table
+    _ = lock?.withLock(table.view, waitingAtMost: timeout) { _ in }
   }
 
   var hasRecords: Bool { state.hasRecords }
@@ -149,7 +145,10 @@ final class WriteBuffer: Sendable {
     return state.end >= layout.logSize / 2 && !state.hasOlder
   }
 
-  func base(of state: BufferState) -> UInt64 { view.acquire(BufferLayout.Place.base + state.base) }
+  func base(of state: BufferState) -> UInt64 {
+    let table = table
+    return table.view.acquire(BufferLayout.Place.base + state.base)
+  }
 
   /// The logs with records, the older log first.
   func logs(of state: BufferState) -> [BufferLog] {
@@ -159,7 +158,8 @@ final class WriteBuffer: Sendable {
   }
 
   func olderLog(of state: BufferState) -> BufferLog {
-    let end = Int(clamping: view.wide(BufferLayout.Place.olderEnd))
+    let table = table
+    let end = Int(clamping: table.view.wide(BufferLayout.Place.olderEnd))
     return BufferLog(generation: state.olderGeneration, end: min(end, layout.logSize))
   }
 
@@ -175,7 +175,8 @@ final class WriteBuffer: Sendable {
 
   /// Stops the appends of all processes until a process makes a new file.
   private func close() {
-    let view = view
+    let table = table
+    let view = table.view
     if view.isWritable { view.release(1, to: BufferLayout.Place.isClosed) }
   }
 }
