@@ -5,20 +5,8 @@ import Testing
 
 @Suite(.settling) struct LoadCommitTests: StoreSuite {
   let fixture = StoreFixture()
-  private let directory = TemporaryDirectory()
-  private let origin = Origin()
-
-  @Test(.timeLimit(.minutes(20)))
-  func `a child that was forked while a loaded value waited fails at once`() throws {
-    let peer = try PeerProcess("fork-while-loading", directory.path + "/store", saying: "ended 0")
-    #expect(Set([peer.line(), peer.line()]) == ["parent done", "closed"])
-  }
-
-  @Test(.timeLimit(.minutes(20)))
-  func `no child waits for a lock that a thread of the parent holds`() throws {
-    let peer = try PeerProcess("fork-beside-threads", directory.path + "/store", ["100"])
-    #expect(peer.line() == "failures [:]")
-  }
+  let directory = TemporaryDirectory()
+  let origin = Origin()
 
   @Test func `a value is returned while a writer holds the lock, committed later`() async throws {
     let writer = await LockHolder(store)
@@ -114,20 +102,6 @@ import Testing
     _ = try await boards.value(for: "thun") { "loaded" }
     writer.letGo()
     try await waitUntil { try notes.text("k") == "v" }
-  }
-
-  @Test func `a value is returned while another process holds the lock`() async throws {
-    let store = try Store.temporary()
-    let boards = store.cache(TextCodec(), in: "boards")
-    try await boards.set("known", for: "bern")
-    let other = try PeerProcess("hold-write", store.path, saying: "writing")
-    let first = try await origin.ask(boards, LoadOptions())
-    #expect(first.value == "load 1" && !first.isCommitted && first.error == nil)
-    #expect(try boards.value(for: "bern") == "known")
-    try other.endInput()
-    #expect(other.line() == "done")
-    try await boards.settle()
-    #expect(try boards.contains("thun"))
   }
 
   @Test func `loaded values are committed in the order of their loads`() async throws {
