@@ -8,7 +8,9 @@ import Testing
 extension RemovedDuringLoadTests {
   @Test func `another process's removal ends a value that waits for its commit`() async throws {
     let directory = TemporaryDirectory()
-    let store = try Store(at: directory.path + "/s")
+    // The loaded value must still wait for its commit when the test removes it, also on a slow machine.
+    let options = Store.Options(lockTimeout: .seconds(600))
+    let store = try Store(at: directory.path + "/s", options: options)
     let boards = store.cache(TextCodec(), in: "boards")
     try await boards.set("other", for: "bern")
     let writer = try PeerProcess("hold-write", store.path, saying: "writing")
