@@ -22,6 +22,23 @@ import Testing
     }
   }
 
+  @Test func `a background commit makes room before a full namespace has no room left`() throws {
+    try withStoreOnDisk(BufferedStore.options()) { store, notes in
+      try store.declare(Rules(limits: Limits(entries: 8000)), for: "notes")
+      try notes.fill(0..<8000)
+      let buffer = try #require(store.engine.reader.buffer)
+      // The first insert needs a transaction, which makes room for 20 records.
+      try notes.set("first", for: "first")
+      let (bypasses, commits) = (buffer.statistics.bypasses, buffer.statistics.commits)
+      for number in 0..<200 {
+        try notes.set("\(number)", for: "new \(number)")
+        store.engine.writes.queue.thread.sync {}
+      }
+      #expect(buffer.statistics.bypasses == bypasses)
+      #expect((200 / 20...200 / 16).contains(buffer.statistics.commits - commits))
+    }
+  }
+
   @Test(arguments: [Eviction.refuse, .adaptive, .fifo])
   func `a commit evicts nothing for records that are within the limit together`(
     eviction: Eviction

@@ -55,6 +55,9 @@ extension BufferCharge {
   var increase: BufferCharge { BufferCharge(entries: max(0, entries), bytes: max(0, bytes)) }
   var givesRoom: Bool { entries < 0 || bytes < 0 }
 
+  /// Whether this charge is more than three times as large as the room that is left.
+  func exceeds(_ room: BufferRoom) -> Bool { entries / 3 > room.entries || bytes / 3 > room.bytes }
+
   static func + (left: BufferCharge, right: BufferCharge) -> BufferCharge {
     BufferCharge(entries: left.entries &+ right.entries, bytes: left.bytes &+ right.bytes)
   }

@@ -126,7 +126,7 @@ extension StoreEngine {
       guard let former = try former(key, of: handle, target) else { break }
       switch body(former) {
       case .done(let result):
-        if target.buffer.isHalfFull { settleEarly() }
+        if target.buffer.wantsCommit { settleEarly() }
         if scheduleSettling() { settleInTime() }
         return result
       case .outdated: continue

@@ -1,4 +1,5 @@
 import LarderSystem
+import Synchronization
 
 extension WriteBuffer {
   /// The entry that a write replaces, as a lookup has found it before the write.
@@ -143,6 +144,13 @@ extension WriteBuffer {
     var charge: BufferCharge
     var chargedPages: Int
 
+    /// Whether the active log has taken three quarters of its room. A log with less than about 16 records needs no own commit.
+    var leavesLittleRoom: Bool {
+      chargedPages > 100
+        && (namespace.charge.exceeds(namespace.room) || charge.exceeds(room)
+          || chargedPages / 3 > pages)
+    }
+
     func save(_ view: borrowing SharedTable.View) {
       namespace.save(view)
       room.save(at: BufferLayout.Place.room, view)
@@ -199,6 +207,7 @@ extension WriteBuffer {
     view.release(UInt64(state.end + record.size), to: BufferLayout.Place.tail)
     KillPoint.pass(4)
     costs.after?.save(view)
+    hasLittleRoom.store((costs.after ?? costs.before).leavesLittleRoom, ordering: .relaxed)
     publish(record, of: key, at: state.end, in: state, view)
     KillPoint.pass(6)
   }

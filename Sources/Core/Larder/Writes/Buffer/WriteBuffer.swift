@@ -28,6 +28,8 @@ final class WriteBuffer: Sendable {
   let commits = Atomic(0)
   private let bypasses = Atomic(0)
   private let losses = Atomic(0)
+  /// Whether the last append of this process has left less than a quarter of the room that the active log had at first.
+  let hasLittleRoom = Atomic(false)
   /// The id of a namespace that had no room for a write after the last commit of this process, or 0.
   private let wantsRoom = Atomic<UInt32>(0)
 
@@ -139,10 +141,12 @@ final class WriteBuffer: Sendable {
 
   var hasRecords: Bool { state.hasRecords }
 
-  /// Whether the active log is so full that a thread should commit the records.
-  var isHalfFull: Bool {
+  /// Whether a thread should commit the records: the active log is half full, or has taken most of the room. The commit
+  /// makes room by eviction, while writers use the rest of the room.
+  var wantsCommit: Bool {
     let state = state
-    return state.end >= layout.logSize / 2 && !state.hasOlder
+    return (state.end >= layout.logSize / 2 || hasLittleRoom.load(ordering: .relaxed))
+      && !state.hasOlder
   }
 
   func base(of state: BufferState) -> UInt64 {
