@@ -170,6 +170,17 @@ struct LimitTests: StoreSuite {
     #expect(abs(held[0] - 2 * held[1]) < 20 && abs(held[0] - 6 * held[2]) < 40, "\(held)")
   }
 
+  @Test func `a namespace of empty values gives way by what it holds, too`() throws {
+    try store.declare(StoreLimits(entries: 200))
+    for name in ["empty", "full"] { try store.declare(Rules(eviction: .fifo), for: name) }
+    let (empty, full) = (store.namespace("empty"), store.namespace("full"))
+    try empty.fill(0..<100, with: [])
+    try full.fill(0..<100, with: [1, 2, 3])
+    try empty.fill(100..<150, with: [])
+    #expect(try (65...85).contains(full.count()))
+    #expect(try store.statistics().entries == 200)
+  }
+
   @Test func `a lower priority gives way first`() throws {
     try store.declare(StoreLimits(entries: 100))
     try store.declare(Rules(priority: .high), for: "high")

@@ -1,7 +1,8 @@
 /// Chooses which namespace evicts next in a full store: namespaces of the lowest priority, each in proportion to its bytes.
 ///
 /// Each namespace has a virtual time, and the namespace with the earliest time evicts next. An eviction advances the time by the
-/// removed share of the namespace's bytes. A new namespace starts at the current virtual time. Every process has its own times.
+/// removed share of the bytes of the namespace's records, because values may be empty. A new namespace starts at the current
+/// virtual time. Every process has its own times.
 struct FairShare: Sendable {
   private(set) var generation: UInt64 = 0
   private(set) var namespaces: [KnownNamespace] = []

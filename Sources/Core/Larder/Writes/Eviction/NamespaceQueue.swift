@@ -2,7 +2,8 @@
 struct NamespaceQueue: ~Copyable, SequencedQueue {
   var session: WriteSession
   var request: RoomRequest
-  private(set) var removal = RemovalResult()
+  /// The number of removed entries, with the entries that left with their owners.
+  private(set) var removed = 0
 
   init(_ session: consuming WriteSession, _ request: RoomRequest) {
     self.session = session
@@ -72,15 +73,13 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
       request.evictionsLeft = 0
       return false
     }
-    let before = session.state
+    let before = session.state.entries
     guard try evict(candidate, for: reason) else {
       request.skipped.insert(candidate.sequence)
       return false
     }
     request.evictionsLeft -= 1
-    removal += RemovalResult(
-      entries: Int(truncatingIfNeeded: before.entries &- session.state.entries),
-      bytes: Int(truncatingIfNeeded: before.bytes &- session.state.bytes))
+    removed += Int(truncatingIfNeeded: before &- session.state.entries)
     return true
   }
 

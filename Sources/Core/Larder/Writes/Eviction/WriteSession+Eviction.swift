@@ -72,7 +72,7 @@ extension WriteSession {
     {
       let id = member.id
       try load(id)
-      let usage = ledger.expectedUsage(id)
+      let (usage, before) = (ledger.expectedUsage(id), state.stored)
       // A write to the namespace itself may evict even the guaranteed bytes, so the guarantee does not count then.
       let guaranteed = ledger.expected?.id == id ? 0 : member.guaranteed
       let request = RoomRequest(
@@ -80,13 +80,14 @@ extension WriteSession {
         evictionsLeft: 1, guaranteed: guaranteed)
       // Subscribers get the name of the namespace. With this assignment the name is found without a search.
       known[ExactString(member.name)] = member
-      let removal =
+      let count =
         usage.entries == 0 || usage.bytes < guaranteed
-        ? RemovalResult() : try evict(member.rules.eviction, request)
-      if removal.entries == 0 {
+        ? 0 : try evict(member.rules.eviction, request)
+      if count == 0 {
         members.removeAll { $0.id == id }
       } else {
-        let share = Double(max(removal.bytes, 1)) / Double(max(usage.bytes, 1))
+        let removed = before - min(before, state.stored)
+        let share = Double(max(removed, 1)) / Double(max(ledger[id].stored &+ removed, 1))
         engine.writes.fairShare.withLock { $0.charge(id, share: share) }
       }
     }
@@ -121,16 +122,15 @@ extension WriteSession {
     }
   }
 
+  /// Returns the number of removed entries.
   @discardableResult
-  mutating func evict(
-    _ eviction: Eviction, _ request: RoomRequest
-  ) throws(LarderError) -> RemovalResult {
+  mutating func evict(_ eviction: Eviction, _ request: RoomRequest) throws(LarderError) -> Int {
     switch eviction {
     case .adaptive:
       try withQueue(request) { queue throws(LarderError) in try queue.makeRoom() }
     case .fifo:
       try withQueue(request) { queue throws(LarderError) in try queue.makeRoomOldestFirst() }
-    case .refuse: RemovalResult()
+    case .refuse: 0
     }
   }
 
@@ -147,14 +147,14 @@ extension WriteSession {
 
   private mutating func withQueue(
     _ request: RoomRequest, _ body: (inout NamespaceQueue) throws(LarderError) -> Void
-  ) throws(LarderError) -> RemovalResult {
+  ) throws(LarderError) -> Int {
     var queue = NamespaceQueue(self, request)
     var failure: LarderError?
     do throws(LarderError) { try body(&queue) } catch { failure = error }
-    let removal = queue.removal
+    let removed = queue.removed
     self = queue.end()
     if let failure { throw failure }
-    return removal
+    return removed
   }
 }
 

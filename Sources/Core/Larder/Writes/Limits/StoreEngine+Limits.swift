@@ -77,11 +77,11 @@ extension WriteSession {
     if isDone, exceeds(limits, in: id) {
       var request = RoomRequest(id: id, limits: limits, evictionsLeft: most)
       if let newest = try newestPosition(in: id) { request.skipped = [newest] }
-      let removal = try evict(rules.eviction, request)
+      let removed = try evict(rules.eviction, request)
       // The limit cannot be reached as long as the newest entry stays, so this second call may evict the newest entry as well.
-      if exceeds(limits, in: id), removal.entries < most {
+      if exceeds(limits, in: id), removed < most {
         request.skipped = []
-        request.evictionsLeft = most - removal.entries
+        request.evictionsLeft = most - removed
         try evict(rules.eviction, request)
       }
     }
