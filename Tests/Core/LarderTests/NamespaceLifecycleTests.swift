@@ -107,6 +107,13 @@ import Testing
     #expect(left > 1000)
     try notes.set("new", for: 1)
     #expect(try store.verify().garbage == left - GarbageCollector.perWrite)
+    // Simulates a data file whose free pages suffice for only two more removals.
+    try store.engine.commit { batch in
+      batch.session.budget.disk = BatchPages(
+        limit: 1 << 30, pageSize: store.engine.pageSize,
+        available: BatchPages.forCleanup + BatchPages.kept + 2 * BatchPages.perRemoval, used: 1000)
+    }
+    #expect(try store.verify().garbage == left - GarbageCollector.perWrite - 2)
     #expect(try store.purge() == RemovalResult())
     #expect(try store.verify().garbage == 0)
     #expect(try notes.text(1) == "new")

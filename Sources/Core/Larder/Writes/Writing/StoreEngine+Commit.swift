@@ -192,9 +192,8 @@ extension WriteBatch {
           limit: min(shares * TagInvalidation.perWrite, session.removalsWithPages))
       }
     }
-    if session.removalsWithPages > 0 {
-      try GarbageCollector.reclaim(limit: shares * GarbageCollector.perWrite, &session)
-    }
+    try GarbageCollector.reclaim(
+      limit: min(shares * GarbageCollector.perWrite, session.removalsWithPages), &session)
     if session.state.orphans > 0, session.removalsWithPages > 0 || !mode.cleansUp {
       try session.loadOrphans()
     }
