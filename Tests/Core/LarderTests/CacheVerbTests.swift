@@ -122,6 +122,25 @@ import Testing
     #expect(try first.namespace.info()?.declared.limits.entries == 7)
   }
 
+  @Test func `rules are declared again if the name belongs to another namespace`() throws {
+    let rules = Rules(limits: Limits(entries: 10))
+    let cache = store.cache(of: Int.self, in: "n", rules: rules)
+    try cache.set(1, for: "a")
+    clock.advance(by: .seconds(1))
+    try store.namespace("prepared").set([1], for: "a")
+    try store.rename("n", to: "old")
+    try store.rename("prepared", to: "n")
+    try cache.set(2, for: "a")
+    #expect(try cache.namespace.info()?.declared == rules)
+    let other = store.cache(of: Int.self, in: "m", rules: rules)
+    try withStore { elsewhere, _ in
+      try elsewhere.write { batch in try batch.set(1, for: "a", in: other) }
+      #expect(try elsewhere.namespace("m").info()?.declared == rules)
+    }
+    try other.set(1, for: "a")
+    #expect(try other.namespace.info()?.declared == rules)
+  }
+
   @Test func `two spellings of a letter are two keys`() throws {
     let (one, two) = ("caf\u{e9}", "cafe\u{301}")
     try colors.set(Color(name: "one"), for: one)

@@ -30,7 +30,7 @@ import Testing
     try held.set("v", for: "k")
     store.namespace("counting").handle.count(.served)
     try store.namespace("declared").set("v", for: "k")
-    store.namespace("ruled").handle.noteDeclared(Rules(expires: .after(.hours(1))))
+    store.namespace("ruled").handle.noteDeclared(Rules(expires: .after(.hours(1))), of: 0)
     for number in 0..<1000 { _ = store.namespace("name\(number)") }
     let names = Set(store.engine.allHandles.map(\.name))
     #expect(names.count <= 128)

@@ -56,7 +56,11 @@ extension Cache {
 
   /// Whether this opening has declared the rules, if the cache has rules. Takes no lock in a forked child.
   var hasDeclaredRules: Bool {
-    rules.map { namespace.engine.environment.isOpen && namespace.handle.hasDeclared($0) } ?? true
+    guard let rules else { return true }
+    let handle = namespace.handle
+    guard namespace.engine.environment.isOpen, let known = handle.known.withLock({ $0 })
+    else { return false }
+    return handle.hasDeclared(rules, of: known.namespace.record.created)
   }
 
   /// The rules that are in force after the next write, which declares ``rules`` if this opening has not declared them. Waits
@@ -64,8 +68,11 @@ extension Cache {
   package func rulesOfNextWrite() throws(LarderError) -> Rules {
     let transaction = try namespace.engine.reader.beginRead()
     let record = try namespace.engine.metadata.record(named: name, in: transaction)
-    guard var known = record?.rules else { return rules ?? Rules() }
-    if let rules, !hasDeclaredRules { known.declare(rules.inMilliseconds) }
+    guard let record else { return rules ?? Rules() }
+    var known = record.rules
+    if let rules, !namespace.handle.hasDeclared(rules, of: record.created) {
+      known.declare(rules.inMilliseconds)
+    }
     return known.effective
   }
 

@@ -20,8 +20,9 @@ final class NamespaceHandle: Sendable {
   private let atTransaction = Atomic<UInt64>(0)
   private let atGeneration = Atomic<UInt64>(0)
 
-  /// The rules that this opening has declared and does not declare again, so that another program's later rules remain.
-  private let declared = Mutex<[Rules]>([])
+  /// The rules that this opening has declared and does not declare again, so that another program's later rules remain. With
+  /// the creation time of the namespace, because a rename may give the name to another namespace.
+  private let declared = Mutex<[(rules: Rules, created: Int64)]>([])
 
   init(name: String, listedIn counted: CountedHandles) {
     self.name = name
@@ -79,11 +80,19 @@ final class NamespaceHandle: Sendable {
     return NamespaceCounters(transaction.bytes(of: region), of: id, seal: seal)?.epoch ?? 0
   }
 
-  func noteDeclared(_ rules: Rules) {
-    declared.withLock { if !$0.contains(rules) { $0.append(rules) } }
+  func noteDeclared(_ rules: Rules, of created: Int64) {
+    declared.withLock { declared in
+      declared.removeAll { $0.rules == rules }
+      declared.append((rules, created))
+    }
   }
 
-  func hasDeclared(_ rules: Rules) -> Bool { declared.withLock { $0.contains(rules) } }
+  /// Whether this opening has declared the rules of the namespace that was made at `created`.
+  func hasDeclared(_ rules: Rules, of created: Int64) -> Bool {
+    declared.withLock { declared in
+      declared.contains { $0.created == created && $0.rules == rules }
+    }
+  }
 
   @inline(__always)
   func count(_ kind: ReadCounters.Kind, stripe: Int = StripedCounters.shared) {

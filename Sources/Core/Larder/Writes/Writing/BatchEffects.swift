@@ -8,7 +8,7 @@ struct BatchEffects {
   var reads: [(handle: NamespaceHandle, counts: ReadCounters)] = []
   var expirations: [(key: [UInt8], item: UInt64)] = []
   var accesses: [(key: [UInt8], item: PendingAccesses.Use)] = []
-  var declared: [(handle: NamespaceHandle, rules: Rules)] = []
+  var declared: [(handle: NamespaceHandle, rules: Rules, created: Int64)] = []
   /// The number that ``RemovalTable`` gave to the removals of the batch; nil if the batch removed nothing.
   var removal: UInt64?
   /// Whether the batch has made a removal that could not be recorded.
@@ -25,7 +25,7 @@ struct BatchEffects {
     engine.leftovers.expirations.queue.confirm(expirations)
     engine.fitAccess(to: entries)
     engine.leftovers.accesses.queue.confirm(accesses)
-    for (handle, rules) in declared { handle.noteDeclared(rules) }
+    for (handle, rules, created) in declared { handle.noteDeclared(rules, of: created) }
   }
 
   func rollBack(in engine: StoreEngine) {

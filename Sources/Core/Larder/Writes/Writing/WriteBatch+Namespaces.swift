@@ -17,22 +17,25 @@ extension WriteBatch {
     try require(session.changeRules(of: name, mayBeAbsent: true, most: .max) { $0.declare(rules) })
   }
 
-  /// Declares a cache's rules once after the store is opened, and again if the namespace was removed. If a limit is lower than
-  /// before, evicts at most ``LimitProgress/evictedPerStep`` entries. Later writes evict the rest.
+  /// Declares a cache's rules once after the store is opened, and again if the name belongs to another namespace. If a limit is
+  /// lower than before, evicts at most ``LimitProgress/evictedPerStep`` entries. Later writes evict the rest.
   mutating func declareOnce(_ rules: Rules?, for namespace: Store.Namespace) throws(LarderError) {
     guard let rules else { return }
-    let handle = namespace.handle
-    let known = try session.namespace(namespace.name)
-    if known != nil, handle.hasDeclared(rules) { return }
+    let (name, engine) = (namespace.name, session.engine)
+    // A cache of another store knows only what was declared there.
+    let handle = namespace.engine === engine ? namespace.handle : engine.handle(for: name)
+    let known = try session.namespace(name)
+    if let known, handle.hasDeclared(rules, of: known.record.created) { return }
     let declared = rules.inMilliseconds
     if known?.record.rules.declared != declared {
       let progress = try session.changeRules(
-        of: namespace.name, mayBeAbsent: true, most: LimitProgress.evictedPerStep
+        of: name, mayBeAbsent: true, most: LimitProgress.evictedPerStep
       ) { $0.declare(declared) }
       try require(progress)
       if case .underWay = progress { return }
     }
-    session.effects.declared.append((handle, rules))
+    let created = try session.namespaceOrNew(name).record.created
+    session.effects.declared.append((handle, rules, created))
   }
 
   /// Replaces the overrides of an operator. Empty overrides restore the declared rules. ``declare(_:for:)`` says what happens
