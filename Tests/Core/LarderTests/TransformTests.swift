@@ -152,6 +152,19 @@ import Testing
     }
   }
 
+  @Test func `a value that is too large after its transforms evicts nothing`() throws {
+    let longer = PlainTransform(id: TransformID(rawValue: 202), applied: { bytes in bytes + bytes })
+    let store = try Store.temporary(options: options([longer]))
+    let notes = store.namespace("notes")
+    try store.declare(Rules(limits: Limits(bytes: 100)), for: "notes")
+    for key in 0..<5 { try notes.set([UInt8](repeating: 1, count: 10), for: key) }
+    try store.write { batch in
+      let error = thrown { try batch.set([UInt8](repeating: 1, count: 60), for: "k", in: notes) }
+      #expect(error?.code == .overLimit && error?.message.contains("120 bytes") == true)
+    }
+    #expect(try notes.count() == 5)
+  }
+
   @Test func `a load replaces an entry that the store does not accept`() async throws {
     try Store.leave("plain", at: directory.path + "/s", options([]))
     let store = try Store(at: directory.path + "/s", options: options([Veil(isRequired: true)]))

@@ -164,8 +164,12 @@ extension StoreLimits {
     set { (entries, bytes) = (newValue.entries, newValue.bytes) }
   }
 
-  func checkSize(_ size: Int, under rules: Rules, named name: String) throws(LarderError) {
-    guard size <= rules.largestValue else { throw LarderError.tooLarge(size, for: name, rules) }
+  /// Throws if a value of `size` bytes can never be stored. ``Rules/largestValue`` counts no bytes that a transform adds.
+  func checkSize(
+    _ size: Int, isTransformed: Bool = false, under rules: Rules, named name: String
+  ) throws(LarderError) {
+    guard isTransformed || size <= rules.largestValue
+    else { throw LarderError.tooLarge(size, for: name, rules) }
     try rules.limits.checkSize(size, of: "namespace \(name)")
     try counted.checkSize(size, of: "the store")
   }

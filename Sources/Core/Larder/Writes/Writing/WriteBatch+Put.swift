@@ -23,6 +23,8 @@ extension WriteBatch {
       key.copied, in: id, version: try nextVersion(in: known), reader: session.engine.reader)
     let transformed = try session.engine.transforms.apply(to: value, attributes, of: entry)
     if let bytes = transformed.bytes {
+      try session.budget.limits.checkSize(
+        bytes.count, isTransformed: true, under: (known ?? .new).rules, named: name)
       return try put(bytes.span, for: key, in: name, known, terms, transformed)
     }
     return try put(value, for: key, in: name, known, terms, transformed)
