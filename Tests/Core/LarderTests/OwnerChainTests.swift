@@ -273,6 +273,15 @@ struct OwnerTests: StoreSuite {
     #expect(try images.count() == 1 && articles.count() == 1 && sites.count() == 1)
   }
 
+  @Test func `the removal of a prefix counts what leaves with its owners`() throws {
+    try articles.set("text", for: "1")
+    for index in 0..<3 { try articles.set([1], for: "1/\(index)", owned(by: "1")) }
+    #expect(try articles.remove(prefix: "1") == RemovalResult(entries: 4, bytes: 7))
+    try articles.set("text", for: "2")
+    try articles.tamper("2") { $0[$0.count - 1] ^= 1 }
+    #expect(try articles.remove(prefix: "2").entries == 0 && articles.count() == 0)
+  }
+
   @Test func `what belonged to cleared entries leaves when they are reclaimed`() throws {
     for article in 0..<100 {
       try articles.set("text", for: "\(article)")

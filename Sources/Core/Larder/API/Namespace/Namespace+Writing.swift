@@ -150,11 +150,13 @@ extension Store.Namespace {
       if keys.isEmpty { continue }
       total += try engine.commit { batch in
         var removed = RemovalResult()
+        // Counts all entries before the first removal, because dependents leave with their owners.
         for key in keys {
-          if let entry = try batch.entry(for: key, in: self), try batch.remove(key, from: self) {
+          if let entry = try batch.entry(for: key, in: self), entry.state != .expired {
             removed += RemovalResult(entries: 1, bytes: entry.size)
           }
         }
+        for key in keys { try batch.remove(key, from: self) }
         return removed
       }
     } while position != nil
