@@ -112,6 +112,22 @@ extension IdleTests {
     timer.runOut()
   }
 
+  @Test func `a write that makes room keeps an entry whose use is not written yet`() throws {
+    // Near the disk limit, only commits of their own write the uses.
+    try store.declare(StoreLimits(disk: 4_000_000))
+    let limits = Limits(entries: 2)
+    try store.declare(
+      Rules(expires: .afterAccess(.seconds(1600)), limits: limits, eviction: .fifo), for: "notes")
+    try notes.set("v", for: "first", expires: .never)
+    try notes.set("v", for: "used")
+    clock.advance(by: .seconds(1690))
+    #expect(try notes.text("used") == "v")
+    clock.advance(by: .seconds(20))
+    try notes.set("v", for: "new")
+    #expect(try notes.text("used") == "v" && notes.text("first") == nil)
+    timer.runOut()
+  }
+
   @Test func `the system's own timer puts a use down while nobody writes`() throws {
     try withNotes { _, notes, clock in
       try notes.set("v", for: "k", expires: .afterAccess(.seconds(1600)))

@@ -77,7 +77,7 @@ struct ExpirySweep {
           try session.remove(entry, reason: nil)
           return RemovalResult()
         }
-        if entry.header.state(at: session.now.milliseconds) == .expired {
+        if session.state(of: entry) == .expired {
           try session.remove(entry, reason: .expired)
           return RemovalResult(entries: 1, bytes: entry.valueCount)
         }

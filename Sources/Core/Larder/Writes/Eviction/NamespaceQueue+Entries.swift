@@ -28,7 +28,7 @@ extension NamespaceQueue {
 
   /// Removes an entry that the policy has chosen, by removing its topmost owners if there are any. False if an entry must stay.
   mutating func evict(_ entry: StoredEntry, reason: RemovalReason) throws(LarderError) -> Bool {
-    let isExpired = entry.header.state(at: session.now.milliseconds) == .expired
+    let isExpired = session.state(of: entry) == .expired
     if isExpired || session.state.dependents == 0 {
       try session.remove(entry, reason: isExpired ? .expired : reason)
       return true
@@ -64,7 +64,7 @@ extension NamespaceQueue {
     var waiting = victims
     while let entry = waiting.popLast() {
       guard leaving.insert(entry.entryKey).inserted else { continue }
-      let isExpired = entry.header.state(at: session.now.milliseconds) == .expired
+      let isExpired = session.state(of: entry) == .expired
       let isPinned = entry.header.flags.contains(.pinned) && !isExpired
       if isPinned || session.mustStay(entry.entryKey) { return false }
       // The rules of a damaged namespace are unknown, and may refuse evictions.

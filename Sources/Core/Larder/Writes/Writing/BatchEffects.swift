@@ -50,7 +50,7 @@ extension WriteSession {
       if next > 1, version >= next {
         engine.leftovers.expirations.queue.requeue([(entryKey, version)])
       } else if case .entry(let entry) = try contents(of: entryKey),
-        entry.header.state(at: now.milliseconds) == .expired
+        state(of: entry) == .expired
       {
         try remove(entry, reason: .expired)
       }
