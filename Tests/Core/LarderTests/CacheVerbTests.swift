@@ -177,6 +177,7 @@ import Testing
       #expect(try cache.value(for: "k") == number)
       #expect(try await cache.value(for: "loaded") { number } == number)
     }
+    #expect(failure { try store.rename(names[0], to: names[1]) } == .exists)
   }
 
   @Test func `an increment keeps the validators of the entry`() async throws {

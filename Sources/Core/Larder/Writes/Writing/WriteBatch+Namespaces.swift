@@ -94,7 +94,7 @@ extension WriteBatch {
     let old = namespace.name
     try NamespaceName.validate(new)
     guard let record = try session.namespace(old)?.record else { throw NamespaceName.absent(old) }
-    if old == new { return }
+    if old.isExactly(new) { return }
     guard try session.namespace(new) == nil else {
       throw LarderError(
         .exists, "there is a namespace \(new) already", hint: "rename that one first")
