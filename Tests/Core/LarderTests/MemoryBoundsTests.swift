@@ -153,6 +153,10 @@ import Testing
     #expect(try third.value(for: "k") == 1_234_567_890)
     #expect(store.memory.usage.cost == 0)
     try store.override(StoreLimits(memory: Limits.unlimited))
+    #expect(store.engine.memory.budget.limit == .max)
+    try store.override(StoreLimits())
+    try store.declare(StoreLimits(memory: Limits.unlimited))
+    #expect(store.engine.memory.budget.limit == .max)
     for key in 0..<5000 { _ = try scanned.value(for: key) }
     #expect(store.memory.usage.cost == 50_000)
   }

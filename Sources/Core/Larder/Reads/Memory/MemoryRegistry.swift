@@ -97,9 +97,8 @@ final class MemoryRegistry: Sendable {
 }
 
 extension StoreSettings {
-  var memoryLimit: Int {
-    limits.memory ?? (overrides.memory == Limits.unlimited ? .max : MemoryBudget.defaultLimit)
-  }
+  /// ``Limits/unlimited`` is larger than every cost.
+  var memoryLimit: Int { overrides.memory ?? declared.memory ?? MemoryBudget.defaultLimit }
 }
 
 extension StoreEngine {
