@@ -112,6 +112,15 @@ extension IdleTests {
     timer.runOut()
   }
 
+  @Test func `a purge counts every expired entry, even if a use waits`() throws {
+    try notes.set("v", for: "used")
+    try notes.set("v", for: "gone", expires: .after(.seconds(100)))
+    clock.advance(by: .seconds(1000))
+    #expect(try notes.text("gone") == nil && notes.text("used") == "v")
+    #expect(try store.purge() == RemovalResult(entries: 1, bytes: 1))
+    timer.runOut()
+  }
+
   @Test func `a write that makes room keeps an entry whose use is not written yet`() throws {
     // Near the disk limit, only commits of their own write the uses.
     try store.declare(StoreLimits(disk: 4_000_000))
