@@ -64,7 +64,7 @@ extension Maintenance {
   /// Records the time, so that other processes know that this process begins its maintenance now. Returns false if `ifDue` is
   /// set and no run is due, because another process has made the run.
   func claim(ifDue: Bool) throws(LarderError) -> Bool {
-    try store.engine.commit { batch in
+    try store.engine.commit(.withoutCleanup) { batch in
       let now = batch.session.now
       if ifDue, remaining(of: batch.session.state, at: now) != .zero { return false }
       batch.session.ledger.updateStore { $0.maintained = UInt64(clamping: now.milliseconds) }
@@ -97,13 +97,15 @@ extension StoreEngine {
     var report = Maintenance.Report()
     // The rest of the run may need pages whose reuse dead readers prevent, so the slots of dead readers are freed first.
     report.deadReaders = try typed { try environment.readerTable.clearDead() }
-    try flush()
     report.repaired = try RepairJob(engine: self).run(while: shouldContinue)
-    report.reclaimed = try Purge(engine: self).reclaim(while: shouldContinue)
+    // Comes before every commit with cleanup, because the report also counts the expired entries that reads have found.
+    let purge = Purge(engine: self)
+    if shouldContinue() { report.removed = try purge.removeExpired { _ in shouldContinue() } }
+    if shouldContinue() { report.reclaimed = try purge.reclaim(while: shouldContinue) }
     if shouldContinue() {
-      report.removed = try Purge(engine: self).removeExpired { _ in shouldContinue() }
+      try flush()
+      try sampleReads()
     }
-    if shouldContinue() { try sampleReads() }
     return report
   }
 }
