@@ -81,12 +81,12 @@ struct PageReclaimer {
       let step = try attemptOnce { batch in
         guard let disk = batch.session.budget.disk else { return (0, true) }
         let most = disk.usable(leaving: pages)
-        let (before, changes) = (batch.session.state, batch.session.transaction.changes)
+        let (bytes, changes) = (batch.session.state.bytes, batch.session.transaction.changes)
         try batch.session.lowerUse(to: most, forBytes: 0, keeping: kept)
-        // Entries of cleared namespaces no longer count, but their removal is progress.
-        let reclaims = before.garbage > 0 && batch.session.transaction.changes > changes
+        // The removal of empty values, and of entries of cleared namespaces, lowers no count of bytes, but is progress.
+        let isProgress = batch.session.transaction.changes > changes
         return (
-          max(Int(clamping: before.bytes &- batch.session.state.bytes), reclaims ? 1 : 0),
+          max(Int(clamping: bytes &- batch.session.state.bytes), isProgress ? 1 : 0),
           !batch.session.usesMore(than: most)
         )
       }
