@@ -57,10 +57,9 @@ extension Cache {
   /// Whether this opening has declared the rules, if the cache has rules. Takes no lock in a forked child.
   var hasDeclaredRules: Bool {
     guard let rules else { return true }
-    let handle = namespace.handle
-    guard namespace.engine.environment.isOpen, let known = handle.known.withLock({ $0 })
+    guard namespace.engine.environment.isOpen, let known = namespace.handle.known.withLock({ $0 })
     else { return false }
-    return handle.hasDeclared(rules, of: known.namespace.record.created)
+    return namespace.handle.hasDeclared(rules, of: known.namespace.record.created)
   }
 
   /// The rules that are in force after the next write, which declares ``rules`` if this opening has not declared them. Waits

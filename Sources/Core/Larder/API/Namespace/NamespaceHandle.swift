@@ -81,17 +81,12 @@ final class NamespaceHandle: Sendable {
   }
 
   func noteDeclared(_ rules: Rules, of created: Int64) {
-    declared.withLock { declared in
-      declared.removeAll { $0.rules == rules }
-      declared.append((rules, created))
-    }
+    if !hasDeclared(rules, of: created) { declared.withLock { $0.append((rules, created)) } }
   }
 
   /// Whether this opening has declared the rules of the namespace that was made at `created`.
   func hasDeclared(_ rules: Rules, of created: Int64) -> Bool {
-    declared.withLock { declared in
-      declared.contains { $0.created == created && $0.rules == rules }
-    }
+    declared.withLock { $0.contains { $0.created == created && $0.rules == rules } }
   }
 
   @inline(__always)

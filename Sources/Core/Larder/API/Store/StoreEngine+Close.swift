@@ -11,10 +11,7 @@ extension StoreEngine {
       var (left, taken) = (leftovers.expirations.queue.count, 0)
       repeat {
         taken = try commit(CommitMode(lockTimeout: lockTimeout)) { batch in
-          // If few pages are free, later commits continue.
-          let limit = max(BatchPages.leastRemoved, batch.session.removalsWithPages)
-          return try batch.session.removePendingExpirations(
-            limit: min(limit, PendingExpirations.capacity))
+          try batch.session.removePendingExpirations(limit: batch.session.removalsInOwnBatch)
         }
         left -= taken
       } while taken > 0 && left > 0

@@ -56,16 +56,12 @@ struct Purge {
     var total = 0
     while true {
       let reclaimed = try engine.commit { batch in
-        try GarbageCollector.reclaim(limit: Self.limit(in: batch.session), &batch.session)
+        try GarbageCollector.reclaim(
+          limit: min(Self.perBatch, batch.session.removalsInOwnBatch), &batch.session)
       }
       total += reclaimed
       if reclaimed == 0 || !shouldContinue() { return total }
     }
-  }
-
-  /// If few pages are free, later batches continue. If a batch failed, other entries would be evicted for it.
-  private static func limit(in session: borrowing WriteSession) -> Int {
-    min(perBatch, max(BatchPages.leastRemoved, session.removalsWithPages))
   }
 
   /// Purges the next entries of the expiry index. `reached` is nil after the last entry, or if the time is suspect.
@@ -82,7 +78,8 @@ struct Purge {
       id = try session.namespace(namespace)?.id
       if id == nil { return (RemovalResult(), nil) }
     }
-    var sweep = ExpirySweep(of: id, limit: Self.limit(in: session), after: position)
+    let limit = min(Self.perBatch, session.removalsInOwnBatch)
+    var sweep = ExpirySweep(of: id, limit: limit, after: position)
     let removal = try sweep.run(&session)
     return (removal, sweep.isDone ? nil : sweep.position)
   }

@@ -40,9 +40,7 @@ struct ReadHistory: Equatable {
     var content: [UInt8] = []
     for sample in samples {
       content.append(word: UInt64(clamping: sample.time.milliseconds))
-      content.append(word: sample.hits)
-      content.append(word: sample.staleHits)
-      content.append(word: sample.misses)
+      for word in [sample.hits, sample.staleHits, sample.misses] { content.append(word: word) }
     }
     return seal.seal(content, for: MetadataKey.readHistory)
   }

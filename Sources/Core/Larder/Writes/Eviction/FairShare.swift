@@ -1,8 +1,7 @@
 /// Chooses which namespace evicts next in a full store: namespaces of the lowest priority, each in proportion to its bytes.
 ///
-/// Each namespace has a virtual time, and the namespace with the earliest time evicts next. An eviction advances the time by the
-/// removed share of the bytes of the namespace's records, because values may be empty. A new namespace starts at the current
-/// virtual time. Every process has its own times.
+/// Each process has a virtual time for each namespace. The namespace with the earliest time evicts next. An eviction raises the
+/// time by the removed share of the bytes of the namespace's records. A new namespace starts at the current virtual time.
 struct FairShare: Sendable {
   private(set) var generation: UInt64 = 0
   private(set) var namespaces: [KnownNamespace] = []

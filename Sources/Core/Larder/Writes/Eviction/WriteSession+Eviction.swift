@@ -80,16 +80,16 @@ extension WriteSession {
         evictionsLeft: 1, guaranteed: guaranteed)
       // Subscribers get the name of the namespace. With this assignment the name is found without a search.
       known[ExactString(member.name)] = member
-      let count =
-        usage.entries == 0 || usage.bytes < guaranteed
-        ? 0 : try evict(member.rules.eviction, request)
-      if count == 0 {
+      guard usage.entries > 0, usage.bytes >= guaranteed,
+        try evict(member.rules.eviction, request) > 0
+      else {
         members.removeAll { $0.id == id }
-      } else {
-        let removed = before - min(before, state.stored)
-        let share = Double(max(removed, 1)) / Double(max(ledger[id].stored &+ removed, 1))
-        engine.writes.fairShare.withLock { $0.charge(id, share: share) }
+        continue
       }
+      // Counts the bytes of records, because values may be empty.
+      let removed = before - min(before, state.stored)
+      let share = Double(max(removed, 1)) / Double(max(ledger[id].stored &+ removed, 1))
+      engine.writes.fairShare.withLock { $0.charge(id, share: share) }
     }
   }
 

@@ -103,8 +103,7 @@ extension StoreEngine {
     var tries = 0
     while left > 0, tries < 3 {
       // Without cleanup, because a purge counts the expired entries itself.
-      let mode = CommitMode(cleansUp: false, lockTimeout: lockTimeout)
-      let done = try commit(mode) { batch in
+      let done = try commit(CommitMode(cleansUp: false, lockTimeout: lockTimeout)) { batch in
         let done = try batch.session.flushAccessTimes(Self.usesPerFlush)
         // Only the second commit after a commit can use the pages that were freed. So the batch commits even without a change.
         if done == 0 { batch.session.forceCommit() }

@@ -122,8 +122,7 @@ public struct StoreLimitInfo: Sendable, Hashable {
   public var overrides: StoreLimits
   /// The limits in force.
   public var effective: StoreLimits {
-    StoreLimits().overridden(by: StoreLimits(disk: defaultDisk)).overridden(by: declared)
-      .overridden(by: overrides)
+    StoreLimits(disk: defaultDisk).overridden(by: declared).overridden(by: overrides)
   }
 }
 
@@ -156,8 +155,6 @@ extension Store {
     _ limits: StoreLimits, while shouldContinue: () -> Bool
   ) throws(LarderError) -> Bool {
     try checkWritable()
-    return try engine.changeSettings(while: shouldContinue) { settings in
-      settings.overrides = limits
-    }
+    return try engine.changeSettings(while: shouldContinue) { $0.overrides = limits }
   }
 }

@@ -40,6 +40,10 @@ extension WriteSession {
     return max(0, free / BatchPages.perRemoval)
   }
 
+  /// The number of entries that a batch of removals may remove. If few pages are free, later batches continue: if the batch
+  /// failed, other entries would be evicted for the batch.
+  var removalsInOwnBatch: Int { max(BatchPages.leastRemoved, removalsWithPages) }
+
   var pagesTaken: Int { budget.missingPages + min(spentPages, budget.disk?.available ?? 0) }
 
   /// Whether a value must be cut into chunks. LMDB needs consecutive pages for a large value, and may not find enough.

@@ -183,8 +183,7 @@ extension WriteSession {
   ) throws(LarderError) -> (RemovalResult, isDone: Bool) {
     // The counters of a cleared namespace no longer include its entries, so this removal ignores these entries.
     for id in tombstone.horizon.keys where try !isLive(id) { tombstone.horizon[id] = nil }
-    // If few pages are free, later batches continue. If this batch failed, entries without the tag would be evicted for it.
-    let limit = min(limit, max(BatchPages.leastRemoved, removalsWithPages))
+    let limit = min(limit, removalsInOwnBatch)
     let prefix = tombstone.tags.first.map { $0 + [0] } ?? []
     let position = tombstone.reached.isEmpty ? nil : tombstone.reached
     let tags = engine.indexes.tags

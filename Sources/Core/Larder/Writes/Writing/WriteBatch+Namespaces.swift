@@ -113,10 +113,8 @@ extension WriteBatch {
     guard let id = try session.namespace(name)?.id else { return }
     let reset = NamespaceCounters(since: session.now, epoch: session.transaction.id)
     try session.update(id) { counters in
-      counters.since = reset.since
-      counters.epoch = reset.epoch
-      counters.removals = reset.removals
-      counters.reads = reset.reads
+      (counters.since, counters.epoch) = (reset.since, reset.epoch)
+      (counters.removals, counters.reads) = (reset.removals, reset.reads)
     }
     // With a new generation, each process looks the namespace up again and learns that counts of earlier reads are void.
     session.ledger.updateStore { $0.generation &+= 1 }
@@ -126,11 +124,8 @@ extension WriteBatch {
 extension NamespaceCounters {
   fileprivate var cleared: NamespaceCounters {
     var counters = self
-    counters.entries = 0
-    counters.bytes = 0
-    counters.stored = 0
+    (counters.entries, counters.bytes, counters.stored, counters.pinned) = (0, 0, 0, 0)
     counters.queue = QueueState()
-    counters.pinned = 0
     counters.removals.count(.cleared, entries: entries, bytes: Int(clamping: bytes))
     return counters
   }
