@@ -39,12 +39,8 @@ struct NamespaceCounters: Equatable {
       return nil
     }
     var words = WordReader(content)
-    entries = words.next()
-    bytes = words.next()
-    stored = words.next()
-    next = words.next()
-    since = words.next()
-    epoch = words.next()
+    (entries, bytes, stored) = (words.next(), words.next(), words.next())
+    (next, since, epoch) = (words.next(), words.next(), words.next())
     removals = RemovalCounters(&words)
     for kind in ReadCounters.Kind.allCases { reads[kind] = words.next() }
     queue = QueueState(&words)

@@ -126,8 +126,7 @@ extension WriteSession {
   @discardableResult
   mutating func evict(_ eviction: Eviction, _ request: RoomRequest) throws(LarderError) -> Int {
     switch eviction {
-    case .adaptive:
-      try withQueue(request) { queue throws(LarderError) in try queue.makeRoom() }
+    case .adaptive: try withQueue(request) { queue throws(LarderError) in try queue.makeRoom() }
     case .fifo:
       try withQueue(request) { queue throws(LarderError) in try queue.makeRoomOldestFirst() }
     case .refuse: 0
