@@ -33,9 +33,11 @@ struct MetricList {
   private(set) var all: [Metric] = []
   private let store: Metric.Dimension
 
-  init(_ statistics: Statistics, _ health: StoreHealth, store name: String) {
+  /// - Parameter statistics: nil if no look has read the statistics; then the list has only the health.
+  init(_ statistics: Statistics?, _ health: StoreHealth, store name: String) {
     store = Metric.Dimension(name: "store", value: name)
     add("larder_healthy", .gauge, health == .healthy ? 1.0 : 0.0)
+    guard let statistics else { return }
     add("larder_file_bytes", .gauge, statistics.file.size)
     add("larder_free_bytes", .gauge, statistics.file.freePages * statistics.file.pageSize)
     add("larder_readers", .gauge, statistics.readers.count { $0.age != nil })

@@ -29,10 +29,9 @@ public struct MonitoringEvent: Hashable, Sendable {
   }
 }
 
-/// The statistics and health of a store at one moment, for a comparison with the next observation.
+/// The statistics of a store at one moment, for a comparison with the next observation.
 struct Observation {
   var statistics: Statistics
-  var health: StoreHealth
 
   /// A resource is full if at least this part of its limit is used. Only the first look at a full resource reports the resource.
   static let fullAt = 0.95
@@ -42,7 +41,6 @@ struct Observation {
   /// The events since `before`. If `before` is nil, this is the first observation, so only present faults are reported.
   func events(since before: Observation?) -> [MonitoringEvent] {
     var events: [MonitoringEvent] = []
-    if health != (before?.health ?? .healthy) { events.append(healthEvent) }
     if isLagging, before?.isLagging != true {
       events.append(
         MonitoringEvent(
@@ -73,8 +71,24 @@ struct Observation {
     return events
   }
 
-  private var healthEvent: MonitoringEvent {
-    switch health {
+  private var oldestReader: UInt64 { statistics.readers.compactMap(\.age).max() ?? 0 }
+  private var isLagging: Bool { oldestReader >= Self.laggingAfter }
+
+  private var resources: [(name: String, tier: Statistics.Tier)] {
+    let usage = statistics.usage
+    return [
+      ("entries", usage.entries), ("bytes of values", usage.bytes),
+      ("bytes of the data file", usage.disk),
+    ]
+  }
+
+  private func isFull(_ tier: Statistics.Tier) -> Bool { (tier.utilization ?? 0) >= Self.fullAt }
+}
+
+extension StoreHealth {
+  /// The event for a change to this health.
+  var event: MonitoringEvent {
+    switch self {
     case .healthy: MonitoringEvent("health", .notice, "the store's files are in order again")
     case .missing:
       MonitoringEvent(
@@ -88,19 +102,6 @@ struct Observation {
       MonitoringEvent("health", .error, "the store's files may not be written: \(reason)")
     }
   }
-
-  private var oldestReader: UInt64 { statistics.readers.compactMap(\.age).max() ?? 0 }
-  private var isLagging: Bool { oldestReader >= Self.laggingAfter }
-
-  private var resources: [(name: String, tier: Statistics.Tier)] {
-    let usage = statistics.usage
-    return [
-      ("entries", usage.entries), ("bytes of values", usage.bytes),
-      ("bytes of the data file", usage.disk),
-    ]
-  }
-
-  private func isFull(_ tier: Statistics.Tier) -> Bool { (tier.utilization ?? 0) >= Self.fullAt }
 }
 
 extension Statistics.Namespace {

@@ -14,7 +14,8 @@ import Synchronization
 public final class StoreMonitor: Sendable {
   /// The closures that receive the reports.
   public struct Report: Sendable {
-    /// Gets all metrics after each look at the store, in the order of the looks. Must not call ``StoreMonitor/lookOnce()``.
+    /// Gets all metrics after each look at the store, in the order of the looks. If the statistics cannot be read, all metrics
+    /// except `larder_healthy` are those of the look before. Must not call ``StoreMonitor/lookOnce()``.
     public var metrics: @Sendable ([Metric]) -> Void
     /// Gets each event since the previous look at the store.
     public var event: @Sendable (MonitoringEvent) -> Void
@@ -31,6 +32,7 @@ public final class StoreMonitor: Sendable {
 
   private struct Look {
     var observation: Observation?
+    var health = StoreHealth.healthy
     var isUnreadable = false
   }
 
@@ -90,19 +92,25 @@ public final class StoreMonitor: Sendable {
     var events: [MonitoringEvent] = []
     let isOpen = last.withLock { last in
       do throws(LarderError) {
-        let now = Observation(statistics: try store.statistics(), health: try store.health())
-        report.metrics(MetricList(now.statistics, now.health, store: name).all)
-        events = now.events(since: last.observation)
-        last = Look(observation: now)
+        // Without its files a store cannot commit the write buffer and has no statistics. So the health is read first.
+        let health = try store.health()
+        if health != last.health { events.append(health.event) }
+        last.health = health
+        let now = Observation(statistics: try store.statistics())
+        events += now.events(since: last.observation)
+        (last.observation, last.isUnreadable) = (now, false)
       } catch {
-        if error.code == .closed { return false }
+        if error.code == .closed {
+          events = []
+          return false
+        }
         if !last.isUnreadable {
-          events = [
-            MonitoringEvent("unreadable", .error, "the statistics cannot be read: \(error.code)")
-          ]
+          events.append(
+            MonitoringEvent("unreadable", .error, "the statistics cannot be read: \(error.code)"))
         }
         last.isUnreadable = true
       }
+      report.metrics(MetricList(last.observation?.statistics, last.health, store: name).all)
       return true
     }
     // The closure for events may look again, so the lock is free.
