@@ -12,7 +12,7 @@
     }
   }
 
-  /// The gauges and counters by metric. Each counter is stored together with the last value of its metric.
+  /// The gauges and counters of each store by metric. Each counter is stored together with the last value of its metric.
   private final class Recorders: Sendable {
     private struct Name: Hashable {
       let name: String
@@ -26,12 +26,15 @@
     }
 
     private let factory: any MetricsFactory
-    private let state = Mutex(State())
+    private let states = Mutex<[Metric.Dimension?: State]>([:])
 
     init(factory: any MetricsFactory) { self.factory = factory }
 
     func record(_ metrics: [Metric]) {
-      state.withLock { state in
+      // The monitors of several stores may share a report. The first label of each metric is the name of its store.
+      let store = metrics.first?.dimensions.first
+      states.withLock { states in
+        var state = states.removeValue(forKey: store) ?? State()
         let present = Set(metrics.map { Name(name: $0.name, dimensions: $0.dimensions) })
         // After the first look, a new metric is of a new namespace, so its whole value is the rise. But if counters are gone, the
         // new metric may be of a renamed namespace, which keeps its counts.
@@ -69,6 +72,7 @@
           counter.destroy()
           state.counters[name] = nil
         }
+        states[store] = state
       }
     }
   }

@@ -41,6 +41,27 @@ import Testing
     }
   }
 
+  @Test func `monitors of several stores may share a report`() throws {
+    try withTemporaryStore { store, _ in
+      try withTemporaryStore { other, _ in
+        let metrics = TestMetrics()
+        let report = StoreMonitor.Report.metrics(to: metrics)
+        let monitor = StoreMonitor(of: store, named: "shop", report: report)
+        let next = StoreMonitor(of: other, named: "other", report: report)
+        let names = store.namespace("names")
+        try names.set("v", for: "k")
+        for _ in 0..<2 {
+          monitor.lookOnce()
+          next.lookOnce()
+          let _: String? = try names.value(for: "k")
+        }
+        let labels = [("store", "shop"), ("namespace", "names")]
+        #expect(metrics.counterTotal(label: "larder_hits", dimensions: labels) == 1)
+        #expect(try metrics.expectGauge("larder_entries", labels).lastValue == 1)
+      }
+    }
+  }
+
   @Test func `events become lines of a logger with their names`() throws {
     try withTemporaryStore { store, _ in
       let handler = InMemoryLogHandler()
