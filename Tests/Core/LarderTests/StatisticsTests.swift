@@ -27,6 +27,10 @@ import Testing
     figures = try store.statistics()
     #expect(figures.usage.entries.limit == nil && figures.usage.bytes.limit == 1000)
     #expect(figures.namespaces[1].usage.bytes.utilization == 0.25)
+    #expect(figures.usage.memory == Statistics.Tier(used: 0, limit: 64_000_000))
+    try store.declare(StoreLimits(memory: Limits.unlimited))
+    #expect(try store.statistics().usage.memory.limit == nil)
+    #expect(store.engine.memory.budget.limit == .max)
   }
 
   @Test func `bytes that went are counted by the reason`() throws {

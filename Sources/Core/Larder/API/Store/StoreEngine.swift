@@ -129,7 +129,7 @@ final class StoreEngine: Sendable {
       // Makes the map as large as the disk limit before any read, because a map that reads use cannot be made smaller. If the
       // record of the limits is damaged, the default memory limit and no disk limit apply. The next write reports the damage.
       if let settings = try? engine.metadata.settings(in: engine.reader.beginRead()) {
-        engine.memory.budget.limit = settings.memoryLimit
+        engine.memory.budget.limit = settings.memoryLimit ?? .max
         if !options.isReadOnly, let limit = settings.limits.disk { environment.setFileLimit(limit) }
       }
       return engine

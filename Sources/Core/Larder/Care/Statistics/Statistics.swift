@@ -124,7 +124,7 @@ extension Store {
     let buffer = engine.reader.buffer?.statistics
     try engine.flushPending(of: self)
     let transaction = try engine.beginRead()
-    let limits = try engine.metadata.settings(in: transaction).limits
+    let settings = try engine.metadata.settings(in: transaction)
     let format = try StoreFormat(of: engine.environment)
     let memory = engine.memory.statistics
     let namespaces = try engine.metadata.namespaces(in: transaction).map { listed in
@@ -139,7 +139,7 @@ extension Store {
           hint: "write to the store: a write rebuilds the record")
       }
       let (info, size) = (engine.environment.info, engine.environment.fileSize)
-      let newest = transaction.id
+      let (limits, newest) = (settings.limits, transaction.id)
       return Statistics(
         path: path, format: Int(format.version), durability: durability, namespaces: namespaces,
         entries: Int(clamping: state.entries), bytes: Int(clamping: state.bytes),
@@ -148,7 +148,7 @@ extension Store {
           entries: Statistics.Tier(used: Int(clamping: state.entries), limit: limits.entries),
           bytes: Statistics.Tier(used: Int(clamping: state.bytes), limit: limits.bytes),
           disk: Statistics.Tier(used: size, limit: limits.disk),
-          memory: Statistics.Tier(used: engine.memory.budget.used, limit: limits.memory)),
+          memory: Statistics.Tier(used: engine.memory.budget.used, limit: settings.memoryLimit)),
         file: Statistics.File(
           size: size, pageSize: info.pageSize, pages: info.pages,
           freePages: try transaction.freePages(), transaction: newest),

@@ -97,8 +97,11 @@ final class MemoryRegistry: Sendable {
 }
 
 extension StoreSettings {
-  /// ``Limits/unlimited`` is larger than every cost.
-  var memoryLimit: Int { overrides.memory ?? declared.memory ?? MemoryBudget.defaultLimit }
+  /// The limit in force on the cost of all decoded values; nil if there is no limit.
+  var memoryLimit: Int? {
+    let isUnlimited = [declared.memory, overrides.memory].contains(Limits.unlimited)
+    return limits.memory ?? (isUnlimited ? nil : MemoryBudget.defaultLimit)
+  }
 }
 
 extension StoreEngine {
@@ -111,6 +114,6 @@ extension StoreEngine {
       memory.generation.max(generation, ordering: .relaxed).oldValue < generation,
       let settings = try? metadata.settings(in: transaction)
     else { return }
-    memory.budget.limit = settings.memoryLimit
+    memory.budget.limit = settings.memoryLimit ?? .max
   }
 }

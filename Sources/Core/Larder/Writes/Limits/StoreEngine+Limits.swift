@@ -32,7 +32,7 @@ extension StoreEngine {
     let isDone = try changeLimits(while: shouldContinue) { session throws(LarderError) in
       try session.changeSettings(below: ceiling, change)
     }
-    memory.budget.limit = try metadata.settings(in: reader.beginRead()).memoryLimit
+    memory.budget.limit = try metadata.settings(in: reader.beginRead()).memoryLimit ?? .max
     return isDone
   }
 
