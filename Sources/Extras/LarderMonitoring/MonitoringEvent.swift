@@ -54,7 +54,8 @@ struct Observation {
       events.append(
         MonitoringEvent(
           "full", .notice,
-          "\(tier.used) of \(tier.limit ?? 0) \(name) are used: older entries are evicted"))
+          "\(tier.used) of \(tier.limit ?? 0) \(name) are used: writes evict entries, or fail if none may be evicted"
+        ))
     }
     guard let before else { return events }
     let known = Dictionary(
