@@ -15,7 +15,8 @@ import Testing
     #expect(
       failure { _ = try Store(at: path + "/s", options: .init(clock: ManualClock())) }
         == .invalidArgument)
-    #expect(failure { _ = try Store(at: path + "/s") } == .invalidArgument)
+    let error = #expect(throws: LarderError.self) { _ = try Store(at: path + "/s") }
+    #expect(error?.code == .invalidArgument && error?.hint?.contains("the same object") == true)
     try store.namespace("notes").set("v", for: "k")
     try store.close()
     let other = try Store(at: path + "/s")

@@ -29,7 +29,7 @@ public struct Store: Sendable {
     public var create = true
     /// Whether to refuse every change through this handle. A read-only handle never makes a store.
     public var readOnly = false
-    /// The clock for expiry. All openings of a store in one process must use the same clock.
+    /// The clock for expiry. All openings of a store in one process must use the system's clock, or one object of a class.
     public var clock: any LarderClock = SystemClock()
     /// How long a transaction waits for a writer of another process, or for one write of another thread, before it throws
     /// ``LarderError/Code/busy``. Reads of many keys may need a transaction, too.

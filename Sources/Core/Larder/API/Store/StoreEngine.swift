@@ -145,10 +145,10 @@ final class StoreEngine: Sendable {
       clock.isSystem && options.clock is SystemClock || mine != nil && mine === other
     let hasSameTransforms = transforms.transforms.map(\.id) == options.transforms.map(\.id)
     if hasSameClock, hasSameTransforms { return }
-    let (article, part) = hasSameClock ? ("other", "transforms") : ("another", "clock")
+    let (found, same) =
+      hasSameClock ? ("other transforms", "transforms") : ("another clock", "object as the clock")
     throw LarderError(
-      .invalidArgument,
-      "\(environment.path) is already open in this process with \(article) \(part)",
-      hint: "open it once and share it, or pass the same \(part)")
+      .invalidArgument, "\(environment.path) is already open in this process with \(found)",
+      hint: "open it once and share it, or pass the same \(same)")
   }
 }
