@@ -99,7 +99,8 @@ extension Store {
 public struct OlderValue: Sendable {
   /// The version of the value; 0 for a value without a version.
   public let version: UInt32
-  /// The codec that encoded the value.
+  /// The codec that encoded the value. For a value without a version, the base of the ``VersionedCodec``, whatever codec wrote
+  /// the value: if the namespace had another codec before, decode ``bytes``.
   public let codec: CodecID
   /// The value in the encoding of ``codec``.
   public let bytes: [UInt8]
