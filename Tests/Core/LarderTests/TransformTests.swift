@@ -86,6 +86,24 @@ import Testing
     #expect(try store.verify().faults == [])
   }
 
+  @Test func `limits and sums of removals count the stored bytes`() throws {
+    let longer = PlainTransform(
+      id: TransformID(rawValue: 202), applied: { $0 + [0] },
+      reverted: { bytes, _ in Array(bytes.dropLast()) })
+    let store = try Store.temporary(options: options([runs, longer]))
+    let notes = store.namespace("notes")
+    try store.declare(Rules(limits: Limits(bytes: 10)), for: "notes")
+    try notes.set("a", for: "a")
+    try store.write { batch in
+      // The value has 11 bytes after the transforms, so no eviction could make enough room.
+      #expect(failure { try batch.set("0123456789", for: "b", in: notes) } == .overLimit)
+    }
+    try notes.set(String(repeating: "x", count: 1000), for: "ab")
+    #expect(try notes.text("a") == "a" && notes.info()?.bytes == 4)
+    #expect(try notes.remove(prefix: "a") == RemovalResult(entries: 2, bytes: 4))
+    #expect(try store.verify().faults == [])
+  }
+
   @Test func `loads store and revalidate as without transforms`() async throws {
     let store = try Store.temporary(options: options([runs, Veil()]))
     let attributes = EntryAttributes.with(entityTag: Array("\"etag\"".utf8))

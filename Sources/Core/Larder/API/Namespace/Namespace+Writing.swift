@@ -152,8 +152,8 @@ extension Store.Namespace {
         var removed = RemovalResult()
         // Counts all entries before the first removal, because dependents leave with their owners.
         for key in keys {
-          if let entry = try batch.entry(for: key, in: self), entry.state != .expired {
-            removed += RemovalResult(entries: 1, bytes: entry.size)
+          if let entry = try batch.session.living(key.bytes.span, in: name) {
+            removed += RemovalResult(entries: 1, bytes: entry.valueCount)
           }
         }
         for key in keys { try batch.remove(key, from: self) }

@@ -163,14 +163,13 @@ extension StoreLimits {
     set { (entries, bytes) = (newValue.entries, newValue.bytes) }
   }
 
-  /// Throws if a value of `size` bytes can never be stored. ``Rules/largestValue`` counts no bytes that a transform adds.
+  /// - Parameter stored: the size after the transforms, which the limits count; nil if the transforms do not change the size.
   func checkSize(
-    _ size: Int, isTransformed: Bool = false, under rules: Rules, named name: String
+    _ size: Int, stored: Int? = nil, under rules: Rules, named name: String
   ) throws(LarderError) {
-    guard isTransformed || size <= rules.largestValue
-    else { throw LarderError.tooLarge(size, for: name, rules) }
-    try rules.limits.checkSize(size, of: "namespace \(name)")
-    try counted.checkSize(size, of: "the store")
+    guard size <= rules.largestValue else { throw LarderError.tooLarge(size, for: name, rules) }
+    try rules.limits.checkSize(stored ?? size, of: "namespace \(name)")
+    try counted.checkSize(stored ?? size, of: "the store")
   }
 
   var words: String {

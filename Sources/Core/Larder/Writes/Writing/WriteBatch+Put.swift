@@ -10,7 +10,10 @@ extension WriteBatch {
     try Self.validate(key, in: name, attributes)
     let known = try session.namespace(name)
     if known == nil { try NamespaceName.validate(name) }
-    try session.budget.limits.checkSize(value.count, under: (known ?? .new).rules, named: name)
+    let (limits, rules) = (session.budget.limits, (known ?? .new).rules)
+    // The stored size is not known before the transforms have run.
+    let stored = session.engine.transforms.isEmpty ? value.count : 0
+    try limits.checkSize(value.count, stored: stored, under: rules, named: name)
     let lifetime = try Lifetime(
       attributes.expires, stale: attributes.stale, in: known ?? .new, at: session.now)
     // Owners that may be missing are resolved later, because resolving creates their namespaces and the write may still fail.
@@ -22,9 +25,9 @@ extension WriteBatch {
     let entry = TransformContext(
       key.copied, in: id, version: try nextVersion(in: known), reader: session.engine.reader)
     let transformed = try session.engine.transforms.apply(to: value, attributes, of: entry)
+    try limits.checkSize(
+      value.count, stored: transformed.bytes?.count, under: rules, named: name)
     if let bytes = transformed.bytes {
-      try session.budget.limits.checkSize(
-        bytes.count, isTransformed: true, under: (known ?? .new).rules, named: name)
       return try put(bytes.span, for: key, in: name, known, terms, transformed)
     }
     return try put(value, for: key, in: name, known, terms, transformed)
