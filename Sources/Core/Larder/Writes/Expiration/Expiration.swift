@@ -60,8 +60,7 @@ public enum Expiration: Hashable, Sendable {
       }
     case .after(let lifetime):
       guard lifetime >= .zero else {
-        throw LarderError(
-          .invalidArgument, "a lifetime of \(lifetime) is not possible", hint: "use zero or more")
+        throw .impossible("a lifetime of \(lifetime)", hint: "use zero or more")
       }
     case .afterAccess(let interval):
       guard interval > .zero else {

@@ -52,8 +52,7 @@ public struct Limits: Hashable, Sendable, Codable {
 
   static func validate(_ limit: Int?, _ what: String) throws(LarderError) {
     if let limit, limit < 0 {
-      throw LarderError(
-        .invalidArgument, "a limit of \(limit) \(what) is not possible", hint: "say 0 or more")
+      throw .impossible("a limit of \(limit) \(what)", hint: "say 0 or more")
     }
   }
 }

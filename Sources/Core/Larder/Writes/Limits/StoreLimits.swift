@@ -55,9 +55,8 @@ public struct StoreLimits: Hashable, Sendable, Codable {
     try Limits.validate(bytes, "bytes")
     try Limits.validate(memory, "bytes of memory")
     if let disk, disk < Self.smallestDisk {
-      throw LarderError(
-        .invalidArgument, "a disk limit of \(disk) bytes is not possible",
-        hint: "say \(Self.smallestDisk) bytes or more")
+      throw .impossible(
+        "a disk limit of \(disk) bytes", hint: "say \(Self.smallestDisk) bytes or more")
     }
   }
 
