@@ -19,7 +19,7 @@ public final class Shared: Sendable {
   let limiter: LoadLimiter
   let breaker = Breaker()
   private let counts = Counts()
-  private let attachments = Mutex<[ObjectIdentifier: Attachment]>([:])
+  private let attachments = Mutex<[Opening: Attachment]>([:])
 
   /// A tier in a Redis or Valkey server.
   ///
@@ -91,14 +91,15 @@ public final class Shared: Sendable {
 
   /// The copies of a store. The first call starts a task that reads the log, but not for a read-only store.
   func copies(of store: Store) -> LocalCopies {
-    attachments.withLock { attachments in
-      if let attachment = attachments[store.identity] { return attachment.copies }
+    let opening = Opening(store: store.identity, isReadOnly: store.isReadOnly)
+    return attachments.withLock { attachments in
+      if let attachment = attachments[opening] { return attachment.copies }
       attachments = attachments.filter { !$0.value.copies.store.isClosed }
       let copies = LocalCopies(store, of: tier.application)
       let reader = LogReader(
         tier: tier, copies: copies, options: options, breaker: breaker,
         count: { [counts] change in counts.values.withLock { change(&$0) } })
-      attachments[store.identity] = Attachment(
+      attachments[opening] = Attachment(
         copies: copies, reading: store.isReadOnly ? nil : Task { await reader.run() })
       return copies
     }
@@ -107,6 +108,12 @@ public final class Shared: Sendable {
   /// The counts, in an object that outlives ``Shared``, because tasks that are about to end still count.
   private final class Counts: Sendable {
     let values = Mutex(Statistics())
+  }
+
+  /// All handles of a store that may write, or all handles that may not. A read-only handle cannot apply the log.
+  private struct Opening: Hashable {
+    let store: ObjectIdentifier
+    let isReadOnly: Bool
   }
 
   /// A store, and the task that reads the log for it.
