@@ -35,6 +35,19 @@ import Testing
     #expect(tier.newest == newest)
   }
 
+  @Test(arguments: SharedChange.allCases)
+  func aReadOnlyHandleChangesNothing(_ change: SharedChange) async throws {
+    let (directory, clock) = (TemporaryDirectory(), ManualClock())
+    let path = directory.path + "/store"
+    let store = try Store(at: path, options: Store.Options(clock: clock))
+    let reading = try Store(at: path, options: Store.Options(readOnly: true, clock: clock))
+    let tier = MemoryTier(clock: clock)
+    let cache = reading.cache(TextCodec(), in: "prices", shared: Shared(tier))
+    #expect(await code { try await change.make(in: cache) } == .readOnly)
+    #expect(tier.requests == 0)
+    try store.close()
+  }
+
   @Test func aValueThatTheNamespaceRefusesIsNotSet() async throws {
     let tier = MemoryTier(clock: ManualClock())
     let machine = try Machine(tier, rules: Rules(largestValue: 10))

@@ -14,6 +14,7 @@ extension SharedCache {
   ) async throws {
     let key = sharedKey(key)
     try checkName()
+    try store.checkWritable()
     // The tier takes a key of any length, but this store does not. So the call throws for a key that is empty or too long.
     guard key.isPossible else {
       throw LarderError(
@@ -90,6 +91,7 @@ extension SharedCache {
   /// Makes a removal in this store and in the tier. If the tier gives no answer, the removal waits in the outbox of the store.
   private func change(_ change: TierChange) async throws {
     try checkName()
+    try store.checkWritable()
     var position: Position?
     var failure: LarderError?
     do throws(LarderError) {

@@ -180,7 +180,7 @@ public struct Store: Sendable {
     do throws(LMDBError) { try engine.environment.sync() } catch { throw engine.error(error) }
   }
 
-  func checkWritable() throws(LarderError) {
+  package func checkWritable() throws(LarderError) {
     if isReadOnly {
       throw LarderError(
         .readOnly, "\(path) was opened for reading only",
