@@ -102,6 +102,18 @@ import Testing
     #expect(codec.decoded == 2)
   }
 
+  @Test func `a shorter lifetime in memory holds for the values that memory has`() throws {
+    let notes = store.cache(codec, in: "notes")
+    try notes.set("v", for: "k")
+    #expect(try notes.value(for: "k") == "v" && codec.decoded == 1)
+    notes.memory?.limits.lifetime = .seconds(10)
+    clock.advance(by: .seconds(10))
+    for _ in 0..<2 { #expect(try notes.value(for: "k") == "v" && codec.decoded == 2) }
+    let owner = store.cache(codec, in: "notes", memory: MemoryLimits(lifetime: .seconds(5)))
+    clock.advance(by: .seconds(5))
+    #expect(try owner.value(for: "k") == "v" && codec.decoded == 3)
+  }
+
   @Test func `a moment sees its snapshot, whatever memory has`() throws {
     let notes = store.cache(codec, in: "notes")
     try notes.set("old", for: "k")

@@ -20,7 +20,6 @@ public final class CacheMemory: Sendable {
   let shards: LockStripes<MemoryTable>
   /// The policy and the limits. A change of a shard's table takes this lock first, and then the lock of the shard.
   let state: Mutex<State>
-
   /// A copy of the policy's ``MemoryPolicy/firstRecent``, which hits read without the policy's lock.
   let firstRecent = Atomic<UInt64>(0)
   let owners = Atomic<Int>(0)
@@ -51,8 +50,12 @@ public final class CacheMemory: Sendable {
   public var limits: MemoryLimits {
     get { state.withLock { $0.limits } }
     set {
-      state.withLock { $0.limits = newValue }
-      trim { _ in newValue.capacity }
+      change(isEviction: true) { state in
+        // The kept values end by the former lifetime.
+        let isShorter = newValue.end(from: 0) < state.limits.end(from: 0)
+        state.limits = newValue
+        state.policy.trim(to: isShorter ? MemoryUsage() : newValue.capacity)
+      }
     }
   }
 
@@ -85,9 +88,7 @@ public final class CacheMemory: Sendable {
   }
 
   func remove(_ item: MemoryItem) {
-    change { state in
-      if item.place != MemoryQueue.end { _ = state.policy.remove(item.place) }
-    }
+    change { if item.place != MemoryQueue.end { _ = $0.policy.remove(item.place) } }
   }
 
   /// Changes the kept values. Releases removed values outside the lock, because their deinitializers may run any code.
@@ -163,8 +164,7 @@ public final class CacheMemory: Sendable {
   func keep<Value: Sendable>(
     _ value: Value, for key: Span<UInt8>, cost: Int, _ stored: Stored, now: Int64
   ) {
-    let cost = max(0, cost)
-    let limits = limits
+    let (cost, limits) = (max(0, cost), limits)
     let size = MemoryUsage(cost: cost, entries: 1)
     guard limits.capacity.holds(size), let spare = budget.reserve(cost, for: self) else {
       // The new value cannot be kept, so the older value is outdated and must be removed.
@@ -174,14 +174,14 @@ public final class CacheMemory: Sendable {
     let item = MemoryBox(
       value, key: key, hash: hash(of: key), cost: cost, end: limits.end(from: now), stored)
     let stripe = Self.stripe(of: item.hash)
-    // The item that is not kept: the older item of the key, or the new item if the new item is outdated or too large.
+    // The item that is not kept: the older item of the key, or the new item if it is outdated or too large, or ends too late.
     var dropped: MemoryItem? = item
     change(isEviction: true) { state in
       let capacity = state.limits.capacity
       let present = shards.withLock(stripe) { $0.find(item.hash, key) }
-      guard capacity.holds(size), present.map({ $0.snapshot <= item.snapshot }) ?? true else {
-        return
-      }
+      guard capacity.holds(size), item.end <= state.limits.end(from: now),
+        present.map({ $0.snapshot <= item.snapshot }) ?? true
+      else { return }
       if let present {
         state.policy.replace(present, by: item, capacity: capacity, now: now)
       } else {
