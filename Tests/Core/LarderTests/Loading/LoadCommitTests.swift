@@ -25,6 +25,29 @@ import Testing
     #expect(try await boards.result(for: "thun") { "other" }.isCommitted)
   }
 
+  private struct ActingKey: StoreKey {
+    let name: String
+    let act: () -> Void
+
+    func withKeyBytes<Result: ~Copyable, Failure: Error>(
+      _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+      act()
+      return try name.withKeyBytes(body)
+    }
+  }
+
+  @Test func `a read of many keys finds a value whose commit ends during the read`() async throws {
+    let writer = await LockHolder(store)
+    _ = try await origin.ask(boards, LoadOptions())
+    let first = ActingKey(name: "bern") {
+      writer.letGo()
+      store.engine.awaitLoadWrites()
+    }
+    let keys = [first, ActingKey(name: "thun", act: {})]
+    #expect(try boards.values(for: keys) == [nil, "load 1"])
+  }
+
   private final class Closing: Sendable {
     let store: Store
     init(_ store: Store) { self.store = store }

@@ -25,11 +25,18 @@ extension Cache {
 
   /// The fresh values under k keys, in the order of `keys`, from one snapshot; nil for a key without a fresh value. O(k log n).
   public func values(for keys: some Sequence<some StoreKey>) throws(LarderError) -> [Value?] {
-    try namespace.engine.typed {
-      let transaction = try namespace.engine.beginRead()
-      return try keys.map { key in
-        try key.withKeyBytes { bytes in try read(bytes, in: transaction) { decodeCounting($0) } }
+    let (keys, writes) = (Array(keys), namespace.engine.loads.writes)
+    return try namespace.engine.typed {
+      var values: [Value?] = []
+      // A loaded value may be committed after the first snapshot began; see `read(_:isStrict:)`.
+      for _ in 0..<2 {
+        let transaction = try namespace.engine.beginRead()
+        values = try keys.map { key in
+          try key.withKeyBytes { bytes in try read(bytes, in: transaction) { decodeCounting($0) } }
+        }
+        if values.allSatisfy({ $0 != nil }) || !writes.hasCommitted(after: transaction.id) { break }
       }
+      return values
     }
   }
 
