@@ -32,6 +32,17 @@ import Testing
     #expect(try boards.namespace.reads.staleHits == 100)
   }
 
+  @Test func `a stale value that cannot be decoded takes no hit away`() async throws {
+    try await boards.set("board", for: "bern")
+    #expect(try boards.value(for: "bern") == "board")
+    try await boards.namespace.set(
+      [0xFF], for: "thun", .with(expires: .after(.minutes(1)), stale: .hours(1)))
+    clock.advance(by: .minutes(2))
+    #expect(try await ask().value == "load 1")
+    let reads = try boards.namespace.reads
+    #expect(reads.hits == 1 && reads.stale == 1 && reads.undecodable == 0)
+  }
+
   @Test func `behind its window it is served only if a load fails, up to its end`() async throws {
     _ = try await ask()
     clock.advance(by: .minutes(12))

@@ -46,10 +46,7 @@ extension Cache {
   func lookUp(_ key: Span<UInt8>, for purpose: LookupPurpose) throws -> CacheLookup<Value> {
     var value: Value?
     let transaction = try namespace.engine.reader.beginLookup(key, of: namespace.handle)
-    // A lookup for a load counts no hit. So it must not use `decodeCounting`, which turns a counted hit into a miss.
-    let found = try lookUp(key, &value, in: transaction, for: purpose) {
-      purpose == .load ? decoded($0) : decodeCounting($0)
-    }
+    let found = try lookUp(key, &value, in: transaction, for: purpose) { decodeCounting($0) }
     return CacheLookup(found: found, value: value)
   }
 
@@ -78,7 +75,9 @@ extension Cache {
     func take(_ bytes: Span<UInt8>) throws {
       if purpose != .load { memory?.countMiss() }
       lookup.size = bytes.count
-      value = try decode(bytes)
+      // A load, and the read of a stale value, count no hit. So they must not use `decodeCounting`, which turns a hit into a miss.
+      let isHit = purpose != .load && lookup.entry?.state == .fresh
+      value = try isHit ? decode(bytes) : decoded(bytes)
     }
     let recordsAccess = !namespace.store.isReadOnly
     switch purpose {
