@@ -167,6 +167,21 @@ import Testing
     }
   }
 
+  @Test func `a read-only store starts no load for a stale value that a read returns`()
+    async throws
+  {
+    let (path, origin) = (directory.path + "/s", Origin(isOpen: false))
+    let writing = try Store(at: path, options: Store.Options(clock: clock))
+    let stale = EntryAttributes.with(expires: .after(.minutes(1)), stale: .hours(1))
+    try await writing.namespace("notes").set(Array("old".utf8), for: "k", stale)
+    clock.advance(by: .minutes(2))
+    let reading = try Store(at: path, options: Store.Options(readOnly: true, clock: clock))
+    let result = try await origin.ask(
+      reading.cache(TextCodec(), in: "notes"), LoadOptions(), for: "k")
+    #expect(result.value == "old" && result.isStale)
+    #expect(reading.engine.loads.running.count == 0)
+  }
+
   @Test func `unchanged without anything known is an error`() async throws {
     let error = await #expect(throws: LarderError.self) {
       try await boards.result(for: "thun", options: .committed) { _ in .unchanged }
