@@ -33,6 +33,18 @@ import Testing
     #expect(origin.loads == 1)
   }
 
+  @Test func aStaleValueOfTheTierIsStaleForAMachineWithoutACopy() async throws {
+    let (machines, tier, server) = try await startMachines(2)
+    _ = try await machines[0].read(origin)
+    try await pass(.minutes(11), server, machines, tier)
+    let options = LoadOptions(policy: .cacheElseLoad)
+    for _ in 0..<2 {
+      let result = try await machines[1].result(origin, options: options)
+      #expect(result.value == "load 1" && result.isStale && result.isConfirmed)
+    }
+    #expect(origin.loads == 1)
+  }
+
   @Test func aReadOnlyHandleDoesNotStopTheOtherHandlesOfItsStore() async throws {
     let (directory, clock) = (TemporaryDirectory(), ManualClock())
     let path = directory.path + "/store"

@@ -37,9 +37,9 @@ extension SharedLoad {
     }
   }
 
+  /// The result of a lookup in the tier. The error is that of a load that the value replaces.
   func stored(
-    _ copy: TierCopy<Value>, _ ticket: LocalCopies.Ticket, _ origin: CopyTerms.Origin,
-    _ error: (any Error)? = nil
+    _ copy: TierCopy<Value>, _ ticket: LocalCopies.Ticket, _ error: (any Error)? = nil
   ) -> Loaded<Value> {
     let (stamp, now) = (copy.stamp, cache.store.now)
     // Machines that took the value at the same time must not ask for it again together, so each machine shortens the lifetime.
@@ -48,7 +48,8 @@ extension SharedLoad {
     attributes.expires = .at(now.advanced(by: copy.remaining * part))
     attributes.written = now.advanced(by: .zero - copy.age)
     return kept(
-      Answer(value: copy.value, attributes: attributes), stamp, origin, error,
+      Answer(value: copy.value, attributes: attributes), stamp,
+      copy.isFresh && error == nil ? .shared : .stale, error,
       mayStore: mayStore(stamp, current: copy.head, ticket, attributes.tags))
   }
 

@@ -42,7 +42,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       switch attempt {
       case .use(let copy):
         shared.count { $0.hits += 1 }
-        return stored(copy, ticket, .shared)
+        return stored(copy, ticket)
       case .answer(.changed, _):
         change = "it changes with each look"
       case .loadAlone(let version):
@@ -61,7 +61,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
           policy == .cacheElseLoad
             || policy == .standard && copy.isWithin(options.stale?.whileRevalidating)
         {
-          return stored(copy, ticket, copy.isFresh ? .shared : .stale)
+          return stored(copy, ticket)
         }
         shared.count { $0.waits += 1 }
         waits()
@@ -236,7 +236,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       // While the machine is suspended, only the wall clock runs.
       fallback?.age += max(clock.monotonic - begun, wall.duration(to: clock.now))
       if let fallback, fallback.value != nil, fallback.isWithin(options.stale?.onError) {
-        return stored(fallback, ticket, .stale, error)
+        return stored(fallback, ticket, error)
       }
       throw error
     }
