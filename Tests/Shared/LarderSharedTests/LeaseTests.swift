@@ -63,6 +63,22 @@ import Testing
     #expect(origin.loads == 2)
   }
 
+  @Test func aMachineWithoutACopyDoesNotWaitForALoadInAdvance() async throws {
+    let (machines, tier, server) = try await startMachines(2)
+    let origin = Origin()
+    let options = LoadOptions(
+      expires: .after(.minutes(1)), refreshAhead: .seconds(20), waitsForCommit: true)
+    _ = try await machines[0].read(origin, options: options)
+    try await pass(.seconds(50), server, machines, tier)
+    origin.fail()
+    let result = try await machines[1].result(origin, options: options)
+    #expect(result.value == "load 1" && result.source == .shared && result.error == nil)
+    #expect(origin.loads == 1)
+    origin.fail(false)
+    #expect(try await machines[1].read(origin, options: options) == "load 1")
+    try await waitUntil { try machines[1].copy() == "load 2" }
+  }
+
   @Test func aLongLoadKeepsItsLease() async throws {
     let (machines, tier, server) = try await startMachines(2)
     let origin = Origin(isOpen: false)

@@ -89,7 +89,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   /// - Parameters:
   ///   - rejected: the first found value, which a revalidation does not accept; nil before the first lookup.
-  ///   - isRefresh: whether this machine has a value. A load beside a value that `.cacheElseLoad` accepts is a refresh.
+  ///   - isRefresh: whether this machine has a value. A load beside a value that the policy accepts is a refresh.
   private func attempt(
     _ rejected: inout ValueStamp??, isRefresh: Bool
   ) async throws(LarderError) -> Attempt {
@@ -122,7 +122,10 @@ struct SharedLoad<Value: Sendable>: Sendable {
     case .revalidate: copy.stamp != stamp
     case .cacheOnly: true
     case .cacheElseLoad: !isRefresh || !copy.isFresh || !copy.isNearExpiry(options.refreshAhead)
-    case .standard: copy.isFresh && !copy.isNearExpiry(options.refreshAhead)
+    // A machine without a value takes the fresh value. Later reads load a newer value in the background.
+    case .standard:
+      copy.isFresh
+        && (!isRefresh && copy.value != nil || !copy.isNearExpiry(options.refreshAhead))
     }
   }
 
