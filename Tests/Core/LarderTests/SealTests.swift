@@ -68,6 +68,17 @@ import Testing
     #expect(try notes.count() == 20 && store.statistics().entries == 21)
   }
 
+  @Test func `counters under a damaged key are damaged, and no version is used again`() throws {
+    let key = MetadataKey.counters(try notes.id)
+    let before = try notes.header(19).version
+    try store.tamper { transaction, _ in try transaction.remove(key, from: .main) }
+    #expect(failure { _ = try notes.count() } == .damaged)
+    #expect(try store.faults == [.counters])
+    try notes.set([1], for: "new")
+    #expect(try notes.header("new").version > before)
+    #expect(try notes.count() == 21 && store.verify().faults == [])
+  }
+
   @Test func `a limit holds after the counters were damaged`() throws {
     let key = MetadataKey.counters(try notes.id)
     try store.plant([1], for: key)

@@ -70,7 +70,10 @@ struct RepairJob {
   private func survey(_ repair: NamespaceRepair) throws(LarderError) -> NamespaceRepair.Survey {
     try engine.typed {
       let snapshot = try engine.beginRead()
-      let recorded = try engine.metadata.counters(of: repair.id, in: snapshot)
+      // If the namespace was removed after it was marked, it has no record of counters.
+      let isGone = try snapshot.find(MetadataKey.counters(repair.id), in: .main) == nil
+      let recorded =
+        isGone ? NamespaceCounters() : try engine.metadata.counters(of: repair.id, in: snapshot)
       return try repair.survey(recorded, in: snapshot)
     }
   }

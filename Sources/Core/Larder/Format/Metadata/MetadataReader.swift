@@ -29,10 +29,13 @@ struct MetadataReader: Sendable {
   func counters(
     of id: NamespaceID, in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> NamespaceCounters {
-    guard id != .store, let bytes = try copy(of: MetadataKey.counters(id), in: transaction) else {
-      return NamespaceCounters()
+    if id == .store { return NamespaceCounters() }
+    // Each namespace has a record of counters. If the record is not found, its key is damaged.
+    if let bytes = try copy(of: MetadataKey.counters(id), in: transaction),
+      let counters = NamespaceCounters(bytes.span, of: id, seal: seal)
+    {
+      return counters
     }
-    if let counters = NamespaceCounters(bytes.span, of: id, seal: seal) { return counters }
     throw LarderError(
       .damaged, "\(environment.path): the counters of a namespace are damaged",
       hint: "write to the namespace: a write counts its entries again")

@@ -63,10 +63,14 @@ struct WriteSession: ~Copyable {
     var isDamaged = false
     let counters = try transaction.read { lmdb throws(LMDBError) -> NamespaceCounters in
       try MetadataKey.withCounters(id) { key throws(LMDBError) in
-        guard let record = try lmdb.value(for: key, in: .main) else { return NamespaceCounters() }
-        if let counters = NamespaceCounters(record, of: id, seal: seal) { return counters }
-        isDamaged = true
-        return try NamespaceCounters.recounted(id, since: now, in: lmdb)
+        let record = try lmdb.value(for: key, in: .main)
+        if let record, let counters = NamespaceCounters(record, of: id, seal: seal) {
+          return counters
+        }
+        let counted = try NamespaceCounters.recounted(id, since: now, in: lmdb)
+        // If entries have no record of counters, its key is damaged. New counters would give versions in use again.
+        isDamaged = record != nil || counted.entries > 0
+        return isDamaged ? counted : NamespaceCounters()
       }
     }
     ledger.add(counters, of: id, isCounted: isDamaged)
