@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 import TestSupport
 import Testing
 
@@ -61,6 +62,26 @@ import Testing
         try repair.drop(dangling, .chunks, chunks, &batch.session)
       }
       #expect(try notes.bytes("late")?.count == 3000 && notes.bytes("early")?.count == 3000)
+    }
+  }
+
+  @Test func `a damaged version costs no other value its chunks, and skips no versions`() throws {
+    try withNotes(chunksAbove: 1000) { store, notes, _ in
+      let large = [UInt8](repeating: 7, count: 20_000)
+      try notes.set(large, for: "a")
+      let version = UInt32(try notes.header("a").version)
+      for (key, damaged) in [("b", version), ("c", UInt32.max)] {
+        try notes.set([UInt8](repeating: 8, count: 1001), for: key)
+        let place = EntryHeader.fixedSize
+        try notes.tamper(key) {
+          $0.replaceSubrange(place..<place + 4, with: [UInt8](littleEndian: damaged))
+        }
+      }
+      #expect(try store.repair(store.verify()) == [])
+      #expect(try store.verify().faults == [])
+      #expect(try notes.keys() == [Key("a")] && notes.bytes("a") == large)
+      try notes.set([1], for: "d")
+      #expect(try notes.header("d").version < 100)
     }
   }
 

@@ -21,7 +21,9 @@ extension Verifier {
     let id = entryKey.span.namespaceID
     if let header = EntryHeader(record), header.flags.contains(.chunked) {
       let payload = record.extracting(header.payloadStart..<record.count)
-      chunked[id, default: [:]][header.version] = ChunkedPayload(payload)?.count ?? 0
+      // A damaged header may have the version of another value, and that value needs all of its chunks.
+      let known = chunked[id]?[header.version] ?? 0
+      chunked[id, default: [:]][header.version] = max(known, ChunkedPayload(payload)?.count ?? 0)
     }
     // The entries of cleared namespaces are decoded, too, because the tag index still has records of these entries.
     let decoded = StoredEntry(entryKey: entryKey, record: record)
@@ -39,8 +41,9 @@ extension Verifier {
     guard let entry = decoded, entry.key != nil, entry.storedKey.isWellFormed else {
       return report(.unreadableEntry, of: entryKey)
     }
-    count(entry)
-    guard entry.isIntact(record) else { return report(.wrongChecksum, of: entryKey) }
+    let isIntact = entry.isIntact(record)
+    count(entry, isIntact: isIntact)
+    guard isIntact else { return report(.wrongChecksum, of: entryKey) }
     if entry.header.flags.contains(.tagged) == entry.fields.tags.isEmpty {
       report(.contradictedTags, of: entryKey)
     }
@@ -55,11 +58,13 @@ extension Verifier {
     if try !hasChunks(entry, record, transaction) { report(.missingChunk, of: entryKey) }
   }
 
-  private mutating func count(_ entry: StoredEntry) {
+  private mutating func count(_ entry: StoredEntry, isIntact: Bool) {
     var counters = recounted[entry.id] ?? NamespaceCounters()
     counters.count(entry.weight)
-    // The highest number in use. A later check compares this number with the next number of the namespace.
-    counters.next = max(counters.next, entry.header.version, entry.header.sequence)
+    // The highest number in use, for a later check of the namespace's next number. A damaged header may have any number.
+    if isIntact {
+      counters.next = max(counters.next, entry.header.version, entry.header.sequence)
+    }
     recounted[entry.id] = counters
     result.entries += 1
     result.bytes += entry.valueCount
