@@ -64,6 +64,15 @@ import Testing
     #expect(newest == 3)
   }
 
+  @Test(arguments: [0, 1]) func `a salvage survives a wrong page size`(page: Int) throws {
+    var bytes = try makeStore()
+    bytes[page * 4096 + 41] = 0x20
+    let file = try SalvageFile(at: place(bytes, "salvaged"))
+    var found = 0
+    _ = try file.forEachRecord(in: "second") { _, _ in found += 1 }
+    #expect(found == Self.records)
+  }
+
   @Test func `a file cut short is refused, or nothing of it is lost`() throws {
     let bytes = try makeStore()
     #expect(bytes.count > 100 * 4096)

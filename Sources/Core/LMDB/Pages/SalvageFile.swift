@@ -66,13 +66,14 @@ package struct SalvageFile: ~Copyable {
 
   private static func pageSize(of path: String) throws(LMDBError) -> Int {
     let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-    if let first = try MetaImage.at(0, of: file), first.pageSize <= 32_768 { return first.pageSize }
-    // If page 0 is damaged, the page size is the place of the other meta page, which states this size.
-    for size in (9...15).map({ 1 << $0 }) {
+    let first = try MetaImage.at(0, of: file)?.pageSize ?? 4096
+    let stated = first <= 32_768 ? first : 4096
+    // The page size is the place of the other meta page, which also states this size. Page 0 alone may state a wrong size.
+    for size in [stated] + (9...15).map({ 1 << $0 }) {
       guard let second = try MetaImage.at(size, of: file), second.pageSize == size else { continue }
       if second.bytes.u64(MetaPage.Offset.mark) == MetaPage.mark { return size }
     }
-    return 4096
+    return stated
   }
 
   /// Visits the reachable records of the newest commit in `database` (nil: main database). Always walks the main database, too.
