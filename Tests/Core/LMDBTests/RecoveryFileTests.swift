@@ -168,6 +168,16 @@ import Testing
     try file.write(to: URL(fileURLWithPath: path))
   }
 
+  @Test func `without a record beside data without a depth is refused`() throws {
+    try write(1, .checkpointed)
+    let data = try FileDescriptor(opening: directory.store + "/data.mdb", O_RDWR)
+    for page in 0..<2 {
+      try data.write([0, 0], at: page * 4096 + MetaPage.Offset.main + 6)
+    }
+    try FileDescriptor(opening: directory.store + "/recovery", O_RDWR).truncate(0)
+    #expect(refusal(directory.store, options(nil)) == .damaged)
+  }
+
   @Test func `data that are not whole are refused before anything is written`() throws {
     try write(1, .checkpointed)
     let writer = try Fixture.open(directory.store, options(nil))

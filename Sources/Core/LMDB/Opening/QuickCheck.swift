@@ -160,7 +160,8 @@ struct QuickCheck: PageOpener {
 
   private func find(_ key: [UInt8]) throws(OpenError) -> TreePage.Node? {
     let tree = pages.main
-    if tree.isEmpty { return nil }
+    // A recovery searches before ``run(databases:signature:)``, which reports a depth of 0.
+    if tree.isEmpty || tree.depth == 0 { return nil }
     defer { withExtendedLifetime(key) {} }
     let searched = unsafe SearchKey(key.span)
     var path = TreePath(tree)
