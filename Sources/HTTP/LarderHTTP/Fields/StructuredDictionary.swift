@@ -31,11 +31,13 @@
         guard let key = parser.key(),
           let value = parser.take("=") ? parser.member() : .boolean(true)
         else { return false }
-        parser.members.removeAll { $0.key == key }
         parser.members.append((key, value))
         return true
       }
       if !isValid { return nil }
+      // Repeated keys are removed at the end, because a search for each member would take quadratic time.
+      var known: Set<String> = []
+      members = members.reversed().filter { known.insert($0.key).inserted }.reversed()
     }
 
     private init(joining lines: [String]) { rest = Array(lines.joined(separator: ", ").utf8)[...] }
