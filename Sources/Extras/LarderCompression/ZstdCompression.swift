@@ -85,7 +85,8 @@
     private func dictionary(_ id: UInt32, _ context: TransformContext) throws -> Zstd.Dictionary? {
       let name = Name(store: context.store, id: id)
       if let known = dictionaries.withLock({ $0[name] }) { return known }
-      guard let bytes = try context.stored(Self.name(of: id)),
+      // No dictionary is compressed. If a forged dictionary needed itself, reading it would never end.
+      guard try !context.isOfTransforms, let bytes = try context.stored(Self.name(of: id)),
         let found = Zstd.Dictionary(bytes, level: level), found.id == id
       else { return nil }
       dictionaries.withLock { $0[name] = found }

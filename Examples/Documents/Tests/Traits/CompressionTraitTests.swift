@@ -54,6 +54,15 @@ import Testing
     }
   }
 
+  @Test func `a dictionary that needs itself is no dictionary`() throws {
+    try withTemporaryStore(options: options(SelfNaming())) { store, _ in
+      let storage = store.namespace("larder.transforms")
+      try storage.set("v", for: "dictionary 5")
+      let found: [UInt8]? = try storage.value(for: "dictionary 5")
+      #expect(found == nil)
+    }
+  }
+
   @Test func `hostile bytes are an error, and claimed sizes allocate nothing`() throws {
     let compression = ZstdCompression(largestValue: 1_000_000)
     let recorder = ContextRecorder()
@@ -89,6 +98,24 @@ func options(_ transforms: any ValueTransform...) -> Store.Options {
   var options = Store.Options()
   options.transforms = transforms
   return options
+}
+
+/// States for each value that dictionary 5 has compressed the value.
+private struct SelfNaming: ValueTransform {
+  private let compression = ZstdCompression()
+  var id: TransformID { .zstd }
+
+  func apply(
+    _ bytes: Span<UInt8>, for context: TransformContext
+  ) -> (bytes: [UInt8], parameters: [UInt8])? {
+    (bytes.indices.map { bytes[$0] }, [5, 0, 0, 0])
+  }
+
+  func revert(
+    _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
+  ) throws -> [UInt8] {
+    try compression.revert(bytes, parameters, size: size, for: context)
+  }
 }
 
 /// Records the context of the newest value, because only a store can make a context.
