@@ -96,6 +96,19 @@ import Testing
     #expect(try outbox.count() == Outbox.most)
   }
 
+  /// A listing omits expired entries, as it omits damaged entries.
+  @Test func aRemovalThatNoListingHasIsDropped() async throws {
+    let machine = try await startMachines(1).machines[0]
+    machine.link.cut()
+    let waiting = machine.store.namespace(Outbox.namespace)
+    try await machine.store.commit { batch in
+      try batch.set([1], for: "removal1", in: waiting, expires: .after(.zero))
+    }
+    #expect(try machine.copies.outbox.count() == 1)
+    let dropped = try machine.copies.outbox.oldest()
+    #expect(dropped.map(\.key) == [Key("removal1")] && dropped[0].change == nil)
+  }
+
   @Test func entriesOfAnyBytesAreReadOrDropped() throws {
     var rng = SeededRNG()
     let key = SharedKey(namespace: "n:1", bytes: [0, 255, 58])

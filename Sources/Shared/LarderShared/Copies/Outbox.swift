@@ -8,6 +8,7 @@ struct Outbox: Sendable {
   /// The most removals that can wait. A further removal is not queued, and its caller gets an error.
   static let most = 10_000
   private static let layout: UInt8 = 1
+  private static let keySize = 8
 
   private let waiting: Store.Namespace
   private let state: LocalState
@@ -24,7 +25,7 @@ struct Outbox: Sendable {
     // If the record of the number is lost, the last removal has the number.
     let last = try waiting.lastKeys(prefix: [], before: nil, atMost: 1).first ?? []
     let number = max(try state.queued(in: &batch), UInt64(bigEndianBytes: last)) &+ 1
-    let key = [UInt8](count: 8) { $0.append(bigEndian: number) }
+    let key = [UInt8](count: Self.keySize) { $0.append(bigEndian: number) }
     try state.put(Self.encoded(subject), for: key, of: waiting, in: &batch)
     try state.setQueued(number, in: &batch)
   }
@@ -39,12 +40,15 @@ struct Outbox: Sendable {
 
   /// At most `most` removals, the oldest first. If a removal cannot be read, its change is nil, and the caller drops the removal.
   func oldest(_ most: Int = 100) throws(LarderError) -> [(key: Key, change: TierChange?)] {
-    var found: [(key: Key, change: TierChange?)] = []
-    for entry in try waiting.page(limit: most).items {
-      let bytes = try waiting.uncountedValue(for: entry.key)
-      found.append((entry.key, bytes.flatMap(Self.decode)))
+    var keys = try waiting.page(limit: most).items.map(\.key)
+    if keys.isEmpty {
+      // A page omits damaged removals. While any removal waits, no load asks the tier, so the caller must drop damaged ones.
+      let rest = try waiting.lastKeys(prefix: [], before: nil, atMost: most)
+      keys = rest.filter { $0.count == Self.keySize }.map { Key($0) }
     }
-    return found
+    return try keys.map { key throws(LarderError) in
+      (key: key, change: try waiting.uncountedValue(for: key).flatMap(Self.decode))
+    }
   }
 
   func remove(_ keys: [Key]) async throws {
