@@ -47,6 +47,21 @@ import Testing
     #expect(own?.reads.hits == 0 && own?.reads.misses == 0, "\(String(describing: own))")
   }
 
+  /// A lookup finds neither a damaged record nor an expired record.
+  @Test func aChangeReachesCopiesWhoseNamespaceHasADamagedRecord() async throws {
+    let (machines, tier, _) = try await startMachines(2)
+    try await machines[0].cache.set("old", for: "a")
+    _ = try await machines[1].read(Origin())
+    let records = machines[1].store.namespace(LocalState.namespace)
+    try await machines[1].store.commit { batch in
+      try batch.set([], for: "namespace:prices", in: records, expires: .after(.zero))
+    }
+    #expect(try machines[1].copies.state.namespaces() == ["prices"])
+    try await machines[0].cache.remove("a")
+    try await machines[1].follow(tier)
+    #expect(try machines[1].copy() == nil)
+  }
+
   @Test func aClosedStoreIsReleasedWithTheNextOne() async throws {
     let shared = Shared(MemoryTier())
     weak var engine: StoreEngine?

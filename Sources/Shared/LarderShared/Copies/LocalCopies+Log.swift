@@ -41,7 +41,7 @@ extension LocalCopies {
           index += 1
           continue
         }
-        let isShared = try known[name] ?? state.isNoted(name.string, in: snapshot)
+        let isShared = try known[name] ?? state.isNoted(name.string)
         known[name] = isShared
         let namespace = store.namespace(name.string)
         // Successive records often name the same namespace, so the namespace is looked up once for all of them.

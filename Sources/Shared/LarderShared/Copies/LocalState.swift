@@ -76,14 +76,17 @@ struct LocalState: Sendable {
     if try batch.value(for: key, in: records) == nil { try put([], for: key, in: &batch) }
   }
 
-  func isNoted(_ namespace: String, in snapshot: borrowing Snapshot) throws -> Bool {
-    try snapshot.contains(Self.namePrefix + namespace, in: records)
+  // A damaged record also counts, because changes in the log would otherwise leave old copies in its namespace.
+
+  func isNoted(_ namespace: String) throws(LarderError) -> Bool {
+    let key = Array((Self.namePrefix + namespace).utf8)
+    return try !records.lastKeys(prefix: key, before: key + [0], atMost: 1).isEmpty
   }
 
   func namespaces() throws(LarderError) -> [String] {
-    try records.keys(prefix: Self.namePrefix).compactMap { key in
-      String(validating: key.bytes.dropFirst(Self.namePrefix.utf8.count), as: UTF8.self)
-    }
+    let prefix = Array(Self.namePrefix.utf8)
+    let keys = try records.lastKeys(prefix: prefix, before: nil, atMost: .max).reversed()
+    return keys.compactMap { String(validating: $0.dropFirst(prefix.count), as: UTF8.self) }
   }
 
   /// Stores a record that is never evicted. If the progress is lost nevertheless, the store begins with a new history.
