@@ -15,6 +15,7 @@ import CLarderSystem
 
   // Codes of this target; LMDB's own codes are -30799...-30780.
   package static let busy = SystemError(code: -31_003)
+  package static let replaced = SystemError(code: -31_005)
 }
 
 /// Turns a C result other than 0 into an error.

@@ -1,5 +1,6 @@
 import Foundation
 import LarderPeer
+import LarderSystem
 import TestSupport
 import Testing
 

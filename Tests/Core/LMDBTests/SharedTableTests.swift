@@ -172,6 +172,20 @@ import Testing
     #expect(!mine.replace(count: 128) { _, _ in } && mine.value(1) == 6)
   }
 
+  @Test func `files of another store in the directory are neither replaced nor removed`() throws {
+    let words = SharedWords.of(environment)
+    #expect(words.open(making: 64))
+    words.set(1, 5)
+    try FileManager.default.moveItem(atPath: directory.store, toPath: directory.path + "/former")
+    let other = try Fixture.open(directory.store)
+    let theirs = SharedWords.of(other, store: Array(repeating: 1, count: 16))
+    #expect(theirs.open(making: 64))
+    #expect(!words.open(making: 64) && words.failure == .replaced)
+    words.remove()
+    #expect(theirs.isInPlace && words.value(1) == 5)
+    other.close()
+  }
+
   @Test func `after closing nothing can be stored, and what was read can still be read`() throws {
     let words = SharedWords.of(environment)
     #expect(words.open(making: 64))

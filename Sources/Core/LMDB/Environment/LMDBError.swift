@@ -18,7 +18,6 @@ extension SystemError: CustomStringConvertible {
   package static let closed = LMDBError(code: -31_001)
   package static let forked = LMDBError(code: -31_002)
   package static let lockMismatch = LMDBError(code: -31_004)
-  package static let replaced = LMDBError(code: -31_005)
   package static let mapHeld = LMDBError(code: -31_006)
   package static let occupied = LMDBError(code: -31_007)
   package static let stopped = LMDBError(code: -31_008)

@@ -81,6 +81,8 @@ package final class GuardedFileLock: Sendable {
 
   package init(_ file: FileLock) { self.file = file }
 
+  func isAt(_ path: String) -> Bool { file.isAt(path) }
+
   /// Throws the lock's own error if another process holds the lock for longer than `lockTimeout`. The wait for other threads
   /// counts, too: otherwise each thread would wait for the timeouts of all threads before it.
   package func withLock<Result>(

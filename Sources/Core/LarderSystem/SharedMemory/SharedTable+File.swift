@@ -106,7 +106,13 @@ extension SharedTable {
 
   /// Removes the file from its path, so that other processes make a new file. Ignores an error: a directory that cannot be
   /// changed lets no process make the file.
-  package func remove() { unsafe unlink(path(format.file.rawValue)) }
+  package func remove() { if ownsDirectory { unsafe unlink(path(format.file.rawValue)) } }
+
+  /// False if the directory has another lock file than this process locks: then another store may have replaced the store.
+  private var ownsDirectory: Bool {
+    let lock = path("lock.maps")
+    return FileStatus.of(lock) == nil || replacing.isAt(lock)
+  }
 
   /// Whether the file is still at its path. Another program may have deleted or replaced the file.
   package var isInPlace: Bool { unsafe isInPlace(current.load(ordering: .acquiring)) }
@@ -186,6 +192,7 @@ extension SharedTable {
   private func make(
     _ count: Int, filling fill: (borrowing View) -> Void
   ) throws(SystemError) -> UnsafeMutablePointer<MappedRegion> {
+    guard ownsDirectory else { throw .replaced }
     let unfinished = path(format.file.unfinished)
     do throws(SystemError) {
       try FileStatus.remove(unfinished)
