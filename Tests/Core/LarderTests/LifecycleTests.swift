@@ -3,6 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import LMDB
 @testable import Larder
 
 @Suite struct LifecycleTests {
@@ -206,6 +207,15 @@ import Testing
     #expect(store.engine.changes.sight.health == .healthy)
     withExtendedLifetime(changes) {}
     try store.verifyAndClose()
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `closing after a failed sync ends the subscriptions`() async throws {
+    let store = try Store(at: directory.path + "/s")
+    var changes = store.changes().makeAsyncIterator()
+    store.engine.environment.handle.noteSyncFailure()
+    #expect(failure { try store.close() } == .failed)
+    #expect(await changes.next() == nil)
   }
 
   @Test(arguments: [

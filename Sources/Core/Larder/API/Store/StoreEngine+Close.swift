@@ -42,8 +42,8 @@ extension StoreEngine {
 
   func close() throws(LarderError) {
     try checkNotWriting("closing")
-    // If LMDB, the disk, a read or a write prevented the release of the locks at the first close, this call tries again.
-    guard environment.isOpen else { return try endClosing(environment.close()) }
+    // In a forked child, the store belongs to the parent, and a lock may be locked for ever.
+    if environment.isForked { return }
     // Commits the accepted writes before anything is released.
     writes.queue.close(self)
     reader.buffer?.stop()
@@ -53,10 +53,11 @@ extension StoreEngine {
     var isReleased = false
     do {
       defer {
+        // If LMDB, the disk, a read or a write prevented the release of the locks at the first close, this call tries again.
         isReleased = environment.close()
         memory.removeAll()
       }
-      if isWritable.load(ordering: .relaxed) { try flush() }
+      if environment.isOpen, isWritable.load(ordering: .relaxed) { try flush() }
     }
     try endClosing(isReleased)
   }
@@ -68,7 +69,7 @@ extension StoreEngine {
         .busy, "\(environment.path) is closed, but a read or a write of it does not end",
         hint: "end it, and close the store again")
     }
-    if isTemporary.load(ordering: .relaxed), !environment.isForked { removeFiles() }
+    if isTemporary.load(ordering: .relaxed) { removeFiles() }
     guard let failure = environment.takeClosingFailure() else { return }
     let cause = error(failure)
     throw LarderError(
