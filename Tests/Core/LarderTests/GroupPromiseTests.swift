@@ -139,6 +139,31 @@ import Testing
     try again.verifyAndClose()
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `closing does not wait for ever for an update that does not end`() async throws {
+    let path = TemporaryDirectory.unusedPath
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let store = try Store(at: path, options: Store.Options(lockTimeout: .milliseconds(100)))
+    let (begun, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let update = Task {
+      try await store.namespace("notes").update("k") { (_: [UInt8]?) -> [UInt8]? in
+        begun.signal()
+        goOn.wait()
+        return [1]
+      }
+    }
+    await begun.signalled()
+    let closing = inThread { try store.close() }
+    let error = await #expect(throws: LarderError.self) { try await closing.value }
+    #expect(error?.code == .busy)
+    goOn.signal()
+    #expect(try await update.value == [1])
+    try store.close()
+    let again = try Store(at: path)
+    #expect(try again.namespace("notes").bytes("k") == [1])
+    try again.verifyAndClose()
+  }
+
   @Test func `of many that replace one version one does, and an update sees it`() async throws {
     try await notes.set("0", for: "a")
     let version = try #require(try notes.entry(for: "a")?.version)

@@ -1,4 +1,5 @@
 import Dispatch
+import LMDB
 import LarderSystem
 import Synchronization
 
@@ -127,10 +128,17 @@ final class WriteQueue: Sendable {
     if isWaiting { write.finish(CancellationError()) }
   }
 
+  /// Waits for the commits of the waiting writes, as long as one commit follows another within the lock timeout.
   func close(_ engine: StoreEngine) {
     state.withLock { $0.isClosed = true }
     drain(engine)
-    while state.withLock({ $0.isCommitting }) { backOff(microseconds: 200) }
+    let environment = engine.environment
+    var (newest, since) = (environment.lastTransaction, ContinuousClock.now)
+    while state.withLock({ $0.isCommitting }), since.duration(to: .now) <= environment.lockTimeout {
+      backOff(microseconds: 200)
+      let commit = environment.lastTransaction
+      if commit != newest { (newest, since) = (commit, .now) }
+    }
   }
 
   /// Commits the waiting writes on the calling thread. Does nothing if another thread is already committing.
