@@ -1,3 +1,4 @@
+import Foundation
 import LMDB
 import LarderPeer
 import TestSupport
@@ -59,6 +60,16 @@ import Testing
     #expect(try store.statistics().reads.hits == statistics.reads.hits + 1)
     try store.namespace("a").set("new", for: "new", expires: .after(.hours(1)))
     try store.verifyAndClose()
+  }
+
+  @Test func `options for reading only refuse a compaction`() throws {
+    try Store.leave(at: path + "/s")
+    let before = FileManager.default.contents(atPath: path + "/s/data.mdb")
+    for property in [\Store.Options.readOnly, \.allowsForeignOwner] {
+      let options = with(Store.Options()) { $0[keyPath: property] = true }
+      #expect(failure { _ = try Store.compact(at: path + "/s", options: options) } == .readOnly)
+    }
+    #expect(FileManager.default.contents(atPath: path + "/s/data.mdb") == before)
   }
 
   @Test func `it names the processes that are in the way`() throws {

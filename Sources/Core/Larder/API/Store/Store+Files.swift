@@ -26,10 +26,16 @@ extension Store {
   ///   work. If the result is false, the work stops.
   /// - Returns: nil if the compaction was stopped; then the store is unchanged.
   /// - Throws: ``LarderError/Code/busy`` if a process has the store open; the message names the processes.
+  ///   ``LarderError/Code/readOnly`` if the options allow only reading.
   public static func compact(
     at path: String, options: Options = Options(),
     _ shouldContinue: (_ done: Int, _ all: Int) -> Bool = { _, _ in true }
   ) throws(LarderError) -> Compaction? {
+    guard !options.isReadOnly else {
+      throw LarderError(
+        .readOnly, "\(path) cannot be compacted with options for reading only",
+        hint: "compact it without readOnly and allowsForeignOwner")
+    }
     try WriteBuffer.commit(at: path, options)
     var options = options
     options.create = false
