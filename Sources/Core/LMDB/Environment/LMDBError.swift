@@ -88,7 +88,7 @@ extension SystemError: CustomStringConvertible {
     case LMDBError(code: ENOMEM):
       "allow the process more memory or address space (ulimit -v): the store is mapped into memory"
     case LMDBError(code: EMFILE), LMDBError(code: ENFILE):
-      "allow more open files (ulimit -n): a store needs 13, beside those of the program; 64 are enough for most"
+      "allow more open files (ulimit -n): a store needs 14, beside those of the program; 64 are enough for most"
     case LMDBError(code: EACCES), LMDBError(code: EPERM):
       "check who owns the store's directory and files"
     case LMDBError(code: EISDIR):
