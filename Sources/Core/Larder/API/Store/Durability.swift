@@ -11,8 +11,8 @@ public enum Durability: String, Sendable, Hashable, CaseIterable, Codable {
   /// A power failure usually loses the writes of one ``Store/Options/checkpointInterval``. If no batch is long, the maximum is
   /// the writes of two intervals. A power failure also loses the writes during an unfinished sync.
   case checkpointed
-  /// A power failure empties the store, including its rules. The store keeps everything if no write came after the last
-  /// `sync()`, or if all processes had closed the store.
+  /// A power failure empties the store, including its rules. The store keeps everything if all processes had closed the store. If
+  /// no commit came after the last `sync()`, the store lacks only writes of the last ``Store/Options/checkpointInterval``.
   case scratch
 
   var level: DurabilityLevel {
