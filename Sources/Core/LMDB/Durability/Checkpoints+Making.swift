@@ -128,6 +128,7 @@ extension Checkpoints {
       throw error
     }
     setPin(checkpoint.pin)
+    timer?.schedule(in: interval)
   }
 
   /// Waits for `lock.checkpoint`. Stops waiting if a checkpoint of another process covers `checkpoint`, because on a slow disk

@@ -26,6 +26,8 @@ final class Checkpoints: Sendable {
   struct State: Sendable {
     /// The pin of this process. As long as the pin exists, no process overwrites the pages of the last checkpoint.
     var pin: Pin?
+    /// The time at which the last pin began or ended.
+    var pinnedAt: Int64 = 0
     /// The time of this process's first commit after the last checkpoint.
     var unsavedSince: Int64?
     /// The number of pages at the last checkpoint; `freedPageCount` is ``WriteGuard/freedPageCount`` at that checkpoint.
@@ -76,7 +78,7 @@ final class Checkpoints: Sendable {
   func setPin(_ pin: Pin?) {
     let former = state.withLock { state in
       let former = state.pin
-      state.pin = pin
+      (state.pin, state.pinnedAt) = (pin, SystemTime.monotonicMilliseconds)
       return former
     }
     former?.release()
@@ -117,7 +119,7 @@ final class Checkpoints: Sendable {
       if state.isUrgent { return 0 }
       return state.unsavedSince.map { $0 + interval - SystemTime.monotonicMilliseconds }
     }
-    guard let left else { return }
+    guard let left else { return releaseIdlePin() }
     if left > 0 {
       timer?.schedule(in: left)
       return
@@ -125,7 +127,6 @@ final class Checkpoints: Sendable {
     do throws(LMDBError) {
       // Writers of this process also wait while this checkpoint waits for a lock, so the wait is at most one interval.
       try make(lockTimeout: min(.milliseconds(interval), handle.lockTimeout))
-      releaseIdlePin()
     } catch {
       // The next write tries again and throws the error.
       if handle.isOpen { timer?.schedule(in: error.isBusy ? 1 : interval) }
@@ -133,10 +134,22 @@ final class Checkpoints: Sendable {
   }
 
   /// Releases the pin after this process has stopped writing: the pin prevents the reuse of pages that other processes free.
+  /// The pin stays for the interval, because a write without a pin first makes a checkpoint.
   private func releaseIdlePin() {
-    guard handle.writer.tryEnter() else { return }
+    let (hasPin, since) = state.withLock { ($0.pin != nil, $0.pinnedAt) }
+    guard hasPin else { return }
+    let left = since + interval - SystemTime.monotonicMilliseconds
+    if left > 0 || !releasePin() { timer?.schedule(in: left > 0 ? left : interval) }
+  }
+
+  /// Returns false during a write or a checkpoint. The pin protects the recovery point until a checkpoint replaces this point.
+  private func releasePin() -> Bool {
+    guard handle.writer.tryEnter() else { return false }
     defer { handle.writer.leave() }
+    guard lock.tryEnter() else { return false }
+    defer { lock.leave() }
     if handle.isOpen, state.withLock({ $0.unsavedSince == nil }) { setPin(nil) }
+    return true
   }
 
   var hasOutdatedPin: Bool {
