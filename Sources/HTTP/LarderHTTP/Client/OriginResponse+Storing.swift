@@ -168,12 +168,13 @@
       let common = attributes(of: response, under: key, of: uri)
       let variance = uri.bodyDigest == nil ? SearchVariance(response.fields) : nil
       return try await namespace.store.commit(size: value.count + (last?.part.count ?? 0)) {
-        [value, last] batch in
+        [value, last, response, exchange] batch in
         guard try permit.isValid(for: key, of: uri, common.tags, in: namespace, &batch) else {
           return false
         }
         let present = try batch.entry(for: key, in: namespace)
         if let version, present?.version != version || present?.state == .expired { return false }
+        if let present, exchange.isLate(response, for: key, holding: present) { return false }
         let replaced = try batch.bodyParts(of: key, in: namespace)
         var attributes = common
         if let parts {

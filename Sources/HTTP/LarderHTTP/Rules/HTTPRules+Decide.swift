@@ -177,9 +177,7 @@
       let fields = request.headerFields
       let selected = HTTPRules(policy: policy).selected(by: request, among: stored)
       let newest = { (indices: [Int]) in
-        indices.max {
-          (stored[$0].date, stored[$0].received) < (stored[$1].date, stored[$1].received)
-        }
+        indices.max { stored[$0].isOlder(than: stored[$1]) }
       }
       let parts = selected.filter { stored[$0].response.status.code == 206 }
       let whole = newest(selected.filter { stored[$0].response.status.code != 206 })

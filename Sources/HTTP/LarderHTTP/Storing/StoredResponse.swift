@@ -60,6 +60,10 @@
       HTTPDate(of: .date, in: fields, now: received) ?? HTTPDate(received)
     }
 
+    func isOlder(than other: StoredResponse) -> Bool {
+      (date, received) < (other.date, other.received)
+    }
+
     func lifetime(policy: HTTPCachePolicy) -> FreshnessLifetime {
       if let terms = terms.known, terms.kind == policy.kind,
         terms.longestHeuristic == policy.longestHeuristic

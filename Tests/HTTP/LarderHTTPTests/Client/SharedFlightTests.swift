@@ -208,6 +208,25 @@ struct SharedFlightTests {
     #expect(try await lenient.value == "body")
   }
 
+  @Test func `a response that is stored late does not replace a newer one`() async throws {
+    let gate = Gate()
+    let end: HTTPBody.Step = {
+      await gate.wait()
+      return nil
+    }
+    let fixture = try Fixture(
+      Origin { _, number in
+        let old = HTTPBody.steps([{ Array("old".utf8) }, end])
+        return (response(200, Self.fresh), number == 1 ? old : HTTPBody("new"))
+      })
+    let slow = try await fixture.cache.send(request())
+    fixture.clock.advance(by: .seconds(2))
+    #expect(try await fixture.get("/a", [("Cache-Control", "no-cache")]).body == "new")
+    await gate.open()
+    #expect(try await slow.body.text() == "old")
+    #expect(try await fixture.get().body == "new" && fixture.origin.count == 2)
+  }
+
   @Test func `one refresh runs in the background while stale is served`() async throws {
     let fixture = try Fixture(.page("max-age=1, stale-while-revalidate=60"))
     _ = try await fixture.get()
