@@ -55,7 +55,8 @@
       return true
     }
 
-    /// Gives the entries of a body the lifetime and the tags of its response. Returns false if these entries are gone.
+    /// Gives the entries of a body the tags of its response, and a lifetime that is longer by ``BodyParts/grace``: a client that
+    /// begins to read shortly before the response expires can read to the end. Returns false if these entries are gone.
     mutating func keep(
       _ parts: BodyParts, in namespace: Store.Namespace, _ response: EntryAttributes
     ) throws -> Bool {
@@ -63,6 +64,9 @@
         return false
       }
       var attributes = EntryAttributes(expires: response.expires)
+      if case .at(let end) = response.expires {
+        attributes.expires = .at(end.advanced(by: BodyParts.grace))
+      }
       attributes.stale = response.stale
       attributes.tags = response.tags
       try set([UInt8](), for: parts.root, in: namespace, attributes)

@@ -187,6 +187,25 @@ struct LongBodyTests {
     #expect(try await fixture.cache.send(request()).body.bytes() == new)
   }
 
+  @Test func `a reader of a response that expires meanwhile reads to its end`() async throws {
+    let bytes = Self.body(1_000_000)
+    let fixture = try Fixture(
+      .giving([("Cache-Control", "max-age=10, must-revalidate")]) { Self.pieces(bytes) })
+    #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
+    let slow = try await fixture.cache.send(request())
+    #expect(slow.isHit)
+    var read: [UInt8] = []
+    for try await piece in slow.body {
+      read += piece
+      fixture.clock.advance(by: .seconds(20))
+      _ = try fixture.store.purge()
+    }
+    #expect(read == bytes)
+    fixture.clock.advance(by: BodyParts.grace)
+    _ = try fixture.store.purge()
+    #expect(try Self.count(fixture) == 0)
+  }
+
   @Test func `a variant keeps its body after another variant is replaced`() async throws {
     let (vary, body) = ([("Vary", "Foo")], String(repeating: "x", count: 100_000))
     let fixture = try Fixture(.page(Self.fresh + vary, body: body))
