@@ -154,7 +154,10 @@
       return true
     }
 
-    /// Extends the lifetime of the entries of a body that was replaced meanwhile.
+    /// Extends the lifetime of the entries of a body that was replaced, or whose response has expired.
+    ///
+    /// A read looks at the end of the lifetime only if the last look is more than a minute old. So after each read at least two
+    /// minutes are left, for which the client may pause.
     ///
     /// A failure is ignored, for example of a busy store: the piece has been read, and a later read extends the lifetime again.
     private func renew(_ parts: BodyParts) async {
@@ -164,7 +167,7 @@
       else { return }
       renewed = now
       guard let end = try? namespace.entry(for: parts.root)?.expires,
-        end < namespace.store.clock.now.advanced(by: BodyParts.grace / 2)
+        end < namespace.store.clock.now.advanced(by: BodyParts.grace / 4 * 3)
       else { return }
       _ = try? await namespace.touch(parts.root, expires: .after(BodyParts.grace))
     }

@@ -18,7 +18,7 @@
     /// The lifetime of the entries while the body comes, counted from the last part.
     static let lease = Duration.seconds(600)
     /// The lifetime of the entries of a replaced body, counted from the replacement, or from the last extension by a client.
-    static let grace = Duration.seconds(120)
+    static let grace = Duration.seconds(240)
 
     /// The id of the body; see ``StoredResponse/bodyID``.
     let id: UInt64
