@@ -156,6 +156,10 @@
         position += piece.count
         discardRead()
         if position == end { wakeOrigin() }
+        if let writer, !isKept, position < start, position % writer.parts.size < piece.count {
+          // No further part extends the lease. A failure is ignored: the client extends the lease again after the next part.
+          try? await writer.renew()
+        }
         if writer != nil { await discardParts() }
         return piece
       }

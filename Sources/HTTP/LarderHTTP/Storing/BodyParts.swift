@@ -15,7 +15,8 @@
     static let usualSize = 1 << 18
     /// The longest body that the metadata of a response may state; metadata with a longer body is damaged.
     static let largestBody: Int64 = 1 << 50
-    /// The lifetime of the entries while the body comes, counted from the last part.
+    /// The lifetime of the entries before the response is stored, counted from the last stored part, or from the last part that
+    /// a client of a body that is not stored has read.
     static let lease = Duration.seconds(600)
     /// The lifetime of the entries of a replaced body, counted from the replacement, or from the last extension by a client.
     static let grace = Duration.seconds(240)
@@ -117,6 +118,11 @@
       return try await namespace.store.commit(size: part.count) { [parts, namespace] batch in
         try batch.add(part, index, of: parts, in: namespace)
       }
+    }
+
+    /// Extends the lease of the parts, for a client that reads them.
+    func renew() async throws {
+      _ = try await namespace.touch(parts.root, expires: .after(BodyParts.lease))
     }
 
     /// Stores all parts of `body` except the last part, and returns the last part; nil if the body can no longer be stored.

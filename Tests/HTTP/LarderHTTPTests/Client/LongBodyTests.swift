@@ -162,6 +162,27 @@ struct LongBodyTests {
     try await waitUntil { try Self.count(fixture) == 0 }
   }
 
+  @Test func `a slow reader of a body that becomes too long for the store reads its parts`()
+    async throws
+  {
+    let bytes = Self.body(2_000_000)
+    let fixture = try Fixture(
+      Origin { _, number in
+        (response(200, Self.fresh), number == 1 ? Self.pieces(bytes) : HTTPBody("short"))
+      }, policy: HTTPCachePolicy(largestBody: 1_000_000))
+    let slow = try await fixture.cache.send(request())
+    // This client waits until the cache stops storing the long body, and then sends a request of its own.
+    #expect(try await fixture.get().body == "short")
+    var read: [UInt8] = []
+    for try await piece in slow.body {
+      read += piece
+      guard read.count < 700_000 else { continue }
+      fixture.clock.advance(by: BodyParts.lease / 5)
+      _ = try fixture.store.purge()
+    }
+    #expect(read == bytes)
+  }
+
   @Test func `a slow reader of a replaced body reads to its end, and then it goes`() async throws {
     let (old, new) = (Self.body(1_000_000), Self.body(500_000, seed: 7))
     let fixture = try Fixture(Self.origin(old))
