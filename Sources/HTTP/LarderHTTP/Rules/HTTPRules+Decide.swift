@@ -10,11 +10,11 @@
       _ request: HTTPRequest, stored: [StoredResponse], at now: Timestamp
     ) -> CacheDecision {
       let wish = RequestDirectives(request.headerFields)
+      let refusal: CacheDecision? = wish.onlyIfCached ? .answer(.onlyIfCached) : nil
       let isByBody = storesByBody(request)
       guard request.method == .get || request.method == .head || isByBody else {
-        return .forward(CacheForward(request, because: .method, stored: stored))
+        return refusal ?? .forward(CacheForward(request, because: .method, stored: stored))
       }
-      let refusal: CacheDecision? = wish.onlyIfCached ? .answer(.onlyIfCached) : nil
       if wish.noStore || ClientCondition.isForOrigin(request.headerFields)
         || isByBody
           && (ClientCondition(request.headerFields) != nil || request.headerFields.contains(.range))

@@ -127,6 +127,8 @@ struct RequestDirectiveTests {
     let harness = HTTPHarness()
     let nothing = harness.ask(wish)
     #expect(nothing.status == 504 && nothing.sent.isEmpty && nothing.reason == .onlyIfCached)
+    let write = harness.ask(request("POST", "/a", [("Cache-Control", "only-if-cached")]))
+    #expect(write.status == 504 && write.sent.isEmpty)
     harness.prime("max-age=2", [("ETag", "\"1\"")])
     #expect(harness.ask(wish).status == 200)
     harness.wait(3)
