@@ -9,6 +9,8 @@
     enum Outcome: Sendable {
       /// The exchange is complete. The waiting clients must read the store again.
       case arrived
+      /// The origin answered a request with these fields with an error that a stale response replaces.
+      case refused(HTTPFields, Retry)
       /// The response can serve no other client, so each waiting client sends its own request.
       case ownOnly
       /// The leading client was cancelled, or the response was invalidated, so a waiting client sends the request again.

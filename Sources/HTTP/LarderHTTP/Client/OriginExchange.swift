@@ -51,6 +51,13 @@
         }
         waiting.retry = retry
       case .abandoned: break
+      case .refused(let fields, let retry):
+        let isOwn = fields == forward.original.headerFields || waiting.retry != nil
+        if isOwn, var result = try staleResult(if: \.onError, because: .staleOnError) {
+          (result.forwarded, result.isCollapsed) = (nil, true)
+          return result
+        }
+        (waiting.retry, waiting.hasWaited) = (retry, isOwn)
       case .arrived, .ownOnly: waiting.hasWaited = true
       }
       return nil
@@ -136,10 +143,20 @@
     private func staleFallback(after error: any Error) throws -> HTTPCacheResult {
       let isInsecure = (error as? any TransportFailure)?.isInsecure == true
       guard !isInsecure || cache.rules.policy.servesStaleWhenInsecure,
-        let answer = cache.rules.fail(forward, at: cache.clock.now),
-        let body = try cache.responses.body(of: answer, from: held)
+        let result = try staleResult(if: \.whenDisconnected, because: .staleDisconnected)
       else { throw error }
-      return HTTPCacheResult(answer, body: body, forwarded: forward.reason)
+      return result
+    }
+
+    private func staleResult(
+      if isAllowed: KeyPath<StalePermission, Bool>, because reason: CacheAnswer.Reason
+    ) throws -> HTTPCacheResult? {
+      guard
+        let answer = cache.rules.stale(forward, if: isAllowed, because: reason, at: cache.clock.now)
+      else { return nil }
+      return try cache.responses.body(of: answer, from: held).map {
+        HTTPCacheResult(answer, body: $0, forwarded: forward.reason)
+      }
     }
 
     private func ask() async throws -> HTTPCacheResult? {
@@ -167,7 +184,8 @@
       case .again(let forward): next.forward = forward
       case .answer(let answer):
         if let result = try await response.answered(answer, reception, body: body) {
-          flight?.complete(.arrived)
+          let refusal = Flight.Outcome.refused(forward.original.headerFields, Flight.Retry())
+          flight?.complete(answer.reason == .staleOnError ? refusal : .arrived)
           return result
         }
         // A stored body is gone, or the received part does not complete the stored part. So one unconditional request follows.

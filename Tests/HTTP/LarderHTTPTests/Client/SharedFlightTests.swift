@@ -137,13 +137,17 @@ struct SharedFlightTests {
     #expect(fixture.origin.count == 2)
   }
 
-  @Test func `those whose flight fails get their stale responses, and ask twice`() async throws {
+  @Test(arguments: [CacheAnswer.Reason.staleDisconnected, .staleOnError])
+  func `those whose flight fails get their stale responses, and ask twice`(
+    reason: CacheAnswer.Reason
+  ) async throws {
     let stale = [("Cache-Control", "max-age=100, stale-if-error=1000"), ("ETag", "\"1\"")]
     let fixture = try Fixture(.page(stale))
     _ = try await fixture.get("/a")
     fixture.clock.advance(by: .seconds(200))
     let gate = Gate()
-    fixture.origin.become(.behind(gate))
+    let refusing = Origin { _, _ in (response(503), HTTPBody()) }
+    fixture.origin.become(.behind(gate, reason == .staleOnError ? refusing : Origin()))
     let asking = (0..<20).map { number in
       Task { try await fixture.get("/a", [("User-Agent", "\(number)")]) }
     }
@@ -151,7 +155,7 @@ struct SharedFlightTests {
     await gate.open()
     for task in asking {
       let answer = try await task.value
-      #expect(answer.body == "body" && answer.result.reason == .staleDisconnected)
+      #expect(answer.body == "body" && answer.result.reason == reason)
     }
     #expect(fixture.origin.count == 3 && fixture.cache.statistics.collapsed == 18)
   }
