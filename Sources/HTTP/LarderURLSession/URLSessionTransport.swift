@@ -51,7 +51,8 @@
       guard case .head(let answer) = try await arrivals.next() else {
         throw URLError(.badServerResponse)
       }
-      if asksForPlain, answer.isCoded, !answer.hasKnownEnd {
+      let hasBody = request.method != .head && ![204, 304].contains(answer.statusCode)
+      if asksForPlain, hasBody, answer.isCoded, !answer.hasKnownEnd {
         throw URLError(.cannotDecodeRawData)
       }
       try HTTPCacheError.check(fieldCount: answer.allHeaderFields.count)

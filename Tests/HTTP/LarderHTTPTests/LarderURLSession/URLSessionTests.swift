@@ -120,6 +120,17 @@
       #expect(bytes == Array("ab".utf8))
     }
 
+    @Test(arguments: [("GET", "304 Not Modified"), ("HEAD", "200 OK")])
+    func `an answer without a body may name a coding`(method: String, status: String) async throws {
+      let answer = "HTTP/1.1 \(status)\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n"
+      let response = try await RawServer.run(answer: Array(answer.utf8)) { authority in
+        try await Self.transport().send(
+          request(method, host: authority, scheme: "http"), body: HTTPBody(), interim: { _ in }
+        ).0
+      }
+      #expect("\(response.status.code)" == status.prefix(3))
+    }
+
     @Test(arguments: ["POST", "PUT", "PATCH", "DELETE"])
     func `a request with an effect is sent once in spite of faults`(method: String) async throws {
       for fault in [ServerFault.resetKept, .reset] {
