@@ -19,7 +19,7 @@
       case none
       /// The whole body of the stored response with this index.
       case stored(Int)
-      /// The bytes in this range of the stored response with this index.
+      /// The bytes in this range of the stored response with this index. For a 304 and an answer to HEAD the range is empty.
       case part(Int, Range<Int>)
       /// The body of a stored response, joined with the received body.
       case joined(JoinedBody)

@@ -16,9 +16,10 @@
       if let condition = ClientCondition(request.headerFields), condition.isMet(by: stored) {
         answer.response.status = .init(code: 304, reasonPhrase: "Not Modified")
         answer.response.headerFields.removeAll(HTTPFields.ofTheBody)
-        answer.body = .none
+        // The part without bytes counts as a use of the stored response.
+        answer.body = .part(index, 0..<0)
       } else if request.method == .head {
-        answer.body = .none
+        answer.body = .part(index, 0..<0)
       } else if let ranges = ByteRange.parse(request.headerFields), ranges.count == 1 {
         apply(ranges[0], of: request, to: &answer, from: index, of: stored)
       }
