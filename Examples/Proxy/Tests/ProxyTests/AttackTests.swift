@@ -141,6 +141,7 @@ struct AttackTests {
     ("GET /a HTTP/1.1\r\nHost: x\r\nA: b\u{0}c\r\n", "A: b c"),
     ("GET /a#b HTTP/1.1\r\nHost: x\r\n", "GET /a HTTP/1.1"),
     ("GET http://user:pw@evil.example/a HTTP/1.1\r\nHost: x\r\n", "GET /a HTTP/1.1"),
+    ("OPTIONS http://evil.example HTTP/1.1\r\nHost: x\r\n", "OPTIONS * HTTP/1.1"),
     ("GET /%0d%0aX-Evil:1 HTTP/1.1\r\nHost: x\r\n", "GET /%0d%0aX-Evil:1 HTTP/1.1"),
     (
       "GET /a HTTP/1.1\r\nHost: x\r\nUpgrade: h2c\r\nHTTP2-Settings: x\r\nTE: trailers\r\n",
