@@ -32,7 +32,8 @@
 
     /// Stores `response`, which has just arrived, as the origin's answer to `request`. As after an exchange, a full answer replaces
     /// the earlier response to `request`. If the answer may not or cannot be stored, the earlier response is only removed, or
-    /// stays after a redirection, after an error other than 401, 403, 404 and 410, and if the store is read-only or busy.
+    /// stays after a redirection, after an error other than 401, 403, 404 and 410, after an answer that
+    /// ``HTTPCacheRule/expectedTypes`` excludes, and if the store is read-only or busy.
     ///
     /// - Parameters:
     ///   - requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
@@ -51,7 +52,9 @@
       try HTTPCacheError.check(
         fieldCount: max(request.headerFields.count, response.headerFields.count))
       let request = try request.withCheckedTarget()
-      guard request.method == .get || rules.storesByBody(request) else { return false }
+      guard request.method == .get || rules.storesByBody(request),
+        rules.policy.unexpected(response, to: request) == nil
+      else { return false }
       let client = ClientRequest(
         request: request, key: rules.key(of: request, body: requestBody), body: HTTPBody(),
         tags: tags)

@@ -34,6 +34,8 @@ struct ExpectationTests {
     fixture.origin.become { _, _ in (response(status, fields), HTTPBody("<html>")) }
     let stale = try await fixture.get()
     #expect(stale.body == "{}" && stale.result.reason == .staleDisconnected)
+    #expect(try await !fixture.cache.put(response(status, fields), body: [1], for: request()))
+    #expect(try fixture.cache.peek(request()) != nil)
     for isPassed in [false, true] {
       do {
         _ =
