@@ -102,13 +102,13 @@
       .failed(error, forward.original.headerFields, Flight.Retry())
     }
 
-    /// Whether another exchange has stored `present`, a newer response, since this exchange read the store (RFC 9111, section 4).
+    /// Whether another exchange has stored `present`, which must stay, since this exchange read the store.
     func isLate(_ response: StoredResponse, for key: String, holding present: Store.Entry) -> Bool {
       guard present.state == .fresh, !client.lost.contains(key),
         !held.contains(where: { $0.version == present.version }), let metadata = present.metadata,
         let other = StoredResponse(metadata: metadata, bodySize: present.size)
       else { return false }
-      return response.isOlder(than: other)
+      return response.givesWay(to: other)
     }
 
     /// Asks the origin, stores the response, and returns the result for the client; nil if the store must be read again. The

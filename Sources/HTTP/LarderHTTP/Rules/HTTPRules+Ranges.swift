@@ -77,6 +77,11 @@
       return date.seconds - modified.seconds >= 60
     }
 
+    /// Whether `other` must not be replaced: `other` is newer (RFC 9111, section 4), or is the whole of this part.
+    func givesWay(to other: StoredResponse) -> Bool {
+      isOlder(than: other) || part != nil && other.part == nil && other.isSameWhole(as: fields)
+    }
+
     /// Whether a part with these fields and a part with the fields `other` belong to one whole (RFC 9110, 15.3.7.3).
     func isSameWhole(as other: HTTPFields) -> Bool {
       guard let tag = entityTag, let newer = EntityTag(other), tag.isStrong else { return false }

@@ -81,6 +81,28 @@ struct CacheTests {
     #expect(entry.entityTag == Array((body == "new" ? "\"2\"" : "\"1\"").utf8))
   }
 
+  @Test func `a part that comes late does not replace the whole`() async throws {
+    let gate = Gate()
+    let end: HTTPBody.Step = {
+      await gate.wait()
+      return nil
+    }
+    let fields: Pairs = [("Cache-Control", "max-age=100"), ("ETag", "\"1\"")]
+    let fixture = try Fixture(
+      Origin { request, _ in
+        guard request.headerFields.contains(.range) else {
+          return (response(200, fields), HTTPBody("body"))
+        }
+        let part = response(206, fields + [("Content-Range", "bytes 0-1/4")])
+        return (part, .steps([{ Array("bo".utf8) }, end]))
+      })
+    let slow = try await fixture.cache.send(request([("Range", "bytes=0-1")]))
+    #expect(try await fixture.get().body == "body")
+    await gate.open()
+    #expect(try await slow.body.text() == "bo")
+    #expect(try await fixture.get().result.isHit)
+  }
+
   @Test func `an error is passed on if the stored response that could replace it is gone`()
     async throws
   {
