@@ -81,7 +81,7 @@
     /// - Parameter host: as in ``ResponseKey/host``, or as a caller writes it. The default ports of `http` and `https` are
     ///   removed for any scheme.
     static func host(_ host: String) -> String {
-      var host = RequestTarget.encoded(host).lowercased()
+      var host = ResponseKey.host(scheme: "", authority: host).lowercased()
       for port in [":80", ":443", ":"] where host.hasSuffix(port) {
         host.removeLast(port.count)
         break
