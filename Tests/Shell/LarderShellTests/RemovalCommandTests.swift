@@ -36,7 +36,10 @@ import Testing
     #expect(try shell("count @*") == "1 entry, 5 B\n")
   }
 
-  @Test(arguments: ["clear @* --yes", "clear @articles --yes", "evict @articles --yes"])
+  @Test(arguments: [
+    "clear @* --yes", "clear @articles --yes", "evict @articles --yes", "evict @articles x* --yes",
+    "evict @* x* --yes",
+  ])
   func `a load that began before a removal stores nothing`(line: String) async throws {
     let shell = try Shell.filled(.plain)
     let name = line.contains("@*") ? "later" : "articles"

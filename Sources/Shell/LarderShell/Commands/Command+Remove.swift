@@ -107,12 +107,18 @@ extension Command {
   ).running { call, session in
     var change = try EntryChange("evict", past: "evicted", skipsMissing: true, call, in: session)
     guard try change.prepare() else { return }
-    // A load (a call to the origin) that runs now must not store its value after the removal. A pattern or filter may also mean
-    // keys that are absent now, so loads of all keys are refused.
-    let areListed = change.scope.selection.listsKeys || change.scope.input != nil
+    let scope = change.scope
+    let areListed = scope.selection.listsKeys || scope.input != nil
     try change.save()
+    // A load (a call to the origin) that runs now must not store its value after the removal. A pattern or filter may also mean
+    // keys that are absent now, so loads of all keys are refused, even if no entry matches.
+    if !areListed {
+      let all: [Store.Namespace?] = scope.selection.namespaces == .all ? [nil] : scope.namespaces
+      try session.write { batch in
+        for namespace in all { batch.refuseEarlierLoads(in: namespace) }
+      }
+    }
     try change.apply(losesValues: true) { batch, namespace, entry in
-      if !areListed { batch.refuseEarlierLoads(in: namespace) }
       try batch.remove(entry.key, from: namespace)
       return true
     }
