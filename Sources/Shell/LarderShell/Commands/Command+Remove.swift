@@ -7,7 +7,7 @@ extension Command {
     namespaces: .required, options: BulkOptions.all + [BulkOptions.save], plain: BulkOptions.plain,
     examples: ["clear @thumbs --dry-run": "a preview", "clear @* --yes": "everything, in a script"]
   ).running { call, session in
-    let namespaces = try session.namespaces(call.namespaces)
+    let namespaces = try session.namespacesToChange(call.namespaces)
     let confirmation = Confirmation(call: call, session: session, isSweeping: true)
     // The question, the export and `undo` know only the present values, so values written during the command are not removed.
     let horizon =

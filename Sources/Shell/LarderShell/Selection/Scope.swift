@@ -61,8 +61,9 @@ extension Scope {
         namespaces = .all
       }
     }
-    self.init(
-      selection: selection, namespaces: try session.namespaces(namespaces), session: session)
+    let list =
+      call.command.access == .changes ? session.namespacesToChange : session.namespaces
+    self.init(selection: selection, namespaces: try list(namespaces), session: session)
   }
 
   /// The namespace that the only word of a selection names; nil if this word is a key.

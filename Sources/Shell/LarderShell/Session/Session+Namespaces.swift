@@ -29,6 +29,12 @@ extension Session {
     return names.map(\.text).filter { seen.insert(ExactString($0)).inserted }.map(store.namespace)
   }
 
+  /// The namespaces that a change means. `@*` does not mean the namespaces that `Store.clear()` keeps for a shared tier.
+  func namespacesToChange(_ choice: NamespaceChoice) throws -> [Store.Namespace] {
+    let kept = choice == .all ? [Store.tierState, Store.tierOutbox] : []
+    return try namespaces(choice).filter { !kept.contains($0.name) }
+  }
+
   func namespace(_ choice: NamespaceChoice) throws -> Store.Namespace { try namespaces(choice)[0] }
 
   /// The namespaces with the counts that most answers show. Expired entries that are still in the file do not count.
