@@ -164,4 +164,16 @@ import Testing
     #expect(error.code == .exists && error.hint?.description == "name another file")
     #expect(try shell("keys @a") == "k1\nk2\nk3\n")
   }
+
+  @Test(arguments: ["--limit 1", "--limit 1 --sort size"])
+  func `only entries of the export are removed`(order: String) throws {
+    let shell = try shell()
+    // Another process removes the first entry during the export, so another entry becomes the first.
+    shell.whenLooking = { [unowned shell] in
+      shell.whenLooking = {}
+      _ = try? shell.store.namespace("a").remove("k1")
+    }
+    try shell("evict @a \(order) --yes --save \(shell.file)")
+    #expect(try shell("keys @a") == "k2\nk3\n")
+  }
 }

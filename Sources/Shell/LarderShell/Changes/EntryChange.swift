@@ -22,6 +22,8 @@ struct EntryChange {
   private var expected: Int?
   /// The moment at which the count for the question or the export began. Values that were written later must not change.
   private var horizon: WriteHorizon?
+  /// The hashes of the entries that `--save` has exported; nil without `--save`.
+  private var saved: Set<Int>?
 
   init(
     _ verb: String, phrase: String? = nil, past: String, skipsMissing: Bool = false,
@@ -76,11 +78,14 @@ struct EntryChange {
   }
 
   /// Exports the entries to the file of `--save` before their removal. Entries that are written after `horizon` are not removed.
+  /// At the removal the selection may find other entries, for example with `--limit`. These entries are not removed either.
   mutating func save() throws {
     guard call.has("--save"), !isEmpty else { return }
     horizon = try horizon ?? WriteHorizon(of: session.store)
     try scope.keepInput()
-    try scope.save(call)
+    var saved: Set<Int> = []
+    try scope.save(call) { saved.insert(EntryID($0).hashValue) }
+    self.saved = saved
   }
 
   /// Reads standard input up to a second key. A single key needs no `--yes`, like a key on the command line. Several keys, a
@@ -143,6 +148,7 @@ struct EntryChange {
 
   private func isSame(_ present: Store.Entry, as chosen: Store.Entry) -> Bool {
     if let horizon, !horizon.covers(present) { return false }
+    if let saved, !saved.contains(EntryID(present).hashValue) { return false }
     guard session.isChosen(present) else { return false }
     return scope.selection.filters.isEmpty
       || (present.version, present.expires) == (chosen.version, chosen.expires)

@@ -109,11 +109,12 @@ extension Scope {
     input = IncomingKeys(items)
   }
 
-  func save(_ call: Invocation) throws {
+  func save(_ call: Invocation, noting note: (Store.Entry) -> Void = { _ in }) throws {
     guard let path = call.bytes("--save") else { return }
     let writer = try session.host.make(LocalFile.path(path), false)
     let done = try export(
-      as: .jsonl, to: writer, unfinished: "nothing was removed, and the file was not created"
+      as: .jsonl, to: writer, unfinished: "nothing was removed, and the file was not created",
+      noting: note
     ).done
     try session.host.notify("saved \(done.words) to \(path)")
   }

@@ -74,10 +74,12 @@ enum ExportFormat: String, CaseIterable {
 extension Scope {
   /// Writes the entries of the selection, each on its own line.
   ///
-  /// - Parameter unfinished: Words that say in which state an interruption leaves the output.
+  /// - Parameters:
+  ///   - unfinished: Words that say in which state an interruption leaves the output.
+  ///   - note: Gets each entry, also the negative entries, which the output omits.
   func export(
     as format: ExportFormat, showing shown: [QueryColumn] = [], to writer: Host.Sink,
-    unfinished: SafeText
+    unfinished: SafeText, noting note: (Store.Entry) -> Void = { _ in }
   ) throws -> (done: Tally, walked: Walked) {
     var (done, negative) = (Tally(), 0)
     var last: Store.Entry?
@@ -93,6 +95,7 @@ extension Scope {
           } else {
             negative += 1
           }
+          note(item.entry)
           last = item.entry
         }
       }
