@@ -7,6 +7,12 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct ShellCommandTests {
+  @Test(arguments: [Change.Kind.health(.missing), .missed(nil)])
+  func `a watch of a namespace shows what concerns the whole store`(kind: Change.Kind) throws {
+    let event = try #require(ChangeEvent(Change(kind)))
+    #expect(event.isIn([EntryID("a").namespace]))
+  }
+
   @Test func `stats has a form for each reader`() throws {
     let shell = try Shell.filled()
     _ = try shell.store.namespace("articles").value(for: "000011") as [UInt8]?

@@ -1,4 +1,5 @@
 import Larder
+import LarderSystem
 import ShellLanguage
 
 struct ChangeEvent {
@@ -32,6 +33,12 @@ struct ChangeEvent {
 
   /// The size of the value. For a removed entry, the size of its last value.
   var size: Int? { change.sizeAfter ?? change.sizeBefore }
+
+  /// Whether the change is in one of the namespaces, or concerns the whole store. Nil for `names` means all namespaces.
+  func isIn(_ names: Set<ExactString>?) -> Bool {
+    guard let names, let name = change.namespace else { return true }
+    return names.contains(ExactString(name))
+  }
 
   /// Whether the pattern matches the key. If the feed has only the beginning of the key, a pattern with this beginning matches.
   func matches(_ pattern: Selection.Pattern) -> Bool {

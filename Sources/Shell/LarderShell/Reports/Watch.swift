@@ -82,10 +82,7 @@ struct Watch {
   }
 
   private func passes(_ event: ChangeEvent) throws -> Bool {
-    guard
-      names.map({ $0.contains(ExactString(event.change.namespace ?? "")) }) ?? true
-        || event.kind == .missed, events?.contains(event.kind.rawValue) ?? true
-    else { return false }
+    guard event.isIn(names), events?.contains(event.kind.rawValue) ?? true else { return false }
     // A change without a key applies to a whole namespace or the store, and so also to the selected entries.
     guard event.change.key != nil else { return true }
     guard patterns.isEmpty || patterns.contains(where: { event.matches($0) }) else { return false }
