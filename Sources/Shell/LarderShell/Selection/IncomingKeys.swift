@@ -74,14 +74,16 @@ struct IncomingKeys {
       found = try (isList ? json.children(of: 0).map(\.value) : [0]).map { record in
         let fields = try LineFields(json, record)
         let namespace = try fields.string("namespace").map { String(decoding: $0, as: UTF8.self) }
-        return (try? fields.bytes("key")).map { Item(namespace: namespace, key: $0) }
+        // A record of `watch` has only the beginning of a long key. The beginning may be the key of another entry.
+        let isCut = try fields.field("key_is_cut", "true or false") { $0 == .bool(true) } ?? false
+        return isCut ? nil : (try? fields.bytes("key")).map { Item(namespace: namespace, key: $0) }
       }
     } catch {
       throw wrong("is no record of JSON output", "`keys -o jsonl` writes such records")
     }
     let items = found.compactMap(\.self)
     guard items.count == found.count else {
-      throw wrong("has a record without a key", "`keys -o jsonl` writes such records")
+      throw wrong("has a record without a whole key", "`keys -o jsonl` writes such records")
     }
     guard kind != .namedRecords || items.allSatisfy({ $0.namespace != nil }) else {
       throw wrong(
