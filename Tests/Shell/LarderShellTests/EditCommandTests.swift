@@ -34,6 +34,18 @@ import Testing
     #expect(shell.drafts == ["json"] && shell.keptDrafts.isEmpty)
   }
 
+  @Test func `an entry beside encrypted values gets a note, as with set`() throws {
+    let path = TemporaryDirectory.unusedPath
+    let options = with(Store.Options()) { $0.transforms = [Cipher()] }
+    let application = try Store(at: path, options: options)
+    try application.namespace("notes").set("secret", for: "1")
+    try application.close()
+    let shell = try Shell(hasPerson: true, at: path)
+    shell.editing = { _ in "plain" }
+    try shell("edit @notes k")
+    #expect(shell.notices.last?.contains("this one is not") == true)
+  }
+
   @Test func `the same text changes nothing`() throws {
     // Some editors add a line end to the last line, so an added line end is no change.
     for ending in ["", "\n"] {

@@ -46,7 +46,7 @@ extension Command {
       let entry = try replace(
         found?.entry.version, by: text, under: key, in: namespace, of: session, confirm)
       try draft.remove()
-      try session.output.acknowledge(reply(entry, in: session))
+      try acknowledge(entry, in: namespace, of: session)
     } catch {
       // The file with the person's text is kept, so that the text is not lost.
       try session.host.notify("your text is in \(draft.path)")

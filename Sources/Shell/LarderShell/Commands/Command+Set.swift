@@ -65,9 +65,7 @@ extension Command {
       }
       return .exitCode(ExitCode.entryExists)
     }
-    try session.output.acknowledge(reply(entry, in: session))
-    try session.afterCommit { try session.unknownTransforms.note(namespace) }
-      .map(session.host.notify)
+    try acknowledge(entry, in: namespace, of: session)
     return .done
   }
 
@@ -104,7 +102,16 @@ extension Command {
     }
   }
 
-  static func reply(_ entry: Store.Entry, in session: Session) -> Reply {
+  /// Answers after a write. A note follows if the other values of the namespace are encrypted, because the new value is not.
+  static func acknowledge(
+    _ entry: Store.Entry, in namespace: Store.Namespace, of session: Session
+  ) throws {
+    try session.output.acknowledge(reply(entry, in: session))
+    try session.afterCommit { try session.unknownTransforms.note(namespace) }
+      .map(session.host.notify)
+  }
+
+  private static func reply(_ entry: Store.Entry, in session: Session) -> Reply {
     let line: [Cell] = [.text("set"), .text(entry.namespace), .bytes(entry.key.bytes)]
     let clock = session.wallClock
     return Reply(
