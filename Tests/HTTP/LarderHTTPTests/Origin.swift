@@ -150,7 +150,7 @@ extension HTTPBody {
 
   func text() async throws -> String { String(decoding: try await bytes(), as: UTF8.self) }
 
-  typealias Step = @Sendable () async throws -> [UInt8]
+  typealias Step = @Sendable () async throws -> [UInt8]?
 
   static func steps(_ steps: [Step]) -> HTTPBody {
     let rest = Mutex(steps[...])

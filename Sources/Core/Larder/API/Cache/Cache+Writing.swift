@@ -1,4 +1,5 @@
 import LMDB
+import Synchronization
 
 /// Blocking writes. A write returns when every process sees the change. A write that needs a transaction waits for the commit.
 extension Cache {
