@@ -149,9 +149,7 @@ import Testing
         let environment = try Fixture.open(store)
         do {
           try environment.set([7, UInt8(thread)], [UInt8(round)])
-        } catch let error as LMDBError where error == .closed {
-          continue
-        }
+        } catch let error as LMDBError where error == .closed { continue }
         if round % 7 == thread % 7 { environment.close() }
       }
     }

@@ -176,9 +176,7 @@ import Testing
         expected.append(found.keyBytes.array + [0] + found.valueBytes.array)
         record = try cursor.next()
       }
-    } catch {
-      isDamaged = true
-    }
+    } catch { isDamaged = true }
     var records: [[UInt8]] = []
     do throws(LMDBError) {
       var runs = try unsafe RecordRuns(tree, in: table, from: key.span)

@@ -179,8 +179,7 @@ import Testing
     #expect(inside?.transaction == read.id)
   }
 
-  @Test(.timeLimit(.minutes(5)))
-  func `is found in time, even if checkpoints are rare`() throws {
+  @Test(.timeLimit(.minutes(5))) func `is found in time, even if checkpoints are rare`() throws {
     let rare = with(options(.checkpointed)) { $0.lockTimeout = .milliseconds(50) }
     let environment = try Fixture.open(directory.path + "/rare", rare)
     let read = try environment.beginRead()

@@ -213,8 +213,6 @@ extension `Writing over damage` {
     do {
       if let start { return try cursor.seek(Fixture.bytes(start).span)?.key.array }
       return try (forward ? cursor.next() : cursor.previous())?.key.array
-    } catch {
-      return nil
-    }
+    } catch { return nil }
   }
 }

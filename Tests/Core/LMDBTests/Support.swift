@@ -90,9 +90,7 @@ func openError(_ call: () throws(OpenError) -> Void) -> OpenError? {
   do throws(OpenError) {
     try call()
     return nil
-  } catch {
-    return error
-  }
+  } catch { return error }
 }
 
 func refusal(_ path: String, _ options: EnvironmentOptions = Fixture.options()) -> OpenError.Kind? {

@@ -157,9 +157,7 @@ extension Cursor.Record {
   @Test func `a located value is replaced and removed by whatever comes in between`() throws {
     var random = SeededRNG(seed: UInt64(seed))
     // The keys are long enough for three levels of pages, so that pages of the middle level split and merge as well.
-    func key(_ number: Int) -> [UInt8] {
-      Fixture.bytes(number) + [UInt8](repeating: 7, count: 392)
-    }
+    func key(_ number: Int) -> [UInt8] { Fixture.bytes(number) + [UInt8](repeating: 7, count: 392) }
     var depth = 0
     let databases = [Database.main, environment.databases[0]]
     var models: [[Int: [UInt8]]] = [[:], [:]]
@@ -227,8 +225,6 @@ extension Cursor.Record {
         if Int.random(in: 0..<4, using: &generator) == 0 { throw Stop() }
       }
       return true
-    } catch is Stop {
-      return false
-    }
+    } catch is Stop { return false }
   }
 }
