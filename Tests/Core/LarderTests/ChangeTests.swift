@@ -212,7 +212,5 @@ import Testing
 }
 
 extension Change {
-  fileprivate var ending: LarderError? {
-    if case .ended(let error) = kind { error } else { nil }
-  }
+  fileprivate var ending: LarderError? { if case .ended(let error) = kind { error } else { nil } }
 }

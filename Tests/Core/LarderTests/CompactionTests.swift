@@ -78,9 +78,7 @@ import Testing
     func refusal() -> LarderError? { thrown { _ = try Store.compact(at: path + "/s") } }
     #expect(refusal()?.message.contains("this process") == true)
     try store.close()
-    let peers = try (0..<2).map { _ in
-      try PeerProcess("commands", path + "/s", saying: "open")
-    }
+    let peers = try (0..<2).map { _ in try PeerProcess("commands", path + "/s", saying: "open") }
     let names = peers.map(\.identifier).sorted().map(String.init).joined(separator: ", ")
     #expect(refusal()?.code == .busy)
     #expect(refusal()?.message.hasPrefix("processes \(names) have ") == true)

@@ -23,9 +23,7 @@ extension Store {
   }
 
   /// The state of the store. A damaged record of the state fails the test.
-  var state: StoreState {
-    get throws { try #require(try engine.beginRead().state(engine.seal)) }
-  }
+  var state: StoreState { get throws { try #require(try engine.beginRead().state(engine.seal)) } }
 
   func tamperState(_ change: (inout StoreState) -> Void) throws {
     var state = try state
@@ -67,9 +65,7 @@ extension NamespaceCounters {
 }
 
 extension Store.Namespace {
-  var id: NamespaceID {
-    get throws { try engine.reader.identify(handle, in: engine.beginRead()) }
-  }
+  var id: NamespaceID { get throws { try engine.reader.identify(handle, in: engine.beginRead()) } }
 
   /// The key under which the database of entries stores the entry.
   func slot(_ key: some StoreKey) throws -> [UInt8] {

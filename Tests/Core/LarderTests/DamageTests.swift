@@ -19,9 +19,7 @@ import Testing
     "large": [UInt8](repeating: 5, count: 6000), "chunked": [UInt8](repeating: 6, count: 10_000),
   ]
 
-  init() throws {
-    for (key, value) in values { try notes.set(value, for: key, Self.attributes) }
-  }
+  init() throws { for (key, value) in values { try notes.set(value, for: key, Self.attributes) } }
 
   @Test func `a flip of any byte of a record is a counted miss and never a wrong value`() throws {
     for (key, value) in values {

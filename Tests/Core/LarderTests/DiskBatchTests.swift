@@ -116,9 +116,7 @@ struct DiskBatchTests {
       let evicted = try notes.removals.evicted
       clock.advance(by: .hours(2))
       for key in keys { _ = try notes.bytes(key) }
-      for round in 0..<10 {
-        try store.write { batch in try batch.set("v", for: round, in: notes) }
-      }
+      for round in 0..<10 { try store.write { batch in try batch.set("v", for: round, in: notes) } }
       try store.purge()
       let removals = try notes.removals
       #expect(removals[.expired] > 500 && removals.evicted - evicted < 100)

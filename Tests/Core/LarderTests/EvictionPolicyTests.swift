@@ -112,9 +112,7 @@ import Testing
 
   private func flood(_ store: Store, into name: String, entries: Int, of size: Int) throws {
     let space = store.namespace(name)
-    for index in 0..<entries {
-      try space.set([UInt8](repeating: 1, count: size), for: "\(index)")
-    }
+    for index in 0..<entries { try space.set([UInt8](repeating: 1, count: size), for: "\(index)") }
   }
 
   @Test(arguments: [StoreLimits(bytes: 2_000_000), StoreLimits(disk: 4_000_000)])

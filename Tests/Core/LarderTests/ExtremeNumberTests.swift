@@ -122,9 +122,7 @@ import Testing
   @Test func `an entry with very many tags is written in a moment`() throws {
     let notes = try Store.temporary().namespace("notes")
     let attributes = EntryAttributes.with(tags: (0..<20_000).map { "t\($0)" } + ["t0", "t19999"])
-    let seconds = try processorTime {
-      try notes.set(Array("v".utf8), for: "k", attributes)
-    }
+    let seconds = try processorTime { try notes.set(Array("v".utf8), for: "k", attributes) }
     #expect(try notes.entry(for: "k")?.tags.count == 20_000)
     // A write that compared each tag with each other tag would take minutes, and so exceed this limit.
     #expect(seconds < .seconds(20))

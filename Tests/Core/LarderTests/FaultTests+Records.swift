@@ -75,9 +75,7 @@ extension FaultTests {
     record("another position", like: .dangling(.queue, at: []), \.queue) {
       $0[$0.count - 1] ^= 0x10
     },
-    record("a position that cannot be", like: .damaged(.queue, at: []), \.queue) {
-      $0.append(1)
-    },
+    record("a position that cannot be", like: .damaged(.queue, at: []), \.queue) { $0.append(1) },
     record("a lost tag", like: .missingTag([]), \.tags, where: { $0[0] == UInt8(ascii: "a") }),
     record("a lost owner", like: .missingOwner(Key([])), \.tags, where: { $0[0] == 0 }),
     Damage("another tag", like: .dangling(.tags, at: [])) { transaction, indexes, notes in

@@ -24,9 +24,7 @@ import Testing
                   try batch.set("\(log)\(number) ", for: "log", in: notes)
                   if number % 3 == 1 { throw Stop() }
                 })
-            } catch is Stop {
-              stopped.add()
-            }
+            } catch is Stop { stopped.add() }
           }
         }
         try await group.waitForAll()
@@ -229,9 +227,7 @@ import Testing
     try await inTasks(10) { number in
       do {
         try await notes.set("x", for: "\(number)")
-      } catch let error as LarderError where error.code == .busy {
-        busy.add()
-      }
+      } catch let error as LarderError where error.code == .busy { busy.add() }
     }
     #expect(busy.value == 10)
     try other.endInput()

@@ -64,9 +64,7 @@ func inThread(_ body: @escaping @Sendable () throws -> Void) -> Task<Void, any E
 }
 
 extension WriteQueue {
-  func waitForWaiting(_ count: Int) async throws {
-    try await waitUntil { waitingCount >= count }
-  }
+  func waitForWaiting(_ count: Int) async throws { try await waitUntil { waitingCount >= count } }
 }
 
 extension DispatchSemaphore {

@@ -67,9 +67,7 @@ import Testing
       let notes = store.namespace("notes")
       try store.write { batch in
         try batch.set("1", for: "k", in: notes)
-        try inThreads(1) { _ in
-          for _ in 0..<2 { #expect(failure { try store.close() } == .busy) }
-        }
+        try inThreads(1) { _ in for _ in 0..<2 { #expect(failure { try store.close() } == .busy) } }
       }
       try store.close()
       let again = try Store(at: path + "/s")

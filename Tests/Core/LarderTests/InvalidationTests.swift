@@ -109,9 +109,7 @@ import Testing
     try notes.set([8], for: "new", .with(tags: ["t"]))
     #expect(try notes.bytes("k99") == [7] && notes.bytes("new") == [8])
     #expect(try store.state.tombstones == 1)
-    for number in 0..<3 {
-      try store.write { try $0.set([UInt8(number)], for: "write", in: notes) }
-    }
+    for number in 0..<3 { try store.write { try $0.set([UInt8(number)], for: "write", in: notes) } }
     #expect(try store.state.tombstones == 0 && notes.count() == 3)
     #expect(try notes.bytes("k99") == [7] && notes.bytes("new") == [8])
     #expect(try store.invalidate(tag: "t") == RemovalResult(entries: 2, bytes: 2))
@@ -158,9 +156,7 @@ import Testing
         let limit = random.next(in: 1..<20)
         let mode = CommitMode(cleansUp: !random.chance(percent: 70))
         try begin([tag], in: store, removing: limit, mode)
-        for index in model.indices {
-          model[index] = model[index].filter { !$1.tags.contains(tag) }
-        }
+        for index in model.indices { model[index] = model[index].filter { !$1.tags.contains(tag) } }
       case 17:
         let tag = "t\(random.next(in: 0..<3))"
         try spaces[space].invalidate(tag: tag)

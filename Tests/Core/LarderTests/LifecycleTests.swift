@@ -249,9 +249,7 @@ import Testing
 extension Changes.Iterator {
   /// The next reported health. Skips all other changes, also `missed`, because a busy machine may cause that change.
   fileprivate mutating func nextHealth() async -> StoreHealth? {
-    while let change = await next() {
-      if case .health(let health) = change.kind { return health }
-    }
+    while let change = await next() { if case .health(let health) = change.kind { return health } }
     return nil
   }
 }

@@ -75,8 +75,7 @@ import Testing
     #expect(left.isSubset(of: Set(800..<1000)) && left.isSuperset(of: Set(980..<1000)))
   }
 
-  @Test(arguments: [true, false])
-  func `a scan leaves what is used`(beside: Bool) throws {
+  @Test(arguments: [true, false]) func `a scan leaves what is used`(beside: Bool) throws {
     let count = 30_000
     try fill(store, 0..<count)
     let notes = cache(store, MemoryLimits(entries: 500))
@@ -170,9 +169,7 @@ import Testing
     }
     let pages = store.cache(of: Page.self, in: "pages", memory: MemoryLimits(entries: 4))
     for key in 0..<20 { try pages.set(Page("\(key)"), for: key) }
-    Page.end.withLock { end in
-      end = { _ = pages.memory?.usage }
-    }
+    Page.end.withLock { end in end = { _ = pages.memory?.usage } }
     for key in 0..<20 { _ = try pages.value(for: key) }
     pages.memory?.trim(toFraction: 0.5)
     pages.memory?.removeAll()

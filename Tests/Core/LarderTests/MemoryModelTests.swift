@@ -9,15 +9,12 @@ import Testing
   private static let seeds = TestSettings.seeds(corpus: 2)
   private static let steps = 1500
 
-  @Test(arguments: seeds)
-  func `memory changes no answer`(seed: UInt64) throws {
+  @Test(arguments: seeds) func `memory changes no answer`(seed: UInt64) throws {
     try withTemporaryDirectory { path in
       do {
         var run = try MemoryRun(seed: seed, path: path)
         try run.run(steps: Self.steps)
-      } catch {
-        Issue.record("LARDER_SEED=\(seed): \(error)")
-      }
+      } catch { Issue.record("LARDER_SEED=\(seed): \(error)") }
     }
   }
 }
@@ -229,9 +226,7 @@ private struct MemoryRun {
   @Test func `the files of Linux tell the pressure, and what is no number tells none`() {
     func level(
       _ stalls: String? = nil, limit: String? = nil, statistics: String? = nil
-    ) -> MemoryPressure {
-      MemoryPressure(stalls: stalls, limit: limit, statistics: statistics)
-    }
+    ) -> MemoryPressure { MemoryPressure(stalls: stalls, limit: limit, statistics: statistics) }
     let quiet =
       "some avg10=0.12 avg60=0.00 avg300=0.00 total=7\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=3\n"
     #expect(level(quiet) == .normal)

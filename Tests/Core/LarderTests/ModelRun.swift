@@ -15,9 +15,7 @@ import Testing
       do {
         var run = try ModelRun(seed: seed, path: path)
         try run.run(steps: Self.steps)
-      } catch {
-        Issue.record("LARDER_SEED=\(seed): \(error)")
-      }
+      } catch { Issue.record("LARDER_SEED=\(seed): \(error)") }
     }
   }
 }
@@ -184,9 +182,7 @@ struct ModelRun {
         if stops { throw Stop() }
       }
       model.settle()
-    } catch is Stop {
-      model = before
-    }
+    } catch is Stop { model = before }
   }
 
   private mutating func purge(only: String?) throws {

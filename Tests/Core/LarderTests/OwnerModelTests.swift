@@ -23,9 +23,7 @@ private struct Place: Hashable {
 }
 
 struct OwnerRun {
-  struct Broken: Error, CustomStringConvertible {
-    var description: String
-  }
+  struct Broken: Error, CustomStringConvertible { var description: String }
 
   let store: Store
   /// The clock of the store. Nil in a run beside another process, because both processes use the clock of the system.
@@ -54,9 +52,7 @@ struct OwnerRun {
   mutating func run(_ count: Int) {
     do {
       for _ in 0..<count { try step() }
-    } catch {
-      Issue.record("LARDER_SEED=\(random.seed), step \(steps): \(error)")
-    }
+    } catch { Issue.record("LARDER_SEED=\(random.seed), step \(steps): \(error)") }
   }
 
   private mutating func step() throws {

@@ -118,9 +118,7 @@ import Testing
             }
             try notes.set([4], for: "10")
             try notes.set([5], for: "20")
-          } catch {
-            Issue.record(error)
-          }
+          } catch { Issue.record(error) }
           return left >= 0
         }
       }
@@ -177,9 +175,7 @@ import Testing
       try store.engine.commit { batch in _ = batch.session.damaged.insert(id) }
     }
     let inSteps = try repaired { store in
-      try store.engine.commit { batch in
-        try RepairMark.note(id, &batch.session.transaction)
-      }
+      try store.engine.commit { batch in try RepairMark.note(id, &batch.session.transaction) }
       #expect(try RepairJob(engine: store.engine).run() == 1)
     }
     #expect(atOnce.0.entries == 55 && atOnce.0.removals[.damaged] == 5)

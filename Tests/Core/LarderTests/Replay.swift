@@ -70,9 +70,7 @@ extension Changes.Iterator {
 }
 
 extension Store {
-  var publishesChanges: Bool {
-    get throws { try write { batch in batch.session.changes != nil } }
-  }
+  var publishesChanges: Bool { get throws { try write { batch in batch.session.changes != nil } } }
 }
 
 struct RandomWriter {

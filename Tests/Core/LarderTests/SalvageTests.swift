@@ -21,8 +21,7 @@ import Testing
   }
 
   /// - Returns: the namespace ids of `notes` and `numbers`.
-  @discardableResult
-  func makeStore(_ path: String) throws -> [UInt32] {
+  @discardableResult func makeStore(_ path: String) throws -> [UInt32] {
     let store = try Store(at: path, options: options)
     try store.declare(Rules(expires: .after(.hours(5))), for: "notes")
     try store.write { batch in

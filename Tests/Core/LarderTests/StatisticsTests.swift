@@ -143,9 +143,7 @@ import Testing
   }
 
   @Test func `counts of two processes add up through any resets`() throws {
-    for seed in TestSettings.seeds(corpus: 5) {
-      try mergeRandomly(path + "/\(seed)", seed: seed)
-    }
+    for seed in TestSettings.seeds(corpus: 5) { try mergeRandomly(path + "/\(seed)", seed: seed) }
   }
 
   /// Makes random reads, merges and resets. Expects exact counts of reads since the last reset, meanwhile and at the end.

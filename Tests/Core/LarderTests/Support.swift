@@ -106,15 +106,11 @@ final class StoreFixture: Sendable {
       let faults = try store.verify().faults
       #expect(faults == [])
       if directory != nil { try store.close() }
-    } catch {
-      if error.code != .closed { Issue.record(error) }
-    }
+    } catch { if error.code != .closed { Issue.record(error) } }
   }
 }
 
-protocol StoreSuite {
-  var fixture: StoreFixture { get }
-}
+protocol StoreSuite { var fixture: StoreFixture { get } }
 
 extension StoreSuite {
   var store: Store { fixture.store }
@@ -156,13 +152,9 @@ extension Store.Namespace {
     return keys
   }
 
-  var removals: RemovalCounters {
-    get throws { try figures?.removals ?? RemovalCounters() }
-  }
+  var removals: RemovalCounters { get throws { try figures?.removals ?? RemovalCounters() } }
 
-  var reads: ReadCounters {
-    get throws { try figures?.reads ?? ReadCounters() }
-  }
+  var reads: ReadCounters { get throws { try figures?.reads ?? ReadCounters() } }
 
   private var figures: Statistics.Namespace? {
     get throws { try store.statistics().namespaces.first { $0.info.name == name } }

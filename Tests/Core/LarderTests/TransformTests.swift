@@ -288,9 +288,7 @@ struct Veil: ValueTransform {
     _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
   ) throws -> [UInt8] {
     let plain = bytes.copied.map { $0 ^ number }
-    guard mark(plain, context) == parameters.copied else {
-      throw LarderError(.damaged, "changed")
-    }
+    guard mark(plain, context) == parameters.copied else { throw LarderError(.damaged, "changed") }
     return plain
   }
 }

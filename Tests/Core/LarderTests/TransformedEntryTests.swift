@@ -80,9 +80,7 @@ import Testing
     ] as [@Sendable (Store.Namespace) throws -> Void])
   func `a change that needs what it cannot read is refused`(
     change: @Sendable (Store.Namespace) throws -> Void
-  ) throws {
-    try withForeign { notes in #expect(failure { try change(notes) } == .unreadable) }
-  }
+  ) throws { try withForeign { notes in #expect(failure { try change(notes) } == .unreadable) } }
 
   @Test func `a wrong key does not replace the metadata of the right one`() throws {
     try withForeign(Veil(number: 8)) { notes in

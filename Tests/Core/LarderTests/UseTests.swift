@@ -123,9 +123,7 @@ import Testing
       }
       #expect(try size() == 128 + 4 * AccessTable.count(entries: AccessTable.fewestEntries))
       let peer = try PeerProcess("use", store.path, ["100", "on"], saying: "100")
-      for round in 0..<20 {
-        try notes.fill((0..<1000).map { "more \(round) \($0)" })
-      }
+      for round in 0..<20 { try notes.fill((0..<1000).map { "more \(round) \($0)" }) }
       #expect(try size() == 128 + 4 * AccessTable.count(entries: 32_768))
       // The peer reads the keys again and again. Each read must mark the use in the new table.
       for key in 0..<100 {

@@ -112,6 +112,4 @@ struct BufferModel: Hashable {
   var kills: UInt8 = 1
 }
 
-extension BufferState: Hashable {
-  func hash(into hasher: inout Hasher) { hasher.combine(word) }
-}
+extension BufferState: Hashable { func hash(into hasher: inout Hasher) { hasher.combine(word) } }

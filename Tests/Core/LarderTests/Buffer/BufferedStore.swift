@@ -28,8 +28,7 @@ enum BufferedStore {
 
   /// Kills a process that has made and written a store, so the buffer keeps entries. Returns the last answered number. If
   /// `point` is given, the process dies at this kill point of the code.
-  @discardableResult
-  static func leaveByKill(_ path: String, at point: Int? = nil) throws -> Int {
+  @discardableResult static func leaveByKill(_ path: String, at point: Int? = nil) throws -> Int {
     let writer = try PeerProcess(
       "buffered", path, ["0", "262144", "7"],
       under: point.map { ["LARDER_KILL_POINT=\($0):1"] } ?? [], saying: "open")

@@ -33,9 +33,7 @@ import Testing
   func `whatever happens to the file, no value is wrong, and the store goes on`(harm: Harm) throws {
     var path = path
     let copy = directory.path + "/copy"
-    try leaveRecord {
-      if harm == .copied { #expect(Process.succeeds(["cp", "-R", path, copy])) }
-    }
+    try leaveRecord { if harm == .copied { #expect(Process.succeeds(["cp", "-R", path, copy])) } }
     var bytes = try #require(FileManager.default.contents(atPath: path + "/buffer"))
     let log = BufferLayout(bytes: 256 << 10).log(of: 0)
     var expected = [.intact, .lockIsTaken, .isClosed].contains(harm) ? "record" : "data"

@@ -163,9 +163,7 @@ import Testing
   }
 
   @Test func `no increment of several threads is lost`() throws {
-    try inThreads(4) { _ in
-      for _ in 0..<2000 { try notes.increment("n") }
-    }
+    try inThreads(4) { _ in for _ in 0..<2000 { try notes.increment("n") } }
     #expect(try notes.text("n") == "8000")
   }
 

@@ -128,9 +128,7 @@ import TestSupport
         #expect(reading.answer.contains("of the shell"))
         #expect(reading.answer.contains("durability\t\(level)"))
         #expect(
-          reading.trace.events.allSatisfy { event in
-            if case .say = event { true } else { false }
-          })
+          reading.trace.events.allSatisfy { event in if case .say = event { true } else { false } })
         var random = SeededRNG(seed: PowerStage.seed)
         let image = try #require(disk.image(.nothing, &random))
         try PowerStage.place(image, directory + "/image")

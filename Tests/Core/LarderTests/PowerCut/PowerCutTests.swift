@@ -146,9 +146,7 @@ import TestSupport
               store, level, promise, certain: certain ?? 0, boot: boot, &model, &tally)
             #expect(fault == nil, "\(comment), left at \(store)")
             if fault == nil { try FileManager.default.removeItem(atPath: store) }
-          } catch {
-            Issue.record("\(error): \(comment), left at \(store)")
-          }
+          } catch { Issue.record("\(error): \(comment), left at \(store)") }
         }
         if index < trace.events.count {
           disk.apply(trace.events[index])

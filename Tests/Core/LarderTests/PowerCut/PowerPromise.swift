@@ -105,9 +105,7 @@ struct PowerPromise {
   /// The age of the first lost batch, in milliseconds: from its acknowledgement to the last acknowledgement.
   func age(ofLoss number: Int) -> Int {
     guard number < acknowledged, let first = times[number + 1], let last = times[acknowledged]
-    else {
-      return 0
-    }
+    else { return 0 }
     return last - first
   }
 }

@@ -20,9 +20,7 @@ import TestSupport
       levels.filter { only == nil || only == $0.rawValue }
     }
 
-    static func report(_ line: String) {
-      if TestSettings.trials > 1 { print("power: \(line)") }
-    }
+    static func report(_ line: String) { if TestSettings.trials > 1 { print("power: \(line)") } }
 
     /// The words to put before a command, so that the recorder writes the changes of the store's files to `trace`.
     static func recording(_ store: String, in trace: String) throws -> [String] {

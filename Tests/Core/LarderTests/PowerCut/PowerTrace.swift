@@ -58,9 +58,7 @@ struct PowerTrace {
       let inode = numbers[own] ?? own
       switch kind {
       case 1:
-        guard let arrival = Arrival(rawValue: extra) else {
-          throw CocoaError(.fileReadCorruptFile)
-        }
+        guard let arrival = Arrival(rawValue: extra) else { throw CocoaError(.fileReadCorruptFile) }
         events.append(.write(inode: inode, offset: offset, bytes: data, arrival))
       case 2: events.append(.beginSync(extra))
       case 3: events.append(.endSync(extra, inode: inode, name: name))
