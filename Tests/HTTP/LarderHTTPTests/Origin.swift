@@ -19,9 +19,7 @@ final class Origin: HTTPTransport {
   var received: [HTTPRequest] { requests.withLock { $0 } }
   var count: Int { received.count }
 
-  func wait(for number: Int) async throws {
-    try await waitUntil { count >= number }
-  }
+  func wait(for number: Int) async throws { try await waitUntil { count >= number } }
 
   func become(_ answer: @escaping Answer) { self.answer.withLock { $0 = answer } }
 
@@ -121,9 +119,7 @@ final class Fixture: Sendable {
     cache = HTTPCache(in: store.namespace("http"), over: origin, policy: policy, report: report)
   }
 
-  deinit {
-    do { #expect(try store.verify().faults == []) } catch { Issue.record(error) }
-  }
+  deinit { do { #expect(try store.verify().faults == []) } catch { Issue.record(error) } }
 
   func get(_ path: String = "/a", _ fields: Pairs = []) async throws -> (
     result: HTTPCacheResult, body: String
@@ -166,9 +162,7 @@ actor Gate {
   private var isOpen = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
-  func wait() async {
-    if !isOpen { await withCheckedContinuation { waiting.append($0) } }
-  }
+  func wait() async { if !isOpen { await withCheckedContinuation { waiting.append($0) } } }
 
   func open() {
     isOpen = true

@@ -93,9 +93,7 @@ final class HTTPHarness {
   func prime(
     _ control: String, _ fields: Pairs = [], status: Int = 200, body: String = "body",
     request: HTTPRequest? = nil
-  ) {
-    prime([("Cache-Control", control)] + fields, status: status, body: body, request: request)
-  }
+  ) { prime([("Cache-Control", control)] + fields, status: status, body: body, request: request) }
 
   /// Whether the cache answers a request without the origin.
   func isHit(_ request: HTTPRequest = LarderHTTPTests.request()) -> Bool {

@@ -74,9 +74,7 @@ struct ClientPartTests {
     #expect(known.variants(of: "b", transaction: 7, at: start) == nil)
     known.keep([stored], of: "b", transaction: 7, size: 1 << 20)
     #expect(known.variants(of: "b", transaction: 7, at: start) == nil)
-    for number in 1...20 {
-      known.keep([stored], of: "\(number)", transaction: 7, size: 1 << 16)
-    }
+    for number in 1...20 { known.keep([stored], of: "\(number)", transaction: 7, size: 1 << 16) }
     #expect(known.variants(of: "a", transaction: 7, at: start) == nil)
     #expect(known.variants(of: "20", transaction: 7, at: start)?.count == 1)
   }

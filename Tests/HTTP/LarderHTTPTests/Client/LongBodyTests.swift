@@ -249,9 +249,7 @@ struct LongBodyTests {
       if isLogout {
         try await fixture.cache.removeAll(host: "example.com")
         _ = try fixture.store.purge()
-        await #expect(throws: HTTPCacheError.bodyGone) {
-          while try await pieces.next() != nil {}
-        }
+        await #expect(throws: HTTPCacheError.bodyGone) { while try await pieces.next() != nil {} }
       } else {
         _ = try await fixture.cache.send(request("POST"))
         #expect(try fixture.cache.peek(request()) == nil)

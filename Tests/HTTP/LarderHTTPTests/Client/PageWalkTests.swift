@@ -62,23 +62,17 @@ struct PageWalkTests {
   }
 
   @Test func `a cursor that is unknown begins the walk again, once`() async throws {
-    let service = Service { state in
-      if state.asked.count == 4 { throw InvalidCursor() }
-    }
+    let service = Service { state in if state.asked.count == 4 { throw InvalidCursor() } }
     var indexes: [Int] = []
     for try await element in service.walk { indexes.append(element.index) }
     #expect(indexes == [0, 1, 2, 0, 1, 2, 3, 4])
-    let broken = Service { state in
-      if state.asked.last == "3" { throw InvalidCursor() }
-    }
+    let broken = Service { state in if state.asked.last == "3" { throw InvalidCursor() } }
     await #expect(throws: InvalidCursor.self) { try await broken.walk.all() }
     #expect(broken.asked.count == 8)
   }
 
   @Test func `all pages are of one version`() async throws {
-    let service = Service { state in
-      if state.asked.count == 3 { state.version += 1 }
-    }
+    let service = Service { state in if state.asked.count == 3 { state.version += 1 } }
     let pages = try await service.walk.all()
     #expect(pages.map(\.version) == Array(repeating: "2", count: 5))
     #expect(service.asked.count == 8)

@@ -12,9 +12,7 @@ struct RemovingTests {
 
   private func isHit(
     _ fixture: Fixture, _ path: String = "/a", _ fields: Pairs = [], host: String = "example.com"
-  ) async throws -> Bool {
-    try await fixture.isHit(request("GET", path, fields, host: host))
-  }
+  ) async throws -> Bool { try await fixture.isHit(request("GET", path, fields, host: host)) }
 
   @Test func `one call ends all of a host, and nothing of another`() async throws {
     let fixture = try Fixture(Self.page)
@@ -45,9 +43,7 @@ struct RemovingTests {
           goOn.wait()
           try batch.set([1], for: uri.base, in: cache.namespace)
         }
-      } catch {
-        Issue.record(error)
-      }
+      } catch { Issue.record(error) }
     }
     try await waitUntil { isWriting.wait(timeout: .now()) == .success }
     let removing = Task { try await cache.removeAll(for: request()) }
@@ -147,9 +143,7 @@ struct RemovingTests {
   func `what cannot be a tag is refused before anything is sent`(tag: String) async throws {
     let fixture = try Fixture(Self.page)
     let count = fixture.origin.count
-    await #expect(throws: LarderError.self) {
-      try await fixture.cache.send(request(), tags: [tag])
-    }
+    await #expect(throws: LarderError.self) { try await fixture.cache.send(request(), tags: [tag]) }
     #expect(fixture.origin.count == count)
   }
 
@@ -170,9 +164,7 @@ struct RemovingTests {
     let origin = Origin.page("max-age=1000")
     let cache = HTTPCache(in: store.namespace("http"), over: origin)
     let there = HTTPCache(in: other.namespace("http"), over: origin)
-    for number in 0..<1200 {
-      _ = try await cache.send(request("GET", "/\(number)")).body.bytes()
-    }
+    for number in 0..<1200 { _ = try await cache.send(request("GET", "/\(number)")).body.bytes() }
     #expect(try await there.send(request("GET", "/1199")).isHit)
     #expect(try await cache.removeAll(host: "example.com").entries == 1200)
     #expect(try await !there.send(request("GET", "/1199")).isHit)

@@ -268,9 +268,7 @@ struct SharedFlightTests {
       let isBetween = calls.add(1, ordering: .relaxed).newValue == 2
       do {
         if isBetween { try action.withLock { $0 }?() }
-      } catch {
-        failures.withLock { $0.append(error) }
-      }
+      } catch { failures.withLock { $0.append(error) } }
       return nil
     })
     let fixture = try Fixture(.page("max-age=1"), policy: policy)

@@ -62,9 +62,7 @@ struct TimeLimitTests {
     await begun.open()
     await stalled.wait()
     fixture.clock.advance(by: .seconds(15))
-    for task in asking {
-      await #expect(throws: Self.limit) { try await task.value }
-    }
+    for task in asking { await #expect(throws: Self.limit) { try await task.value } }
     #expect(fixture.origin.count == 1)
   }
 

@@ -137,8 +137,7 @@
       #expect(values[3] == Array("ä".utf8) + [0xE9])
     }
 
-    @Test(arguments: [1, 4, 200, 2_000])
-    func `a head has at most 256 KB`(count: Int) async throws {
+    @Test(arguments: [1, 4, 200, 2_000]) func `a head has at most 256 KB`(count: Int) async throws {
       let field = String(repeating: "x", count: 400_000 / count)
       let fields = (0..<count).map { "X-\($0): \(field)\r\n" }.joined()
       let one = "HTTP/1.1 200 OK\r\n" + fields + "Content-Length: 0\r\n\r\n"

@@ -29,9 +29,7 @@
 
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
-    ) {
-      events.withLock { $0.append(error.map { "\($0)" } ?? "end") }
-    }
+    ) { events.withLock { $0.append(error.map { "\($0)" } ?? "end") } }
   }
 
   final class BenchProtocol: HTTPCacheURLProtocol {

@@ -162,9 +162,7 @@
           do {
             try await send(method, "/b", text)
             return true
-          } catch is any TransportFailure {
-            return false
-          }
+          } catch is any TransportFailure { return false }
         })
       return (isAnswered, lines.withLock { $0.count { $0.hasPrefix(method + " /b") } })
     }

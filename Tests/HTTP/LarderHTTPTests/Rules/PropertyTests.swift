@@ -132,8 +132,7 @@ struct PropertyTests {
     }
   }
 
-  @Test(arguments: seeds)
-  func `parsers take any bytes`(seed: UInt64) {
+  @Test(arguments: seeds) func `parsers take any bytes`(seed: UInt64) {
     var messages = RandomMessages(random: SeededRNG(seed: seed))
     let alphabet = Array("\"\\,;=-/ \t*W0123456789abcdefGMTjan:+.".utf8) + [0xFC, 0xC3]
     for _ in 0..<30 {
@@ -144,9 +143,7 @@ struct PropertyTests {
       for name in [
         HTTPField.Name.cacheControl, .age, .vary, .eTag, .range, .contentRange, .expires, .date,
         .lastModified, .ifNoneMatch, .ifModifiedSince, .ifRange, .acceptLanguage, .connection,
-      ] {
-        fields.append(HTTPField(name: name, lenientValue: bytes))
-      }
+      ] { fields.append(HTTPField(name: name, lenientValue: bytes)) }
       let ask = with(request()) { $0.headerFields = fields }
       let harness = HTTPHarness(holding: fields.map { ($0.name.rawName, $0.value) }, request: ask)
       #expect(harness.ask(ask) { _ in (response(500), "") }.status > 0)

@@ -50,9 +50,7 @@ struct ValidationTests {
   ) {
     let harness = HTTPHarness(holding: "max-age=2, stale-while-revalidate=600", age: 3)
     let answer = response(status, [("Cache-Control", "no-store")])
-    let result = harness.ask(request([("Cache-Control", "no-cache")])) { _ in
-      (answer, "")
-    }
+    let result = harness.ask(request([("Cache-Control", "no-cache")])) { _ in (answer, "") }
     #expect(result.status == status && (harness.held.count == 1) == stays)
   }
 
