@@ -104,9 +104,7 @@ import Testing
     try await near.cache.set("large", for: "a")
     _ = try await far.read(Origin(), for: "b")
     source.origin.close()
-    let task = Task {
-      try await far.cache.values(for: ["a"], options: options, load: source.load)
-    }
+    let task = Task { try await far.cache.values(for: ["a"], options: options, load: source.load) }
     try await waitUntil { source.asked.count == 1 }
     try await near.cache.clear()
     try await far.follow(tier)

@@ -136,9 +136,7 @@ import Testing
     let machines = try await startMachines(1).machines
     try await machines[0].cache.set("old", for: "a")
     let reload = LoadOptions(policy: .reload, waitsForCommit: true)
-    let result = try await ask(machines[0], origin, reload) {
-      $0 == nil ? .unchanged : .absent
-    }
+    let result = try await ask(machines[0], origin, reload) { $0 == nil ? .unchanged : .absent }
     #expect((result?.error as? LarderError)?.code == .failed && result?.isStale == true)
     #expect(try machines[0].copy() == "old")
   }

@@ -73,8 +73,7 @@ import Testing
 
   /// After a failover to a replica that lagged behind, the position of a machine belongs to another sequence of records
   /// (history), even if the new primary has more records.
-  @Test(arguments: [0, 1, 50])
-  func anotherHistoryEndsAllCopies(_ changes: Int) async throws {
+  @Test(arguments: [0, 1, 50]) func anotherHistoryEndsAllCopies(_ changes: Int) async throws {
     let (machines, tier, _) = try await startMachines(2)
     let (one, two) = (machines[0], machines[1])
     try await one.cache.set("old", for: "a")

@@ -184,8 +184,7 @@
         TextCodec(), in: name, shared: Shared(sender, application: "shop", options: .patient))
     }
 
-    @discardableResult
-    func run(_ words: String...) async throws -> Reply {
+    @discardableResult func run(_ words: String...) async throws -> Reply {
       try await sender.send(Command(words.map { Array($0.utf8) }, timeout: .seconds(10)))
     }
 
@@ -211,9 +210,7 @@
           if let reply = try parser.next() { return reply }
           parser.append(try await socket.read(atMost: 65_536))
         }
-      } catch {
-        throw LarderError(.unreachable, "\(error)")
-      }
+      } catch { throw LarderError(.unreachable, "\(error)") }
     }
   }
 #endif

@@ -30,21 +30,15 @@ final class Machine: Sendable {
       TextCodec(), in: "prices", rules: rules, shared: Shared(link, options: options))
   }
 
-  deinit {
-    do { #expect(try store.verify().faults == []) } catch { Issue.record(error) }
-  }
+  deinit { do { #expect(try store.verify().faults == []) } catch { Issue.record(error) } }
 
   func read(
     _ origin: Origin, for key: String = "a", options: LoadOptions = .committed
-  ) async throws -> String {
-    try await result(origin, for: key, options: options).value
-  }
+  ) async throws -> String { try await result(origin, for: key, options: options).value }
 
   var copies: LocalCopies { cache.copies }
 
-  var standing: RecentChanges.Standing {
-    copies.standing(limit: shared.options.unconfirmedLimit)
-  }
+  var standing: RecentChanges.Standing { copies.standing(limit: shared.options.unconfirmedLimit) }
 
   /// Waits until this machine has applied every change that the tier has now.
   func follow(_ tier: MemoryTier) async throws {
@@ -109,9 +103,7 @@ extension Frame.Parsed {
   var frame: Frame? { if case .frame(let frame) = self { frame } else { nil } }
 }
 
-extension SharedKey {
-  static let a = SharedKey(namespace: "prices", bytes: Array("a".utf8))
-}
+extension SharedKey { static let a = SharedKey(namespace: "prices", bytes: Array("a".utf8)) }
 
 enum SharedChange: CaseIterable {
   case set, remove, clear, invalidate
@@ -164,7 +156,5 @@ func code(_ body: () async throws -> Void) async -> LarderError.Code? {
   do {
     try await body()
     return nil
-  } catch {
-    return (error as? LarderError)?.code
-  }
+  } catch { return (error as? LarderError)?.code }
 }
