@@ -140,9 +140,7 @@ extension LineEditorTests {
       guard isRight else {
         session.expect(
           "LARDER_SEED=\(generator.seed), step \(step), after \(keys.debugDescription): \(wanted)"
-        ) {
-          _ in false
-        }
+        ) { _ in false }
         return
       }
     }

@@ -11,9 +11,7 @@
   private var exitStatus: Int32?
   var screen: Screen
 
-  struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
+  struct Failure: Error, CustomStringConvertible { let description: String }
 
   /// - Parameter blocked: The signals that are blocked when the program starts.
   init(

@@ -42,8 +42,7 @@ final class TerminalSession {
 
   var screen: Screen { terminal.screen }
 
-  @discardableResult
-  func type(_ keys: String) throws -> TerminalSession {
+  @discardableResult func type(_ keys: String) throws -> TerminalSession {
     try terminal.type(keys)
     return self
   }

@@ -42,8 +42,7 @@ import Testing
   }
 
   /// With `RECORD` set, the test writes the answers to the file and compares nothing. Read the file before you commit it.
-  @Test(arguments: topics)
-  func `the program answers as the transcript says`(topic: String) throws {
+  @Test(arguments: topics) func `the program answers as the transcript says`(topic: String) throws {
     let url = Self.folder.appending(path: "\(topic).txt")
     let transcript = Transcript(try String(contentsOf: url, encoding: .utf8))
     let answers = try run(transcript)

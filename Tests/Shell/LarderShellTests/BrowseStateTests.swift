@@ -37,8 +37,7 @@ func browseState(rows: Int = 10, columns: Int = 80, isReadOnly: Bool = false) ->
 }
 
 extension BrowseState {
-  @discardableResult
-  mutating func take(_ keys: KeyPress...) -> BrowseRequest? {
+  @discardableResult mutating func take(_ keys: KeyPress...) -> BrowseRequest? {
     var command: BrowseRequest?
     for key in keys { command = take(key) }
     return command

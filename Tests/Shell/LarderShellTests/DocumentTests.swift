@@ -174,8 +174,7 @@ extension Shell {
     return shell
   }
 
-  @Test(arguments: [20, 30, 40, 44])
-  func `no name is cut below 45 columns`(width: Int) throws {
+  @Test(arguments: [20, 30, 40, 44]) func `no name is cut below 45 columns`(width: Int) throws {
     let keys = (1...3).map { bytes("a-long/path/of/directories/to/the/file/number-\($0)") }
     let answer = try shell(width, keys)("keys @n")
     for key in keys { #expect(answer.contains(Quoting.quoted(key)), "\(answer)") }

@@ -91,9 +91,7 @@ import Testing
           for command in try CommandReader.commands(in: Array(line), from: .file("rc")) {
             _ = try shell.session.run(command)
           }
-        } catch {
-          first = first ?? error
-        }
+        } catch { first = first ?? error }
       }
       if let first { throw first }
     }

@@ -42,8 +42,7 @@ import Testing
     _ = try error { _ = try Glob(word(String(repeating: "{a,", count: 900))) }
   }
 
-  @Test(.timeLimit(.minutes(20)))
-  func `no pattern takes exponential time`() throws {
+  @Test(.timeLimit(.minutes(20))) func `no pattern takes exponential time`() throws {
     let key = bytes(String(repeating: "a", count: 65_536))
     let stars = String(repeating: "*a", count: 60) + "*b"
     #expect(try !Glob(word(stars)).matches(key))

@@ -87,8 +87,7 @@ import Testing
       + #"{"namespace":"new","key":"k","value":"long"}"#,
   ]
 
-  @Test(arguments: refused)
-  func `a dry run refuses what the import refuses`(line: String) throws {
+  @Test(arguments: refused) func `a dry run refuses what the import refuses`(line: String) throws {
     let shell = try Shell(.plain)
     try shell.store.declare(
       Rules(limits: Limits(entries: 3), eviction: .refuse, largestValue: 10), for: "a")

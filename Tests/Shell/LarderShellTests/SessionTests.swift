@@ -98,9 +98,7 @@ import Testing
       }
       failure.append("\(error.code.rawValue): \(error.message)")
       if let hint = error.hint { failure.append("hint: \(hint)") }
-    } catch {
-      failure = ["\(error)"]
-    }
+    } catch { failure = ["\(error)"] }
     var printed = shell.printed.lines.map { String(decoding: $0, as: UTF8.self) }
     if printed.last == "" { printed.removeLast() } else { printed[printed.count - 1] += "\\" }
     for text in printed { add("|", text) }

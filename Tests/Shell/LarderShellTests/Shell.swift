@@ -165,13 +165,10 @@ final class Shell {
   private static func problem(
     _ verb: SafeText, _ path: String, _ reason: SafeText, _ hint: SafeText?,
     _ code: ShellError.Code = .io
-  ) -> ShellError {
-    ShellError(code, "\(verb) \(Array(path.utf8)): \(reason)", hint: hint)
-  }
+  ) -> ShellError { ShellError(code, "\(verb) \(Array(path.utf8)): \(reason)", hint: hint) }
 
   /// Runs commands and returns their output.
-  @discardableResult
-  func callAsFunction(_ lines: String...) throws -> String {
+  @discardableResult func callAsFunction(_ lines: String...) throws -> String {
     printed = []
     for line in lines { outcome = try session.run(try command(line)) }
     return String(decoding: printed, as: UTF8.self)

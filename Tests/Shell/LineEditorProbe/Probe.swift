@@ -18,9 +18,7 @@ import LarderTerminal
     Interrupts.install()
     do {
       try run()
-    } catch TerminalError.closed {
-      exit(3)
-    }
+    } catch TerminalError.closed { exit(3) }
   }
 
   static func run() throws {
