@@ -168,9 +168,7 @@ import Testing
     let palettes = [Palette(), Palette(name: "", numbers: [], parts: [Palette()])]
     try await checkConformance(of: CBORCodec<Palette>(isLossless: true), with: palettes)
     try await checkConformance(of: CBORCodec<[[String: Int]]>(), with: [[], [["a": 1], [:]]])
-    let versioned = VersionedCodec(CBORCodec<Palette>(), version: 2) {
-      try $0.decode(Palette.self)
-    }
+    let versioned = VersionedCodec(CBORCodec<Palette>(), version: 2) { try $0.decode(Palette.self) }
     try await checkConformance(of: versioned, with: palettes)
   }
 
