@@ -18,9 +18,7 @@ extension Peer {
       do throws(LarderError) {
         try opened.close()
         Peer.say("closed")
-      } catch {
-        Peer.say("\(error.code)")
-      }
+      } catch { Peer.say("\(error.code)") }
     }
     let again = try Store(at: store, options: options)
     let value: String? = try again.namespace("notes").value(for: "k")
@@ -115,9 +113,7 @@ extension Peer {
       return "refused \(error.kind)"
     } catch let error as LMDBError {
       return error == .syncFailed ? "unsynced" : error == .inputOutput ? "EIO" : "\(error)"
-    } catch {
-      return "\(error)"
-    }
+    } catch { return "\(error)" }
   }
 
   /// Opens copies of the store with a few flipped bits in the pages that opening relies on, and prints each outcome.
@@ -139,9 +135,7 @@ extension Peer {
         let environment = try Fixture.open(directory)
         Peer.say("opened")
         environment.close()
-      } catch {
-        Peer.say("refused \(error.kind)")
-      }
+      } catch { Peer.say("refused \(error.kind)") }
       let after = try Data(contentsOf: URL(fileURLWithPath: file))
       precondition(after == damaged, "opening changed the file")
       // An opening that changes the level must write to the damaged file or refuse the file, without a crash.

@@ -21,9 +21,7 @@ extension Peer {
         do {
           let body = try await cache.send(request).body.bytes()
           Peer.say("\(origin.count) " + String(decoding: body, as: UTF8.self))
-        } catch {
-          Peer.say("error \(error)")
-        }
+        } catch { Peer.say("error \(error)") }
       }
     }
     try opened.close()

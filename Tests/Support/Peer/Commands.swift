@@ -85,9 +85,7 @@ extension Peer {
         say("break") { () throws(LarderError) in try! Self.breakDisk() }
         say("sync") { () throws(LarderError) in try store.sync() }
         say("set") { () throws(LarderError) in try notes.set("w", for: "k") }
-        say("get") { () throws(LarderError) in
-          let _: String? = try notes.value(for: "k")
-        }
+        say("get") { () throws(LarderError) in let _: String? = try notes.value(for: "k") }
       }
     case "compact":
       say("compact") { () throws(LarderError) in

@@ -113,9 +113,7 @@ extension Peer {
     let environment = try Fixture.open(store)
     do {
       try holdReads(argument(0), of: environment)
-    } catch let error as LMDBError where error == .readersFull {
-      Peer.say("full")
-    }
+    } catch let error as LMDBError where error == .readersFull { Peer.say("full") }
   }
 
   private func holdReads(_ count: Int, of environment: Environment) throws {

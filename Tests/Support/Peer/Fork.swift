@@ -6,8 +6,7 @@ import LarderSystem
 @_silgen_name("fork") func cFork() -> Int32
 
 extension Peer {
-  @discardableResult
-  static func waitForChild(_ process: Int32) -> Int32 {
+  @discardableResult static func waitForChild(_ process: Int32) -> Int32 {
     var status: Int32 = 0
     precondition(unsafe waitpid(process, &status, 0) == process)
     return status

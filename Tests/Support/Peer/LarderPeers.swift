@@ -9,9 +9,7 @@ extension Peer {
       let opened = try Store(at: store)
       try opened.close()
       Peer.say("opened")
-    } catch {
-      Peer.say("refused \(error.code.rawValue)")
-    }
+    } catch { Peer.say("refused \(error.code.rawValue)") }
   }
 
   /// Reads as many entries as the first argument says, and prints how many exist. With a second argument, repeats both steps.
@@ -80,9 +78,7 @@ extension Peer {
         waitForEndOfInput()
       }
       Peer.say("made")
-    } catch let error as LarderError {
-      Peer.say("refused \(error.code.rawValue)")
-    }
+    } catch let error as LarderError { Peer.say("refused \(error.code.rawValue)") }
   }
 
   /// Subscribes to changes, but reads none of them, until the input ends.

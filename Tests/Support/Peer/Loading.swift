@@ -27,9 +27,7 @@ extension Peer {
           return line
         }
         Peer.say("\(result.source) \(result.value)")
-      } catch {
-        Peer.say("error")
-      }
+      } catch { Peer.say("error") }
     }
     waitForEndOfInput()
     try boards.namespace.store.close()
@@ -210,9 +208,7 @@ extension Peer {
       do {
         let value = try await body()
         outcome.withLock { $0 = .success(value) }
-      } catch {
-        outcome.withLock { $0 = .failure(error) }
-      }
+      } catch { outcome.withLock { $0 = .failure(error) } }
       isDone.signal()
     }
     isDone.wait()

@@ -119,12 +119,9 @@ import Synchronization
   static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
   /// Waits for the next line. Returns false at the end of the input.
-  @discardableResult
-  func waitForInput() -> Bool { readLine() != nil }
+  @discardableResult func waitForInput() -> Bool { readLine() != nil }
 
-  func waitForEndOfInput() {
-    while waitForInput() {}
-  }
+  func waitForEndOfInput() { while waitForInput() {} }
 
   func untilEndOfInput(_ body: () throws -> Void) rethrows {
     let end = Thread { waitForEndOfInput() }
@@ -152,9 +149,7 @@ extension Peer {
       case .syncFailed: "unsynced"
       default: "\(error)"
       }
-    } catch {
-      return "\(error)"
-    }
+    } catch { return "\(error)" }
   }
 
   func hold() throws {

@@ -41,9 +41,7 @@ extension Peer {
               usleep(useconds_t.random(in: 0..<8000, using: &random))
             }
           }
-        } catch {
-          Peer.say("\(isWriting ? "dropped" : "failed") \(error)")
-        }
+        } catch { Peer.say("\(isWriting ? "dropped" : "failed") \(error)") }
         let last = Result { try PowerWork.number(in: store) }
         if case .failure(let error) = last { Peer.say("failed \(error)") }
         // A close also saves counts of reads, so the close may write to the store. The test must know when the close begins.
@@ -51,9 +49,7 @@ extension Peer {
         do {
           try store.close()
           Peer.say("closed \((try? last.get()) ?? 0)")
-        } catch {
-          Peer.say("unsaved \(error)")
-        }
+        } catch { Peer.say("unsaved \(error)") }
       } catch {
         Peer.say("refused \(error)")
         usleep(2000)
@@ -228,9 +224,7 @@ package enum GroupWork {
   private static func writeTooMuch(to notes: Store.Namespace, _ key: String) async throws {
     do {
       try await notes.set([UInt8](repeating: 0, count: largest + 1), for: key)
-    } catch let error as LarderError where error.code == .overLimit {
-      return
-    }
+    } catch let error as LarderError where error.code == .overLimit { return }
     throw LarderError(.failed, "a value that is too large was not refused")
   }
 }

@@ -22,9 +22,7 @@ extension Peer {
           try raceOnce(opened, round, client * 4 + thread, &random, sum, claims)
         } catch let error as LarderError where error.code == .busy {
           // The test may stop a process that holds the lock, so calls of other processes may fail.
-        } catch {
-          Peer.say("WRONG \(error)")
-        }
+        } catch { Peer.say("WRONG \(error)") }
       }
     }
     Peer.say("sum \(sum.load(ordering: .relaxed))")

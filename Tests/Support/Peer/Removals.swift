@@ -101,9 +101,7 @@ final class RemovalRun: Sendable {
           $0.append("\(Self.names[name]) \(key): \(floor - began) us too old, \(options.policy)")
         }
       }
-    } catch {
-      guard (error as? LarderError)?.code == .timedOut else { throw error }
-    }
+    } catch { guard (error as? LarderError)?.code == .timedOut else { throw error } }
   }
 
   private func remove(_ name: Int, _ key: Int, _ random: inout SeededRNG) async throws {

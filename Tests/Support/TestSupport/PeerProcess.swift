@@ -139,9 +139,7 @@ package final class LineCollector: @unchecked Sendable {
   package func next(within limit: TimeInterval) -> String? {
     let deadline = Date(timeIntervalSinceNow: limit)
     return condition.withLock {
-      while taken == lines.count {
-        if isEnded || !condition.wait(until: deadline) { return nil }
-      }
+      while taken == lines.count { if isEnded || !condition.wait(until: deadline) { return nil } }
       taken += 1
       return lines[taken - 1]
     }

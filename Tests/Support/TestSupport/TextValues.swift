@@ -21,9 +21,7 @@ extension Store.Namespace {
   @discardableResult
   package func setIfAbsent(
     _ text: String, for key: some StoreKey, expires: Expiration? = nil
-  ) throws(LarderError) -> Bool {
-    try setIfAbsent(Array(text.utf8), for: key, expires: expires)
-  }
+  ) throws(LarderError) -> Bool { try setIfAbsent(Array(text.utf8), for: key, expires: expires) }
 }
 
 extension WriteBatch {

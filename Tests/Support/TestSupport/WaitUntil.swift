@@ -1,6 +1,4 @@
-package struct NeverTrue: Error, CustomStringConvertible {
-  package let description: String
-}
+package struct NeverTrue: Error, CustomStringConvertible { package let description: String }
 
 /// Waits until another task has made `condition` true.
 ///

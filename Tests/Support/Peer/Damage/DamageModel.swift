@@ -40,9 +40,7 @@ struct DamageModel {
     if isCertain { possible[key] = [version] } else { possible[key, default: [0]].insert(version) }
   }
 
-  mutating func noteAllMayBeGone() {
-    for key in possible.keys { possible[key]!.insert(0) }
-  }
+  mutating func noteAllMayBeGone() { for key in possible.keys { possible[key]!.insert(0) } }
 
   func isOld(_ value: [UInt8], for key: String) -> Bool {
     let words = value.split(separator: UInt8(ascii: "#"), maxSplits: 2)

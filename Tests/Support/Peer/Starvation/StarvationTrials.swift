@@ -141,9 +141,7 @@ struct StarvationTrials {
       }
       acknowledged += acked.count
       try opened.close()
-    } catch {
-      fail(what, "the store does not open afterwards: \(error)")
-    }
+    } catch { fail(what, "the store does not open afterwards: \(error)") }
   }
 
   static let shell = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()

@@ -45,8 +45,7 @@ enum Shortage: String, CaseIterable {
     private static let processes = RLIMIT_NPROC
   #endif
 
-  @discardableResult
-  static func limit(_ resource: Resource, to amount: rlim_t) throws -> rlim_t {
+  @discardableResult static func limit(_ resource: Resource, to amount: rlim_t) throws -> rlim_t {
     #if canImport(Glibc)
       let number = Int32(resource.rawValue)
     #else
@@ -107,9 +106,7 @@ extension Peer {
       return try body()
     } catch let error as LarderError {
       Peer.say("error \(error.code.rawValue)")
-    } catch {
-      Peer.say("WRONG type \(type(of: error)) \(error)")
-    }
+    } catch { Peer.say("WRONG type \(type(of: error)) \(error)") }
     return nil
   }
 }
