@@ -153,7 +153,6 @@ import Testing
         if round % 7 == thread % 7 { environment.close() }
       }
     }
-    let environment = try Fixture.open(store)
-    #expect(try environment.ownReaders().count <= 16)
+    #expect(try Fixture.open(store).ownReaders().count <= 16)
   }
 }

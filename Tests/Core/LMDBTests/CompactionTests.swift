@@ -66,8 +66,7 @@ import Testing
   }
 
   @Test func `an empty environment, and one without commits, can be compacted`() throws {
-    let environment = try Fixture.open(directory.store)
-    try environment.closeCompacting { _, _ in true }
+    try Fixture.open(directory.store).closeCompacting { _, _ in true }
     #expect(try Fixture.open(directory.store).value(Fixture.signature) == [1])
   }
 
@@ -80,8 +79,7 @@ import Testing
     #expect(refusal(directory.store) == nil)
     #expect(try peer.end() == 0)
     #expect(failure { try environment.closeCompacting { _, _ in true } } == .closed)
-    let again = try Fixture.open(directory.store)
-    try again.closeCompacting { _, _ in true }
+    try Fixture.open(directory.store).closeCompacting { _, _ in true }
     #expect(try Fixture.open(directory.store).value([5]) == [6])
   }
 

@@ -17,8 +17,7 @@ import Testing
     for start in stride(from: 0, to: Self.records, by: 1000) {
       try environment.write { transaction in
         for number in start..<start + 1000 {
-          let size = number % 500 == 0 ? 20_000 : number % 120
-          let value = Fixture.filling(number, count: size)
+          let value = Fixture.filling(number, count: number % 500 == 0 ? 20_000 : number % 120)
           try transaction.put(value.span, for: Fixture.bytes(number).span, in: second)
           try transaction.put(value.span, for: Fixture.bytes(number * 3).span, in: .main)
         }
@@ -60,8 +59,7 @@ import Testing
       let start = 16_384 + offset
       bytes.replaceSubrange(start..<start + 8, with: [UInt8](littleEndian: word))
     }
-    let newest = try SalvageFile(at: place(bytes, "salvaged")).newestCommit
-    #expect(newest == 3)
+    #expect(try SalvageFile(at: place(bytes, "salvaged")).newestCommit == 3)
   }
 
   @Test(arguments: [0, 1]) func `a salvage survives a wrong page size`(page: Int) throws {

@@ -58,8 +58,7 @@ import Testing
     #expect(try value(killed, options(nil))?.first == 39)
     let before = try TemporaryDirectory.listing(cut)
     #expect(refusal(cut, readOnly(options(nil, boot: 2))) == .needsRecovery)
-    let after = try TemporaryDirectory.listing(cut).filter { !$0.key.hasPrefix("lock.") }
-    #expect(after == before)
+    #expect(try TemporaryDirectory.listing(cut).filter { !$0.key.hasPrefix("lock.") } == before)
     let recovered = try Fixture.open(cut, options(nil, boot: 2))
     #expect(recovered.lastTransaction == saved)
     #expect(try recovered.value([5]) == [1])

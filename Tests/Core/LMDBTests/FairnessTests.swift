@@ -16,14 +16,12 @@ import Testing
     for peer in peers { #expect(peer.line() == "open") }
     for peer in peers { try peer.tell("go") }
     for peer in peers {
-      let line = try #require(peer.line())
-      let waits = line.split(separator: " ").compactMap { Int($0) }.sorted()
+      let waits = try #require(peer.line()).split(separator: " ").compactMap { Int($0) }.sorted()
       #expect(waits.count == 60)
       #expect(waits[30] <= count, "\(waits)")
       #expect(waits[57] <= 2 * count, "\(waits)")
     }
-    let counter = try Fixture.open(directory.store).value(Fixture.bytes(0))
-    #expect(counter == Fixture.bytes(60 * count))
+    #expect(try Fixture.open(directory.store).value(Fixture.bytes(0)) == Fixture.bytes(60 * count))
   }
 
   @Test func `a stopped process at the head of the queue does not block the others`() throws {
@@ -77,8 +75,7 @@ import Testing
     }
     thread.start()
     usleep(20_000)
-    let other = try Fixture.open(path + "/other")
-    try other.set([1], [1])
+    try Fixture.open(path + "/other").set([1], [1])
     #expect(!ended.isSet)
     try blocker.endInput()
     #expect(eventually { ended.isSet })

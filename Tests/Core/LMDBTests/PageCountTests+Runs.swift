@@ -107,8 +107,7 @@ extension `Pages that a write can count on` {
     var found: [Bool] = []
     var missed = 0
     for position in Self.lists - 6...Self.lists + 6 {
-      let environment = try open("\(position)")
-      let run = try lookForRunInList(position, of: environment)
+      let run = try lookForRunInList(position, of: open("\(position)"))
       #expect(!run.promised || run.found, "in list \(position)")
       found.append(run.found)
       if run.promised != run.found { missed += 1 }

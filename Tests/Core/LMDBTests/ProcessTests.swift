@@ -36,8 +36,7 @@ import Testing
       ])
     // The child has not released the locks of its parent, so this process finds the parent's readers, and both processes write.
     let environment = try Fixture.open(directory.store)
-    let readers = try environment.readerTable.readers()
-    #expect(readers.contains { $0.process == peer.identifier })
+    #expect(try environment.readerTable.readers().contains { $0.process == peer.identifier })
     for round in UInt8(0)..<50 { try environment.set([9], [round]) }
     try peer.endInput()
     #expect(peer.line() == "closed true")
@@ -51,8 +50,7 @@ import Testing
   }
 
   @Test func `a read that a forked child leaves goes on in the parent`() throws {
-    let peer = try PeerProcess("fork-in-read", directory.store)
-    #expect(peer.lines() == ["view true"])
+    #expect(try PeerProcess("fork-in-read", directory.store).lines() == ["view true"])
   }
 
   @Test func `a write that a forked child returns from is committed by the parent alone`() throws {

@@ -190,8 +190,7 @@ import Testing
     for length in [6000, 100] {
       try FileHandle(forWritingTo: URL(fileURLWithPath: data)).truncate(atOffset: UInt64(length))
       #expect(refusal(directory.path + "/cut", options(nil, boot: 2)) != nil)
-      let size = try FileManager.default.attributesOfItem(atPath: data)[.size] as? Int
-      #expect(size == length)
+      #expect(try FileManager.default.attributesOfItem(atPath: data)[.size] as? Int == length)
     }
   }
 }

@@ -160,8 +160,7 @@ import Testing
       [.posixPermissions: name == "store" ? 0o500 : 0o400],
       ofItemAtPath: directory.path + "/" + name)
     let before = try TemporaryDirectory.listing(store)
-    let peer = try PeerProcess("hold", store, under: prefix)
-    #expect(peer.lines() == ["refused unwritable"])
+    #expect(try PeerProcess("hold", store, under: prefix).lines() == ["refused unwritable"])
     #expect(try TemporaryDirectory.listing(store) == before)
   }
 }

@@ -89,8 +89,7 @@ import Testing
       var random = SeededRNG(seed: UInt64(seed))
       try put(Data(random.bytes(original.count)))
     case "other store":
-      let other = SharedWords.of(environment, store: Array(repeating: 1, count: 16))
-      #expect(other.open(making: 128))
+      #expect(SharedWords.of(environment, store: Array(repeating: 1, count: 16)).open(making: 128))
     case "other layout": #expect(SharedWords.of(environment, layout: 2).open(making: 128))
     case "other count": try put(original.prefix(128 + 4 * 126))
     case "link":
@@ -198,8 +197,7 @@ import Testing
     #expect(SharedWords.of(environment).open(making: 64))
     environment.close()
     try FileManager.default.removeItem(atPath: directory.store + "/data.mdb")
-    let again = try Fixture.open(directory.store)
-    #expect(try again.value(Fixture.signature) == [1])
+    #expect(try Fixture.open(directory.store).value(Fixture.signature) == [1])
   }
 
   @Test func `two processes share the words and follow each other's replacements`() throws {

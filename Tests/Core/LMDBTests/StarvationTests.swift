@@ -79,8 +79,7 @@ import Testing
     let peer = try PeerProcess("fill", directory.store, under: limited("ulimit -f \(blocks)"))
     let lines = peer.lines()
     #expect(try [0, 1, 2].contains(peer.end()), "\(lines)")
-    let environment = try Fixture.open(directory.store)
-    try environment.set(Fixture.bytes(0), [1])
+    try Fixture.open(directory.store).set(Fixture.bytes(0), [1])
   }
 
   @Test func `a store fits the address space of the process, and its map grows`() throws {
