@@ -113,8 +113,7 @@ import Testing
     #expect(ring.slots == ChangeRing.fewestSlots)
     try await notes.set("v", for: "before")
     #expect(await watch.next()?.key == Key("before"))
-    let value = [UInt8](repeating: 7, count: 200_000)
-    for key in 0..<60 { try await notes.set(value, for: key) }
+    for key in 0..<60 { try await notes.set([UInt8](repeating: 7, count: 200_000), for: key) }
     #expect(ring.slots == 4096)
     // The ring has moved to a larger file, which must still have the changes of the smaller file.
     for key in 0..<60 { #expect(await watch.next()?.key == Key(key)) }

@@ -119,8 +119,7 @@ import Testing
   }
 
   @Test func `closing the store ends every watch`() async throws {
-    let watches = (0..<4).map { _ in store.changes() }
-    let tasks = watches.map { changes in
+    let tasks = (0..<4).map { _ in store.changes() }.map { changes in
       Task {
         var count = 0
         for await _ in changes { count += 1 }
@@ -185,8 +184,7 @@ import Testing
   }
 
   @Test func `several watchers see the same, whoever writes at the same time`() async throws {
-    let watches = (0..<3).map { _ in store.changes() }
-    let tasks = watches.map { changes in
+    let tasks = (0..<3).map { _ in store.changes() }.map { changes in
       Task {
         var seen: [Change] = []
         for await change in changes {
@@ -197,8 +195,7 @@ import Testing
       }
     }
     try inThreads(3) { thread in
-      let notes = store.namespace("notes-\(thread)")
-      for key in 0..<200 { try notes.set("\(key)", for: key) }
+      for key in 0..<200 { try store.namespace("notes-\(thread)").set("\(key)", for: key) }
     }
     try await store.namespace("end").set("", for: "end")
     let seen = await tasks[0].value

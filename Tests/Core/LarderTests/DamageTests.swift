@@ -24,8 +24,7 @@ import Testing
   @Test func `a flip of any byte of a record is a counted miss and never a wrong value`() throws {
     for (key, value) in values {
       let count = try notes.record(key).count
-      let places = Array(0..<min(count, 140)) + [count / 2, count - 1]
-      for place in places where place < count {
+      for place in Array(0..<min(count, 140)) + [count / 2, count - 1] where place < count {
         // Sets a new version, because the reads of one version within a second verify a large value only once.
         try notes.set(value, for: key, Self.attributes)
         try notes.tamper(key) { $0[place] ^= 0x40 }
@@ -132,8 +131,7 @@ import Testing
       let size = try notes.record(key).count
       // The damaged places: at most 80 of the first bytes of the header and the fields, and the last byte of the value.
       let header = try notes.header(key)
-      let places = Array(0..<min(header.payloadStart, 80)) + [size - 1]
-      for place in places where place < size {
+      for place in Array(0..<min(header.payloadStart, 80)) + [size - 1] where place < size {
         try notes.set(value, for: key, life)
         try notes.tamper(key) { $0[min(place, $0.count - 1)] ^= 0x21 }
         switch way {

@@ -77,8 +77,7 @@ import Testing
     }
     clock.advance(by: .seconds(1))
     #expect(try store.purge().entries == due)
-    let left = try store.namespaces().map(\.entries)
-    #expect(left.reduce(0, +) == 4000 - due)
+    #expect(try store.namespaces().map(\.entries).reduce(0, +) == 4000 - due)
     #expect(try store.purge() == RemovalResult())
     clock.advance(by: .hours(1))
     #expect(try store.purge().entries == 4000 - due - 1000)

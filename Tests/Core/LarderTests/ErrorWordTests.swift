@@ -168,8 +168,7 @@ import Testing
       for line in lines {
         expectWords(line, "LARDER_SEED=\(TestSettings.seed) \(operation) \(fault)")
       }
-      let store = try Store(at: path)
-      try store.verifyAndClose()
+      try Store(at: path).verifyAndClose()
     }
   }
 

@@ -156,8 +156,7 @@ struct LimitTests: StoreSuite {
     try store.declare(StoreLimits(entries: 1000))
     let names = ["a", "b", "c"]
     for name in names { try store.declare(Rules(eviction: .fifo), for: name) }
-    let shares = [600, 300, 100]
-    for (name, share) in zip(names, shares) {
+    for (name, share) in zip(names, [600, 300, 100]) {
       for index in 0..<share { try store.namespace(name).set("x", for: "\(index)") }
     }
     try store.declare(Rules(eviction: .fifo), for: "new")

@@ -66,8 +66,7 @@ import Testing
     try withTemporaryDirectory { path in
       // This test needs `durable`. At other levels, a checkpoint may clear the killed readers before this run.
       let store = try Store(at: path + "/s", options: Store.Options(durability: .durable))
-      let peer = try PeerProcess("larder-hold", store.path, saying: "holding")
-      peer.kill()
+      try PeerProcess("larder-hold", store.path, saying: "holding").kill()
       let upkeep = try Maintenance(of: store)
       #expect(try upkeep.runOnce().deadReaders >= 1)
       #expect(try upkeep.runOnce().deadReaders == 0)

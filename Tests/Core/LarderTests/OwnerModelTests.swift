@@ -231,8 +231,7 @@ struct OwnerRun {
 
   private mutating func value() -> [UInt8] {
     let isLarge = random.chance(percent: ranges.largeValues)
-    let size = random.next(in: isLarge ? ranges.largeSize : ranges.size)
-    return [UInt8](repeating: 7, count: size)
+    return [UInt8](repeating: 7, count: random.next(in: isLarge ? ranges.largeSize : ranges.size))
   }
 
   private mutating func attributes(of place: Place, _ before: Before) -> EntryAttributes {

@@ -54,8 +54,7 @@ import Testing
           error?.code == .invalidArgument && error?.message.contains(words) == true, "\(rule)")
       }
     }
-    let namespaces = try store.namespaces()
-    #expect(namespaces.allSatisfy { $0.rules == Rules() && $0.entries == 0 })
+    #expect(try store.namespaces().allSatisfy { $0.rules == Rules() && $0.entries == 0 })
   }
 
   @Test func `clocks at the ends of time do not trap`() throws {
@@ -152,8 +151,7 @@ import Testing
       let rules = Rules(expires: expiration, stale: .seconds(1), jitter: 0.1)
       let data = try JSONEncoder().encode(rules)
       #expect(try JSONDecoder().decode(Rules.self, from: data) == rules)
-      let text = String(decoding: data, as: UTF8.self)
-      let later = "{\"moon\":\"full\"," + text.dropFirst()
+      let later = "{\"moon\":\"full\"," + String(decoding: data, as: UTF8.self).dropFirst()
       #expect(try JSONDecoder().decode(Rules.self, from: Data(later.utf8)) == rules)
     }
     let overrides = Rules.Overrides(stale: .milliseconds(1500), jitter: 0.5)

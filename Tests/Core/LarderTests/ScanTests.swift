@@ -178,8 +178,7 @@ import Testing
       bad.append(String(cursor.description.prefix(place)))
     }
     for text in bad {
-      let outcome = failure { _ = try notes.page(after: PageCursor(text)) }
-      #expect(outcome == .badCursor, "\(text)")
+      #expect(failure { _ = try notes.page(after: PageCursor(text)) } == .badCursor, "\(text)")
     }
     #expect(failure { _ = try store.namespace("other").page(after: cursor) } == .badCursor)
     #expect(failure { _ = try store.namespace("absent").page(after: cursor) } == .badCursor)

@@ -61,8 +61,7 @@ import Testing
       }
       let version = try #require(try notes.entry(for: 3)).version
       try notes.set([3], for: 3)
-      let next = try #require(try notes.entry(for: 3)).version
-      #expect(next > version)
+      #expect(try #require(try notes.entry(for: 3)).version > version)
       try #require(try store.verify().faults == [], "\(place)")
     }
     #expect(try notes.count() == 20 && store.statistics().entries == 21)
@@ -80,8 +79,7 @@ import Testing
   }
 
   @Test func `a limit holds after the counters were damaged`() throws {
-    let key = MetadataKey.counters(try notes.id)
-    try store.plant([1], for: key)
+    try store.plant([1], for: MetadataKey.counters(try notes.id))
     for number in 100..<200 { try notes.set([1], for: number) }
     #expect(try notes.count() == 50)
     for pinned in stride(from: 0, to: 20, by: 5) { #expect(try notes.contains(pinned)) }

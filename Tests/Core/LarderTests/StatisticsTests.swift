@@ -178,8 +178,7 @@ import Testing
         #expect(try peer.ask("reset") == "done")
         (merged, mine, theirs) = (0, 0, 0)
       default:
-        let reads = try notes.reads
-        #expect(reads.hits == UInt64(merged + mine), "LARDER_SEED=\(seed), step \(step)")
+        #expect(try notes.reads.hits == UInt64(merged + mine), "LARDER_SEED=\(seed), step \(step)")
       }
     }
     let drops = random.chance(percent: 50)

@@ -146,8 +146,7 @@ import Testing
     // The damage is in this store, so the error must not blame the place of the copy.
     let error = thrown { _ = try store.copyCompacted(to: path + ".copy") }
     #expect(error?.message.contains("/store: a page of the data file is damaged") == true)
-    let verification = try store.verify()
-    #expect(verification.faults.contains { $0.kind == .pages })
+    #expect(try store.verify().faults.contains { $0.kind == .pages })
   }
 
   @Test func `verify reports a damaged page of chunks, and goes on`() throws {
@@ -163,8 +162,7 @@ import Testing
       #expect(!places.isEmpty)
       for place in places { data[place.lowerBound / Self.pageSize * Self.pageSize + 10] = 0 }
     }
-    let damaged = try Store(at: path, options: options)
-    let verification = try damaged.verify()
+    let verification = try Store(at: path, options: options).verify()
     #expect(verification.faults.contains { $0.kind == .pages })
     #expect(verification.entries == 300)
   }

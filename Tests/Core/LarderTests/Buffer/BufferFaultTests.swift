@@ -121,8 +121,7 @@ import Testing
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path + "/buffer"))
     // Overwrites the first word of the first record in each log of the buffer file.
     for generation: UInt64 in 0...1 {
-      let start = BufferLayout(bytes: 262_144).log(of: generation)
-      try file.seek(toOffset: UInt64(128 + 8 * start))
+      try file.seek(toOffset: UInt64(128 + 8 * BufferLayout(bytes: 262_144).log(of: generation)))
       try file.write(contentsOf: [UInt8](repeating: 1, count: 8))
     }
     try file.close()

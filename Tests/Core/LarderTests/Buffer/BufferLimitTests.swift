@@ -45,8 +45,7 @@ import Testing
     eviction: Eviction
   ) throws {
     try BufferedStore.with { store, notes in
-      let rules = Rules(limits: Limits(bytes: 1000), eviction: eviction)
-      try store.declare(rules, for: "notes")
+      try store.declare(Rules(limits: Limits(bytes: 1000), eviction: eviction), for: "notes")
       try store.write { batch in
         try batch.remove("first", from: notes)
         try batch.set([UInt8](repeating: 1, count: 400), for: "a", in: notes)
@@ -65,8 +64,7 @@ import Testing
 
   @Test func `a full namespace that refuses takes no record`() throws {
     try BufferedStore.with { store, notes in
-      let rules = Rules(limits: Limits(entries: 10), eviction: .refuse)
-      try store.declare(rules, for: "notes")
+      try store.declare(Rules(limits: Limits(entries: 10), eviction: .refuse), for: "notes")
       for _ in 0..<2 { try notes.set("first", for: "first") }
       var stored = 1
       for number in 0..<20 where failure({ try notes.set("\(number)", for: number) }) == nil {

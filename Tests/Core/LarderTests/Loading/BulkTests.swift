@@ -179,8 +179,7 @@ import Testing
   }
 
   @Test func `a source asks whether what is stored is still current`() async throws {
-    let attributes = with(aging) { $0.entityTag = [7] }
-    try await boards.set("old", for: "a", attributes)
+    try await boards.set("old", for: "a", with(aging) { $0.entityTag = [7] })
     clock.advance(by: .seconds(2))
     let options = LoadOptions(expires: .after(.minutes(5)), waitsForCommit: true)
     let found = try await boards.values(for: ["a", "b"], options: options) { missing in

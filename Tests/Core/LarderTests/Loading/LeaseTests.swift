@@ -55,8 +55,7 @@ import Testing
   }
 
   @Test func `the lease of a killed process ends by time`() async throws {
-    let peer = try peer()
-    peer.kill()
+    try peer().kill()
     let task = try await waiting()
     machine.withLock { $0 += LeaseTable.length - 1 }
     #expect(origin.loads == 0)
@@ -130,8 +129,7 @@ import Testing
     #expect(standing() == .lapsed)
     origin.open()
     _ = try await task.value
-    let other = load("bern")
-    _ = try await other.value
+    _ = try await load("bern").value
     let ended = try boards.leaseHash(Array("bern".utf8))
     #expect(leases.table.standing(ended, at: machine.value) == .free)
   }

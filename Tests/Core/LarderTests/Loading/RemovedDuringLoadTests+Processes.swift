@@ -124,8 +124,7 @@ extension RemovedDuringLoadTests {
     _ = try await origin.ask(boards)
     try await boards.remove("thun")
     let first = try await origin.startHeld(boards)
-    let path = store.path + "/removals"
-    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: store.path + "/removals"))
     // `index` is the number of a word after the header. For place 7, `index` is the number of the word that belongs to the key.
     let hash = Checksum.keyHash(of: Array("thun".utf8).span, in: try boards.namespace.id)
     let index = place == 7 ? 8 + hash % (1 << 14) : UInt64(place)
