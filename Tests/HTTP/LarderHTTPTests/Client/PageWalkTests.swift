@@ -73,8 +73,7 @@ struct PageWalkTests {
 
   @Test func `all pages are of one version`() async throws {
     let service = Service { state in if state.asked.count == 3 { state.version += 1 } }
-    let pages = try await service.walk.all()
-    #expect(pages.map(\.version) == Array(repeating: "2", count: 5))
+    #expect(try await service.walk.all().map(\.version) == Array(repeating: "2", count: 5))
     #expect(service.asked.count == 8)
     let restless = Service { $0.version += 1 }
     await #expect(throws: LarderError.self) { try await restless.walk.all() }

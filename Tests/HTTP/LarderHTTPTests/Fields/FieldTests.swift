@@ -236,8 +236,7 @@ struct ByteTests {
         #expect(harness.held.isEmpty != isSame)
       } else {
         #expect(result.sent.count == 1 && result.body == "body")
-        let tag = harness.held.values.first?.response.entityTag?.text
-        #expect(tag == (isSame ? newer : stored))
+        #expect(harness.held.values.first?.response.entityTag?.text == (isSame ? newer : stored))
       }
     }
   }

@@ -111,8 +111,7 @@ struct RangeTests {
 
   @Test(arguments: [206, 416])
   func `RFC 9111, 3.4: a rest that does not fit is followed by a plain request`(status: Int) {
-    let harness = half()
-    let result = harness.ask { request in
+    let result = half().ask { request in
       request.headerFields.contains(.range)
         ? (response(status, [("Content-Range", "bytes 5-9/10"), ("ETag", "\"2\"")]), "56789")
         : (response(200, [("ETag", "\"2\"")]), "new")
@@ -131,8 +130,7 @@ struct RangeTests {
 
   @Test(arguments: ["W/\"1\"", "abc"])
   func `RFC 9110, 15.3.7.3: parts without a strong tag are not put together`(tag: String) {
-    let harness = half(tag: tag)
-    let result = harness.ask { request in
+    let result = half(tag: tag).ask { request in
       #expect(!request.headerFields.contains(.range))
       return (response(200), "new")
     }

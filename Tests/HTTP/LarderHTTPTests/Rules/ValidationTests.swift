@@ -84,8 +84,7 @@ struct ValidationTests {
   }
 
   @Test func `RFC 9111, 4.3.4: a 304 with another tag updates nothing`() {
-    let harness = HTTPHarness(holding: "max-age=2", [("ETag", "\"1\"")], age: 3)
-    let result = harness.ask { request in
+    let result = HTTPHarness(holding: "max-age=2", [("ETag", "\"1\"")], age: 3).ask { request in
       request.headerFields.contains(.ifNoneMatch)
         ? (response(304, [("ETag", "\"2\"")]), "")
         : (response(200, [("Cache-Control", "max-age=9")]), "new")
@@ -178,8 +177,7 @@ struct ValidationTests {
   }
 
   @Test func `RFC 9110, 9.3.2: HEAD is answered from a stored GET, without the body`() {
-    let harness = HTTPHarness(holding: "max-age=100", [("Content-Length", "4")])
-    let result = harness.ask(request("HEAD"))
+    let result = HTTPHarness(holding: "max-age=100", [("Content-Length", "4")]).ask(request("HEAD"))
     #expect(result.isFromCache && result.body == "" && result.fields[.contentLength] == "4")
   }
 

@@ -118,8 +118,7 @@ struct VaryTests {
   }
 
   @Test func `RFC 9111, 4.3.4: a 304 that does not say of which is followed by a plain request`() {
-    let harness = Self.twoVariants()
-    let result = harness.ask(request([("Foo", "3")])) { request in
+    let result = Self.twoVariants().ask(request([("Foo", "3")])) { request in
       request.headerFields.contains(.ifNoneMatch)
         ? (response(304), "") : (response(200, [("Vary", "Foo")]), "3")
     }

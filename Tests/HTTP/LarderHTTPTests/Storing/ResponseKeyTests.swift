@@ -43,8 +43,7 @@ struct ResponseKeyTests {
     let names = try store.namespaces().map(\.name)
     #expect(names.count == 2 && names.allSatisfy { $0.hasPrefix("boards.") && $0.count == 39 })
     #expect(names.allSatisfy { !$0.contains("alice") && !$0.contains("bob") })
-    let other = try Store.temporary()
-    #expect(other.realm(of: "alice").name(of: "boards") != alice.name(of: "boards"))
+    #expect(try Store.temporary().realm(of: "alice").name(of: "boards") != alice.name(of: "boards"))
   }
 
   @Test func `a logout removes what is in a namespace with any name`() throws {
