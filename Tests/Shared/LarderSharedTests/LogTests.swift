@@ -13,8 +13,7 @@ import Testing
   func aChangeEndsTheCopiesOfOtherMachines(_ change: SharedChange) async throws {
     let (machines, tier, _) = try await startMachines(2)
     let (writer, reader) = (machines[0].cache, machines[1])
-    let tagged = LoadOptions(tags: ["t"], waitsForCommit: true)
-    _ = try await reader.read(origin, options: tagged)
+    _ = try await reader.read(origin, options: LoadOptions(tags: ["t"], waitsForCommit: true))
     _ = try await reader.read(origin, for: "b")
     try await change.make(in: writer)
     try await reader.follow(tier)

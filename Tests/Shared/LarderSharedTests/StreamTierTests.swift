@@ -39,8 +39,7 @@ import Testing
 
   @Test func aValueFromTheFutureCountsAsExpired() async throws {
     let stamp = ValueStamp(version: .zero, written: 10_000_000)
-    let ages = [10: Duration.zero, 12: .seconds(2), 9: .zero]
-    for (second, age) in ages {
+    for (second, age) in [10: Duration.zero, 12: .seconds(2), 9: .zero] {
       #expect(try await fetch(stamp: stamp, head: "7-1 0", second: second)?.age == age)
     }
     let old = try await fetch(stamp: stamp, head: "7-1 0", second: 8)
