@@ -6,8 +6,7 @@ import Testing
 extension LineEditorTests {
   @Suite struct CompletionTests {
     @Test func `the only candidate is inserted whole`() throws {
-      let session = try TerminalSession()
-      try session.type("ge\t").expect(line: "probe> get KEY...", column: 11)
+      try TerminalSession().type("ge\t").expect(line: "probe> get KEY...", column: 11)
     }
 
     @Test func `what the candidates share is inserted and then they are listed`() throws {
@@ -30,24 +29,21 @@ extension LineEditorTests {
     }
 
     @Test func `the list is below a line that wraps`() throws {
-      let session = try TerminalSession(columns: 20)
-      try session.type("0123456789 0123456789 ke\t").expect([
+      try TerminalSession(columns: 20).type("0123456789 0123456789 ke\t").expect([
         "probe> 0123456789 01", "23456789 ke", "keep  keys", "\u{2026} and more",
         "probe> 0123456789 01", "23456789 ke",
       ])
     }
 
     @Test func `nothing fits`() throws {
-      let session = try TerminalSession()
-      try session.type("zz\tz\r").expect(["probe> zzz", "=zzz", "probe>"])
+      try TerminalSession().type("zz\tz\r").expect(["probe> zzz", "=zzz", "probe>"])
     }
   }
 }
 
 @Suite struct CompletionTests {
   @Test func `what is shared may end within a letter`() {
-    let completion = Completion(from: 0, ["e\u{301}a", "e\u{300}b"])
-    #expect(completion.commonPrefix == "e")
+    #expect(Completion(from: 0, ["e\u{301}a", "e\u{300}b"]).commonPrefix == "e")
     #expect(Completion(from: 0, []).commonPrefix == "")
   }
 

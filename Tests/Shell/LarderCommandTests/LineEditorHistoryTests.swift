@@ -45,8 +45,7 @@ extension LineEditorTests {
     }
 
     @Test func `a session knows the lines of those before`() throws {
-      let first = try TerminalSession(home: home)
-      try first.leave(by: "keys \u{E5}\rset 'a\rb'\r\u{4}")
+      try TerminalSession(home: home).leave(by: "keys \u{E5}\rset 'a\rb'\r\u{4}")
       let second = try TerminalSession(home: home)
       try second.type(up).expect(["probe> set 'a", "b'"])
       try second.type(up).expect(["probe> keys \u{E5}"])
@@ -71,8 +70,7 @@ extension LineEditorTests {
       }
       try session.type(up + up).expect(line: "probe> two")
       try session.type(up).expect(line: "probe> two")
-      let editor = LineEditor.HistoryFile(at: file)
-      #expect(try editor.load() == ["two", "one"])
+      #expect(try LineEditor.HistoryFile(at: file).load() == ["two", "one"])
       #expect(try permissions(of: file) == 0o600, "nobody else can read it")
     }
   }
@@ -123,8 +121,7 @@ extension LineEditorTests {
     let mode = try permissions(of: "/dev/null")
     try home.write("", to: "other")
     let error = "\(file.path): not a regular file"
-    let made = unsafe mkfifo(file.path, 0o600)
-    #expect(made == 0)
+    #expect(unsafe mkfifo(file.path, 0o600) == 0)
     #expect(#expect(throws: TerminalError.self) { try file.load() }?.description == error)
     #expect(throws: TerminalError.notRegularFile(file.path)) { try file.append("x") }
     try FileManager.default.removeItem(atPath: file.path)

@@ -46,8 +46,7 @@ import Testing
   @Test(arguments: [("keys @a --where '.ye", ".year"), ("keys @a --sort .n", ".name")])
   func `fields of values are completed`(line: String, field: String) {
     var asked: [Completer.Request] = []
-    let found = texts(line, ["name", "year"]) { asked.append($0) }
-    #expect(found == [field])
+    #expect(texts(line, ["name", "year"]) { asked.append($0) } == [field])
     #expect(asked.count == 1)
   }
 
@@ -192,8 +191,7 @@ import Testing
   @Test func `keys of integers and UUIDs are completed as they are typed`() throws {
     let shell = try Shell()
     let id = "f81d4fae-7dec-41d0-a765-00a0c91e6bf6"
-    let store = shell.store.namespace("a")
-    for number in [10, 11, 2, -1] { try store.set("v", for: number) }
+    for number in [10, 11, 2, -1] { try shell.store.namespace("a").set("v", for: number) }
     try shell("set @a uuid:\(id) v")
     #expect(texts("get @a int:1", in: shell) == ["int:10", "int:11"])
     #expect(texts("get @a int:-", in: shell) == ["int:-1"])

@@ -90,8 +90,7 @@ extension Frame {
     ]
     state.show(keys.map { browsedEntry($0) }, for: .top)
     state.namespaces[0] = ("a\u{1B}]0;x\u{7}", Tally(entries: 1, bytes: 1))
-    let bytes = frame(state, hasColor: true).bytes(over: nil)
-    let text = String(decoding: bytes, as: UTF8.self)
+    let text = String(decoding: frame(state, hasColor: true).bytes(over: nil), as: UTF8.self)
     #expect(
       text.contains("\\e[2J\\x07\\n") && !text.contains("\u{202E}") && !text.contains("\u{7}"))
     #expect(!text.contains("\u{1B}]"))

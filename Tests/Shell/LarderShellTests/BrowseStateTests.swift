@@ -161,8 +161,7 @@ extension BrowseState {
     for name in ["*", "a*", "web"] { try shell.store.namespace(name).set("x", for: "k") }
     for (name, left) in [("*", [0, 1, 1]), ("a*", [0, 0, 1])] {
       let entry = try #require(try shell.store.namespace(name).entry(for: "k"))
-      let change = BrowseChange(verb: .evict, entries: [entry])
-      _ = try shell.session.run(change.command())
+      _ = try shell.session.run(BrowseChange(verb: .evict, entries: [entry]).command())
       #expect(try shell.store.namespaces().map(\.entries) == left)
     }
   }

@@ -16,8 +16,7 @@ import Testing
 
   @Test func `the tables are those of the commands and the exit codes`() throws {
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    let tables = [("commands", Self.commands), ("exit codes", Self.exitCodes)]
-    for (name, table) in tables {
+    for (name, table) in [("commands", Self.commands), ("exit codes", Self.exitCodes)] {
       let start = try #require(lines.firstIndex(of: "<!-- \(name) -->"))
       let end = try #require(lines[start...].firstIndex(of: "<!-- end -->"))
       lines.replaceSubrange(start + 1..<end, with: table)

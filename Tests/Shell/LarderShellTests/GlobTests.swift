@@ -44,12 +44,9 @@ import Testing
 
   @Test(.timeLimit(.minutes(20))) func `no pattern takes exponential time`() throws {
     let key = bytes(String(repeating: "a", count: 65_536))
-    let stars = String(repeating: "*a", count: 60) + "*b"
-    #expect(try !Glob(word(stars)).matches(key))
-    let braces = String(repeating: "{a,aa}", count: 40) + "*b"
-    #expect(try !Glob(word(braces)).matches(key))
-    let empties = String(repeating: "{,a}", count: 100) + "*{,b}c"
-    #expect(try !Glob(word(empties)).matches(key))
+    #expect(try !Glob(word(String(repeating: "*a", count: 60) + "*b")).matches(key))
+    #expect(try !Glob(word(String(repeating: "{a,aa}", count: 40) + "*b")).matches(key))
+    #expect(try !Glob(word(String(repeating: "{,a}", count: 100) + "*{,b}c")).matches(key))
   }
 
   @Test func `patterns match as the regular expressions that mean the same`() throws {

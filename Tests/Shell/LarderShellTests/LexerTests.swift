@@ -50,8 +50,7 @@ import Testing
     else { throw ShellError(.usage, "", hint: nil) }
     #expect(file.bytes == bytes("a file"))
     #expect(program == bytes("less -R; # x"))
-    let appended = try command("keys>>f")
-    guard case .file(_, appends: true) = appended.output else {
+    guard case .file(_, appends: true) = try command("keys>>f").output else {
       throw ShellError(.usage, "", hint: nil)
     }
   }
@@ -139,8 +138,7 @@ import Testing
   @Test func `long lines take time by their length`() throws {
     let value = String(repeating: "x\\\\", count: 200_000)
     let lines = String(repeating: "line\n", count: 50_000)
-    let line = try command("set k \"\(value)\" '\(lines)'")
-    #expect(line.arguments.count == 4)
+    #expect(try command("set k \"\(value)\" '\(lines)'").arguments.count == 4)
   }
 }
 

@@ -145,8 +145,7 @@ import Testing
   }
 
   @Test func `nothing nests without bound`() throws {
-    let deep = String(repeating: "(", count: 100_000)
-    #expect(throws: ShellError.self) { try matcher(deep) }
+    #expect(throws: ShellError.self) { try matcher(String(repeating: "(", count: 100_000)) }
     #expect(throws: ShellError.self) { try matcher(String(repeating: "a|", count: 100_000)) }
     #expect(
       try matcher(String(repeating: "(", count: 200) + "a" + String(repeating: ")", count: 200))

@@ -225,8 +225,7 @@ extension Shell {
     try departures.set("{\"train\":5}", for: "Kiruna:05", expires: .after(.hours(2)))
     let articles = store.namespace("articles")
     for number in 1...3 {
-      let words = String(repeating: "word ", count: number * 100)
-      try articles.set(words, for: "00001\(number)")
+      try articles.set(String(repeating: "word ", count: number * 100), for: "00001\(number)")
     }
     let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13]
     try store.namespace("thumbs").set(png, for: [0, 0xFF])
