@@ -112,8 +112,7 @@ extension Mutation {
   }
 
   private mutating func changeFreeList(in data: inout Data) {
-    let meta = data.newestMeta
-    let root = Int(truncatingIfNeeded: data.word64(meta * Self.pageSize + 80))
+    let root = Int(truncatingIfNeeded: data.word64(data.newestMeta * Self.pageSize + 80))
     guard root >= 2, root < data.count / Self.pageSize, data.word16(root * Self.pageSize + 10) == 2,
       let record = records(of: root, in: data).randomElement(using: &random)
     else { return }
@@ -142,8 +141,7 @@ extension Mutation {
 
   /// Replaces a free page on a list of free pages by a page in use. The list stays sorted and keeps its length.
   private mutating func listPageInUse(in data: inout Data, _ pages: [Int]) {
-    let meta = data.newestMeta
-    let root = Int(truncatingIfNeeded: data.word64(meta * Self.pageSize + 80))
+    let root = Int(truncatingIfNeeded: data.word64(data.newestMeta * Self.pageSize + 80))
     guard root >= 2, root < data.count / Self.pageSize, data.word16(root * Self.pageSize + 10) == 2,
       let record = records(of: root, in: data).randomElement(using: &random),
       var page = pages.randomElement(using: &random)
