@@ -128,9 +128,8 @@ struct Mutation {
         let key = Int(data.word16(start + node + 6))
         fields += [
           (node, 4, "size \(index)"), (node + 4, 2, "node flags \(index)"),
-          (node + 6, 2, "key size \(index)"),
-          (node + 8, max(key, 1), "key \(index)"), (node + 8 + key, 8, "value \(index)"),
-          (node + 8 + key, 64, "value \(index)"),
+          (node + 6, 2, "key size \(index)"), (node + 8, max(key, 1), "key \(index)"),
+          (node + 8 + key, 8, "value \(index)"), (node + 8 + key, 64, "value \(index)"),
         ]
       }
     }
