@@ -91,9 +91,8 @@ import class LarderSharedTesting.TierLink
     ("put @a --if-absent --until monday password x", true), ("set @tokens k v --ttl 1h", true),
     ("set k v --from password.txt", true), ("set k 'a token'", false),
     ("set --ttl 1h @a k 'a token' --if-absent", false), ("set --ttl=1h k token", false),
-    ("get api_token", false), ("keys; set secret x", true),
-    ("set db.pwd x", true), ("set k v --arg BEARER", true), ("set passphrase x", true),
-    ("set access/7 x", true),
+    ("get api_token", false), ("keys; set secret x", true), ("set db.pwd x", true),
+    ("set k v --arg BEARER", true), ("set passphrase x", true), ("set access/7 x", true),
     // Lines with the name of a secret in different spellings, and two lines with words that are only similar.
     ("set api-key x", true), ("set x-api-key x", true), ("set api.key x", true),
     ("set 'api key' x", true), ("set Pass-Word x", true), ("set private_key x", true),
