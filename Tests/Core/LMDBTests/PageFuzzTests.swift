@@ -58,8 +58,7 @@ import Testing
     var upper = Self.pageSize
     var offsets: [Int] = []
     for index in 0..<count {
-      let key = random.next(in: 0..<30)
-      let value = random.next(in: 0..<60)
+      let (key, value) = (random.next(in: 0..<30), random.next(in: 0..<60))
       upper -= (8 + key + value + 1) & ~1
       guard upper > 16 + 2 * count else { break }
       put(random.chance(percent: 70) ? value : random.next(in: 0..<Self.pages), 4, at: upper)

@@ -46,8 +46,7 @@ import Testing
   }
 
   @Test func `what is mapped by two at once is the same memory`() throws {
-    let first = SharedWords.of(environment)
-    let second = SharedWords.of(environment)
+    let (first, second) = (SharedWords.of(environment), SharedWords.of(environment))
     #expect(first.open(making: 64) && second.openForReading())
     first.set(9, 9)
     #expect(second.value(9) == 9 && !second.isWritable)
@@ -161,8 +160,7 @@ import Testing
   }
 
   @Test func `a replacement by another build's layout ends the use without a contest`() throws {
-    let mine = SharedWords.of(environment)
-    let other = SharedWords.of(environment, layout: 2)
+    let (mine, other) = (SharedWords.of(environment), SharedWords.of(environment, layout: 2))
     #expect(mine.open(making: 64) && other.open(making: 64))
     other.set(1, 5)
     // `mine` still uses the replaced file, so its writes reach no other process.
@@ -236,8 +234,7 @@ import Testing
   }
 
   @Test func `readers in threads follow many replacements and never see a torn file`() throws {
-    let words = SharedWords.of(environment)
-    let other = SharedWords.of(environment)
+    let (words, other) = (SharedWords.of(environment), SharedWords.of(environment))
     #expect(words.open(making: 64) && other.open(making: 64))
     let rounds = 60
     try inThreads(3) { thread in
