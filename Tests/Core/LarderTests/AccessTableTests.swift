@@ -101,8 +101,7 @@ extension AccessTable {
       #expect(table.lastUse(of: hash(number))?.milliseconds == (now + 3) * 60_000)
       return table.stats(of: hash(number))
     }
-    let used = AccessStats(frequency: 2, clock: 1)
-    let unused = AccessStats(frequency: 1)
+    let (used, unused) = (AccessStats(frequency: 2, clock: 1), AccessStats(frequency: 1))
     #expect(use(1, 100, id) == used)
     // Includes sequence numbers that do not fit in 32 bits.
     for base in [90, 0xFFFF_FFFC, 0x5_0000_0000] as [UInt64] {

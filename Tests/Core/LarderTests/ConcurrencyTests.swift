@@ -58,8 +58,7 @@ import Testing
   @Test func `no read sees a cleared or renamed namespace's old values, and none fails`() throws {
     let generation = Atomic(0)
     let isOver = Atomic(false)
-    let stale = Tally()
-    let hits = Tally()
+    let (stale, hits) = (Tally(), Tally())
     try inThreads(4) { thread in
       if thread == 0 {
         defer { isOver.store(true, ordering: .sequentiallyConsistent) }
@@ -92,8 +91,7 @@ import Testing
     try notes.fill(0..<count, .with(expires: .after(.seconds(1))))
     clock.advance(by: .seconds(1))
     let isPurged = Atomic(false)
-    let late = Tally()
-    let writes = Tally()
+    let (late, writes) = (Tally(), Tally())
     try inThreads(2) { thread in
       if thread == 0 {
         defer { isPurged.store(true, ordering: .sequentiallyConsistent) }

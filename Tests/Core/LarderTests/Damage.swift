@@ -37,9 +37,7 @@ extension Store {
       try engine.environment.write { transaction in
         let counters = try engine.writes.committed.begin(transaction, engine.seal)
         var batch = WriteBatch(transaction, counters, engine: engine)
-        do {
-          try body(&batch)
-        } catch {
+        do { try body(&batch) } catch {
           transaction = batch.end()
           throw error
         }

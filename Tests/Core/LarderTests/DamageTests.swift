@@ -167,8 +167,7 @@ import Testing
   }
 
   @Test func `damage in one namespace keeps nobody from the others`() throws {
-    let bad = store.namespace("bad")
-    let good = store.namespace("good")
+    let (bad, good) = (store.namespace("bad"), store.namespace("good"))
     try bad.set("v", for: "k")
     try good.set("v", for: "k")
     let key = MetadataKey.namespace("bad")

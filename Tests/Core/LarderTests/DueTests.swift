@@ -84,8 +84,7 @@ import Testing
   }
 
   @Test func `a namespace's purge looks at its own records alone`() throws {
-    let many = store.namespace("many")
-    let few = store.namespace("few")
+    let (many, few) = (store.namespace("many"), store.namespace("few"))
     try many.fill(0..<3000, .with(expires: .after(.seconds(1))))
     try few.set("v", for: "k", expires: .after(.seconds(2)))
     clock.advance(by: .seconds(2))

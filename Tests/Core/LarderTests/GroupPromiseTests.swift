@@ -54,8 +54,7 @@ import Testing
   }
 
   @Test func `a task cancelled before its commit wrote nothing, though it has run`() async throws {
-    let reached = DispatchSemaphore(value: 0)
-    let goOn = DispatchSemaphore(value: 0)
+    let (reached, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let runs = Tally()
     try await whileHeld(store, until: 3) {
       let before = Task { try await notes.set("x", for: "before") }

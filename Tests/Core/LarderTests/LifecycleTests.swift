@@ -26,8 +26,7 @@ import Testing
   }
 
   @Test func `once closed, any handle says so at each call, and closing twice is fine`() throws {
-    let store = try Store(at: path + "/s")
-    let other = try Store(at: path + "/s")
+    let (store, other) = (try Store(at: path + "/s"), try Store(at: path + "/s"))
     let notes = other.namespace("notes")
     try notes.set("v", for: "k")
     try store.close()

@@ -59,9 +59,7 @@ struct OwnerRun {
     steps += 1
     let before = try entries()
     var what = ""
-    do {
-      try change(before, &what)
-    } catch let error as LarderError
+    do { try change(before, &what) } catch let error as LarderError
       where [.full, .overLimit, .noSuchOwner, .noSuchNamespace, .invalidArgument].contains(
         error.code)
     {

@@ -101,8 +101,7 @@ import Testing
   }
 
   @Test func `a namespace made, renamed and cleared in one batch ends as it should`() throws {
-    let a = store.namespace("a")
-    let b = store.namespace("b")
+    let (a, b) = (store.namespace("a"), store.namespace("b"))
     try store.write { batch in
       try batch.set("1", for: "k", in: a)
       try batch.rename(a, to: "b")

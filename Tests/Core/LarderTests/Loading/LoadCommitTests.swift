@@ -183,8 +183,7 @@ import Testing
 
   @Test func `a caller may wait for the commit`() async throws {
     let writer = await LockHolder(store)
-    let waiting = origin.startAsking(boards)
-    let cancelled = origin.startAsking(boards)
+    let (waiting, cancelled) = (origin.startAsking(boards), origin.startAsking(boards))
     let first = try await origin.ask(boards, LoadOptions())
     #expect(!first.isCommitted && origin.loads == 1)
     cancelled.cancel()
