@@ -116,8 +116,7 @@ final class HTTPHarness {
     let key = ResponseKey(request)!
     let entries = held.filter { $0.key == key.base || $0.key.hasPrefix(key.variantPrefix) }
       .sorted { $0.key < $1.key }
-    let stored = entries.map(\.value.response)
-    let bodies = entries.map(\.value.body)
+    let (stored, bodies) = (entries.map(\.value.response), entries.map(\.value.body))
     switch rules.decide(request, stored: stored, at: now) {
     case .answer(let answer): return result(answer, bodies: bodies, received: [], sent: [])
     case .answerWhileRevalidating(let answer, let forward):

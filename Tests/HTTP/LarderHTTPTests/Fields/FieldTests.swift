@@ -118,8 +118,7 @@ struct FieldTests {
   }
 
   @Test func `RFC 9110, 8.8.3.2: tags are compared byte for byte, strongly or weakly`() {
-    let strong = EntityTag("\"a\"")
-    let weak = EntityTag("W/\"a\"")
+    let (strong, weak) = (EntityTag("\"a\""), EntityTag("W/\"a\""))
     #expect(strong.matchesStrongly(strong) && strong.matchesWeakly(weak))
     #expect(!weak.matchesStrongly(weak) && !strong.matchesStrongly(weak))
     #expect(weak.matchesWeakly(weak) && !strong.matchesWeakly(EntityTag("\"A\"")))
