@@ -83,8 +83,7 @@ import Testing
   @Test(arguments: ["demo", "salvage"])
   func `what was killed while it made a store can be repeated`(word: String) throws {
     let path = try makeStore()
-    let new = home.path + "/new"
-    let unfinished = home.path + "/.new.unfinished"
+    let (new, unfinished) = (home.path + "/new", home.path + "/.new.unfinished")
     let words = word == "demo" ? [word, new] : [path, word, new]
     for _ in 0..<3 {
       let process = Process.silent([Self.larder] + words)
@@ -139,8 +138,7 @@ import Testing
     }
 
     @Test func `a dry import keeps no keys in memory`() throws {
-      let few = try memory(of: 4000)
-      let many = try memory(of: 34_000)
+      let (few, many) = (try memory(of: 4000), try memory(of: 34_000))
       #expect(many - few < 2_500_000, "\(few) and \(many) bytes")
       #expect(
         try FileManager.default.contentsOfDirectory(atPath: home.path).sorted()

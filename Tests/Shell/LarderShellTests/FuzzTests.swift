@@ -27,9 +27,7 @@ import Testing
     for round in 0..<inputs.count + Self.rounds {
       var input = inputs[round % inputs.count]
       if round >= inputs.count { change(&input, inputs, &random) }
-      do {
-        try read(input)
-      } catch let error as ShellError {
+      do { try read(input) } catch let error as ShellError {
         refused += 1
         let isSafe = error.scripted.split(separator: "\n").allSatisfy { String($0).isSafe }
         #expect(isSafe, "LARDER_SEED=\(random.seed), round \(round): \(error.scripted)")

@@ -89,9 +89,7 @@ import Testing
       lines.append(shown.isEmpty ? mark : "\(mark) \(shown)")
     }
     var failure: [String] = []
-    do {
-      try shell(line)
-    } catch let error as ShellError {
+    do { try shell(line) } catch let error as ShellError {
       if withCarets {
         let shown = error.prompted(promptWidth: 0).split(separator: "\n")
         failure = shown.prefix { !$0.hasPrefix("error: ") }.map(String.init)

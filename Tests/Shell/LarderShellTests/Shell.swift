@@ -197,9 +197,7 @@ final class Shell {
 
   /// The text that a person sees below a line at the prompt: the answer or the error.
   func shown(_ line: String, promptWidth: Int, columns: Int? = nil) throws -> String {
-    do {
-      return try self(line)
-    } catch let error as ShellError {
+    do { return try self(line) } catch let error as ShellError {
       return error.prompted(promptWidth: promptWidth, columns: columns)
     }
   }

@@ -124,9 +124,7 @@ import Testing
         try shell("use departures")
         // An export without entries is the shortest input that `import -` takes.
         if command.name == "import" { shell.input = Array(#"{"larder_export":1}"#.utf8) }
-        do {
-          try shell(example.key)
-        } catch let error as ShellError {
+        do { try shell(example.key) } catch let error as ShellError {
           // The tests have no terminal, so a command with a full-screen view fails with `promptOnly`.
           #expect(
             error.code.exitCode != 2 || error.code == .promptOnly,

@@ -16,9 +16,7 @@ import LarderTerminal
 @main struct Probe {
   static func main() throws {
     Interrupts.install()
-    do {
-      try run()
-    } catch TerminalError.closed { exit(3) }
+    do { try run() } catch TerminalError.closed { exit(3) }
   }
 
   static func run() throws {

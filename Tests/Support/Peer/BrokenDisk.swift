@@ -107,9 +107,7 @@ extension Peer {
   }
 
   private static func words(_ call: () throws -> String) -> String {
-    do {
-      return try call()
-    } catch let error as OpenError {
+    do { return try call() } catch let error as OpenError {
       return "refused \(error.kind)"
     } catch let error as LMDBError {
       return error == .syncFailed ? "unsynced" : error == .inputOutput ? "EIO" : "\(error)"

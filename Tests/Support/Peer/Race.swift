@@ -10,8 +10,7 @@ extension Peer {
   /// result that no order of calls explains.
   func race() throws {
     let opened = try Store(at: store)
-    let rounds = argument(1)
-    let client = argument(2)
+    let (rounds, client) = (argument(1), argument(2))
     let sum = Atomic(0)
     let claims = Atomic(0)
     Peer.say("open")

@@ -129,9 +129,7 @@ final class RemovalRun: Sendable {
     default:
       guard try cache.namespace.info() != nil else { return }
       removed = all
-      do {
-        try store.rename(Self.names[name], to: "gone-\(random.next(in: 0..<1 << 30))")
-      } catch {
+      do { try store.rename(Self.names[name], to: "gone-\(random.next(in: 0..<1 << 30))") } catch {
         // Another task has renamed the namespace meanwhile, so this error is allowed.
         guard error.code == .noSuchNamespace else { throw error }
       }

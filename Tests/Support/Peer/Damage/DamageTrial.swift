@@ -108,9 +108,7 @@ struct DamageTally {
 
   /// Runs `body`. Returns nil after an error of the library. An error of another type is a failure of the case.
   private mutating func attempt<Result>(_ what: String, _ body: () throws -> Result) -> Result? {
-    do {
-      return try body()
-    } catch let error as LarderError {
+    do { return try body() } catch let error as LarderError {
       errors[error.code.rawValue, default: 0] += 1
       return nil
     } catch {

@@ -102,9 +102,7 @@ extension Peer {
 
   /// Runs `body`. After an error, prints the error and returns nil. If the error is not a `LarderError`, prints `WRONG`.
   private func attempt<Result>(_ body: () throws -> Result) -> Result? {
-    do {
-      return try body()
-    } catch let error as LarderError {
+    do { return try body() } catch let error as LarderError {
       Peer.say("error \(error.code.rawValue)")
     } catch { Peer.say("WRONG type \(type(of: error)) \(error)") }
     return nil
