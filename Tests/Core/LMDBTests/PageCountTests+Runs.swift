@@ -113,8 +113,7 @@ extension `Pages that a write can count on` {
       if run.promised != run.found { missed += 1 }
     }
     #expect(found.first == true && found.last == false, "\(found)")
-    // LMDB first takes a page for the root of the database. So LMDB may need one list more than `hasRun` assumes, and find a run
-    // that was not promised.
+    // LMDB first takes a page for the root. So LMDB may need one list more than `hasRun` assumes, and find a run not promised.
     #expect(missed <= 1)
   }
 

@@ -139,8 +139,7 @@ import Testing
   }
 
   /// An upper bound for the number of pages that a commit needs to rewrite the free lists, for up to twelve named databases.
-  /// LMDB stores one list with the numbers of all pages that the transaction frees. This list needs consecutive pages, one page
-  /// for each 500 freed pages.
+  /// LMDB stores one list of all pages that the transaction frees, which needs consecutive pages: one for each 500 freed pages.
   private static func pagesOfCommit(available: Int, freeing: Int) -> Int {
     32 + (available + freeing) / 128
   }

@@ -44,8 +44,7 @@ import Testing
     #expect(try await tier.fill(.a, value, lease) == nil, "the dead holder comes too late")
   }
 
-  /// The lifetime is shorter than the time before the expiry in which a newer value is loaded. So only the second half of the
-  /// lifetime counts as near the expiry.
+  /// The lifetime is shorter than `refreshAhead`, so only the second half of the lifetime counts as near the expiry.
   @Test(arguments: [RequestPolicy.standard, .cacheElseLoad])
   func aValueNearItsExpiryIsLoadedInAdvanceByOneMachine(_ policy: RequestPolicy) async throws {
     let (machines, tier, server) = try await startMachines(2)

@@ -90,8 +90,7 @@ import Testing
     }
   }
 
-  /// The last records of both histories are equal: they have the same key, the same position and the same previous position.
-  /// Only earlier records of the two histories differ.
+  /// The last records of both histories have the same key, position and previous position. Only earlier records differ.
   @Test func aHistoryThatDiffersBeforeTheLastRecordEndsAllCopies() async throws {
     let (machines, tier, _) = try await startMachines(2)
     let (one, two) = (machines[0], machines[1])

@@ -14,8 +14,7 @@
     .first { FileManager.default.isExecutableFile(atPath: $0) }
   private let needsServer: Comment = "skipped: redis-server is not installed"
 
-  /// Tests the scripts and the log on a real Redis server. The sender of these tests needs no SwiftNIO. `make shared` tests the
-  /// sender of `LarderRedis`.
+  /// Tests the scripts and the log on a real Redis server, with a sender without SwiftNIO. `make shared` tests `LarderRedis`.
   @Suite(.enabled(if: program != nil, needsServer), .serialized) struct ServerTests {
     @Test func theTierKeepsTheRules() async throws {
       let server = try await Server()
@@ -74,8 +73,7 @@
       #expect(records.last?.position == (try await tier.newestRecord().position))
     }
 
-    /// The head is the position of the tier's newest change. Another program may add a record after the head. The next change
-    /// must follow that record, too.
+    /// The head is the position of the tier's newest change. The next change must also follow later records of other programs.
     @Test func aForeignRecordBlocksNoChange() async throws {
       let server = try await Server()
       let tier = try server.tier()
@@ -152,8 +150,7 @@
 
   private struct NoServer: Error {}
 
-  /// A Redis server at a socket in a folder of its own, because a port may belong to another program. The release of the last
-  /// reference to this object stops the server.
+  /// A Redis server at a socket in its own folder, because a port may belong to another program. The release stops the server.
   private final class Server: Sendable {
     let sender: SocketSender
     private let process = Process()

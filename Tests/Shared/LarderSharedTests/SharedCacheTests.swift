@@ -107,8 +107,7 @@ import Testing
     #expect(try await machine.read(second) == "new load 1")
   }
 
-  /// The machine fetches a value and then changes the key. The fetched value must not be stored after that change. The argument
-  /// nil means a removal that waits for the tier.
+  /// The fetched value must not be stored after the machine's own later change. Nil means a removal that waits for the tier.
   @Test(arguments: [.set, .remove, .clear, .invalidate, nil] as [SharedChange?])
   func aFetchIsNotStoredAfterALaterChange(_ change: SharedChange?) async throws {
     let (machines, tier, _) = try await startMachines(2)

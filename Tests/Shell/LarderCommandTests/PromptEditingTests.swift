@@ -107,8 +107,7 @@ import Testing
   }
 }
 
-/// The pager and other programs at the prompt. The tests run one at a time, because many terminals at the same time would
-/// answer slowly.
+/// The pager and other programs at the prompt. The tests run one at a time, because many terminals at once would answer slowly.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct PromptProgramTests {
   private let home = TemporaryDirectory()
 

@@ -60,8 +60,7 @@ extension Peer {
     words.count > place ? .after(.milliseconds(Int(words[place])!)) : nil
   }
 
-  /// Does one operation on a store, and prints the outcome of each step with the messages of the library. Usage:
-  /// `operate STORE write|read|compact|copy|checkpoint`.
+  /// Does one operation, and prints each outcome with the message. Usage: `operate STORE write|read|compact|copy|checkpoint`.
   func operate() throws {
     switch value(0, { $0 }) {
     case "write":

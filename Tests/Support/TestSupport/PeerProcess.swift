@@ -50,8 +50,7 @@ package final class PeerProcess: @unchecked Sendable {
     return "LarderPeer"
   }()
 
-  /// The next unread line. Nil if the peer has ended and all its lines are read. If no line comes in time, kills the peer and
-  /// returns a line that says so.
+  /// The next unread line. Nil after the last line of an ended peer. If no line comes in time, kills the peer and returns why.
   package func line() -> String? {
     let line = collector.next(within: longestWait)
     guard line == nil, !collector.hasEnded else { return line }

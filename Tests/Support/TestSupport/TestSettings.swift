@@ -16,8 +16,7 @@ package enum TestSettings {
   /// The factor in `LARDER_TRIALS`. Without that variable, the factor is 1.
   package static let trials = max(1, environment["LARDER_TRIALS"].flatMap { Int($0) } ?? 1)
 
-  /// The seeds of a test that runs once for each seed. With `LARDER_SEED`, only the seed in that variable. Otherwise the
-  /// seeds `0..<corpus` and a random seed. `LARDER_TRIALS` multiplies `corpus`.
+  /// The seeds of a test: only `LARDER_SEED`, or else `0..<corpus` and a random seed. `LARDER_TRIALS` multiplies `corpus`.
   package static func seeds(corpus: Int) -> [UInt64] {
     if let fixedSeed { return [fixedSeed] }
     return (0..<UInt64(corpus * trials)).map { $0 } + [seed]

@@ -80,8 +80,7 @@ struct Settling: SuiteTrait, TestTrait, TestScoping {
 extension Trait where Self == Settling { static var settling: Self { Self() } }
 
 extension [PeerProcess] {
-  /// Lets the open peers load the same keys at the same time, and expects that each peer gets all keys. Returns the number of
-  /// loads of all peers.
+  /// Lets the open peers load the same keys at once, and expects that each peer gets all keys. Returns the number of all loads.
   func loads(of keys: Int) throws -> Int {
     for peer in self { #expect(peer.line() == "open") }
     for peer in self { try peer.tell("go") }

@@ -107,8 +107,7 @@ struct LongBodyTests {
       let part = try await fixture.cache.send(request(fields))
       #expect(try await part.body.bytes() == Array(bytes[range]))
     }
-    // One commit stores the response and the last part of its body, so the response has all its parts. The 2 other entries are
-    // the response and `body ID`.
+    // One commit stores the response and its last part, so all parts are there. The response and `body ID` are 2 more entries.
     #expect(try Self.count(fixture) == 2 + (size + BodyParts.usualSize - 1) / BodyParts.usualSize)
     #expect(
       try await fixture.cache.put(response(200, Self.fresh), body: bytes, for: request("GET", "/b"))

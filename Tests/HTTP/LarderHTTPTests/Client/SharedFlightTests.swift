@@ -6,8 +6,7 @@ import Testing
 
 @testable import LarderHTTP
 
-/// If many equal requests come at the same time, the cache sends only one of them to the origin. A client may share another
-/// client's request, but must not depend on that client.
+/// The cache sends only one of many equal requests at a time. A client may share another's request, but must not depend on it.
 struct SharedFlightTests {
   private static let fresh: Pairs = [("Cache-Control", "max-age=100")]
 

@@ -3,8 +3,7 @@ import Larder
 import TestSupport
 
 /// `starvation-trials DIRECTORY SEED COUNT [SHORTAGE...]` runs clients of a store, and `larder`, in processes that lack a
-/// resource. Every call must succeed or throw, each process must end, and the store must be intact and have every acknowledged
-/// write.
+/// resource. Every call must succeed or throw, each process must end, and the intact store must have every acknowledged write.
 struct StarvationTrials {
   let directory: String
   private var random: SeededRNG
