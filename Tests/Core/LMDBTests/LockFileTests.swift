@@ -77,19 +77,13 @@ import Testing
     #expect(try PeerProcess("hold", store).lines() == ["refused system"])
   }
 
-  @Test func `a process that lost LMDB's locks keeps others out`() throws {
+  /// The argument nil means a process that has lost LMDB's locks, although no file is deleted.
+  @Test(arguments: ["lock.mdb", "lock.open", nil])
+  func `a process that lost a lock file or LMDB's locks keeps us out`(name: String?) throws {
     #expect(environment.close())
-    let peer = try PeerProcess("lose-locks", store, saying: "lost 65536")
-    #expect(refusal(store) == .locksLost)
-    #expect(try peer.end() == 0)
-    #expect(try Fixture.open(store).value([5]) == [6])
-  }
-
-  @Test(arguments: ["lock.mdb", "lock.open"])
-  func `a lock file deleted under another process keeps us out`(name: String) throws {
-    #expect(environment.close())
-    let peer = try PeerProcess("hold", store, saying: "open")
-    try FileManager.default.removeItem(atPath: store + "/" + name)
+    let peer = try PeerProcess(
+      name == nil ? "lose-locks" : "hold", store, saying: name == nil ? "lost 65536" : "open")
+    if let name { try FileManager.default.removeItem(atPath: store + "/" + name) }
     #expect(refusal(store) == .locksLost)
     #expect(try peer.end() == 0)
     #expect(try Fixture.open(store).value([5]) == [6])
