@@ -187,7 +187,6 @@ import Testing
   @Test(.enabled(if: Process.succeeds(["cc", "--version"]), "there is no compiler for C"))
   func `only LMDB 0.9 is accepted, and another version is refused in words`() throws {
     #expect(try complaint(major: 0) == nil)
-    let complaint = try #require(try complaint(major: 1))
-    #expect(complaint.contains("Larder needs LMDB 0.9"))
+    #expect(try complaint(major: 1)?.contains("Larder needs LMDB 0.9") == true)
   }
 }
