@@ -37,8 +37,7 @@ struct DiskLimitTests {
       #expect(before.bytes > 35_000_000)
       let value = [UInt8](repeating: 2, count: megabytes * 1_000_000)
       try notes.set(value, for: "large")
-      let after = try notes.info()!
-      let evicted = before.bytes + value.count - after.bytes
+      let evicted = try before.bytes + value.count - notes.info()!.bytes
       #expect(evicted <= 2 * value.count + 1_000_000)
       #expect(fileSize(store) <= 64_000_000)
       #expect(try notes.bytes("large") == value)

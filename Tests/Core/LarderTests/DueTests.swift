@@ -112,8 +112,7 @@ import Testing
     #expect(try removeExpired(store, in: b, limit: 4) == RemovalResult())
     #expect(try b.removals[.expired] == 6)
     #expect(try store.namespaces().map(\.entries) == [9, 4, 10])
-    #expect(try removeExpired(store, limit: 7).entries == 7)
-    #expect(try removeExpired(store, limit: 7).entries == 4)
+    for count in [7, 4] { #expect(try removeExpired(store, limit: 7).entries == count) }
     #expect(try removeExpired(store, limit: 7) == RemovalResult())
     #expect(try !mayHaveExpired(store))
     #expect(try store.namespaces().map(\.entries) == [4, 4, 4])

@@ -149,9 +149,8 @@ import Testing
       failure { try store.declare(Rules(limits: Limits(guaranteed: guaranteed)), for: name) }
     }
     #expect(declare(600, for: "a") == nil)
-    #expect(declare(500, for: "b") == .invalidArgument)
-    #expect(declare(-1, for: "b") == .invalidArgument)
-    #expect(declare(.max, for: "b") == .invalidArgument)
+    let refused = [500, -1, .max].map { declare($0, for: "b") }
+    #expect(refused == [.invalidArgument, .invalidArgument, .invalidArgument])
     #expect(declare(400, for: "b") == nil)
     #expect(declare(500, for: "a") == nil, "its own new guarantee counts, not its old one")
     #expect(declare(500, for: "b") == nil)

@@ -49,8 +49,7 @@ import Testing
       await #expect(throws: Stop.self) { try await failing.value }
       try await other
     }
-    #expect(try notes.text("a") == "1")
-    #expect(try notes.text("b") == "3")
+    #expect(try [notes.text("a"), notes.text("b")] == ["1", "3"])
   }
 
   @Test func `a task cancelled before its commit wrote nothing, though it has run`() async throws {

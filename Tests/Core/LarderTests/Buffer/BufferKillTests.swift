@@ -123,10 +123,8 @@ import Testing
   /// Expects that the free room in the buffer does not include the room of a removal whose record is missing.
   private func checkRoom(_ store: Store, _ index: Int) throws {
     let numbers = store.namespace("numbers-\(index)")
-    let (buffer, id) = (
-      store.engine.reader.buffer!, numbers.handle.known.withLock { $0?.namespace.id }
-    )
-    let table = buffer.table
+    let (buffer, table) = (store.engine.reader.buffer!, store.engine.reader.buffer!.table)
+    let id = numbers.handle.known.withLock { $0?.namespace.id }
     let room = id.flatMap { buffer.slot(of: $0, table.view)?.slot?.room.entries } ?? 0
     #expect(try room <= 1000 - numbers.count(), "seed \(TestSettings.seed)")
   }

@@ -146,8 +146,7 @@ import Testing
     if how != "close" { try store.close() }
     options.hooks.boot = BootIdentity(9, 2)
     let recovered = try Store(at: cut, options: options).namespace("notes")
-    let expected = how == "nothing" ? "data" : "record"
-    #expect(try recovered.text("k") == expected)
+    #expect(try recovered.text("k") == (how == "nothing" ? "data" : "record"))
     try recovered.store.verifyAndClose()
   }
 
