@@ -79,27 +79,26 @@ import Testing
     #expect(try shell("get @a k1") == "{\"n\":1}\n")
   }
 
-  @Test func `undo of a clear that was interrupted restores what it removed`() throws {
+  /// A shell whose `clear @box` removes 500 of 1,201 entries, and then meets the failure.
+  private func shellThatClears(_ fail: @escaping (Shell) -> Void) throws -> Shell {
     let shell = try Shell(.plain, hasPerson: true)
     let box = try shell.fill("box", 0..<1200)
     shell.whileAsked = { try box.set("new", for: "new") }
-    shell.whenLooking = { [unowned shell] in
-      if (try? box.count()) == 701 { shell.stepsUntilInterrupted = 0 }
-    }
+    shell.whenLooking = { [unowned shell] in if (try? box.count()) == 701 { fail(shell) } }
+    return shell
+  }
+
+  @Test func `undo of a clear that was interrupted restores what it removed`() throws {
+    let shell = try shellThatClears { $0.stepsUntilInterrupted = 0 }
     #expect(try shell.error("clear @box").code == .interrupted)
     shell.stepsUntilInterrupted = .max
     shell.whenLooking = {}
     try shell("undo")
-    #expect(try box.count() == 1201)
+    #expect(try shell.store.namespace("box").count() == 1201)
   }
 
   @Test func `a clear that an error ends says what it removed`() throws {
-    let shell = try Shell(.plain, hasPerson: true)
-    let box = try shell.fill("box", 0..<1200)
-    shell.whileAsked = { try box.set("new", for: "new") }
-    shell.whenLooking = { [unowned shell] in
-      if (try? box.count()) == 701 { try? shell.session.store.close() }
-    }
+    let shell = try shellThatClears { try? $0.session.store.close() }
     #expect(
       try shell.error("clear @box").hint?.description == "before it: cleared 500 entries, 500 B")
   }
