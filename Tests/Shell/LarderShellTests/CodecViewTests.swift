@@ -94,15 +94,10 @@ import Testing
     return shell
   }
 
-  @Test func `an export leaves it out and says so`() async throws {
+  @Test func `an export leaves it out, says so, and lacks nothing else`() async throws {
     let shell = try await shell(.plain)
     #expect(try shell("export \(shell.file)").hasPrefix("1\t0\t"))
     #expect(shell.takeAside() == ["note: 1 negative entry was left out: there is no value"])
-  }
-
-  @Test func `an export without it lacks nothing`() async throws {
-    let shell = try await shell(.plain)
-    try shell("export \(shell.file)")
     #expect(try shell("diff \(shell.file)") == "")
     #expect(shell.outcome == .done)
   }
