@@ -31,8 +31,7 @@ func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
 /// The first command in a text.
 func command(_ text: String) throws -> CommandLine {
-  let commands = try CommandReader.commands(in: bytes(text), from: .prompt)
-  return try #require(commands.first)
+  try #require(try CommandReader.commands(in: bytes(text), from: .prompt).first)
 }
 
 func export(_ lines: [String]) -> [UInt8] {
