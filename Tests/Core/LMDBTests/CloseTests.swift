@@ -8,7 +8,6 @@ import Testing
 
 @Suite struct Closing {
   let directory = TemporaryDirectory()
-
   private var impatient: EnvironmentOptions { Fixture.options(lockTimeout: .milliseconds(200)) }
 
   @Test func `a read under way keeps its bytes, and opening anew waits for its end`() throws {

@@ -7,7 +7,6 @@ import Testing
 
 @Suite struct `Damaged files` {
   let directory = TemporaryDirectory()
-
   private static let records = 4000
 
   /// Makes a store with several levels of pages, free pages, and values that need pages of their own. Returns the data file.

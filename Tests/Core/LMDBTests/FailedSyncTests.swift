@@ -10,7 +10,6 @@ import Testing
   /// `PowerRecorder` makes one sync of a peer fail, and later syncs succeed, as they do on Linux.
   @Suite struct `Failed syncs` {
     let directory = TemporaryDirectory()
-
     private var trigger: String { directory.path + "/fail" }
 
     private func peer(

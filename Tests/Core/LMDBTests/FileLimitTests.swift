@@ -5,7 +5,6 @@ import Testing
 
 @Suite struct `The file's limit` {
   let directory = TemporaryDirectory()
-
   private static let limit = 4 << 20
   private func open(
     limit: Int? = nil, mapSize: Int = 64 << 20, lockTimeout: Duration = .seconds(10)

@@ -6,7 +6,6 @@ import Testing
 
 @Suite struct `The map` {
   let directory = TemporaryDirectory()
-
   private static let small = 1 << 20
   private func openSmall(lockTimeout: Duration = .seconds(10)) throws -> Environment {
     try Fixture.open(

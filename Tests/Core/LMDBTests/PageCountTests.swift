@@ -5,7 +5,6 @@ import Testing
 
 @Suite struct `Pages that a write can count on` {
   let directory = TemporaryDirectory()
-
   static let limit = 4 << 20
 
   func open(_ name: String = "", limit: Int? = nil) throws -> Environment {

@@ -104,9 +104,7 @@ import Testing
 /// Writes that meet damaged pages. An opening could find the damage and fail, so the tests damage the file of an open store.
 @Suite struct `Writing over damage` {
   let directory = TemporaryDirectory()
-
   static let pageSize = 4096
-
   let environment: Environment
   var second: Database { environment.databases[0] }
   var file: URL { URL(fileURLWithPath: directory.store + "/data.mdb") }

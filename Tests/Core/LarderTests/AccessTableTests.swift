@@ -74,7 +74,6 @@ extension AccessTable {
 
 @Suite struct AccessTableTests: StoreSuite {
   let fixture = StoreFixture()
-
   private var table: AccessTable { store.engine.access }
   private var now: Int64 { clock.now.milliseconds / 60_000 }
 

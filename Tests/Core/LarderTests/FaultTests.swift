@@ -7,7 +7,6 @@ import Testing
 @Suite struct FaultTests {
   struct Damage: CustomTestStringConvertible, Sendable {
     typealias Plant = @Sendable (inout WriteTransaction, Indexes, Store.Namespace) throws -> Void
-
     let testDescription: String
     private let fault: Fault
     private let isExact: Bool

@@ -30,7 +30,6 @@ struct Model {
     var removed: UInt64 = 0
     var expired: UInt64 = 0
     var cleared: UInt64 = 0
-
     var bytes: Int { entries.values.reduce(0) { $0 + $1.value.count } }
   }
 

@@ -134,7 +134,6 @@ import Testing
 
 @Suite struct MakingTests {
   let directory = TemporaryDirectory()
-
   private var path: String { directory.path + "/new" }
 
   private var names: [String] {

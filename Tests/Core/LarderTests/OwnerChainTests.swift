@@ -159,7 +159,6 @@ import Testing
 
 struct OwnerTests: StoreSuite {
   let fixture = StoreFixture()
-
   private var articles: Store.Namespace { store.namespace("articles") }
   private var images: Store.Namespace { store.namespace("images") }
 

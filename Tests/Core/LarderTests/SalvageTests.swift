@@ -8,7 +8,6 @@ import Testing
 @Suite struct SalvageTests {
   let directory = TemporaryDirectory()
   let clock = ManualClock()
-
   var path: String { directory.path + "/old" }
   var target: String { directory.path + "/new" }
 

@@ -16,7 +16,6 @@ struct SimulatedNamespace: SequencedQueue {
   private var next: UInt64 = 1
   private var spared: Set<UInt64> = []
   private var inserting: UInt64?
-
   static let id = NamespaceID(rawValue: 7)
 
   init(capacity: Int, table: AccessTable) {

@@ -153,7 +153,6 @@ extension Store.Namespace {
   }
 
   var removals: RemovalCounters { get throws { try figures?.removals ?? RemovalCounters() } }
-
   var reads: ReadCounters { get throws { try figures?.reads ?? ReadCounters() } }
 
   private var figures: Statistics.Namespace? {
@@ -182,7 +181,6 @@ final class Tally: Sendable {
 
 final class ManualTimer: Sendable {
   private let waiting = Mutex<[(delay: Duration, body: @Sendable () -> Void)]>([])
-
   var delays: [Duration] { waiting.withLock { $0.map(\.delay) } }
 
   @Sendable func start(_ delay: Duration, _ body: @escaping @Sendable () -> Void) {

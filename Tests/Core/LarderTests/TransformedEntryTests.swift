@@ -7,7 +7,6 @@ import Testing
 @Suite struct TransformedEntryTests {
   private let directory = TemporaryDirectory()
   private var path: String { directory.path + "/store" }
-
   private static let value = Array("a secret value of more than twenty bytes".utf8)
   private static let metadata = Array("private metadata".utf8)
   private static let entityTag = Array("\"etag\"".utf8)

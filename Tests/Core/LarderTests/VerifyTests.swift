@@ -105,9 +105,7 @@ import Testing
 
 @Suite struct EntryPageTests {
   private static let pageSize = 4096
-
   let directory = TemporaryDirectory()
-
   private var path: String { directory.path + "/store" }
 
   private func makeStore() throws -> UInt32 {

@@ -10,7 +10,6 @@ import Testing
 final class Origin: HTTPTransport {
   struct Down: Error {}
   typealias Answer = @Sendable (HTTPRequest, Int) async throws -> (HTTPResponse, HTTPBody)
-
   private let requests = Mutex<[HTTPRequest]>([])
   private let answer: Mutex<Answer>
 

@@ -50,7 +50,6 @@ final class HTTPHarness {
     var reason: CacheAnswer.Reason?
     /// The requests to the origin for this answer.
     var sent: [HTTPRequest]
-
     var isFromCache: Bool { reason != nil && sent.isEmpty }
   }
 

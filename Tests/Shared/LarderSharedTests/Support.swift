@@ -11,7 +11,6 @@ final class Machine: Sendable {
   let clock: ManualClock
   let cache: SharedCache<String>
   let link: TierLink
-
   var shared: Shared { cache.shared }
 
   /// - Parameter now: the time at which the manual clock begins. Nil means the default time of the clock.
@@ -37,7 +36,6 @@ final class Machine: Sendable {
   ) async throws -> String { try await result(origin, for: key, options: options).value }
 
   var copies: LocalCopies { cache.copies }
-
   var standing: RecentChanges.Standing { copies.standing(limit: shared.options.unconfirmedLimit) }
 
   /// Waits until this machine has applied every change that the tier has now.
@@ -107,7 +105,6 @@ extension SharedKey { static let a = SharedKey(namespace: "prices", bytes: Array
 
 enum SharedChange: CaseIterable {
   case set, remove, clear, invalidate
-
   static let removals = [remove, clear, invalidate]
 
   func make(in cache: SharedCache<String>) async throws {

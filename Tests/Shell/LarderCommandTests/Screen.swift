@@ -23,7 +23,6 @@ struct Screen {
   var replies: [UInt8] = []
   /// The rows whose line continues in the next row.
   private var continues: Set<Int> = []
-
   private var rendition = ""
   /// Whether the last column is written and the cursor stays there. The next character then begins a new row.
   private var isWrapPending = false

@@ -37,9 +37,7 @@ final class TerminalSession {
   }
 
   static let probe = ProgramFixture.programs + "/LineEditorProbe"
-
   private let home: TemporaryDirectory
-
   var screen: Screen { terminal.screen }
 
   @discardableResult func type(_ keys: String) throws -> TerminalSession {

@@ -6,7 +6,6 @@ import Testing
 /// transcripts of a command are in the file with the name of the command, or in a file about one subject of several commands.
 @Suite struct TranscriptTests {
   private static let folder = Repository.root.appending(path: "Tests/Shell/Transcripts")
-
   static let topics = try! FileManager.default
     .contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
     .map { $0.deletingPathExtension().lastPathComponent }.sorted()

@@ -9,7 +9,6 @@ import Testing
 /// Checks `Docs/Use/Shell.md`. With `RECORD` set, the tests rewrite the page. A person must read the page before a commit.
 @Suite(.serialized) struct DocumentTests {
   private static let url = Repository.root.appending(path: "Docs/Use/Shell.md")
-
   private let text: String
 
   init() throws { text = try String(contentsOf: Self.url, encoding: .utf8) }

@@ -23,7 +23,6 @@ import Testing
 /// With `RECORD` set, the tests write the answers to the files and compare nothing. Read the files before you commit them.
 @Suite struct SessionTests {
   private static let folder = Repository.root.appending(path: "Tests/Shell/Sessions")
-
   static let topics = try! FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
 
   @Test(arguments: topics) func `a session goes as it is written`(topic: String) throws {

@@ -47,9 +47,7 @@ func word(_ text: String) throws -> Word {
 
 extension Argument {
   var word: Word? { if case .word(let word) = self { word } else { nil } }
-
   var option: OptionWord? { if case .option(let option) = self { option } else { nil } }
-
   var namespace: String? { if case .namespace(let name) = self { name.text } else { nil } }
 }
 

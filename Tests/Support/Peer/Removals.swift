@@ -12,7 +12,6 @@ final class RemovalRun: Sendable {
   private static let names = ["a", "b"]
   private static let keys = 4
   private static let tag = "even"
-
   private let store: Store
   private let caches: [Cache<String>]
   private let file: Int32

@@ -68,9 +68,7 @@ package final class PeerProcess: @unchecked Sendable {
 
   /// All lines that the peer has printed so far. Includes the lines that were already read.
   package var soFar: [String] { collector.soFar }
-
   package var isRunning: Bool { process.isRunning }
-
   package var identifier: Int { Int(process.processIdentifier) }
 
   package func tell(_ line: String) throws {
@@ -131,7 +129,6 @@ package final class LineCollector: @unchecked Sendable {
 
   /// Whether all lines are taken and the child has closed its output. The end of the child also closes the output.
   package var hasEnded: Bool { condition.withLock { isEnded && taken == lines.count } }
-
   package var soFar: [String] { condition.withLock { lines } }
 
   /// The next line. Nil at the end of the output, or if no line comes in time.

@@ -94,7 +94,6 @@ struct BufferModel: Hashable {
   var data: UInt8 = 0
   var published: UInt8 = 1
   var publishedData: UInt8 = 0
-
   var writer = Writer()
   var transaction = Transaction()
   var reader = Lookup()

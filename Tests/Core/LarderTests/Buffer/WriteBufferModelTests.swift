@@ -52,7 +52,6 @@ import Testing
     let kind: Int
     let key: String
     let size: Int
-
     private var value: [UInt8] { [UInt8](repeating: UInt8(size), count: size) }
 
     /// Appends the write to the write buffer. Returns false if the buffer does not take the write.

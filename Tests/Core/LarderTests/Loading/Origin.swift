@@ -65,7 +65,6 @@ extension Store {
 /// After each test of a suite, waits until no load runs in the stores of the fixtures, and verifies these stores.
 struct Settling: SuiteTrait, TestTrait, TestScoping {
   @TaskLocal static var fixtures: Shared<[StoreFixture]>?
-
   var isRecursive: Bool { true }
 
   func provideScope(

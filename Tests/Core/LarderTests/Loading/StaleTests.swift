@@ -6,7 +6,6 @@ import Testing
 @Suite(.settling) struct StaleTests: StoreSuite {
   let fixture = StoreFixture()
   private let origin = Origin()
-
   private let windows = Staleness(whileRevalidating: .minutes(10), onError: .hours(24))
 
   private func ask() async throws -> CacheResult<String> {

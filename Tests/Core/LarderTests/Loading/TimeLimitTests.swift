@@ -6,7 +6,6 @@ import Testing
 @Suite(.settling) struct TimeLimitTests: StoreSuite {
   let fixture = StoreFixture()
   private let origin = Origin()
-
   private let short = LoadOptions(timeout: .milliseconds(200), waitsForCommit: true)
 
   @Test(arguments: [true, false])

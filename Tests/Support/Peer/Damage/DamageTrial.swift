@@ -12,7 +12,6 @@ struct DamageWorker {
   private let model: DamageModel
   private let directory: String
   private let durability: Durability
-
   static let writes = 250
 
   /// - Parameter killed: whether to copy the files while the store is open. Such copies are like the files that a kill leaves.

@@ -13,7 +13,6 @@ struct Mutation {
   var listsPageInUse = false
   private(set) var changes = 0
   var random: SeededRNG
-
   static let pageSize = 4096
 
   init(files: [String: Data], former: Data, seed: UInt64) {

@@ -14,7 +14,6 @@ struct StarvationTrials {
   private var acknowledged = 0
   /// The number of processes that the Swift runtime ended because no memory was left.
   var ended = 0
-
   static let longestWait: TimeInterval = 60
 
   init(directory: String, seed: UInt64) {
