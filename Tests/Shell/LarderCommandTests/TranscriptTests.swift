@@ -59,9 +59,8 @@ import Testing
   @Test(.enabled(if: isBuilt, "LarderPeer is not built"))
   func `a response is shown with its status and fields, and a pipe gets its body`() throws {
     let fixture = ProgramFixture()
-    #expect(
-      try fixture.answer(to: "printf 'GET /a\\n' | LarderPeer http store")
-        == "open\n1 peer\nclosed\n")
+    let expected = "open\n1 peer\nclosed\n"
+    #expect(try fixture.answer(to: "printf 'GET /a\\n' | LarderPeer http store") == expected)
     let shown = try fixture.answer(
       to: "larder store -o table -e 'get https://example.com/a'"
     ).split(separator: "\n", omittingEmptySubsequences: false)

@@ -101,9 +101,8 @@ struct Cipher: ValueTransform {
     for mode in [OutputMode.plain, .raw, .json, .table] {
       for line in ["get @notes key/2", "get @notes key/2 .n", "get @notes key/2 --out /x"] {
         let shell = try shell(mode)
-        #expect(
-          try shell.error(line).message.description
-            == "the value of \"key/2\", 7 B, is encrypted (AES-GCM)")
+        let expected = "the value of \"key/2\", 7 B, is encrypted (AES-GCM)"
+        #expect(try shell.error(line).message.description == expected)
         #expect(shell.printed.allSatisfy { $0 == UInt8(ascii: "[") })
       }
     }
@@ -275,13 +274,11 @@ struct Cipher: ValueTransform {
   @Test func `sizes says below the table what compression saves`() throws {
     let shell = try shell(.table)
     for (command, all) in [("sizes", 5), ("sizes @notes", 4), ("sizes @notes --by prefix", 4)] {
-      #expect(
-        try remark(shell, command)
-          == "compressed: 3 of \(all) entries, 3.1 kB in place of 30 kB (10 %)")
+      let expected = "compressed: 3 of \(all) entries, 3.1 kB in place of 30 kB (10 %)"
+      #expect(try remark(shell, command) == expected)
     }
-    #expect(
-      try remark(shell, "sizes @notes long/1 --by key")
-        == "compressed: 1 of 1 entry, 1 kB in place of 10 kB (10 %)")
+    let wanted = "compressed: 1 of 1 entry, 1 kB in place of 10 kB (10 %)"
+    #expect(try remark(shell, "sizes @notes long/1 --by key") == wanted)
     #expect(try remark(shell, "sizes @others") == nil)
     #expect(try remark(shell, "sizes @notes short/*") == nil)
   }
@@ -289,8 +286,7 @@ struct Cipher: ValueTransform {
   @Test func `the rows of sizes hold the stored bytes`() throws {
     let rows = try shell(.plain)("sizes @notes --by prefix").split(separator: "\n")
     // Each of the three compressed values has 33 more stored bytes. These bytes are needed to restore the value.
-    #expect(
-      rows.map { $0.split(separator: "\t").prefix(3).joined(separator: " ") }
-        == ["long/ 3 3099", "short/ 1 2000"])
+    let expected = ["long/ 3 3099", "short/ 1 2000"]
+    #expect(rows.map { $0.split(separator: "\t").prefix(3).joined(separator: " ") } == expected)
   }
 }

@@ -56,9 +56,8 @@ import Testing
     let shell = try Shell(.plain)
     try shell.store.declare(StoreLimits(entries: 1000, disk: 50_000_000))
     try shell("limits --entries none --bytes 10kB --disk 60MB --memory 1MB")
-    #expect(
-      try shell.store.limits().effective
-        == StoreLimits(bytes: 10_000, disk: 60_000_000, memory: 1_000_000))
+    let expected = StoreLimits(bytes: 10_000, disk: 60_000_000, memory: 1_000_000)
+    #expect(try shell.store.limits().effective == expected)
     #expect(try shell.error("limits @a --guaranteed 30kB").code == .usage)
     #expect(try shell("limits @*") == shell("limits"))
     try shell("limits @* --reset")

@@ -135,9 +135,8 @@ import Testing
     let left = try box.count()
     #expect(left > 0 && left < 2000 && left.isMultiple(of: 500))
     let evicted = Wording.count(2000 - left)
-    #expect(
-      error.message.description
-        == "interrupted: evicted \(evicted) entries; the rest is unchanged", "\(error.message)")
+    let expected = "interrupted: evicted \(evicted) entries; the rest is unchanged"
+    #expect(error.message.description == expected, "\(error.message)")
   }
 
   @Test func `an error of the store says what was changed before it`() throws {
