@@ -16,9 +16,7 @@ import Testing
     try environment.set([5], [6])
   }
 
-  private func expectReplaced() {
-    #expect(failure { try environment.set([5], [7]) } == .replaced)
-  }
+  private func expectReplaced() { #expect(failure { try environment.set([5], [7]) } == .replaced) }
 
   @Test(arguments: ["lock.mdb", "data.mdb"])
   func `a file replaced while open stops the next write`(name: String) throws {

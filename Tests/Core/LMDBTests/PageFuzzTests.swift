@@ -156,9 +156,7 @@ import Testing
           if moves >= 100_000 { return }
           record = try forward ? cursor.next() : cursor.previous()
         }
-      } catch {
-        #expect(error == .damagedPage)
-      }
+      } catch { #expect(error == .damagedPage) }
     }
   }
 
@@ -186,9 +184,7 @@ import Testing
         try runs.next()
       }
       #expect(!isDamaged)
-    } catch {
-      #expect(isDamaged)
-    }
+    } catch { #expect(isDamaged) }
     #expect(records == expected)
   }
 

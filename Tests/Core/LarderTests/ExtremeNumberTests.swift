@@ -30,9 +30,7 @@ import Testing
       do {
         try notes.set(Array("v".utf8), for: "\(index)", attributes)
         try notes.touch("\(index)", expires: expires)
-      } catch {
-        #expect(!isPossible && error.code == .invalidArgument)
-      }
+      } catch { #expect(!isPossible && error.code == .invalidArgument) }
       if duration > .zero { #expect(try notes.text("\(index)") == "v") }
       var rules = Rules(expires: expires, stale: duration, jitter: 1)
       rules.limits = Limits(entries: .max, bytes: .max)

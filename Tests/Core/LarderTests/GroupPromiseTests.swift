@@ -203,9 +203,7 @@ import Testing
               return batch.session.transaction.id
             })
           commits.withLock { _ = $0.insert(commit) }
-        } catch is Stop {
-          #expect(key == 7)
-        }
+        } catch is Stop { #expect(key == 7) }
       }
       try await batch.value
     }

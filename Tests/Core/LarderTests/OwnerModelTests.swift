@@ -249,9 +249,7 @@ struct OwnerRun {
     var owners: [Owner] = []
     while let owner = candidates.randomElement(using: &random), owners.count < 2,
       random.chance(percent: 60)
-    {
-      owners.append(Owner(owner.key, in: owner.name))
-    }
+    { owners.append(Owner(owner.key, in: owner.name)) }
     return owners
   }
 

@@ -168,9 +168,7 @@ import Testing
       "{\"weekly\":\"monday\"}", "{\"daily\":\"4 o'clock\",\"zone\":\"UTC\"}",
       "{\"daily\":\"04:00\"}", "{\"daily\":\"24:00\",\"zone\":\"UTC\"}",
       "{\"daily\":\"+4:00\",\"zone\":\"UTC\"}",
-    ] {
-      #expect(throws: DecodingError.self) { try expiration(text) }
-    }
+    ] { #expect(throws: DecodingError.self) { try expiration(text) } }
   }
 }
 

@@ -126,9 +126,7 @@ import Testing
       for round in 0..<20 { try notes.fill((0..<1000).map { "more \(round) \($0)" }) }
       #expect(try size() == 128 + 4 * AccessTable.count(entries: 32_768))
       // The peer reads the keys again and again. Each read must mark the use in the new table.
-      for key in 0..<100 {
-        store.engine.access.forget(try notes.place(of: "\(key)"))
-      }
+      for key in 0..<100 { store.engine.access.forget(try notes.place(of: "\(key)")) }
       while try (0..<100).contains(where: { try mark("\($0)", in: notes) == AccessStats() }) {
         guard peer.isRunning else { break }
       }

@@ -111,9 +111,7 @@ import Testing
       "", "C", "CET", "CET-", "CET-1CEST", "CET-1CEST,M3.5.0", "CET-1CEST,M13.5.0,M10.5.0",
       "CET-1CEST,M3.6.0,M10.5.0", "CET-1CEST,M3.5.0,M10.5.0/", "CET-99", "CET-1 ", "<CET-1",
       "CET-1CEST,J0,J1", "CET-1CEST,366,1", "CET-1CEST,M3.5.0,M10.5.0/3,", "CET-9999999999",
-    ] {
-      #expect(YearlyChanges(text.utf8) == nil, "\(text)")
-    }
+    ] { #expect(YearlyChanges(text.utf8) == nil, "\(text)") }
   }
 
   /// A time zone file. The zone is an hour ahead of UTC, and has one change, at `moment`.

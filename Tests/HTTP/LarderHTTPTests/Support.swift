@@ -85,9 +85,7 @@ final class HTTPHarness {
 
   /// Sends the request, and stores the response if the rules allow this. The default request is a plain GET.
   func prime(_ fields: Pairs, status: Int = 200, body: String = "body", request: HTTPRequest? = nil)
-  {
-    _ = ask(request ?? LarderHTTPTests.request()) { _ in (response(status, fields), body) }
-  }
+  { _ = ask(request ?? LarderHTTPTests.request()) { _ in (response(status, fields), body) } }
 
   func prime(
     _ control: String, _ fields: Pairs = [], status: Int = 200, body: String = "body",

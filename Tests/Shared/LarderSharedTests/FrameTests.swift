@@ -106,9 +106,7 @@ import Testing
     #expect(Position(id: Array(limit.utf8))?.description == limit)
     for bad in [
       "", "-", "1", "1-", "-1", "1-2-3", "+1-2", "1- 2", "18446744073709551616-0", "1-\0",
-    ] {
-      #expect(Position(id: Array(bad.utf8)) == nil, "\(bad)")
-    }
+    ] { #expect(Position(id: Array(bad.utf8)) == nil, "\(bad)") }
   }
 
   /// A position in one word has only 20 bits of the sequence number. Still, the next position must have a higher word.

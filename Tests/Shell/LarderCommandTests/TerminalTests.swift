@@ -14,9 +14,7 @@ import Testing
   ])
   func `the locale's name tells whether it is one of UTF-8`(
     environment: [String: String], isUTF8: Bool
-  ) {
-    #expect(Terminal.speaksUTF8(environment: environment) == isUTF8)
-  }
+  ) { #expect(Terminal.speaksUTF8(environment: environment) == isUTF8) }
 
   @Test func `only the name of a prompt has a color`() {
     #expect(Prompt("ab").colored(mark: "|") == "|\u{1B}[1;36m|ab|\u{1B}[0m|> ")

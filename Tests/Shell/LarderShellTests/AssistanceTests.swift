@@ -34,9 +34,7 @@ import Testing
   @Test func `a topic has other names`() throws {
     for (name, topic) in [
       ("patterns", "globs"), ("regex", "globs"), ("where", "expressions"), ("redirection", "pipes"),
-    ] {
-      #expect(try help.text(about: bytes(name)) == HelpTopic.named(topic)?.text)
-    }
+    ] { #expect(try help.text(about: bytes(name)) == HelpTopic.named(topic)?.text) }
   }
 }
 

@@ -66,9 +66,7 @@ import Testing
       (#"set k {"a": [1, 2]}"#, #"{"a": [1, 2]}"#), (#"set k [ "a;|>" ]"#, #"[ "a;|>" ]"#),
       ("set k {}", "{}"), ("set k []", "[]"), (#"set k [[1]]"#, "[[1]]"),
       (#"set k { "a\"}": "\u00e9" }"#, #"{ "a\"}": "\u00e9" }"#),
-    ] {
-      #expect(try words(text).last == bytes(expected), "\(text)")
-    }
+    ] { #expect(try words(text).last == bytes(expected), "\(text)") }
     #expect(try words("set k [1,2]").last == bytes("[1,2]"))
     #expect(try word("{a,b}").isGlob && !word(#"{"a":1}"#).isGlob)
     let lines = try CommandReader.commands(in: bytes("set k {\n \"a\": 1\n}\nget k"), from: .input)

@@ -257,9 +257,7 @@ import Testing
       do throws(ShellError) {
         _ = try Word(bytes(text), isBare: false, at: 0..<text.utf8.count + 2)
           .expression(stockholm, Variables())
-      } catch {
-        #expect(error.code == .badExpression, "LARDER_SEED=\(random.seed): \(text)")
-      }
+      } catch { #expect(error.code == .badExpression, "LARDER_SEED=\(random.seed): \(text)") }
     }
   }
 }

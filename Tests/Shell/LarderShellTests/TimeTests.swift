@@ -87,9 +87,7 @@ import Testing
       ("02:00", "29T01:00"), ("02:30", "29T01:00"), ("2026-03-29T02:59:59.999", "29T01:00"),
       ("03:30", "29T01:30"), ("2026-03-29", "28T23:00"), ("2026-03-30", "29T22:00"),
       ("1d", "29T21:00"),
-    ] {
-      #expect(try word(text).timeAhead(before).rfc3339 == "2026-03-\(time):00.000Z", "\(text)")
-    }
+    ] { #expect(try word(text).timeAhead(before).rfc3339 == "2026-03-\(time):00.000Z", "\(text)") }
   }
 
   @Test func `when clocks go back the next of two equal times is meant`() throws {

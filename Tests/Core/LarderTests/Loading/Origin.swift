@@ -35,9 +35,7 @@ final class Shared<Value: Sendable>: Sendable {
   var value: Value { stored.withLock { $0 } }
 
   func withLock<Result: Sendable>(_ body: (inout sending Value) throws -> Result) rethrows -> Result
-  {
-    try stored.withLock { value in try body(&value) }
-  }
+  { try stored.withLock { value in try body(&value) } }
 }
 
 extension StoreSuite { var boards: Larder.Cache<String> { store.cache(TextCodec(), in: "boards") } }

@@ -141,9 +141,7 @@
       let fields = (0..<count).map { "X-\($0): \(field)\r\n" }.joined()
       let one = "HTTP/1.1 200 OK\r\n" + fields + "Content-Length: 0\r\n\r\n"
       let many = String(repeating: "HTTP/1.1 103 A\r\nX-A: \(field)\r\n\r\n", count: count)
-      for answer in [one, many] {
-        #expect(try await Self.kind(answer) == .notHTTP)
-      }
+      for answer in [one, many] { #expect(try await Self.kind(answer) == .notHTTP) }
     }
 
     @Test(arguments: [1_000, 1_001]) func `a head has up to 1,000 fields`(count: Int) async throws {
@@ -152,9 +150,7 @@
       do {
         let (response, _) = try await Self.response(answer)
         #expect(count == 1_000 && response.headerFields.count == count)
-      } catch {
-        #expect(error as? HTTPCacheError == .tooManyFields(count) && count > 1_000)
-      }
+      } catch { #expect(error as? HTTPCacheError == .tooManyFields(count) && count > 1_000) }
     }
 
     @Test func `an origin without a server, a name or TLS is an error`() async throws {

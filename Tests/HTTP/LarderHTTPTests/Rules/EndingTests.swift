@@ -43,9 +43,7 @@ struct EndingTests {
       let parts = origin.split(separator: "://").map(String.init)
       for path in paths
       where try await fixture.isHit(request("GET", path, fields, host: parts[1], scheme: parts[0]))
-      {
-        stored.insert(origins.count == 1 ? path : origin + path)
-      }
+      { stored.insert(origins.count == 1 ? path : origin + path) }
     }
     return stored
   }

@@ -60,9 +60,7 @@ struct FreshnessTests {
     ] as [(Pairs, Int, Int)])
   func `RFC 9111, 4.2.2: public allows a guess for any status, and the policy ends a long one`(
     fields: Pairs, status: Int, seconds: Int
-  ) {
-    #expect(HTTPHarness(holding: fields, status: status).isFresh(for: seconds))
-  }
+  ) { #expect(HTTPHarness(holding: fields, status: status).isFresh(for: seconds)) }
 
   @Test(arguments: [
     200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404, 410, 499, 500, 502, 503, 504, 599, 999,
