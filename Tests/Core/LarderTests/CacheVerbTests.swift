@@ -164,9 +164,8 @@ import Testing
     #expect(try caches.map { try $0.namespace.statistics()?.memory?.usage.entries } == [1, 2])
     try store.declare(Rules(limits: Limits(guaranteed: 600)), for: names[0])
     try store.declare(StoreLimits(bytes: 1000))
-    #expect(
-      failure { try store.declare(Rules(limits: Limits(guaranteed: 600)), for: names[1]) }
-        == .invalidArgument)
+    let rules = Rules(limits: Limits(guaranteed: 600))
+    #expect(failure { try store.declare(rules, for: names[1]) } == .invalidArgument)
     try caches[0].namespace.clear()
     #expect(try store.namespaces().map(\.entries) == [2, 0])
     #expect(caches.map(\.namespace.memory.usage.entries) == [0, 2])

@@ -57,9 +57,8 @@ struct DiskLimitTests {
       #expect(error?.message.contains("process \(peer.identifier)") == true, "\(error as Any)")
       let before = try store.statistics()
       for attempt in 0..<20 {
-        #expect(
-          failure { try notes.set([UInt8](repeating: 3, count: 50_000), for: "more \(attempt)") }
-            == .full)
+        let value = [UInt8](repeating: 3, count: 50_000)
+        #expect(failure { try notes.set(value, for: "more \(attempt)") } == .full)
       }
       let after = try store.statistics()
       #expect(before.entries == after.entries && before.bytes == after.bytes)

@@ -156,10 +156,8 @@ import Testing
     #expect(declare(500, for: "b") == nil)
     #expect(failure { try store.declare(StoreLimits(bytes: 999)) } == .invalidArgument)
     #expect(failure { try store.declare(StoreLimits(disk: 4_000_000)) } == nil)
-    #expect(
-      failure {
-        try store.declare(Rules(limits: Limits(bytes: 10, guaranteed: 11)), for: "a")
-      } == .invalidArgument)
+    let rules = Rules(limits: Limits(bytes: 10, guaranteed: 11))
+    #expect(failure { try store.declare(rules, for: "a") } == .invalidArgument)
     try store.override(Rules.Overrides(limits: Limits(guaranteed: Limits.unlimited)), for: "a")
     #expect(try store.namespace("a").info()?.rules.limits.guaranteed == nil)
     #expect(try store.namespace("a").info()?.declared.limits.guaranteed == 500)

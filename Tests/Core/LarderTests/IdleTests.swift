@@ -228,9 +228,8 @@ import Testing
     clock.advance(by: .days(10_000))
     #expect(try notes.text("ever") == "x")
     for interval in [Duration.zero, .seconds(-1)] {
-      #expect(
-        failure { try store.declare(Rules(expires: .afterAccess(interval)), for: "notes") }
-          == .invalidArgument)
+      let rules = Rules(expires: .afterAccess(interval))
+      #expect(failure { try store.declare(rules, for: "notes") } == .invalidArgument)
     }
   }
 }

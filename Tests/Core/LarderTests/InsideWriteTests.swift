@@ -87,9 +87,8 @@ import Testing
       (Duration.zero, 0.1), (.seconds(-1), 0.1), (.seconds(1), -0.1), (.seconds(1), 1.1),
       (.seconds(1), .nan),
     ] {
-      #expect(
-        failure { _ = try Maintenance(of: store, every: interval, jitter: jitter) }
-          == .invalidArgument)
+      let error = failure { _ = try Maintenance(of: store, every: interval, jitter: jitter) }
+      #expect(error == .invalidArgument)
     }
   }
 

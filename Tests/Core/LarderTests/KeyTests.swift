@@ -135,9 +135,8 @@ import Testing
     let never = Date(timeIntervalSince1970: .nan)
     #expect(
       failure { try notes.set("v", for: "k", expires: .at(Timestamp(never))) } == .invalidArgument)
-    #expect(
-      failure { try notes.store.declare(Rules(expires: .at(Timestamp(never))), for: "n") }
-        == .invalidArgument)
+    let rules = Rules(expires: .at(Timestamp(never)))
+    #expect(failure { try notes.store.declare(rules, for: "n") } == .invalidArgument)
   }
 }
 

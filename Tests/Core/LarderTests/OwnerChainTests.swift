@@ -92,10 +92,8 @@ import Testing
 
   @Test func `entries that own each other in a ring all go`() throws {
     try makeChain(50)
-    #expect(
-      try store.write { batch in
-        try batch.setOwners([Owner(Key("50"), in: "notes")], of: "0", in: notes)
-      })
+    let owners = [Owner(Key("50"), in: "notes")]
+    #expect(try store.write { try $0.setOwners(owners, of: "0", in: notes) })
     #expect(try notes.remove("25"))
     #expect(try notes.count() == 0)
   }

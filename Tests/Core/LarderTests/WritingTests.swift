@@ -44,9 +44,8 @@ import Testing
     try withNotes(Rules(largestValue: 1 << 30)) { _, notes, _ in
       try notes.set([UInt8](repeating: 7, count: 1 << 30), for: "k")
       #expect(try notes.withValue(for: "k") { bytes in bytes[bytes.count - 1] } == 7)
-      #expect(
-        failure { try notes.set([UInt8](repeating: 7, count: 1 << 30 + 1), for: "k") } == .overLimit
-      )
+      let value = [UInt8](repeating: 7, count: 1 << 30 + 1)
+      #expect(failure { try notes.set(value, for: "k") } == .overLimit)
       #expect(try notes.touch("k", expires: .after(.hours(1))))
       #expect(try notes.remove("k"))
     }
@@ -110,9 +109,8 @@ import Testing
         #expect(failure { try batch.set(1, for: "k", in: cache, attributes) } == .invalidArgument)
       }
       #expect(failure { try batch.set(1, for: "", in: cache) } == .invalidArgument)
-      #expect(
-        failure { try batch.declare(Rules(limits: Limits(entries: -1)), for: owners) }
-          == .invalidArgument)
+      let rules = Rules(limits: Limits(entries: -1))
+      #expect(failure { try batch.declare(rules, for: owners) } == .invalidArgument)
       #expect(batch.session.mutations == before)
     }
     #expect(failure { try store.invalidate(tag: "a\u{0}b") } == .invalidArgument)

@@ -75,11 +75,8 @@ import Testing
   @Test(.enabled(if: isBuilt, "LarderPeer is not built"))
   func `a body in entries of its own is put together`() throws {
     let fixture = ProgramFixture()
-    #expect(
-      try fixture.answer(
-        to: "printf 'GET /long\\n' | LarderPeer http store | sed -n 's/^1 //p' > body; wc -c < body"
-      )
-        == "200001\n")
+    let command = "printf 'GET /long\\n' | LarderPeer http store | sed -n 's/^1 //p' > body"
+    #expect(try fixture.answer(to: "\(command); wc -c < body") == "200001\n")
     let get = "larder store get @http -- https://example.com/long"
     #expect(try fixture.answer(to: "\(get) | cmp -n 200000 - body && \(get) | wc -c") == "200000\n")
     #expect(

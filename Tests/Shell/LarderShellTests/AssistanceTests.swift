@@ -68,9 +68,8 @@ import Testing
   }
 
   @Test func `the fields of objects within objects are known`() {
-    #expect(
-      JSONText.paths(of: bytes(#"{"a":1,"b":{"c":2,"d":[{"e":3}]},"odd name":{"f":4}}"#))
-        == ["a", "b", "b.c", "b.d"])
+    let paths = JSONText.paths(of: bytes(#"{"a":1,"b":{"c":2,"d":[{"e":3}]},"odd name":{"f":4}}"#))
+    #expect(paths == ["a", "b", "b.c", "b.d"])
     #expect(JSONText.paths(of: bytes(#"{"a":[{"b":1},2]}"#)) == ["a", "a[].b"])
     #expect(JSONText.paths(of: bytes("[{\"a\":1}]")) == [])
     #expect(JSONText.paths(of: bytes("{")) == [])
@@ -217,8 +216,7 @@ import Testing
     #expect(Suggestions.all(long + "x", among: [long + "y"]) == [])
     #expect(
       Suggestions.question("ste", among: ["set", "stats"])?.description == "did you mean `set`?")
-    #expect(
-      Suggestions.question("abce", among: ["abcd", "abcf", "zzzz"], form: { "@\($0)" })?.description
-        == "did you mean `@abcd` or `@abcf`?")
+    let question = Suggestions.question("abce", among: ["abcd", "abcf", "zzzz"]) { "@\($0)" }
+    #expect(question?.description == "did you mean `@abcd` or `@abcf`?")
   }
 }

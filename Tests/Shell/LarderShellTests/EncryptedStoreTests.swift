@@ -126,9 +126,8 @@ struct Cipher: ValueTransform {
     #expect(error.code == .unreadable && error.code.exitCode == 4)
     let all = printed.isEmpty ? 2 : 3
     #expect(error.message.description == "2 of \(all) values are encrypted (AES-GCM)")
-    #expect(
-      shell.takeAside().sorted()
-        == [1, 3].map { "note: the value of \"key/\($0)\", 7 B, is encrypted (AES-GCM)" })
+    let notes = [1, 3].map { "note: the value of \"key/\($0)\", 7 B, is encrypted (AES-GCM)" }
+    #expect(shell.takeAside().sorted() == notes)
     #expect(try shell("get @notes c*") == "c\tplain\n")
     // The encrypted values of `key/1` and `key/3` do not matter for `key`, which is absent.
     #expect(try shell.error("get @notes key/1 key").code == .noSuchKey)

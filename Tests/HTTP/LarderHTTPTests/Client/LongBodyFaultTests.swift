@@ -10,9 +10,8 @@ struct LongBodyFaultTests {
     let bytes = LongBodyTests.body(700_000)
     let fixture = try Fixture(LongBodyTests.origin(bytes))
     try fixture.store.declare(Rules(limits: Limits(bytes: 1_000_000)), for: "http")
-    #expect(
-      try await fixture.cache.put(
-        response(200, LongBodyTests.fresh), body: [1], for: request("GET", "/b")))
+    let stored = response(200, LongBodyTests.fresh)
+    #expect(try await fixture.cache.put(stored, body: [1], for: request("GET", "/b")))
     #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
     try await waitUntil { try LongBodyTests.count(fixture) == 1 }
     #expect(try await fixture.cache.send(request("GET", "/b")).isHit)
