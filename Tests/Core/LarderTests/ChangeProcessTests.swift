@@ -25,6 +25,8 @@ import Testing
     }
   }
 
+  private let machine = Machine()
+
   @Test func `a replay of what two processes do is the store`() async throws {
     let directory = TemporaryDirectory()
     var random = SeededRNG()
@@ -85,7 +87,6 @@ import Testing
   }
 
   @Test func `the watch of a process that was killed ends by time`() throws {
-    let machine = Machine()
     try withStoreOnDisk(machine.options) { store, _ in
       #expect(try !store.publishesChanges)
       let first = try PeerProcess("watch", store.path, saying: "watching")
@@ -117,7 +118,6 @@ import Testing
 
   /// A process cannot map or make the file if it has no descriptors left.
   @Test func `a writer that could not publish records a gap as soon as it can`() throws {
-    let machine = Machine()
     try withStoreOnDisk(machine.options) { store, notes in
       let watcher = try PeerProcess("watch", store.path, saying: "watching")
       let (file, files) = (store.path + "/changes", FileManager.default)
@@ -140,7 +140,6 @@ import Testing
   }
 
   @Test func `a deleted file hides no change from subscribers`() throws {
-    let machine = Machine()
     try withStoreOnDisk(machine.options) { store, notes in
       let (watch, feed) = (store.changes().makeAsyncIterator(), store.engine.changes)
       let file = store.path + "/changes"
@@ -159,7 +158,6 @@ import Testing
   }
 
   @Test func `a watcher whose lease ended learns that it may have missed something`() async throws {
-    let machine = Machine()
     let directory = TemporaryDirectory()
     let store = try Store(at: directory.path + "/s", options: machine.options)
     var watch = store.changes().makeAsyncIterator()

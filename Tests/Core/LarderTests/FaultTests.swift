@@ -32,9 +32,11 @@ import Testing
     }
   }
 
+  private let store: Store
+  init() throws { store = try Self.makeStore() }
+
   @Test(arguments: entries + indexes + counters + metadata)
   func `damage of any record is found, mended, and gone`(damage: Damage) throws {
-    let store = try Self.makeStore()
     try store.tamper { transaction, indexes in
       try damage.plant(&transaction, indexes, store.namespace("notes"))
     }
@@ -48,7 +50,6 @@ import Testing
 
   @Test(arguments: staying)
   func `damage that no repair mends stays, and no entry is lost`(damage: Damage) throws {
-    let store = try Self.makeStore()
     let ids = [try store.namespace("notes").id, try store.namespace("other").id]
     func liveKeys() throws -> [[UInt8]] {
       try store.keys { _ in .entries }.filter { ids.contains($0.span.namespaceID) }
@@ -64,13 +65,11 @@ import Testing
 
   @Test func `the faults of another store are refused`() throws {
     let found = try Self.makeStore().verify()
-    let store = try Self.makeStore()
     #expect(failure { _ = try store.repair(found) } == .invalidArgument)
   }
 
   /// If the record of a namespace is lost, its entries do not reserve the namespace id, so a new namespace may get this id.
   @Test func `a namespace that got the id of lost entries since the walk is not cleared`() throws {
-    let store = try Self.makeStore()
     let notes = store.namespace("notes")
     let record = try notes.record("k")
     let id = NamespaceID(rawValue: UInt32(try store.state.nextID))
@@ -89,7 +88,6 @@ import Testing
   }
 
   @Test func `a chunk that a value has got since the walk stays`() throws {
-    let store = try Self.makeStore()
     let notes = store.namespace("notes")
     let (id, next) = (try notes.id, try #require(try notes.entry(for: "owned")?.version) + 1)
     try store.tamper { transaction, indexes in
@@ -111,7 +109,6 @@ import Testing
   }
 
   @Test func `an unreadable name prevents no repair of another namespace`() throws {
-    let store = try Self.makeStore()
     let id = try store.namespace("notes").id
     try store.tamper { transaction, _ in
       try transaction.put([1, 2, 3], for: MetadataKey.namespace("a"), in: .main)
@@ -124,7 +121,6 @@ import Testing
   }
 
   @Test func `a repair of many faults works in short writes`() throws {
-    let store = try Self.makeStore()
     let notes = store.namespace("notes")
     try notes.fill((0..<3 * FaultRepair.perCommit).map { "\($0)" })
     try store.tamper { transaction, indexes in

@@ -26,9 +26,10 @@ import Testing
     }
   }
 
+  private let source = Source()
+
   @Test func `one call has what neither the store nor the tier has`() async throws {
     let machines = try await startMachines(2).machines
-    let source = Source()
     let values = try await machines[0].cache.values(for: ["a", "b", "a"], load: source.load)
     #expect(values == ["of a", "of b", "of a"])
     try await machines[1].cache.set("set", for: "c")
@@ -61,7 +62,6 @@ import Testing
 
   @Test func `without the tier the source is asked, and errors reach each key`() async throws {
     let machines = try await startMachines(1).machines
-    let source = Source()
     try await machines[0].cutOff()
     let keys = (0..<100).map { "\($0)" }
     #expect(
@@ -75,7 +75,6 @@ import Testing
 
   @Test func `an error of one key and an absent one leave the others their values`() async throws {
     let (machines, tier, time) = try await startMachines(2)
-    let source = Source()
     let options = LoadOptions(
       stale: Staleness(onError: .hours(1)), absent: .after(.minutes(5)), waitsForCommit: true)
     try await machines[0].cache.set("old", for: "bad 1", expires: .after(.milliseconds(1)))
@@ -115,7 +114,6 @@ import Testing
 
   @Test func `many callers of the same keys share their calls`() async throws {
     let machines = try await startMachines(1).machines
-    let source = Source()
     source.origin.close()
     let tasks = (0..<8).map { first in
       Task {
@@ -134,7 +132,6 @@ import Testing
 
   @Test func `a caller that is cancelled cancels the call`() async throws {
     let machines = try await startMachines(1).machines
-    let source = Source()
     source.origin.close()
     let task = Task { try await machines[0].cache.values(for: ["a", "b"], load: source.load) }
     try await waitUntil { source.asked.count == 1 }

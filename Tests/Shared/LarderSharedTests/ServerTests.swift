@@ -16,9 +16,15 @@
 
   /// Tests the scripts and the log on a real Redis server, with a sender without SwiftNIO. `make shared` tests `LarderRedis`.
   @Suite(.enabled(if: program != nil, needsServer), .serialized) struct ServerTests {
+    private let server: Server
+    private let tier: StreamTier
+
+    init() async throws {
+      server = try await Server()
+      tier = try server.tier()
+    }
+
     @Test func theTierKeepsTheRules() async throws {
-      let server = try await Server()
-      let tier = try server.tier()
       try await withThrowingTaskGroup { group in
         for check in TierConformance.allCases { group.addTask { try await check.run(on: tier) } }
         try await group.waitForAll()
@@ -26,7 +32,6 @@
     }
 
     @Test func machinesLearnOfChangesAndOfALostLog() async throws {
-      let server = try await Server()
       let (one, two) = (try server.cache(), try server.cache())
       try await one.set("first", for: "a")
       try await waitUntil { try await two.result(for: "a") { "loaded" }.isConfirmed }
@@ -42,7 +47,6 @@
 
     /// The unreadable record simulates a record of another program, or a new kind of record of a later version of Larder.
     @Test func aRecordThatCannotBeReadIsAGap() async throws {
-      let server = try await Server()
       let cache = try server.cache()
       try await cache.set("first", for: "a")
       try await waitUntil { try await cache.result(for: "a") { "loaded" }.isConfirmed }
@@ -59,8 +63,6 @@
     /// After a server's clock was set back, the server keeps the millisecond of the newest record and increases only the
     /// sequence number. Before this number needs more than 20 bits, the tier must take the next millisecond.
     @Test func aMillisecondOfManyChangesIsFollowedByTheNext() async throws {
-      let server = try await Server()
-      let tier = try server.tier()
       let id = "9000000000000-\(1 << 20 - 3)"
       try await server.run("XADD", "shop:{shop}:log", id, "c", "begin 0123456789ab - 0 ")
       try await server.run("SET", "shop:{shop}:head", "\(id) 0123456789ab")
@@ -75,8 +77,6 @@
 
     /// The head is the position of the tier's newest change. The next change must also follow later records of other programs.
     @Test func aForeignRecordBlocksNoChange() async throws {
-      let server = try await Server()
-      let tier = try server.tier()
       let id = "9000000000000-\(1 << 20 - 2)"
       try await server.run("SET", "shop:{shop}:head", "\(id) 0123456789ab")
       try await server.run("XADD", "shop:{shop}:log", "9000000000009-0", "field", "value")
@@ -89,8 +89,6 @@
     /// a newer value would seem older, so the tier must give the newer value a later time.
     @Test(arguments: [true, false])
     func aValueIsNewerThanTheOneBeforeEvenIfTheClockWasSetBack(isFilled: Bool) async throws {
-      let server = try await Server()
-      let tier = try server.tier()
       let value = TierValue(frame: [1], lifetime: .seconds(60), tags: [])
       func fill(_ stamp: ValueStamp?) async throws -> ValueStamp {
         let answer = try await tier.acquire(
@@ -112,8 +110,6 @@
 
     /// If a server's clock is set back by a day, a lease would last a day longer. So the tier must shorten such a lease.
     @Test func aLeaseLongerThanAnyEndsSoon() async throws {
-      let server = try await Server()
-      let tier = try server.tier()
       func ask() async throws -> LeaseAnswer {
         try await tier.acquire(key, rejecting: nil, as: LeaseToken(), for: .milliseconds(200))
       }
@@ -126,7 +122,6 @@
 
     /// A server may evict a lease during a load. Another machine could then have loaded the key, so the load is repeated.
     @Test func aLoadWhoseLeaseIsGoneIsRepeated() async throws {
-      let server = try await Server()
       let cache = try server.cache(in: "n")
       let origin = Origin(isOpen: false)
       let read = Task { try await cache.result(for: "a") { try await origin.text() } }

@@ -78,11 +78,11 @@ extension LineEditorTests {
 
 @Suite struct HistoryFileTests {
   private let home = TemporaryDirectory()
+  private var file: LineEditor.HistoryFile { LineEditor.HistoryFile(at: home.path + "/history") }
 
   @Test func `an entry of any text comes back`() throws {
     var generator = SeededRNG()
     let letters: [Character] = ["\\", "n", "\n", "\\", "a", "\u{E5}", "\u{1F682}", "'", "\r"]
-    let file = LineEditor.HistoryFile(at: home.path + "/history")
     let entries = (0..<200).map { number in
       "\(number)" + String((0..<8).map { _ in letters.randomElement(using: &generator)! })
     }
@@ -91,7 +91,6 @@ extension LineEditorTests {
   }
 
   @Test func `the file is cut back to the newest entries`() throws {
-    let file = LineEditor.HistoryFile(at: home.path + "/history")
     let limit = LineEditor.HistoryFile.limit
     try home.write((0...(2 * limit)).map { "line \($0)\n" }.joined(), to: "history")
     let newest = ((limit + 1)...(2 * limit)).map { "line \($0)" }
@@ -110,14 +109,12 @@ extension LineEditorTests {
 
   @Test func `a directory in its place is an error that names it`() throws {
     try home.write("", to: "history/inner")
-    let file = LineEditor.HistoryFile(at: home.path + "/history")
     let error = #expect(throws: TerminalError.self) { try file.load() }
     #expect(error?.description == "\(file.path): Is a directory")
   }
 
   @Test(.timeLimit(.minutes(20)))
   func `a pipe or a device in its place is an error that names it`() throws {
-    let file = LineEditor.HistoryFile(at: home.path + "/history")
     let mode = try permissions(of: "/dev/null")
     try home.write("", to: "other")
     let error = "\(file.path): not a regular file"
@@ -132,7 +129,6 @@ extension LineEditorTests {
 
   @Test(.timeLimit(.minutes(20))) func `a lock that is never released is not waited for`() throws {
     try home.write("one\n", to: "history")
-    let file = LineEditor.HistoryFile(at: home.path + "/history")
     let holder = unsafe open(file.path, O_RDONLY)
     defer { close(holder) }
     try #require(flock(holder, LOCK_EX) == 0)

@@ -7,6 +7,7 @@ import Testing
 @Suite(.settling) struct RemovedDuringLoadTests: StoreSuite {
   let fixture = StoreFixture()
   let origin = Origin()
+  let directory = TemporaryDirectory()
 
   /// The entry under the key when the load begins.
   enum Before: String, CaseIterable {

@@ -34,9 +34,11 @@ struct BodyMethodTests {
     }
   }
 
+  private let bench: Bench
+  init() throws { bench = try Bench() }
+
   @Test(arguments: ["POST", "QUERY"])
   func `a request with the same body gets the stored response`(method: String) async throws {
-    let bench = try Bench()
     #expect(try await bench.ask("{a}", method) == (false, "1 {a}"))
     #expect(try await bench.ask("{a}", method) == (true, "1 {a}"))
     #expect(try await bench.ask("{a}", method, streamed: true) == (true, "1 {a}"))
@@ -47,7 +49,6 @@ struct BodyMethodTests {
   }
 
   @Test func `the method, the type and the coding tell bodies apart`() async throws {
-    let bench = try Bench()
     let variants: [(String, Pairs)] = [
       ("POST", []), ("QUERY", []), ("POST", [("Content-Type", "text/plain")]),
       ("POST", [("Content-Encoding", "text/plain")]),
@@ -63,7 +64,6 @@ struct BodyMethodTests {
   }
 
   @Test func `only a rule stores by body, and a GET never gets such a response`() async throws {
-    let bench = try Bench()
     _ = try await bench.ask("x")
     #expect(try await bench.ask("", "GET") == (false, "2 "))
     for _ in 0..<2 {
@@ -75,14 +75,12 @@ struct BodyMethodTests {
   }
 
   @Test func `a POST that a rule names invalidates nothing`() async throws {
-    let bench = try Bench()
     _ = try await bench.ask("", "GET")
     _ = try await bench.ask("x")
     #expect(try await bench.ask("", "GET") == (true, "1 "))
   }
 
   @Test func `a long body passes through whole and is not stored`() async throws {
-    let bench = try Bench()
     let long = String(repeating: "x", count: HTTPCache.largestKeyedBody + 1)
     for streamed in [true, false, true] {
       #expect(try await !bench.ask(long, streamed: streamed).isHit)
@@ -125,13 +123,11 @@ struct BodyMethodTests {
 
   @Test(arguments: [("If-None-Match", "\"1\""), ("Range", "bytes=0-0"), ("If-Match", "*")])
   func `a condition or a range goes to the origin`(name: String, value: String) async throws {
-    let bench = try Bench()
     _ = try await bench.ask("x")
     #expect(try await bench.ask("x", "POST", "/query", [(name, value)]) == (false, "2 x"))
   }
 
   @Test func `users are kept apart, and a response is put and looked at by a body`() async throws {
-    let bench = try Bench()
     _ = try await bench.ask("x", "POST", "/query", [("Authorization", "alice")])
     #expect(try await !bench.ask("x").isHit)
     let post = request("POST", "/query")
