@@ -118,6 +118,16 @@ final class Fixture: Sendable {
     cache = HTTPCache(in: store.namespace("http"), over: origin, policy: policy, report: report)
   }
 
+  /// A fixture that stored the origin's response `age` ago.
+  static func filled(
+    _ origin: Origin, policy: HTTPCachePolicy = HTTPCachePolicy(), age: Duration = .zero
+  ) async throws -> Fixture {
+    let fixture = try Fixture(origin, policy: policy)
+    _ = try await fixture.get()
+    fixture.clock.advance(by: age)
+    return fixture
+  }
+
   deinit { do { #expect(try store.verify().faults == []) } catch { Issue.record(error) } }
 
   func get(_ path: String = "/a", _ fields: Pairs = []) async throws -> (

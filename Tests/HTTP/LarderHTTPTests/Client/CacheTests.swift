@@ -65,8 +65,7 @@ struct CacheTests {
   }
 
   @Test func `a body that another process replaced keeps its own validators`() async throws {
-    let fixture = try Fixture(.page("max-age=0", [("ETag", "\"1\"")]))
-    _ = try await fixture.get()
+    let fixture = try await Fixture.filled(.page("max-age=0", [("ETag", "\"1\"")]))
     let other = HTTPCache(
       in: fixture.store.namespace("http"),
       over: Origin.page("max-age=9", [("ETag", "\"2\"")], body: "new"))
@@ -106,9 +105,7 @@ struct CacheTests {
   @Test func `an error is passed on if the stored response that could replace it is gone`()
     async throws
   {
-    let fixture = try Fixture(.page("max-age=1, stale-if-error=60"))
-    _ = try await fixture.get()
-    fixture.clock.advance(by: .seconds(2))
+    let fixture = try await Fixture.filled(.page("max-age=1, stale-if-error=60"), age: .seconds(2))
     let namespace = fixture.cache.namespace
     fixture.origin.become { _, number in
       if number > 20 { throw Origin.Down() }

@@ -104,8 +104,7 @@ struct StatisticsTests {
   }
 
   @Test func `counts that could not be saved are saved the next time`() async throws {
-    let fixture = try Fixture(.page("max-age=10"))
-    _ = try await fixture.get()
+    let fixture = try await Fixture.filled(.page("max-age=10"))
     try fixture.store.declare(Rules(limits: Limits(entries: 0)), for: HTTPCache.statisticsNamespace)
     await #expect(throws: LarderError.self) { try await fixture.cache.saveStatistics() }
     try fixture.store.declare(Rules(), for: HTTPCache.statisticsNamespace)

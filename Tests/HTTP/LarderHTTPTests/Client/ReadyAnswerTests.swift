@@ -11,8 +11,7 @@ import Testing
 
   /// A fixture after two requests: the first stores the response, and the second reads it.
   private func warm(_ fields: Pairs = fresh) async throws -> Fixture {
-    let fixture = try Fixture(.page(fields))
-    _ = try await fixture.get()
+    let fixture = try await Fixture.filled(.page(fields))
     #expect(fixture.cache.readyAnswer(to: request()) == nil)
     _ = try await fixture.get()
     return fixture
@@ -139,8 +138,7 @@ import Testing
 
   /// A fixture after three requests: one stores the response, one reads the head, and one uses the remembered head.
   private func warm(_ fields: Pairs) async throws -> Fixture {
-    let fixture = try Fixture(.page(fields))
-    _ = try await fixture.get()
+    let fixture = try await Fixture.filled(.page(fields))
     #expect(try !isRemembered(fixture))
     _ = try await fixture.get()
     #expect(try isRemembered(fixture))

@@ -8,10 +8,7 @@ import Testing
 struct TimeLimitTests {
   /// A cache with a stale response whose lifetime was 10 seconds.
   private func expired(_ directive: String) async throws -> Fixture {
-    let fixture = try Fixture(.page("max-age=10, \(directive)"))
-    _ = try await fixture.get()
-    fixture.clock.advance(by: .seconds(11))
-    return fixture
+    try await Fixture.filled(.page("max-age=10, \(directive)"), age: .seconds(11))
   }
 
   @Test func `an origin that takes too long is one that cannot be reached`() async throws {
@@ -160,8 +157,7 @@ struct TimeLimitTests {
       }
       return nil
     })
-    let fixture = try Fixture(.page("max-age=10"), policy: policy)
-    _ = try await fixture.get()
+    let fixture = try await Fixture.filled(.page("max-age=10"), policy: policy)
     fixture.origin.become { _, _ in
       isAnswered.store(true, ordering: .relaxed)
       return (response(404, [("Cache-Control", "no-store")]), HTTPBody())
