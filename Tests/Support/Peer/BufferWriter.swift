@@ -63,8 +63,7 @@ extension Peer {
     for _ in 0..<2 { try notes.set("data", for: "popped") }
     try notes.set("record", for: "popped")
     beside.withLock { $0 = notes }
-    Peer.say("buffered")
-    waitForInput()
+    waitForInput(saying: "buffered")
     _ = try notes.pop("popped") as [UInt8]?
     Peer.say("done")
   }

@@ -28,8 +28,7 @@ extension Peer {
   func holdWrite() throws {
     let opened = try Store(at: store)
     try opened.write { _ in
-      Peer.say("writing")
-      waitForEndOfInput()
+      waitForEndOfInput(saying: "writing")
     }
     Peer.say("done")
   }

@@ -75,8 +75,7 @@ extension Peer {
     let whole = try environment.isWhole(0..<stored, size: 20_000)
     Peer.say("stored \(stored > 10) \(whole)")
     let second = try Fixture.open(store)
-    Peer.say("same \(second === environment)")
-    waitForInput()
+    waitForInput(saying: "same \(second === environment)")
     Peer.say("write \(Peer.outcome { try environment.set(Fixture.bytes(stored), [1]) })")
   }
 
@@ -84,8 +83,7 @@ extension Peer {
   func grow() throws {
     let environment = try Fixture.open(store, Fixture.options(mapSize: 1 << 20))
     try environment.store(0..<argument(0))
-    Peer.say("grown")
-    waitForEndOfInput()
+    waitForEndOfInput(saying: "grown")
   }
 
   /// Runs ``Churn`` within a limit. Prints the number of commits and of refused writes, and whether all values are intact.
@@ -93,8 +91,7 @@ extension Peer {
     let environment = try Fixture.open(store, Fixture.options(durability: .temporary))
     environment.setFileLimit(argument(0))
     var churn = Churn(environment, limit: argument(0), author: argument(1), seed: argument(2))
-    Peer.say("open")
-    waitForInput()
+    waitForInput(saying: "open")
     try churn.run(argument(3))
     Peer.say("\(churn.commits) \(churn.refusals) \(try churn.isIntact())")
   }
@@ -103,8 +100,7 @@ extension Peer {
   func loseLocks() throws {
     let environment = try Fixture.open(store)
     let bytes = FileManager.default.contents(atPath: store + "/lock.mdb")
-    Peer.say("lost \(bytes?.count ?? 0)")
-    waitForEndOfInput()
+    waitForEndOfInput(saying: "lost \(bytes?.count ?? 0)")
     environment.close()
   }
 
@@ -118,8 +114,7 @@ extension Peer {
 
   private func holdReads(_ count: Int, of environment: Environment) throws {
     if count == 0 {
-      Peer.say("reading")
-      waitForEndOfInput()
+      waitForEndOfInput(saying: "reading")
       return
     }
     let read = try environment.beginRead()

@@ -74,8 +74,7 @@ extension Peer {
     do {
       try Store.making(at: store, Store.Options()) { made in
         try made.namespace("notes").set("half", for: "k")
-        Peer.say("half")
-        waitForEndOfInput()
+        waitForEndOfInput(saying: "half")
       }
       Peer.say("made")
     } catch let error as LarderError { Peer.say("refused \(error.code.rawValue)") }
@@ -85,8 +84,7 @@ extension Peer {
   func watch() throws {
     let opened = try Store(at: store)
     let changes = opened.changes()
-    Peer.say("watching")
-    waitForEndOfInput()
+    waitForEndOfInput(saying: "watching")
     withExtendedLifetime(changes) {}
     try opened.close()
     Peer.say("closed")
@@ -168,8 +166,7 @@ extension Peer {
   func holdMoment() throws {
     let opened = try Store(at: store)
     try opened.read { _ in
-      Peer.say("holding")
-      waitForEndOfInput()
+      waitForEndOfInput(saying: "holding")
     }
     try opened.close()
   }

@@ -37,8 +37,7 @@ extension Peer {
   /// Loads as many keys as the argument says, one after the other. Prints how many loads ran and how many values were right.
   func loadMany() throws {
     let boards = try cache()
-    Peer.say("open")
-    waitForInput()
+    waitForInput(saying: "open")
     let loads = Atomic(0)
     let values = Atomic(0)
     let count = argument(0)
@@ -60,8 +59,7 @@ extension Peer {
   /// Loads 60 of 100 keys, which other peers load too. Prints the number of loads in this peer and the number of values.
   func loadBulk() throws {
     let boards = try cache()
-    Peer.say("open")
-    waitForInput()
+    waitForInput(saying: "open")
     let asked = Atomic(0)
     let values = Atomic(0)
     let keys = (0..<60).map { (20 * argument(0) + $0) % 100 }

@@ -87,10 +87,16 @@ import Synchronization
 
   static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
-  /// Waits for the next line. Returns false at the end of the input.
-  @discardableResult func waitForInput() -> Bool { readLine() != nil }
+  /// Waits for the next line, and first prints `line`. Returns false at the end of the input.
+  @discardableResult func waitForInput(saying line: String? = nil) -> Bool {
+    if let line { Self.say(line) }
+    return readLine() != nil
+  }
 
-  func waitForEndOfInput() { while waitForInput() {} }
+  func waitForEndOfInput(saying line: String? = nil) {
+    if let line { Self.say(line) }
+    while waitForInput() {}
+  }
 
   func untilEndOfInput(_ body: () throws -> Void) rethrows {
     let end = Thread { waitForEndOfInput() }
@@ -123,8 +129,7 @@ extension Peer {
 
   func hold() throws {
     let environment = try Fixture.open(store)
-    Peer.say("open")
-    waitForEndOfInput()
+    waitForEndOfInput(saying: "open")
     Peer.say(environment.close() ? "closed" : "held")
   }
 }

@@ -148,8 +148,7 @@ extension Peer {
   func removeAndLoad() throws {
     let opened = try Store(at: store)
     let run = try RemovalRun(opened, floors: store + ".floors")
-    Peer.say("open")
-    waitForInput()
+    waitForInput(saying: "open")
     let (seed, steps) = (UInt64(argument(0)), argument(1))
     try Self.wait {
       try await inTasks(4) { task in try await run.run(steps, seed: seed &* 16 &+ UInt64(task)) }

@@ -17,8 +17,7 @@ extension Peer {
   func writeAndStay() throws {
     let environment = try Fixture.open(store, Fixture.options(durability: .checkpointed))
     try environment.set([1], [1])
-    Peer.say("written \(environment.lastTransaction)")
-    waitForEndOfInput()
+    waitForEndOfInput(saying: "written \(environment.lastTransaction)")
     environment.close()
   }
 
@@ -72,8 +71,7 @@ extension Peer {
   /// Makes as many writes of 1 ms as the argument says. Prints for each write how many other writes were made during its wait.
   func queueUp() throws {
     let environment = try Fixture.open(store)
-    Peer.say("open")
-    waitForInput()
+    waitForInput(saying: "open")
     let waits = try environment.queueUp(argument(0), lasting: 1000)
     Peer.say(waits.map(String.init).joined(separator: " "))
     environment.close()
@@ -82,8 +80,7 @@ extension Peer {
   func holdLock() throws {
     let guardian = ForkGuard()
     let lock = try FileLock(opening: store + "/" + value(0) { $0 }, in: guardian)
-    Peer.say(try lock.take() ? "locked" : "taken")
-    waitForEndOfInput()
+    waitForEndOfInput(saying: try lock.take() ? "locked" : "taken")
     lock.release()
   }
 }
