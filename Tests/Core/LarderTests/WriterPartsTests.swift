@@ -1,5 +1,4 @@
 import LMDB
-import Synchronization
 import TestSupport
 import Testing
 

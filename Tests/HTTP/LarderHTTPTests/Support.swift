@@ -1,6 +1,5 @@
 import HTTPTypes
 import Larder
-import Testing
 
 @testable import LarderHTTP
 

@@ -1,7 +1,6 @@
 import Foundation
 import Larder
 import TestSupport
-import Testing
 
 @testable import LarderShell
 @testable import ShellLanguage

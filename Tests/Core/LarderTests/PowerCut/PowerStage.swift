@@ -3,7 +3,6 @@ import TestSupport
 #if os(Linux)
   import Foundation
   import LarderPeer
-  import Testing
 
   @testable import LMDB
   @testable import Larder
