@@ -19,8 +19,7 @@ import Testing
     ("larder-fill", []), ("write", ["1"]), ("grow", ["x"]), ("number", []), ("number", ["1", "9"]),
     ("grow", ["-1"]), ("load", []), ("lock", []), ("power", ["durable"]),
     ("damage-cases", ["1", "1", "none"]), ("starved-client", ["hunger"]), ("unknown", []),
-  ])
-  func `a peer without arguments ends with usage`(scenario: String, arguments: [String]) throws {
+  ]) func `a peer without arguments ends with usage`(scenario: String, arguments: [String]) throws {
     let peer = try PeerProcess(scenario, directory.store, arguments)
     #expect(peer.lines().last?.hasPrefix("usage: LarderPeer ") == true)
     #expect(try peer.end() == 64)

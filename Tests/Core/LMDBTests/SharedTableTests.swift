@@ -69,8 +69,7 @@ import Testing
   @Test(arguments: [
     "nothing", "empty", "short", "half", "long", "random", "other store", "other layout",
     "other count", "link", "two names", "directory", "open to others", "hole",
-  ])
-  func `what cannot be used is replaced by a new one`(_ kind: String) throws {
+  ]) func `what cannot be used is replaced by a new one`(_ kind: String) throws {
     let made = SharedWords.of(environment)
     #expect(made.open(making: 128))
     made.set(5, 5)

@@ -218,8 +218,7 @@ import Testing
 
   @Test(arguments: [
     "lock.open", "lock.write", "lock.queue", "lock.maps", "lock.slots", "recovery",
-  ])
-  func `a deleted file beside the data is reported`(name: String) throws {
+  ]) func `a deleted file beside the data is reported`(name: String) throws {
     let store = try Store(at: directory.path + "/s")
     #expect(try store.health() == .healthy)
     try files.removeItem(atPath: directory.path + "/s/" + name)

@@ -146,8 +146,7 @@ import Testing
 
   @Test(arguments: [
     MetadataKey.tombstones + [9], MetadataKey.settings, MetadataKey.namespace("x"),
-  ])
-  func `a damaged record of the store itself is damage`(key: [UInt8]) throws {
+  ]) func `a damaged record of the store itself is damage`(key: [UInt8]) throws {
     try makeStore(path)
     let old = try Store(at: path, options: options)
     try old.plant([1], for: key)

@@ -90,8 +90,7 @@ import Testing
       "bf61610161629f0203ffff",
       .map(["a": .unsigned(1), "b": .array([.unsigned(2), .unsigned(3)])])
     ),
-  ])
-  func `the examples of the standard are read`(_ hex: String, _ value: CBORValue) throws {
+  ]) func `the examples of the standard are read`(_ hex: String, _ value: CBORValue) throws {
     let bytes = Self.bytes(hex)
     let read = try CBORValue(bytes.span)
     #expect(read == value)
@@ -101,8 +100,7 @@ import Testing
     "", "18", "1c00", "5bffffffffffffffff00", "9bffffffffffffffff", "bbffffffffffffffff", "5f01ff",
     "5f5f41ffff", "9f01", "7f61", "61ff", "a1", "a10102", "a2616101616102", "f8ff", "ff", "0000",
     "d8", "bf6161ff",
-  ])
-  func `bytes that are not CBOR are an error`(_ hex: String) {
+  ]) func `bytes that are not CBOR are an error`(_ hex: String) {
     let bytes = Self.bytes(hex)
     #expect(throws: DecodingError.self) { try CBORValue(bytes.span) }
   }

@@ -185,8 +185,7 @@ import Testing
     "set 0123456789a cdef01234567 6 prices", "set 0123456789ag cdef01234567 6 prices",
     "set 0123456789ab cdef 6 prices", "set 0123456789ab  6 prices",
     "grow 0123456789ab cdef01234567 6 prices", "clear 0123456789ab cdef01234567 1 \u{e9}",
-  ])
-  func `a record with a defect is none`(text: String) {
+  ]) func `a record with a defect is none`(text: String) {
     #expect(LogRecord(Self.reply(text)) == nil)
   }
 

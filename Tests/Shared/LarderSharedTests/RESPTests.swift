@@ -27,8 +27,7 @@ import Testing
     "$999999999999\r\n", "$1\r\nab\r\n", "*-5\r\n", "*99999999\r\n", "+a\rb\r\n",
     "*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n",
     "*9000\r\n*9000\r\n" + String(repeating: "*1\r\n", count: 2),
-  ])
-  func wrongBytesAreRefused(_ text: String) {
+  ]) func wrongBytesAreRefused(_ text: String) {
     #expect(throws: ProtocolError.self) { try parse(text) }
   }
 

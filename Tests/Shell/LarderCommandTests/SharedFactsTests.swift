@@ -108,8 +108,7 @@ import class LarderSharedTesting.TierLink
     // The words of another program are checked, too.
     ("! curl -H 'Authorization: Bearer x' example.org", true), ("keys | mail --password x", true),
     ("! ls", false), ("keys @tokens | wc -l", false),
-  ])
-  func `the name of a secret is found wherever it stands`(line: String, isSecret: Bool) {
+  ]) func `the name of a secret is found wherever it stands`(line: String, isSecret: Bool) {
     #expect(SecretCommand.matches(Array(line.utf8)) == isSecret, "\(line)")
   }
 }

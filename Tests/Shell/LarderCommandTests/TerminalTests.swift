@@ -45,8 +45,7 @@ import Testing
     ("", [0, 0]), ("123456789", [0, 9]), ("1234567890", [1, 0]), ("12345678\u{65E5}", [1, 0]),
     ("123456789\u{65E5}", [1, 2]), ("a\nb", [1, 1]), ("a\tb", [0, 9]), ("\u{3}", [0, 2]),
     ("e\u{301}", [0, 1]),
-  ])
-  func `a place is where the terminal's cursor would be`(text: String, expected: [Int]) {
+  ]) func `a place is where the terminal's cursor would be`(text: String, expected: [Int]) {
     Terminal.useUTF8Characters()
     let place = LineDisplay.Place(after: text.unicodeScalars, columns: 10)
     #expect([place.row, place.column] == expected)

@@ -36,8 +36,7 @@ import Testing
   @Test(arguments: [
     ("hex:00ff", [0x00, 0xFF]), ("hex:FF0a", [0xFF, 0x0A]), ("hex:", []), ("b64:AP8=", [0, 0xFF]),
     ("'hex:00'", bytes("hex:00")), (#"\hex:00"#, nil), ("HEX:00", bytes("HEX:00")),
-  ])
-  func `bare hex and base64 are bytes`(text: String, expected: [UInt8]?) throws {
+  ]) func `bare hex and base64 are bytes`(text: String, expected: [UInt8]?) throws {
     guard let expected else {
       _ = try error { _ = try word(text) }
       return
@@ -51,8 +50,7 @@ import Testing
     ("512", 512), ("512B", 512), ("10kB", 10_000), ("10MB", 10_000_000), ("1.5GB", 1_500_000_000),
     ("10KiB", 10_240), ("10MiB", 10_485_760), ("1.5gib", 1_610_612_736), ("10KB", 10_000),
     ("1TB", 1_000_000_000_000), ("0", 0), ("0.5kb", 500), ("1tib", 1 << 40),
-  ])
-  func `a size is a number with a unit`(text: String, bytes: Int) throws {
+  ]) func `a size is a number with a unit`(text: String, bytes: Int) throws {
     #expect(try word(text).size() == bytes)
   }
 
@@ -67,8 +65,7 @@ import Testing
     (999_500, "1 MB"), (1_234_567, "1.2 MB"), (16_300_000, "16.3 MB"), (9_000_000, "9 MB"),
     (99_960_000, "100 MB"), (480_000_000, "480 MB"), (1_500_000_000, "1.5 GB"),
     (Int.max, "9.2 EB"), (Int.min, "-9223372036854775808 B"),
-  ])
-  func `a size is shown in powers of 1000`(bytes: Int, expected: String) {
+  ]) func `a size is shown in powers of 1000`(bytes: Int, expected: String) {
     #expect(Wording.size(bytes) == expected)
   }
 
@@ -85,8 +82,7 @@ import Testing
   @Test(arguments: [
     "int:0", "int:10", "int:-1", "int:\(Int64.min)", "int:\(UInt64.max)", "int:\(Int128.min)",
     "int:\(UInt128.max)", "uuid:f81d4fae-7dec-41d0-a765-00a0c91e6bf6",
-  ])
-  func `keys of integers and UUIDs are typed as they are shown`(text: String) throws {
+  ]) func `keys of integers and UUIDs are typed as they are shown`(text: String) throws {
     let key = try word(text).key()
     #expect(Quoting.key(key) == text && Quoting.typed(key) == text && Quoting.brief(key) == text)
     #expect(try word("'\(text)'").key() == Array(text.utf8))
@@ -113,16 +109,14 @@ import Testing
     (bytes("\u{9B}\u{202E}\u{200B}"), #""\u{9b}\u{202e}\u{200b}""#),
     ([0xED, 0xA0, 0x80], #""\xed\xa0\x80""#), ([0xC0, 0x80], #""\xc0\x80""#),
     (bytes("\u{2764}\u{FE0F}"), "\"\u{2764}\u{FE0F}\""),
-  ])
-  func `keys are quoted`(key: [UInt8], expected: String) {
+  ]) func `keys are quoted`(key: [UInt8], expected: String) {
     #expect(Quoting.quoted(key) == expected)
   }
 
   @Test(arguments: [
     (bytes("a b"), "a b"), (bytes("a\tb\n\\"), #"a\tb\n\\"#), ([0xFF], #"\xff"#),
     (bytes("\"\u{202E}"), "\\\"\u{202E}"), (bytes("\u{1B}[31m\u{9B}"), #"\e[31m\u{9b}"#),
-  ])
-  func `plain fields stay on their line`(field: [UInt8], expected: String) {
+  ]) func `plain fields stay on their line`(field: [UInt8], expected: String) {
     #expect(Quoting.plain(field) == expected)
   }
 
@@ -131,8 +125,7 @@ import Testing
     ("@a", "\"@a\""), ("-a", "\"-a\""), ("a-b@c", "a-b@c"), ("hex:00", "\"hex:00\""),
     ("a*", "\"a*\""),
     ("#a", "\"#a\""), ("", "\"\""), ("'", "\"'\""), ("a\u{200B}", #""a\u{200b}""#),
-  ])
-  func `completion quotes if need be`(key: String, expected: String) {
+  ]) func `completion quotes if need be`(key: String, expected: String) {
     #expect(Quoting.typed(bytes(key)) == expected)
   }
 

@@ -102,8 +102,7 @@ import Testing
         "--stdin", "--json",
       ]
     ), ("keys -- --", []), ("set k v --until mi", ["midnight"]), ("undo ", []), ("keys \\q ", []),
-  ])
-  func `words of the language are completed from the table`(line: String, expected: [String]) {
+  ]) func `words of the language are completed from the table`(line: String, expected: [String]) {
     #expect(texts(line) == expected)
   }
 
@@ -152,8 +151,7 @@ import Testing
     ("quit ", "[CODE]"),
     ("persist ", "SELECTION [--dry-run] [--yes|-y] [--verbose]"),
     ("persist a --yes ", "[--dry-run] [--verbose]"),
-  ])
-  func `a hint says what may come next`(line: String, hint: String?) {
+  ]) func `a hint says what may come next`(line: String, hint: String?) {
     #expect(CommandTable.standard.hint(behind: bytes(line)) == hint)
   }
 }
@@ -199,8 +197,7 @@ import Testing
   @Test(arguments: [
     ("kesy", "keys", 1), ("keys", "keys", 0), ("kays", "keys", 1), ("key", "keys", 1),
     ("evcit", "evict", 1), ("", "ab", 2), ("abc", "", 3), ("kitten", "sitting", 3),
-  ])
-  func `distance counts edits and swaps`(a: String, b: String, expected: Int) {
+  ]) func `distance counts edits and swaps`(a: String, b: String, expected: Int) {
     #expect(Suggestions.distance(a, b) == expected)
     #expect(Suggestions.distance(b, a) == expected)
   }

@@ -89,8 +89,7 @@ struct Cipher: ValueTransform {
     "get @notes key/1", "keys @notes --where '.n = 1'",
     "keys @notes --show .n", "sum .n @notes", "search n @notes", "export - @notes",
     "diff @notes key/1 key/2", "keys @notes --contains n", "count @notes --by .n",
-  ])
-  func `a command that needs values says that they are encrypted`(command: String) throws {
+  ]) func `a command that needs values says that they are encrypted`(command: String) throws {
     let error = try shell().error(command)
     #expect(error.code == .unreadable && error.code.exitCode == 4)
     #expect(error.message.description.contains("is encrypted (AES-GCM)"))

@@ -78,8 +78,7 @@ import Testing
     "", "{", "[1,]", "{\"a\"}", "{\"a\":}", "{a:1}", "[1 2]", "01", "1.", "-", ".5", "1e", "tru",
     "\"", "\"\\x\"", "\"\\u12\"", "\"\t\"", "[}", "{]", "1 2", "nul", "{\"a\":1,}", "[,1]", "'a'",
     "\"a\\",
-  ])
-  func `what is not JSON is refused`(text: String) {
+  ]) func `what is not JSON is refused`(text: String) {
     #expect(throws: JSONText.ParseError.self) { try JSONText(bytes(text)) }
   }
 

@@ -44,8 +44,7 @@ import Testing
   @Test(arguments: [
     ("2027-11-21T06:30:00.1Z", 100), ("2027-11-21T06:30:00.12Z", 120),
     ("2027-11-21T06:30:00.123456789Z", 123), ("2027-11-21T06:30:00Z", 0),
-  ])
-  func `a time may be finer than milliseconds`(text: String, milliseconds: Int64) throws {
+  ]) func `a time may be finer than milliseconds`(text: String, milliseconds: Int64) throws {
     let second = UnixTime(rfc3339: "2027-11-21T06:30:00Z")
     #expect(try #require(UnixTime(rfc3339: text)).since(#require(second)) == milliseconds)
   }

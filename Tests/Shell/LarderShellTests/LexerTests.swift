@@ -27,8 +27,7 @@ import Testing
     ("get a#b", ["get", "a#b"]),
     ("get '#a'", ["get", "#a"]), ("get ''", ["get", ""]), ("get ';' \\|", ["get", ";", "|"]),
     ("get a\r", ["get", "a"]), ("get -", ["get", "-"]), ("get -5 -1h", ["get", "-5", "-1h"]),
-  ])
-  func `parts that touch are one word`(text: String, expected: [String]) throws {
+  ]) func `parts that touch are one word`(text: String, expected: [String]) throws {
     #expect(try words(text) == expected.map(bytes))
   }
 

@@ -97,8 +97,7 @@ import Testing
     ("abc", 3), ("\u{65E5}\u{672C}", 4), ("o\u{308}", 1), ("\u{1F682}", 2), ("\u{D55C}", 2),
     ("\u{F6}", 1),
     ("\u{FF21}", 2), ("\u{2764}\u{FE0F}", 1), ("\u{2026}", 1), ("\u{1F1F8}\u{1F1EA}", 2),
-  ])
-  func `width is that of a terminal`(text: String, width: Int) {
+  ]) func `width is that of a terminal`(text: String, width: Int) {
     #expect(DisplayWidth.of(text) == width)
   }
 }

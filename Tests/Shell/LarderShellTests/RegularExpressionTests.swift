@@ -201,8 +201,7 @@ import Testing
     "expires < \"midnight\"", "status in (404, 410)", "header.cache-control ~ \"max-age\"",
     "key = \"a key\"", ".year = 1 or .price > 9 and .done", "(.year = 1 or .done) and .price = 9.5",
     ".parts[0] = .parts[0]", "true", "not null",
-  ])
-  func `an expression holds`(expression: String) throws {
+  ]) func `an expression holds`(expression: String) throws {
     #expect(try passes(expression, Self.set), "\(expression)")
   }
 
@@ -211,16 +210,14 @@ import Testing
     ".name ~ \"castle\"", ".year ~ \"2\"", "pinned", ".parts[5].n = 1", "exists .parts[5]",
     "\"green\" in tags", "ttl < 1m", "written > \"now\"", ".done and .nope", "not .done",
     "status = 200", "etag = \"x\"",
-  ])
-  func `an expression does not hold`(expression: String) throws {
+  ]) func `an expression does not hold`(expression: String) throws {
     #expect(try !passes(expression, Self.set), "\(expression)")
   }
 
   @Test(arguments: [
     ".a = 18446744073709551615", ".a != 18446744073709551614", ".a > 9223372036854775807",
     ".b > .c", ".c < .b", ".b > .d", ".c = .d", ".h > .a", "-1 > .l", ".h is number",
-  ])
-  func `numbers compare by their exact values`(expression: String) throws {
+  ]) func `numbers compare by their exact values`(expression: String) throws {
     let numbers =
       #"{"a":18446744073709551615,"b":9007199254740993,"c":9007199254740992,"d":9007199254740992.0,"h":1e400,"l":-1e400}"#
     #expect(try passes(expression, numbers), "\(expression)")

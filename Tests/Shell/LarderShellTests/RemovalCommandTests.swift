@@ -77,8 +77,7 @@ import Testing
   /// With a delay of zero, the entries are written in the moment of the question.
   @Test(arguments: [
     ("evict @a *", Duration.zero), ("evict @a *", .seconds(1)), ("invalidate x", .zero),
-  ])
-  func `what is written after the question stays`(line: String, delay: Duration) throws {
+  ]) func `what is written after the question stays`(line: String, delay: Duration) throws {
     let shell = try Shell(hasPerson: true)
     let attributes = EntryAttributes.with(tags: ["x"])
     let (a, b) = (shell.store.namespace("a"), shell.store.namespace("b"))

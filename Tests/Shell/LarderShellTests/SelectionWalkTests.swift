@@ -150,8 +150,7 @@ import Testing
   @Test(arguments: [
     "keys @a", "ttl @a", "keys @a --reverse", "keys @a --sort size", "keys @a --show 'key as k'",
     "sizes @a --by key --top all", "get @a *",
-  ])
-  func `a key with a NUL is refused before anything is listed`(line: String) throws {
+  ]) func `a key with a NUL is refused before anything is listed`(line: String) throws {
     let shell = try Shell(.plain) { $0.endsWithNUL = true }
     for number in 0..<1200 { try shell.store.namespace("a").set("x", for: "key \(number)") }
     try shell.store.namespace("a").set("x", for: [0x7A, 0, 1])

@@ -12,8 +12,7 @@ import Testing
     ("2hr", 7_200_000), ("1hour", 3_600_000), ("2hours", 7_200_000), ("1day", 86_400_000),
     ("2days", 172_800_000), ("1week", 604_800_000), ("2weeks", 1_209_600_000), ("0", 0), ("0s", 0),
     ("1w2d3h4m5s6ms", 788_645_006), ("0.001s", 1), ("1.0005s", 1001), ("'15m'", 900_000),
-  ])
-  func `a duration is numbers with units`(text: String, milliseconds: Int64) throws {
+  ]) func `a duration is numbers with units`(text: String, milliseconds: Int64) throws {
     #expect(try word(text).duration() == .milliseconds(milliseconds))
   }
 
@@ -23,8 +22,7 @@ import Testing
     (840_000, "14 min"), (899_997, "15 min"), (3_590_000, "1 h"), (6_420_000, "1 h 47 min"),
     (15_120_000, "4 h 12 min"), (86_390_000, "1 d"), (187_200_000, "2 d 4 h"),
     (863_000_000, "10 d"), (Int64(1_234) * 86_400_000, "1,234 d"),
-  ])
-  func `a length of time is read at a glance`(milliseconds: Int64, expected: String) {
+  ]) func `a length of time is read at a glance`(milliseconds: Int64, expected: String) {
     #expect(Wording.span(milliseconds) == expected)
   }
 }
@@ -48,8 +46,7 @@ import Testing
     ("'monday 04:00'", "2026-11-23T03:00:00.000Z"), ("'Friday 22:14'", "2026-11-20T21:14:00.000Z"),
     ("'2026-11-21 06:30'", "2026-11-21T05:30:00.000Z"), ("'2h 30m'", "2026-11-20T23:43:00.000Z"),
     ("2028-02-29", "2028-02-28T23:00:00.000Z"), ("'2026-11-21'", "2026-11-20T23:00:00.000Z"),
-  ])
-  func `a time is read in the local zone`(text: String, expected: String) throws {
+  ]) func `a time is read in the local zone`(text: String, expected: String) throws {
     #expect(try word(text).timeAhead(stockholm).rfc3339 == expected)
   }
 
@@ -60,8 +57,7 @@ import Testing
     ("22:13", "2026-11-20T21:13:00.000Z"), ("2026-11-01", "2026-10-31T23:00:00.000Z"),
     ("'monday 04:00'", "2026-11-16T03:00:00.000Z"), ("'today noon'", "2026-11-20T11:00:00.000Z"),
     ("'1d 2h'", "2026-11-19T19:13:00.000Z"),
-  ])
-  func `a time gone by is the last one`(text: String, expected: String) throws {
+  ]) func `a time gone by is the last one`(text: String, expected: String) throws {
     #expect(try word(text).timeAgo(stockholm).rfc3339 == expected)
   }
 

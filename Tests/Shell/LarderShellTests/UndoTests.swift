@@ -146,8 +146,7 @@ import Testing
   @Test(arguments: [
     ("evict @a k1 k2", 2), ("evict @a k[12] --yes", 2), ("invalidate t1 t2 --yes", 2),
     ("clear @a --yes", 3), ("evict @a --stdin --yes", 2),
-  ])
-  func `an export is written before entries are removed`(line: String, count: Int) throws {
+  ]) func `an export is written before entries are removed`(line: String, count: Int) throws {
     let shell = try shell()
     let keys = bytes("k1\nk2\n")
     shell.input = keys

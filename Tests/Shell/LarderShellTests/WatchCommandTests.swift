@@ -75,8 +75,7 @@ import Testing
     ("x*", "x"), ("@a --match [xy]", "xy"), ("--regex '^.$' @a", "xyz"), ("@b", "x"),
     ("--larger 100B @a", "z"), ("--smaller 100B @a --events set", "x"), ("--count 2", "xy"),
     ("@later", "k"),
-  ])
-  func `changes are chosen in the words of a selection`(words: String, chosen: String) throws {
+  ]) func `changes are chosen in the words of a selection`(words: String, chosen: String) throws {
     let shell = try shell(.plain) { shell in
       let a = shell.store.namespace("a")
       try a.set("xx", for: "x")

@@ -51,8 +51,7 @@ struct AttackTests {
   @Test(arguments: [
     ("/search?q=x y", "/search?q=x"), ("/a b", "/a"), ("/a\u{7F}b", "/a"), ("/a\tb", "/a"),
     ("/a%20b", "/a"),
-  ])
-  func `no URI gets the response of its beginning`(first: String, second: String) async throws {
+  ]) func `no URI gets the response of its beginning`(first: String, second: String) async throws {
     let fixture = try Fixture(.echo([("Cache-Control", "max-age=100"), ("Vary", "Foo")]))
     let one = try await fixture.get(first).body
     let other = try await fixture.get(second)

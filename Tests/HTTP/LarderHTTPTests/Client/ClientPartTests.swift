@@ -114,8 +114,7 @@ struct StatisticsTests {
 
   @Test(arguments: [
     "", "hit", "hit fresh", "hit fresh x", "hit fresh -1", "hit other 1", "\u{0} 1",
-  ])
-  func `lines that are no counts are left out`(line: String) {
+  ]) func `lines that are no counts are left out`(line: String) {
     let text = Array("\(line)\nbytes-saved 7\n".utf8)
     #expect(HTTPStatistics(text: text) == with(HTTPStatistics()) { $0.bytesSaved = 7 })
   }
@@ -131,8 +130,7 @@ struct ExtremeTests {
 
   @Test(arguments: [
     Duration.zero, .seconds(Int64.min), .seconds(Int64.max), .seconds(1e20), .seconds(-1e20),
-  ])
-  func `a policy may have any duration`(duration: Duration) async throws {
+  ]) func `a policy may have any duration`(duration: Duration) async throws {
     let policy = HTTPCachePolicy(
       retention: duration, whenDisconnected: duration, longestHeuristic: duration,
       timeout: max(duration, .seconds(15)), largestVariantCount: duration > .zero ? .max : .min,

@@ -27,8 +27,7 @@ struct FieldTests {
     "Thu, 31 Feb 2050 02:01:18 GMT", "Thu, 18 Aug 2050 24:01:18 GMT",
     "Thu, 18 Aug 2050 02:01:18 GMT ", "Thu, 18 Aug 2050 02:01:18", "Xyz, 18 Aug 2050 02:01:18 GMT",
     "Thu, 18 Aug 2050 02:01:18 GMT, x",
-  ])
-  func `RFC 9111, 4.2 and 5.3: nothing else is an expiry`(text: String) {
+  ]) func `RFC 9111, 4.2 and 5.3: nothing else is an expiry`(text: String) {
     #expect(HTTPDate(strictly: text, now: start) == nil)
   }
 

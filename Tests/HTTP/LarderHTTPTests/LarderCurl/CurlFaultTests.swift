@@ -67,15 +67,13 @@
     @Test(arguments: [
       "Content-Length: 9\r\n\r\nbody", "Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n",
       "Transfer-Encoding: chunked\r\n\r\n9\r\nbody", "Transfer-Encoding: chunked\r\n\r\nx\r\nbody",
-    ])
-    func `a body that breaks off ends with an error`(rest: String) async throws {
+    ]) func `a body that breaks off ends with an error`(rest: String) async throws {
       #expect(try await Self.kind("HTTP/1.1 200 OK\r\n" + rest) == .interrupted)
     }
 
     @Test(arguments: [
       "", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbody",
-    ])
-    func `a connection that is reset is an error`(start: String) async throws {
+    ]) func `a connection that is reset is an error`(start: String) async throws {
       try await RawServer.run { connection in
         // The server leaves bytes unread and closes the connection, so the system resets the connection.
         _ = try await connection.body(1)
@@ -95,8 +93,7 @@
       "HTTP/1.1 200 OK\r\n: a\r\n\r\n", "HTTP/1.1 200 OK\r\nX A: a\r\n\r\n",
       "HTTP/1.1 200 OK\r\n:status: 204\r\n\r\n", "HTTP/1.1 200 OK\r\n folded: a\r\n\r\n",
       "HTTP/1.1 200 OK\r\nX-A: a\u{0}b\r\n\r\n", "HTTP/1.1 200 OK\r\nX-A: a\rb\r\n\r\n",
-    ])
-    func `an answer that is not HTTP is an error`(answer: String) async throws {
+    ]) func `an answer that is not HTTP is an error`(answer: String) async throws {
       #expect(try await Self.kind(answer) == .notHTTP)
     }
 

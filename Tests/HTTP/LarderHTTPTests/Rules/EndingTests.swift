@@ -93,8 +93,7 @@ struct EndingTests {
   @Test(arguments: [
     "one", "\"one", "\"one\" \"two\"", "\"one\",", "\"one\", two", "(\"one\")", "1, \"one\"",
     "?1", "",
-  ])
-  func `RFC 9651: what is no list of strings names no group`(field: String) async throws {
+  ]) func `RFC 9651: what is no list of strings names no group`(field: String) async throws {
     let fixture = try fixture(["/a": ["\"one\""], "/b": [field]])
     _ = try await stored(fixture, ["/a", "/b"])
     try await end(field, of: fixture)

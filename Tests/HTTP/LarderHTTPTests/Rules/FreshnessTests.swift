@@ -64,8 +64,7 @@ struct FreshnessTests {
 
   @Test(arguments: [
     200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404, 410, 499, 500, 502, 503, 504, 599, 999,
-  ])
-  func `RFC 9111, 3: any final status with explicit freshness is used again`(status: Int) {
+  ]) func `RFC 9111, 3: any final status with explicit freshness is used again`(status: Int) {
     let harness = HTTPHarness(holding: "max-age=100", status: status)
     let again = harness.ask()
     #expect(again.isFromCache && again.status == status && again.body == "body")

@@ -17,8 +17,7 @@ struct HTTPCacheRuleTests {
     ("example.com/a", "example.com/ab", false), ("*/a/*/c", "example.com/a/b/c", true),
     ("*/a/*/c", "example.com/a/c", false), ("**a**", "a", true), ("", "", true), ("", "a", false),
     ("*.png", "x/a.png.png", true), ("*.png", "x/a.pngx", false), ("a*b*c", "abbbbc", true),
-  ])
-  func `a star is any bytes`(pattern: String, text: String, matches: Bool) {
+  ]) func `a star is any bytes`(pattern: String, text: String, matches: Bool) {
     #expect(HTTPCacheRule(pattern).matches(text) == matches)
   }
 

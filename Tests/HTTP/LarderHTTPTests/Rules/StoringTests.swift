@@ -168,8 +168,7 @@ struct InvalidationTests {
   @Test(arguments: [
     ("POST", 400), ("POST", 404), ("POST", 409), ("POST", 500), ("POST", 503), ("OPTIONS", 200),
     ("TRACE", 200), ("PROPFIND", 200), ("QUERY", 200),
-  ])
-  func `RFC 9111, 4.4: a failed one and a safe one end nothing`(method: String, status: Int) {
+  ]) func `RFC 9111, 4.4: a failed one and a safe one end nothing`(method: String, status: Int) {
     let harness = harness()
     _ = harness.ask(request(method)) { _ in (response(status, [("Location", "/b")]), "") }
     #expect(harness.held.count == 6)

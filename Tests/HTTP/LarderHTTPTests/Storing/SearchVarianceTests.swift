@@ -18,8 +18,7 @@ struct SearchVarianceTests {
     "params, except=(x)", "params, except=\"x\"", "params, except=?1", "except=(\"x\")",
     "except=()", "params=?0", "params=()", "key-order=?0", "params=(\"a\"", "params=(\"a\"),",
     "params=(1)", "key-order=1", "Params",
-  ])
-  func `4.1: a field that is not understood leaves every byte of the query`(field: String) {
+  ]) func `4.1: a field that is not understood leaves every byte of the query`(field: String) {
     #expect(SearchVariance(field) == nil)
   }
 
@@ -33,8 +32,7 @@ struct SearchVarianceTests {
     ("params, except=(\"x\")", "?x=2", "?x=3", false), ("params, except=()", "?x=2", "", true),
     ("params, except=(\"x\" \"y\")", "?x=1&y=2", "?y=2&x=1", false),
     ("params=(\"A\")", "?a=1", "", false),
-  ])
-  func `6: which queries are equivalent`(_ test: (String, String, String, Bool)) {
+  ]) func `6: which queries are equivalent`(_ test: (String, String, String, Bool)) {
     let uri = "https://example.com/a"
     #expect(areEquivalent(test.0, uri + test.1, uri + test.2) == test.3)
     #expect(!areEquivalent(test.0, uri + test.1, "https://example.com/b" + test.2))
@@ -44,8 +42,7 @@ struct SearchVarianceTests {
     ("", "?"), ("?a=x", "?%61=%78"), ("?a=%f6", "?a=%ef%bf%bd"), ("?a=x&&&&", "?a=x"),
     ("?a=", "?a"), ("?a=%20", "?a=+"), ("?a=%zz%4", "?a=%zz%4"), ("?a==b", "?a=%3db"),
     ("?%C3%A9+x=1", "?%c3%a9%20x=1"),
-  ])
-  func `6.1: queries are compared as forms`(_ queries: (String, String)) {
+  ]) func `6.1: queries are compared as forms`(_ queries: (String, String)) {
     let uri = "https://example.com/"
     #expect(areEquivalent("key-order", uri + queries.0, uri + queries.1))
   }
