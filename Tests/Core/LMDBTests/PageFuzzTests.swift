@@ -123,8 +123,7 @@ import Testing
         }
       }
     }
-    var free = tree
-    free.flags = Tree.numberKeys
+    let free = with(tree) { $0.flags = Tree.numberKeys }
     var lists = FreeListCheck(
       pages: SnapshotPages(
         id: .max, table: table, main: tree, free: free, lastPage: UInt64(Self.pages) - 1))

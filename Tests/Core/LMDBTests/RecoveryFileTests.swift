@@ -153,8 +153,7 @@ import Testing
   /// Writes a recovery record of version 1. A record of this version does not have the stamp that names its data file.
   private func writeVersion1() throws {
     let path = directory.store + "/recovery"
-    var record = try #require(try RecoveryFile(opening: path).read())
-    record.data = .none
+    let record = with(try #require(try RecoveryFile(opening: path).read())) { $0.data = .none }
     var bytes = Array(record.encoded.prefix(RecoveryRecord.size - 8))
     bytes[8] = 1
     bytes.append(

@@ -36,8 +36,7 @@ private func hash(_ number: Int) -> UInt64 { UInt64(number) << 56 | UInt64(numbe
 
   @Test(arguments: [1, 10, 50, 1000, 100_000, 50_000_000])
   func `ghosts live four times as many evictions as there are entries`(_ entries: UInt64) throws {
-    var state = QueueState()
-    state.policy.evictions = 3_000_000_017
+    var state = with(QueueState()) { $0.policy.evictions = 3_000_000_017 }
     // These calls simulate the growth of a namespace to `entries` entries.
     for size in sequence(first: 1 as UInt64, next: { $0 < entries ? min($0 * 2, entries) : nil }) {
       _ = state.policy.ghostStamp(entries: size)

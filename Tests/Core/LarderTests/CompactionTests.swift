@@ -104,8 +104,7 @@ import Testing
   /// The process may die between the commit of the buffer's records and the lock that excludes other processes.
   @Test func `records of a killed process stop a compaction and a change of durability`() throws {
     let last = try BufferedStore.leaveByKill(path + "/s")
-    var options = Store.Options(durability: .scratch)
-    options.changesDurability = true
+    let options = with(Store.Options(durability: .scratch)) { $0.changesDurability = true }
     #expect(failure { _ = try Environment.open(at: path + "/s", options) } == .busy)
     let environment = try Environment.open(at: path + "/s", Store.Options())
     #expect(throws: LMDBError.occupied) {

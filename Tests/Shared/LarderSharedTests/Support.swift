@@ -23,8 +23,7 @@ final class Machine: Sendable {
     self.clock = clock
     link = TierLink(to: tier)
     // A reader pauses for `pace` between two requests. The manual clock stands still, so only a pause of zero ends.
-    var options = options
-    options.pace = .zero
+    let options = with(options) { $0.pace = .zero }
     cache = store.cache(
       TextCodec(), in: "prices", rules: rules, shared: Shared(link, options: options))
   }

@@ -33,8 +33,7 @@ import class LarderSharedTesting.TierLink
 
   @Test func `a tier whose records this program cannot read has no facts`() throws {
     let home = TemporaryDirectory()
-    var options = Store.Options()
-    options.transforms = [Cipher()]
+    let options = with(Store.Options()) { $0.transforms = [Cipher()] }
     let application = try Store(at: home.store, options: options)
     try application.namespace(Store.tierState).set([1], for: "progress")
     try application.close()

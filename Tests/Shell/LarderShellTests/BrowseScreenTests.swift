@@ -60,8 +60,7 @@ extension Frame {
 
   @Test(arguments: [(40, 10), (40, 24), (80, 10), (80, 24)])
   func `the page of keys shows every word in any window`(columns: Int, rows: Int) {
-    var state = browseState(columns: columns)
-    state.size = (columns: columns, rows: rows)
+    var state = with(browseState(columns: columns)) { $0.size = (columns: columns, rows: rows) }
     state.take(.text("?"))
     let isLong = state.mostTop > 0
     var shown: [String] = []

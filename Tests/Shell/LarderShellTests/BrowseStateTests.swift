@@ -52,8 +52,7 @@ extension BrowseState {
 
 @Suite struct BrowseStateTests {
   @Test func `moving within the window reads nothing`() {
-    var state = browseState()
-    state.pending = nil
+    var state = with(browseState()) { $0.pending = nil }
     state.take(.down, .text("j"), .down, .up)
     #expect(state.selected == 2 && state.pending == nil)
     state.take(.text("k"), .up, .up)

@@ -110,8 +110,7 @@ import Testing
     let notes = shell.takeAside()
     #expect(notes.count == 2 && notes[0].hasPrefix("note: not every value was decoded: "))
     #expect(notes[1] == "note: `salvage DIRECTORY` saves what is whole")
-    var salvage = Salvage()
-    salvage.damagedEntries = 1
+    let salvage = with(Salvage()) { $0.damagedEntries = 1 }
     #expect(throws: ShellError.self) { try salvage.checkSaved() }
   }
 

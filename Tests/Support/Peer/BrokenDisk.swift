@@ -137,8 +137,7 @@ extension Peer {
       let after = try Data(contentsOf: URL(fileURLWithPath: file))
       precondition(after == damaged, "opening changed the file")
       // An opening that changes the level must write to the damaged file or refuse the file, without a crash.
-      var changing = Fixture.options(durability: .scratch)
-      changing.durabilityChange = { _ in }
+      let changing = with(Fixture.options(durability: .scratch)) { $0.durabilityChange = { _ in } }
       do throws(OpenError) { try Fixture.open(directory, changing).close() } catch {
         Peer.say("kept its level: \(error.kind)")
       }

@@ -26,10 +26,7 @@ extension Peer {
   }
 
   func holdWrite() throws {
-    let opened = try Store(at: store)
-    try opened.write { _ in
-      waitForEndOfInput(saying: "writing")
-    }
+    try Store(at: store).write { _ in waitForEndOfInput(saying: "writing") }
     Peer.say("done")
   }
 

@@ -165,9 +165,7 @@ extension Peer {
 
   func holdMoment() throws {
     let opened = try Store(at: store)
-    try opened.read { _ in
-      waitForEndOfInput(saying: "holding")
-    }
+    try opened.read { _ in waitForEndOfInput(saying: "holding") }
     try opened.close()
   }
 

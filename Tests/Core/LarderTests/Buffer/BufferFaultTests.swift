@@ -222,8 +222,7 @@ import Testing
 
   @Test func `when the files are gone a write throws after the next commit in time`() throws {
     let timer = ManualTimer()
-    var options = BufferedStore.options()
-    options.hooks.timer = { timer.start($0, $1) }
+    let options = with(BufferedStore.options()) { $0.hooks.timer = { timer.start($0, $1) } }
     let store = try Store(at: path, options: options)
     let notes = store.namespace("notes")
     for number in 0..<3 { try notes.set("\(number)", for: "k") }

@@ -73,8 +73,7 @@ import Testing
     _ ends: [Int], _ environment: [String], checksRoom: Bool = false, _ random: inout SeededRNG
   ) throws {
     try withTemporaryDirectory { path in
-      var options = Store.Options()
-      options.writeBuffer = 256 << 10
+      let options = with(Store.Options()) { $0.writeBuffer = 256 << 10 }
       let store = try Store(at: path + "/s", options: options)
       // A process's first writes to a namespace use no buffer. So the write after a kill meets the buffer as the kill left it.
       for index in ends.indices {

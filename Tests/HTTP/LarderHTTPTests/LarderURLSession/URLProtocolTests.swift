@@ -161,8 +161,7 @@
     func `a request may have any time limit`(seconds: Double) async throws {
       try await Bench.run { bench in
         bench.server.become { _ in .init(200, text: "page") }
-        var request = URLRequest(url: bench.url("/a"))
-        request.timeoutInterval = seconds
+        let request = with(URLRequest(url: bench.url("/a"))) { $0.timeoutInterval = seconds }
         #expect(try await bench.send(request) == "page")
       }
     }
@@ -173,9 +172,8 @@
           try await Task.sleep(for: .seconds(1000))
           return .init()
         }
-        var request = URLRequest(url: bench.url("/slow"))
-        request.timeoutInterval = 3
-        let (session, sent) = (bench.session, request)
+        let sent = with(URLRequest(url: bench.url("/slow"))) { $0.timeoutInterval = 3 }
+        let session = bench.session
         let slow = Task { try await session.data(for: sent) }
         try await waitUntil { bench.server.count == 1 }
         bench.clock.advance(by: .seconds(4))
@@ -202,8 +200,7 @@
     #if canImport(FoundationNetworking)
       @Test func `an upload task fails rather than to send no body`() async throws {
         try await Bench.run { bench in
-          var request = URLRequest(url: bench.url("/a"))
-          request.httpMethod = "POST"
+          let request = with(URLRequest(url: bench.url("/a"))) { $0.httpMethod = "POST" }
           await #expect(throws: URLError.self) {
             try await bench.session.upload(for: request, from: Data("x".utf8))
           }

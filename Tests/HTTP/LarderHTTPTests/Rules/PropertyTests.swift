@@ -222,9 +222,7 @@ struct HeaderSetTests {
         let tag = response.headerFields[fields: .eTag].first
       {
         var conditional = plain
-        var field = tag
-        field.name = .ifNoneMatch
-        conditional.headerFields.append(field)
+        conditional.headerFields.append(with(tag) { $0.name = .ifNoneMatch })
         let result = harness.ask(conditional)
         #expect(result.status == 304 && result.isFromCache, "\(record.id)")
       }
