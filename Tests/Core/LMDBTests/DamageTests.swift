@@ -162,8 +162,7 @@ import Testing
     let file = try FileDescriptor(opening: directory.store + "/data.mdb", O_RDWR)
     let meta = Int(environment.lastTransaction % 2) * 4096
     // The number of the last page is at offset 136, and the number of the commit is at offset 144.
-    let values: [(Int, UInt64)] = [(136, .max), (136, 1 << 63), (144, .max), (144, 1 << 63)]
-    for (offset, value) in values {
+    for (offset, value) in [(136, UInt64.max), (136, 1 << 63), (144, .max), (144, 1 << 63)] {
       let before = try file.contents(at: meta + offset, count: 8)
       try file.write([UInt8](littleEndian: value), at: meta + offset)
       #expect(throws: LMDBError.self) { try environment.set([1], [1]) }

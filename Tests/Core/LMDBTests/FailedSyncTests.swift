@@ -122,8 +122,7 @@ import Testing
       #expect(try peer.ask("close") == "EIO")
       for word in ["close", "open"] { #expect(try peer.ask(word) == "done") }
       // If the sync of `recovery` fails, the earlier sync of the data has succeeded, so the value is not lost.
-      let kept = file == "recovery" ? "[1]" : "[]"
-      #expect(try peer.ask("get") == kept)
+      #expect(try peer.ask("get") == (file == "recovery" ? "[1]" : "[]"))
       for word in ["sync", "close"] { #expect(try peer.ask(word) == "done") }
       let record = try RecoveryFile(opening: directory.store + "/recovery").readSynced()
       #expect(record?.isFailed == false && record?.isDirty == false)

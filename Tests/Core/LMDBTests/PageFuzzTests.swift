@@ -25,8 +25,7 @@ import Testing
       let mapped = unsafe mmap(nil, Self.length, PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0)
       unsafe all = try unsafe #require(mapped)
       unsafe start = unsafe all + pageSize
-      let size = Self.length - 2 * pageSize
-      unsafe #expect(mprotect(start, size, PROT_READ | PROT_WRITE) == 0)
+      unsafe #expect(mprotect(start, Self.length - 2 * pageSize, PROT_READ | PROT_WRITE) == 0)
     }
 
     deinit { unsafe munmap(all, Self.length) }

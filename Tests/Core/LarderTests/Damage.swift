@@ -106,9 +106,8 @@ extension Store.Namespace {
 
   func tamper(_ key: some StoreKey, _ change: (inout [UInt8]) -> Void) throws {
     var record = try record(key)
-    let slot = try slot(key)
     change(&record)
-    try store.plant(record, for: slot, in: .entries)
+    try store.plant(record, for: try slot(key), in: .entries)
   }
 }
 

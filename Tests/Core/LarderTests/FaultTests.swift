@@ -70,8 +70,7 @@ import Testing
 
   /// If the record of a namespace is lost, its entries do not reserve the namespace id, so a new namespace may get this id.
   @Test func `a namespace that got the id of lost entries since the walk is not cleared`() throws {
-    let notes = store.namespace("notes")
-    let record = try notes.record("k")
+    let record = try store.namespace("notes").record("k")
     let id = NamespaceID(rawValue: UInt32(try store.state.nextID))
     try store.tamper { transaction, _ in
       let slot = "lost".withKeyBytes { StoredKey.entry($0, in: id) }

@@ -15,8 +15,7 @@ struct GroupCommitTests: StoreSuite {
     try await whileHeld(store, until: count) {
       try await inTasks(count) { task in
         try await notes.set("\(task)", for: "\(task)")
-        let found: String? = try notes.value(for: "\(task)")
-        #expect(found == "\(task)")
+        #expect(try notes.text("\(task)") == "\(task)")
       }
     }
     #expect(try notes.count() == count)

@@ -9,9 +9,8 @@ import Testing
   @Test func `any bytes from 1 byte to 64 KiB are a key`() throws {
     try withNotes { _, notes, _ in
       var random = SeededRNG(seed: 7)
-      let lengths = [1, 2, 237, 238, 239, 249, 250, 251, 254, 255, 256, 511, 512, 4096, 65_536]
       var keys: [[UInt8]] = []
-      for length in lengths {
+      for length in [1, 2, 237, 238, 239, 249, 250, 251, 254, 255, 256, 511, 512, 4096, 65_536] {
         keys.append([UInt8](repeating: 0, count: length))
         keys.append([UInt8](repeating: 255, count: length))
         keys.append(random.bytes(length))

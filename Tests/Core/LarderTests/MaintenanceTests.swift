@@ -88,8 +88,7 @@ import Testing
       clock.advance(by: interval - .seconds(1))
       #expect(upkeep.isRunning && log.times.count == round)
       clock.advance(by: .seconds(1))
-      let report = await log.next()
-      #expect(report?.removed.entries == (round == 1 ? 1 : 0))
+      #expect(await log.next()?.removed.entries == (round == 1 ? 1 : 0))
     }
     #expect(log.times == (0...4).map { interval * $0 })
     upkeep.stop()
@@ -190,8 +189,7 @@ import Testing
     #expect(await watch.next()?.kind == .removed(.expired))
     upkeep.stop()
     let removed = try notes.removals[.expired]
-    let report = await log.next()
-    #expect(report?.removed.entries == Int(removed))
+    #expect(await log.next()?.removed.entries == Int(removed))
     #expect(try notes.removals[.expired] == removed)
     #expect(removed >= 500)
   }

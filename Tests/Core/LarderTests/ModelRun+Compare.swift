@@ -48,8 +48,7 @@ extension ModelRun {
   mutating func compare() throws {
     let statistics = try store.statistics()
     model.settle()
-    let faults = try store.verify().faults
-    try #require(faults == [])
+    try #require(try store.verify().faults == [])
     #expect(statistics.namespaces.map(\.info.name) == model.spaces.keys.sorted())
     for namespace in statistics.namespaces {
       let space = try #require(model.spaces[namespace.info.name])

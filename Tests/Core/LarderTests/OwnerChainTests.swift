@@ -200,8 +200,7 @@ struct OwnerTests: StoreSuite {
   @Test func `owners must be there, and nothing is changed where one is not`() throws {
     let absent = owned(by: "1")
     #expect(failure { try images.set([1], for: "a", absent) } == .noSuchOwner)
-    let facts = try images.info()
-    #expect(facts == nil)
+    #expect(try images.info() == nil)
     try images.set([1], for: "x")
     #expect(
       failure { try store.write { _ = try $0.setOwners(absent.owners, of: "x", in: images) } }

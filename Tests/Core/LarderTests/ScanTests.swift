@@ -94,8 +94,7 @@ import Testing
       if visited % 100 == 0 {
         // The age of a snapshot is the number of commits after the snapshot, so each write here increases the age by one.
         try notes.set("other", for: 10_000 + visited)
-        let age = try store.statistics().readers.compactMap(\.age).max() ?? 0
-        oldest = max(oldest, age)
+        oldest = max(oldest, try store.statistics().readers.compactMap(\.age).max() ?? 0)
       }
       return visited < 3000
     }

@@ -68,8 +68,7 @@ import Testing
     #expect(context.codingPath.first?.intValue == 0)
     var outer = encoder.container(keyedBy: CBORKey.self)
     for name in ["a", "b"] {
-      let key = CBORKey(stringValue: "k")
-      var inner = outer.nestedContainer(keyedBy: CBORKey.self, forKey: key)
+      var inner = outer.nestedContainer(keyedBy: CBORKey.self, forKey: CBORKey(stringValue: "k"))
       try inner.encode(1, forKey: CBORKey(stringValue: name))
     }
     #expect(encoder.node.members["k"]?.members.count == 2)

@@ -181,8 +181,7 @@ import Testing
 @Suite struct JoinTests {
   @Test(arguments: SharedChange.removals)
   func aPendingRemovalEndsTheJoiningOfEarlierLoads(change: SharedChange) async throws {
-    let machines = try await startMachines(1).machines
-    let (machine, origin) = (machines[0], Origin(isOpen: false))
+    let (machine, origin) = (try await startMachines(1).machines[0], Origin(isOpen: false))
     try await machine.cutOff()
     let options = LoadOptions(tags: ["t"])
     let first = Task { try await machine.read(origin, options: options) }

@@ -84,8 +84,7 @@ import Testing
 
   /// Damage may leave a change with a position beyond the log. Every load seems older than that change, but is not repeated.
   @Test func aChangeAheadOfTheLogCostsOneLoad() async throws {
-    let machines = try await startMachines(1).machines
-    let (machine, origin) = (machines[0], Origin())
+    let (machine, origin) = (try await startMachines(1).machines[0], Origin())
     try await machine.cutOff()
     machine.copies.recent.note(.key(.a), at: Position(milliseconds: 1 << 43, sequence: 0))
     let result = try await machine.result(origin)

@@ -25,9 +25,8 @@ import Testing
 
   private static var commands: [String] {
     CommandSpec.Group.allCases.flatMap { group -> [String] in
-      let commands = CommandTable.standard.commands.filter { $0.group == group }
       return ["", "**\(group.rawValue)**", "", "| Command | Also | |", "| --- | --- | --- |"]
-        + commands.map { command in
+        + CommandTable.standard.commands.filter { $0.group == group }.map { command in
           // The table in the document omits the options, because `help COMMAND` lists the options.
           let words = [command.name] + command.argumentUsage.dropLast(command.ownOptions.count)
           let usage = words.joined(separator: " ").replacingOccurrences(of: "|", with: "\\|")
@@ -152,8 +151,7 @@ extension Shell {
       var answer = try shell.shown(command, promptWidth: 8, columns: width)
       // Skips Markdown output, because its lines are for documents and may be longer than the terminal is wide.
       if !command.hasPrefix("output") {
-        let isDocument = shell.session.settings.mode == .markdown
-        for line in answer.split(separator: "\n") where !isDocument {
+        for line in answer.split(separator: "\n") where shell.session.settings.mode != .markdown {
           #expect(DisplayWidth.of(Frame.plain(String(line))) <= width, "\(command): \(line)")
         }
       }

@@ -220,9 +220,8 @@ private func removeOutput(_ file: String) {
     default:
       // In the answer of `limits`, the field `used` is the use of a limit. In other answers, `used` is a moment.
       if Self.moments.contains(name), !line.hasPrefix("limits") {
-        let text = value as? String
         #expect(
-          text?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil,
+          (value as? String)?.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil,
           "\(line): \(name) \(value)")
       } else if Self.sizes.contains(name), !line.hasPrefix("diff") {
         #expect(value is Int, "\(line): \(name) \(value)")

@@ -42,8 +42,7 @@ import Testing
   ])
   func `a load that began before a removal stores nothing`(line: String) async throws {
     let shell = try Shell.filled(.plain)
-    let name = line.contains("@*") ? "later" : "articles"
-    let cache = shell.store.cache(of: String.self, in: name)
+    let cache = shell.store.cache(of: String.self, in: line.contains("@*") ? "later" : "articles")
     let (begun, begin) = AsyncStream.makeStream(of: Void.self)
     let (opened, open) = AsyncStream.makeStream(of: Void.self)
     async let loaded = cache.value(for: "new") {

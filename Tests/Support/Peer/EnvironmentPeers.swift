@@ -149,8 +149,7 @@ package enum Numbering {
   static func add(
     to transaction: inout WriteTransaction, records: Database, by author: Int
   ) throws -> Int {
-    let last = try transaction.copy(count).map { Fixture.number($0.span) } ?? 0
-    let number = last + 1
+    let number = 1 + (try transaction.copy(count).map { Fixture.number($0.span) } ?? 0)
     let value = Fixture.bytes(author) + Fixture.filling(number, count: number % 6000)
     try transaction.put(value.span, for: Fixture.bytes(number).span, in: records)
     if number > 500 { try transaction.remove(Fixture.bytes(number - 500).span, from: records) }

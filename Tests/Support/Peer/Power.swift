@@ -22,10 +22,9 @@ extension Peer {
         let store = try Store(at: store, options: options)
         Peer.say("open \(session)")
         Peer.say("found \(try PowerWork.number(in: store))")
-        let share = max(1, argument(1) / 3)
         var isWriting = false
         do {
-          for _ in 0..<share where left > 0 {
+          for _ in 0..<max(1, argument(1) / 3) where left > 0 {
             Peer.say("begin")
             isWriting = true
             let number = try PowerWork.write(to: store)

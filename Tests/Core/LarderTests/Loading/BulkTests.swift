@@ -81,8 +81,7 @@ import Testing
     let other = Task { try await results(["b", "d"]).map { try $0.get()?.value } }
     try await origin.waitForLoads(3)
     let last = Task { try await boards.value(for: "c") { try await origin.text() } }
-    let loads = boards.namespace.engine.loads.running
-    try await waitUntil { loads.callers() == 7 }
+    try await waitUntil { boards.namespace.engine.loads.running.callers() == 7 }
     origin.open()
     #expect(try await single.value == "load 1")
     #expect(try await last.value == "of c")

@@ -90,8 +90,7 @@ import Testing
   }
 
   @Test func `one that nobody holds loads all keys`() async throws {
-    let keys = (0..<50).map { "\($0)" }
-    _ = try boards.prefetch(keys, concurrency: 1) { key, _ in .value(key) }
+    _ = try boards.prefetch((0..<50).map { "\($0)" }, concurrency: 1) { key, _ in .value(key) }
     try await waitUntil { try boards.count() == 50 }
   }
 

@@ -41,8 +41,7 @@ struct CacheTests {
         return (response(200, fields + (number == 1 ? [] : [("Date", date(-5))])), HTTPBody())
       })
     for expected in [date(0), date(-5)] {
-      let path = expected == date(0) ? "/a" : "/b"
-      let result = try await fixture.cache.send(request(method, path))
+      let result = try await fixture.cache.send(request(method, expected == date(0) ? "/a" : "/b"))
       #expect(result.response.headerFields[values: .date] == [expected])
     }
     let passed = try await fixture.cache.pass(request(method))

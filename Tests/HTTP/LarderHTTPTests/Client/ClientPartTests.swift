@@ -67,10 +67,9 @@ struct ClientPartTests {
       key: "a", version: 1, response: head, tags: [], written: start,
       expires: start.advanced(by: .seconds(5)))
     known.keep([stored], of: "a", transaction: 7, size: 100)
-    let later = start.advanced(by: .seconds(5))
     #expect(known.variants(of: "a", transaction: 7, at: start)?.count == 1)
     #expect(known.variants(of: "a", transaction: 8, at: start) == nil)
-    #expect(known.variants(of: "a", transaction: 7, at: later) == nil)
+    #expect(known.variants(of: "a", transaction: 7, at: start.advanced(by: .seconds(5))) == nil)
     #expect(known.variants(of: "b", transaction: 7, at: start) == nil)
     known.keep([stored], of: "b", transaction: 7, size: 1 << 20)
     #expect(known.variants(of: "b", transaction: 7, at: start) == nil)

@@ -73,8 +73,7 @@ struct MemoryTests {
   @Test func `what is given back of a body on its way into the store is read again`() async throws {
     let bytes = LongBodyTests.body(700_000)
     let fixture = try Fixture(Self.origin(bytes, isAnnounced: true))
-    let miss = try await fixture.cache.send(request())
-    var pieces = miss.body.makeAsyncIterator()
+    var pieces = try await fixture.cache.send(request()).body.makeAsyncIterator()
     var read: [UInt8] = []
     var round = 0
     while let piece = try await pieces.next() {
@@ -92,8 +91,7 @@ struct MemoryTests {
     let bytes = LongBodyTests.body(300_000)
     let fixture = try Fixture(LongBodyTests.origin(bytes))
     #expect(try await fixture.cache.send(request()).body.bytes() == bytes)
-    let slow = try await fixture.cache.send(request())
-    var pieces = slow.body.makeAsyncIterator()
+    var pieces = try await fixture.cache.send(request()).body.makeAsyncIterator()
     var read = try #require(try await pieces.next())
     fixture.clock.advance(by: .seconds(20_000))
     let confirmed = try await fixture.cache.send(request())
@@ -106,8 +104,7 @@ struct MemoryTests {
   @Test func `a slow client reads the rest from the store, and no memory is held`() async throws {
     let bytes = LongBodyTests.body(1_000_000)
     let fixture = try Fixture(Self.origin(bytes, isAnnounced: true))
-    let slow = try await fixture.cache.send(request())
-    var pieces = slow.body.makeAsyncIterator()
+    var pieces = try await fixture.cache.send(request()).body.makeAsyncIterator()
     var read = try #require(try await pieces.next())
     try await waitUntil { try fixture.store.namespace("http").count() == 6 }
     try await waitUntil { fixture.cache.buffers.reserved < 100_000 }
@@ -123,8 +120,7 @@ struct MemoryTests {
       Self.origin(bytes, isAnnounced: isAnnounced) { offset in
         taken.withLock { $0 = min(bytes.count, offset + 10_000) }
       }, policy: HTTPCachePolicy(bufferLimit: 50_000))
-    let slow = try await fixture.cache.send(request())
-    var pieces = slow.body.makeAsyncIterator()
+    var pieces = try await fixture.cache.send(request()).body.makeAsyncIterator()
     var read = try #require(try await pieces.next())
     // The bytes that the cache has taken and the client has not read may be at most the budget and one more piece.
     #expect(taken.withLock { $0 } <= read.count + 70_000)

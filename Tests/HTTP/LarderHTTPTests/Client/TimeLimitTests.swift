@@ -109,8 +109,7 @@ struct TimeLimitTests {
 
   @Test func `small pieces cost no timer each`() async throws {
     let clock = CountingClock()
-    let step: HTTPBody.Step = { [1] }
-    let body = HTTPBody.steps([HTTPBody.Step](repeating: step, count: 1_000))
+    let body = HTTPBody.steps([HTTPBody.Step](repeating: { [1] }, count: 1_000))
     #expect(try await body.limited(to: .seconds(15), by: clock).bytes().count == 1_000)
     #expect(clock.count.withLock { $0 } <= 1)
   }
