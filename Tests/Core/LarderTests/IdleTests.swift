@@ -121,9 +121,8 @@ import Testing
     }
   }
 
-  @Test func `a load that fails after the former end of a used value gives this value`()
-    async throws
-  {
+  @Test
+  func `a load that fails after the former end of a used value gives this value`() async throws {
     let cache = store.cache(TextCodec(), in: "notes")
     try await cache.set("v", for: "k")
     clock.advance(by: .seconds(1690))

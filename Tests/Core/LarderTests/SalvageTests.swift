@@ -191,9 +191,8 @@ import Testing
     #expect(try Store.salvage(from: path, to: target, options: options).entries == 801)
   }
 
-  @Test func `the write buffer of a store that this process has open with a clock is saved`()
-    throws
-  {
+  @Test
+  func `the write buffer of a store that this process has open with a clock is saved`() throws {
     let options = with(BufferedStore.options()) { $0.clock = clock }
     let store = try Store(at: path, options: options)
     for text in ["a", "b", "c"] { try store.namespace("notes").set(text, for: "k") }

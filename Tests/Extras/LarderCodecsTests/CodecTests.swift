@@ -53,9 +53,8 @@ import Testing
     }
   }
 
-  @Test func `an error names its element, and a second container of a key continues the first`()
-    throws
-  {
+  @Test
+  func `an error names its element, and a second container of a key continues the first`() throws {
     struct Failing: Encodable {
       func encode(to encoder: any Encoder) throws {
         throw EncodingError.invalidValue(

@@ -58,9 +58,8 @@ import Testing
     }
   }
 
-  @Test func `an entry that another process wrote meanwhile is replaced only after a question`()
-    throws
-  {
+  @Test
+  func `an entry that another process wrote meanwhile is replaced only after a question`() throws {
     let shell = try Shell(hasPerson: true)
     let notes = shell.store.namespace("notes")
     shell.editing = { text in

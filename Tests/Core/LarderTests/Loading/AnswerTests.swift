@@ -138,9 +138,8 @@ import Testing
     #expect(try boards.entry(for: "thun")?.tags == (isRemoved ? nil : ["line 1"]))
   }
 
-  @Test func `an evicted value with an owner is not stored again when it is unchanged`()
-    async throws
-  {
+  @Test
+  func `an evicted value with an owner is not stored again when it is unchanged`() async throws {
     let lines = store.cache(TextCodec(), in: "lines")
     try await lines.set("line", for: "1")
     let stored = EntryAttributes.with(owners: [Owner(Key("1"), in: "lines")])
