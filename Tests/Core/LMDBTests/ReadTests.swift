@@ -7,7 +7,6 @@ import Testing
 @Suite struct Reading {
   let directory = TemporaryDirectory()
   let environment: Environment
-
   init() throws { environment = try Fixture.open(directory.store) }
 
   @Test func `more reads at once than the pool has, on one thread, each with its view`() throws {

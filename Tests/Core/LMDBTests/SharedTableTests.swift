@@ -10,7 +10,6 @@ import Testing
   let directory = TemporaryDirectory()
   let environment: Environment
   init() throws { environment = try Fixture.open(directory.store) }
-
   private var file: String { directory.store + "/access" }
   private func contents() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: file)) }
 

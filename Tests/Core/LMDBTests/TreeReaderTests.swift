@@ -151,7 +151,6 @@ extension Cursor.Record {
 @Suite struct Locating {
   let directory = TemporaryDirectory()
   let environment: Environment
-
   init() throws { environment = try Fixture.open(directory.store) }
 
   @Test func `a located value is replaced and removed by whatever comes in between`() throws {

@@ -8,7 +8,6 @@ import Testing
 @Suite struct Writing {
   let directory = TemporaryDirectory()
   let environment: Environment
-
   init() throws { environment = try Fixture.open(directory.store) }
 
   @Test func `each write that changes something has the next number`() throws {

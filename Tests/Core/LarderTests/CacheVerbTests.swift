@@ -8,7 +8,6 @@ import Testing
 
   let fixture = StoreFixture()
   private let colors: Larder.Cache<Color>
-
   init() { colors = fixture.store.cache(of: Color.self, in: "lego.colors") }
 
   @Test func `many keys are read as one commit left them`() throws {

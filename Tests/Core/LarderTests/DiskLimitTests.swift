@@ -7,7 +7,6 @@ import Testing
 struct DiskLimitTests {
   private let directory = TemporaryDirectory()
   private var path: String { directory.path }
-
   private func fileSize(_ store: Store) -> Int { store.engine.environment.fileSize }
 
   @Test func `the data file never grows beyond its limit`() throws {

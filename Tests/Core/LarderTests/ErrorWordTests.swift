@@ -7,7 +7,6 @@ import Testing
 @Suite struct ErrorWordTests {
   let directory = TemporaryDirectory()
   var path: String { directory.path + "/s" }
-
   init() throws { try Store.leave(at: path) }
 
   private var hasty: Store.Options {

@@ -7,7 +7,6 @@ import Testing
 
 @Suite struct `What a group promises its members`: StoreSuite {
   let fixture = StoreFixture()
-
   private func text(_ bytes: [UInt8]?) -> String { String(decoding: bytes ?? [], as: UTF8.self) }
 
   @Test func `writes of one key are made in their order, whatever fails among them`() async throws {

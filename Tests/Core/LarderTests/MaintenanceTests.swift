@@ -20,7 +20,6 @@ import Testing
 
     var times: [Duration] { seen.withLock { $0 } }
     func next() async -> Maintenance.Report? { await reports.first { _ in true } }
-
     func maintenance(of store: Store, every interval: Duration, jitter: Double = 0) throws
       -> Maintenance
     {
@@ -37,7 +36,6 @@ import Testing
   // The ring of changes is large, so a watch gets every change of a purge of 20,000 entries.
   let fixture = StoreFixture { $0.hooks.changeSlots = ChangeRing.mostSlots }
   private let log: Log
-
   init() { log = Log(fixture.clock) }
 
   @Test func `a run says what it has done`() async throws {

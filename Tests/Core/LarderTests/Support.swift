@@ -174,7 +174,6 @@ func thrown(_ body: () throws -> Void) -> LarderError? {
 
 final class Tally: Sendable {
   private let count = Atomic(0)
-
   func add(_ amount: Int = 1) { count.add(amount, ordering: .relaxed) }
   var value: Int { count.load(ordering: .relaxed) }
 }
@@ -201,11 +200,8 @@ final class CountingCodec: Codec, Equatable {
   let id = CodecID(rawValue: 201)
   let isLossless: Bool
   private let count = Atomic(0)
-
   init(isLossless: Bool = false) { self.isLossless = isLossless }
-
   var decoded: Int { count.load(ordering: .relaxed) }
-
   func encode(_ value: String) -> [UInt8] { Array(value.utf8) }
 
   func decode(_ bytes: Span<UInt8>) throws -> String {

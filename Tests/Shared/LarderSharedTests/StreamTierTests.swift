@@ -114,7 +114,6 @@ import Testing
 @Suite struct HostileTierTests {
   private final class RandomSender: CommandSender {
     private let state: Mutex<SeededRNG>
-
     init(_ seed: UInt64) { state = Mutex(SeededRNG(seed: seed)) }
 
     func send(_ command: Command) async throws(LarderError) -> Reply {

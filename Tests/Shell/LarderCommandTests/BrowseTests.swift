@@ -240,6 +240,5 @@ import Testing
 
 extension Screen {
   fileprivate func has(_ text: String) -> Bool { row(text) != nil }
-
   fileprivate func row(_ text: String) -> String? { lines.first { $0.contains(text) } }
 }

@@ -11,7 +11,6 @@ import Testing
   private static let count =
     ProcessInfo.processInfo.environment["LARDER_TEST_LARGE"].flatMap { Int($0) }
   private static let rounds = 15
-
   private func median(_ times: [Duration]) -> Duration { times.sorted()[times.count / 2] }
 
   private func measure(_ body: () throws -> Void) rethrows -> Duration {

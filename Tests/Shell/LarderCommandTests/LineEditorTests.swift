@@ -189,7 +189,6 @@ struct Pipeline {
   }
 
   func write(_ bytes: [UInt8]) throws { try input.fileHandleForWriting.write(contentsOf: bytes) }
-
   func closeInput() throws { try input.fileHandleForWriting.close() }
 
   /// Reads at most `count` bytes. Returns as soon as some bytes have come.
@@ -202,7 +201,6 @@ struct Pipeline {
   }
 
   func closeOutput() throws { try output.fileHandleForReading.close() }
-
   func interrupt() { process.interrupt() }
 
   /// The exit status. The number is negative if a signal ended the program.

@@ -55,7 +55,6 @@ import Testing
 @Suite struct ByteFileTests {
   private let home = TemporaryDirectory()
   private var files: FileManager { .default }
-
   init() throws { try home.write("old", to: "file") }
 
   private func write(_ text: String, to name: String, replaces: Bool) throws {
@@ -134,7 +133,6 @@ import Testing
   enum Parent: CaseIterable { case usual, blocking, ignoring }
 
   private let home = TemporaryDirectory()
-
   init() throws { try home.withStore { _ in } }
 
   private func start(_ arguments: [String], by parent: Parent) throws -> PseudoTerminal {

@@ -10,7 +10,6 @@ import Testing
 @Suite(.serialized) struct DocumentTests {
   private static let url = Repository.root.appending(path: "Docs/Use/Shell.md")
   private let text: String
-
   init() throws { text = try String(contentsOf: Self.url, encoding: .utf8) }
 
   @Test func `the tables are those of the commands and the exit codes`() throws {

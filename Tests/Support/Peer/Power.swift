@@ -133,7 +133,6 @@ package enum PowerWork {
   /// Computes the contents of the store after each batch. Keeps the results for later calls.
   package struct Model {
     private var states: [[Place: (filling: Int, count: Int)]] = [[:]]
-
     package init() {}
 
     package mutating func state(after number: Int) -> [Place: (filling: Int, count: Int)] {
@@ -195,7 +194,6 @@ extension Peer {
 package enum GroupWork {
   package static let namespace = "notes"
   static let largest = 20_000
-
   package static func key(_ task: Int, _ write: Int) -> String { "\(task) \(write)" }
 
   package static func value(_ task: Int, _ write: Int) -> [UInt8] {

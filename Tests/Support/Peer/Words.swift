@@ -22,7 +22,6 @@ extension SharedTable {
 
   package var count: Int { view.count }
   package var isWritable: Bool { view.isWritable }
-
   package func value(_ index: Int) -> UInt32 { view[index] }
 
   package func increase() {

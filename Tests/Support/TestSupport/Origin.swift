@@ -4,7 +4,6 @@ import Synchronization
 package final class Origin: Sendable {
   package struct Refusal: Error, Equatable {
     private let number: Int
-
     package init(number: Int) { self.number = number }
   }
 
@@ -18,9 +17,7 @@ package final class Origin: Sendable {
     var cancelled: Set<Int> = []
   }
   private let state: Mutex<State>
-
   package init(isOpen: Bool = true) { state = Mutex(State(isOpen: isOpen)) }
-
   package var loads: Int { state.withLock { $0.loads } }
   package var mostAtOnce: Int { state.withLock { $0.mostAtOnce } }
   /// The number of loads that were cancelled because no caller waited for them any more.
@@ -70,6 +67,5 @@ package final class Origin: Sendable {
   }
 
   package func text() async throws -> String { "load \(try await load())" }
-
   package func waitForLoads(_ count: Int) async throws { try await waitUntil { loads >= count } }
 }

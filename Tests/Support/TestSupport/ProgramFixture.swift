@@ -4,7 +4,6 @@ import Synchronization
 /// A directory in which commands of a shell run. The built programs are in the `PATH` of these commands.
 package final class ProgramFixture: Sendable {
   package let home = TemporaryDirectory()
-
   package init() {}
 
   /// The answer of `/bin/sh` to a command, in the form of a transcript.

@@ -8,7 +8,6 @@ import Testing
 private struct LongTextCodec: Codec {
   let id = CodecID(rawValue: 204)
   let beforeFailure: @Sendable () -> Void
-
   func encode(_ value: String) -> [UInt8] { Array(value.utf8) }
   func decode(_ bytes: Span<UInt8>) throws -> String {
     if bytes.count == 1 {

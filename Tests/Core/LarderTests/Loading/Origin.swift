@@ -29,11 +29,8 @@ extension Origin {
 
 final class Shared<Value: Sendable>: Sendable {
   private let stored: Mutex<Value>
-
   init(_ value: Value) { stored = Mutex(value) }
-
   var value: Value { stored.withLock { $0 } }
-
   func withLock<Result: Sendable>(_ body: (inout sending Value) throws -> Result) rethrows -> Result
   { try stored.withLock { value in try body(&value) } }
 }

@@ -9,7 +9,6 @@ import Testing
 struct ProcessTests {
   private let directory = TemporaryDirectory()
   private let store: Store
-
   init() throws { store = try Store(at: directory.path) }
 
   @Test func `two processes share what either was answered, and what either ends`() async throws {

@@ -63,7 +63,6 @@
     }
 
     func use(_ cache: HTTPCache) { BenchProtocol.current.withLock { $0 = cache } }
-
     func url(_ path: String) -> URL { URL(string: server.base + path)! }
 
     func send(_ request: URLRequest) async throws -> String {

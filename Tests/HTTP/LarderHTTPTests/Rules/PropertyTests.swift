@@ -9,7 +9,6 @@ import Testing
 /// Random requests and answers. Some are usual, and some make no sense.
 struct RandomMessages {
   var random: SeededRNG
-
   mutating func one<T>(_ choices: [T]) -> T { choices.randomElement(using: &random)! }
   mutating func happens(_ percent: Int) -> Bool { random.chance(percent: percent) }
 
