@@ -108,9 +108,6 @@ extension TemporaryDirectory {
 }
 
 let asOtherUser = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-
 let canChangeUser = geteuid() == 0 && Process.succeeds(["setpriv", "--version"])
-
 let canMount = Process.succeeds(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/tmp"])
-
 let seed = Int(TestSettings.seed)

@@ -5,7 +5,6 @@ import Testing
 
 @Suite struct CacheVerbTests: StoreSuite {
   private struct Color: Codable, Equatable, Sendable { var name: String }
-
   let fixture = StoreFixture()
   private let colors: Larder.Cache<Color>
   init() { colors = fixture.store.cache(of: Color.self, in: "lego.colors") }

@@ -24,7 +24,6 @@ private struct Place: Hashable {
 
 struct OwnerRun {
   struct Broken: Error, CustomStringConvertible { var description: String }
-
   let store: Store
   /// The clock of the store. Nil in a run beside another process, because both processes use the clock of the system.
   let clock: ManualClock?

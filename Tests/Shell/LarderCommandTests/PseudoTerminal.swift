@@ -10,7 +10,6 @@
   private let process: pid_t
   private var exitStatus: Int32?
   var screen: Screen
-
   struct Failure: Error, CustomStringConvertible { let description: String }
 
   /// - Parameter blocked: The signals that are blocked when the program starts.

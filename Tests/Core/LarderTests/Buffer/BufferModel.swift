@@ -47,7 +47,6 @@ struct BufferModel: Hashable {
 
   struct Lookup: Hashable {
     enum Step: UInt8 { case state, snapshot, find, copy, check, done }
-
     var step = Step.state
     var state = BufferState.first
     var snapshot: UInt8 = 0
@@ -57,7 +56,6 @@ struct BufferModel: Hashable {
 
   struct Writer: Hashable {
     enum Step: UInt8 { case state, lookup, lock, record, tail, slot, end }
-
     var step = Step.state
     var state = BufferState.first
     var snapshot: UInt8 = 0
