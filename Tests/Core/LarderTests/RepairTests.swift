@@ -5,30 +5,29 @@ import Testing
 
 @testable import Larder
 
-@Suite struct RepairTests {
+@Suite struct RepairTests: StoreSuite {
+  let fixture = StoreFixture()
   private static let entries = 2_000
 
   /// A store with 2,000 entries, of which half have tags. Six entries were damaged. Three of the six were replaced or removed.
   private func withDamagedStore(_ body: (Store, Store.Namespace) throws -> Void) throws {
-    try withNotes { store, notes, _ in
-      try store.write { batch in
-        for index in 0..<Self.entries {
-          let attributes = EntryAttributes.with(
-            expires: index % 3 == 0 ? .after(.hours(1)) : nil, tags: index % 2 == 0 ? ["even"] : [])
-          try batch.set([1, 2, 3], for: "\(index)", in: notes, attributes)
-        }
+    try store.write { batch in
+      for index in 0..<Self.entries {
+        let attributes = EntryAttributes.with(
+          expires: index % 3 == 0 ? .after(.hours(1)) : nil, tags: index % 2 == 0 ? ["even"] : [])
+        try batch.set([1, 2, 3], for: "\(index)", in: notes, attributes)
       }
-      for key in ["10", "11", "12", "13"] { try notes.tamper(key) { $0[$0.count - 1] ^= 1 } }
-      for key in ["20", "21"] { try notes.tamper(key) { $0 = Array($0.prefix(3)) } }
-      try notes.set([4], for: "10")
-      try notes.remove("11")
-      try notes.set([5], for: "20")
-      #expect(try marks(store) == 1)
-      #expect(try store.faults.isEmpty == false, "the counters are wrong by what was damaged")
-      try body(store, notes)
-      #expect(try marks(store) == 0)
-      #expect(try notes.bytes("10") == [4] && notes.bytes("20") == [5])
     }
+    for key in ["10", "11", "12", "13"] { try notes.tamper(key) { $0[$0.count - 1] ^= 1 } }
+    for key in ["20", "21"] { try notes.tamper(key) { $0 = Array($0.prefix(3)) } }
+    try notes.set([4], for: "10")
+    try notes.remove("11")
+    try notes.set([5], for: "20")
+    #expect(try marks(store) == 1)
+    #expect(try store.faults.isEmpty == false, "the counters are wrong by what was damaged")
+    try body(store, notes)
+    #expect(try marks(store) == 0)
+    #expect(try notes.bytes("10") == [4] && notes.bytes("20") == [5])
   }
 
   private func marks(_ store: Store) throws -> Int {
@@ -189,23 +188,19 @@ import Testing
   func `the dependents of a damaged owner leave when a call removes the owner`(
     isCleared: Bool
   ) throws {
-    try withNotes { store, notes, _ in
-      let others = store.namespace("others")
-      try notes.set("v", for: "owner")
-      try others.set([1], for: "k", .with(owners: [Owner(Key("owner"), in: "notes")]))
-      try notes.tamper("owner") { $0[$0.count - 1] ^= 1 }
-      if isCleared { try notes.clear() } else { try notes.remove("owner") }
-      try store.purge()
-      #expect(try others.count() == 0)
-    }
+    let others = store.namespace("others")
+    try notes.set("v", for: "owner")
+    try others.set([1], for: "k", .with(owners: [Owner(Key("owner"), in: "notes")]))
+    try notes.tamper("owner") { $0[$0.count - 1] ^= 1 }
+    if isCleared { try notes.clear() } else { try notes.remove("owner") }
+    try store.purge()
+    #expect(try others.count() == 0)
   }
 
   @Test func `a small namespace is repaired by the write that finds the damage`() throws {
-    try withNotes { store, notes, _ in
-      for index in 0..<100 { try notes.set([1], for: "\(index)") }
-      try notes.tamper("5") { $0[$0.count - 1] ^= 1 }
-      try notes.set([2], for: "5")
-      #expect(try marks(store) == 0 && notes.count() == 100)
-    }
+    for index in 0..<100 { try notes.set([1], for: "\(index)") }
+    try notes.tamper("5") { $0[$0.count - 1] ^= 1 }
+    try notes.set([2], for: "5")
+    #expect(try marks(store) == 0 && notes.count() == 100)
   }
 }
