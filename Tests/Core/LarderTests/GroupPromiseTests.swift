@@ -99,8 +99,7 @@ import Testing
       let refused = Task { try await full.set("2", for: "b") }
       try await store.engine.writes.queue.waitForWaiting(2)
       let after = Task { try await store.engine.commit(write("after")) }
-      let error = await #expect(throws: LarderError.self) { try await refused.value }
-      #expect(error?.code == .full)
+      #expect(await code { try await refused.value } == .full)
       try await before.value
       try await after.value
     }
@@ -120,10 +119,7 @@ import Testing
         try await store.engine.writes.queue.waitForWaiting(30)
         let closing = inThread { try store.close() }
         try await waitUntil { store.engine.writes.queue.isClosed }
-        let error = await #expect(throws: LarderError.self) {
-          try await notes.set("x", for: "late")
-        }
-        #expect(error?.code == .closed)
+        #expect(await code { try await notes.set("x", for: "late") } == .closed)
         try await group.waitForAll()
         try await closing.value
       }

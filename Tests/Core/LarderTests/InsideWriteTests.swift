@@ -141,8 +141,7 @@ import Testing
       try batch.set([2], for: "outer", in: notes)
       return inner
     }
-    let error = await #expect(throws: LarderError.self) { try await inner.value }
-    #expect(error?.code == .busy)
+    #expect(await code { try await inner.value } == .busy)
     #expect(try notes.bytes("k") == nil && notes.bytes("outer") == [2])
     #expect(try store.verify().faults == [])
   }

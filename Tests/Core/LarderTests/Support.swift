@@ -165,6 +165,14 @@ struct Stop: Error {}
 /// The code of the `LarderError` that `body` throws, or nil if `body` throws no error. Any other error fails the test.
 func failure(_ body: () throws -> Void) -> LarderError.Code? { thrown(body)?.code }
 
+/// The same as ``failure(_:)`` for a call that waits.
+func code<Value>(_ body: () async throws -> Value) async -> LarderError.Code? {
+  do { _ = try await body() } catch let error as LarderError { return error.code } catch {
+    Issue.record("an unexpected error: \(error)")
+  }
+  return nil
+}
+
 func thrown(_ body: () throws -> Void) -> LarderError? {
   do { try body() } catch let error as LarderError { return error } catch {
     Issue.record("an unexpected error: \(error)")

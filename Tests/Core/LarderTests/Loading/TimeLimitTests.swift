@@ -114,8 +114,7 @@ import Testing
     clock.advance(by: .milliseconds(300))
     #expect(boards.namespace.engine.loads.running.callers() == 2)
     clock.advance(by: .milliseconds(700))
-    let error = await #expect(throws: LarderError.self) { try await second.value }
-    #expect(error?.code == .timedOut)
+    #expect(await code { try await second.value } == .timedOut)
     origin.open()
     #expect(try await first.value.value == "load 1")
   }
