@@ -62,7 +62,8 @@
             if rise > 0 { counter.increment(by: Int64(rise)) }
           }
         }
-        state.hasLooked = true
+        // Without statistics, a look reports only the health of the store, and no counter.
+        state.hasLooked = state.hasLooked || metrics.count > 1
         // A namespace that was removed reports nothing any more, so its gauges are destroyed.
         for (name, gauge) in state.gauges where !present.contains(name) {
           gauge.destroy()

@@ -56,7 +56,8 @@ extension Store.Namespace {
   ) throws(LarderError) {
     try WriteBatch.validate(key.span, in: name, attributes)
     try NamespaceName.validate(name)
-    try limits.checkSize(size, under: rules, named: name)
+    let stored = engine.transforms.isEmpty ? size : 0
+    try limits.checkSize(size, stored: stored, under: rules, named: name)
   }
 
   /// The namespace's number, as in ``TransformContext/namespace``; nil if the namespace does not exist.

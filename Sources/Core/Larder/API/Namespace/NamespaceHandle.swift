@@ -81,7 +81,10 @@ final class NamespaceHandle: Sendable {
   }
 
   func noteDeclared(_ rules: Rules, of created: Int64) {
-    if !hasDeclared(rules, of: created) { declared.withLock { $0.append((rules, created)) } }
+    declared.withLock { declared in
+      declared.removeAll { $0.rules == rules }
+      declared.append((rules, created))
+    }
   }
 
   /// Whether this opening has declared the rules of the namespace that was made at `created`.

@@ -81,6 +81,8 @@ struct ExpirySweep {
           try session.remove(entry, reason: .expired)
           return RemovalResult(entries: 1, bytes: entry.valueCount)
         }
+        // The use of the entry is only in memory. The entry stays due until a commit writes the use.
+        if entry.header.state(at: session.now.milliseconds) == .expired { return RemovalResult() }
         // Without pages for a large copy the entry stays due: the sweep must not fail the write for which it makes room.
         guard entry.recordCount <= session.engine.pageSize / 2 || session.hasPages(forCopyOf: entry)
         else { return RemovalResult() }

@@ -54,7 +54,8 @@ extension StoreEngine {
     }
     writes.queue.thread.async { [weak self] in
       guard let self else { return }
-      settleInBackground {}
+      // Another process may have begun the commit in the meantime.
+      if reader.buffer?.state.hasOlder == false { settleInBackground {} }
       isSettling.store(false, ordering: .relaxed)
     }
   }

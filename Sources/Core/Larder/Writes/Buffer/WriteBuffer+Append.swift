@@ -207,7 +207,9 @@ extension WriteBuffer {
     view.release(UInt64(state.end + record.size), to: BufferLayout.Place.tail)
     KillPoint.pass(4)
     costs.after?.save(view)
-    hasLittleRoom.store((costs.after ?? costs.before).leavesLittleRoom, ordering: .relaxed)
+    if (costs.after ?? costs.before).leavesLittleRoom {
+      hasLittleRoom.store(true, ordering: .relaxed)
+    }
     publish(record, of: key, at: state.end, in: state, view)
     KillPoint.pass(6)
   }

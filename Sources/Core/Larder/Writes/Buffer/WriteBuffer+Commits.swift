@@ -48,8 +48,7 @@ extension WriteBuffer {
   private func turn(_ state: BufferState, _ view: borrowing SharedTable.View) -> BufferState {
     let turned = state.turned
     view.store(UInt64(state.end), wide: BufferLayout.Place.olderEnd)
-    BufferCharge().save(at: BufferLayout.Place.charge, view)
-    view.store(0, wide: BufferLayout.Place.chargedPages)
+    resetCharge(view)
     forEachNamespace(view) { $0.charge = BufferCharge() }
     emptyTable(for: turned, view)
     KillPoint.pass(16)
@@ -58,6 +57,11 @@ extension WriteBuffer {
     view.release(turned.word, to: BufferLayout.Place.state)
     KillPoint.pass(18)
     return turned
+  }
+
+  private func resetCharge(_ view: borrowing SharedTable.View) {
+    BufferCharge().save(at: BufferLayout.Place.charge, view)
+    view.store(0, wide: BufferLayout.Place.chargedPages)
   }
 
   private func emptyTable(for state: BufferState, _ view: borrowing SharedTable.View) {
@@ -166,6 +170,7 @@ extension WriteBuffer {
     view.store(0, wide: BufferLayout.Place.tail)
     KillPoint.pass(11)
     save(terms, less: BufferCharge(), pages: 0, view)
+    resetCharge(view)
     // The logs may have had records of other data. The records of the new generation belong to the data of this process.
     Self.save(origin, view)
     view.release(commit, to: BufferLayout.Place.base + state.base)

@@ -145,8 +145,10 @@ final class WriteBuffer: Sendable {
   /// makes room by eviction, while writers use the rest of the room.
   var wantsCommit: Bool {
     let state = state
-    return (state.end >= layout.logSize / 2 || hasLittleRoom.load(ordering: .relaxed))
-      && !state.hasOlder
+    if state.hasOlder { return false }
+    // Forgets the lack of room, because a commit may make room while this process appends nothing.
+    return state.end >= layout.logSize / 2
+      || hasLittleRoom.load(ordering: .relaxed) && hasLittleRoom.exchange(false, ordering: .relaxed)
   }
 
   func base(of state: BufferState) -> UInt64 {

@@ -20,8 +20,8 @@ public struct StoreLimits: Hashable, Sendable, Codable {
   ///
   /// Nil keeps the limit of the creation: a tenth of the disk's free bytes, at most 10 GB. ``Limits/unlimited``: no limit.
   public var disk: Int?
-  /// The bytes of memory that decoded values may use in each process, for all caches together; nil means 64 MB. Other processes
-  /// obey a new limit when they decode their next value.
+  /// The bytes of memory that decoded values may use in each process, for all caches together; nil means 64 MB, and
+  /// ``Limits/unlimited`` no limit. Other processes obey a new limit when they decode their next value.
   public var memory: Int?
 
   static let smallestDisk = 4_000_000
