@@ -61,7 +61,7 @@ extension RequestHandling {
     let authority = rest.prefix { !"/?#".contains($0) }
     guard !authority.isEmpty else { return nil }
     let path = rest[authority.endIndex...]
-    // An OPTIONS without a path is for the whole server (RFC 9112, section 3.2.4).
+    // An OPTIONS without a path and a query is for the whole server (RFC 9112, section 3.2.4).
     if path.isEmpty, method == .options { return "*" }
     return path.hasPrefix("/") ? String(path) : "/" + path
   }

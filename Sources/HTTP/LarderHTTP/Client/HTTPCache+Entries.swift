@@ -40,7 +40,7 @@
     ///   - body: stored if it has at most ``HTTPCachePolicy/largestBody`` bytes.
     ///   - tags: as for ``send(_:body:tags:interim:)``.
     /// - Returns: whether the response is stored. False if the rules forbid storing (RFC 9111, 3), the body is too long, or an
-    ///   invalidation came during the call.
+    ///   invalidation or a newer response came during the call.
     /// - Throws: ``HTTPCacheError/tooManyFields(_:)``, or `LarderError` for an invalid tag or target, or if the store fails
     ///   or refuses the body.
     @discardableResult

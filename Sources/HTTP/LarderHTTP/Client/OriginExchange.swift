@@ -184,8 +184,9 @@
       case .again(let forward): next.forward = forward
       case .answer(let answer):
         if let result = try await response.answered(answer, reception, body: body) {
-          let refusal = Flight.Outcome.refused(forward.original.headerFields, Flight.Retry())
-          flight?.complete(answer.reason == .staleOnError ? refusal : .arrived)
+          flight?.complete(
+            answer.reason == .staleOnError
+              ? .refused(forward.original.headerFields, Flight.Retry()) : .arrived)
           return result
         }
         // A stored body is gone, or the received part does not complete the stored part. So one unconditional request follows.

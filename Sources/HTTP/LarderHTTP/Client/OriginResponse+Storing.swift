@@ -31,7 +31,7 @@
     }
 
     /// Stores and removes responses as `reception` says. Returns the place of the stored body; nil if the body is not stored.
-    /// If another exchange has replaced a stored response meanwhile, the replacement stays, because it is newer.
+    /// If another exchange has stored a newer response meanwhile, the newer response stays.
     func store(_ reception: CacheReception, _ received: ReceivedBody) async throws -> StoredBody? {
       guard let uri = exchange.client.key else { return nil }
       var kept: StoredBody?

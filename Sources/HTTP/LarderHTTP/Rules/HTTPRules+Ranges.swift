@@ -77,9 +77,12 @@
       return date.seconds - modified.seconds >= 60
     }
 
-    /// Whether `other` must not be replaced: `other` is newer (RFC 9111, section 4), or is the whole of this part.
+    /// Whether `other` must not be replaced. Of a whole and its part the whole stays, otherwise the newer response (RFC 9111, 4).
     func givesWay(to other: StoredResponse) -> Bool {
-      isOlder(than: other) || part != nil && other.part == nil && other.isSameWhole(as: fields)
+      guard (part == nil) != (other.part == nil), other.isSameWhole(as: fields) else {
+        return isOlder(than: other)
+      }
+      return part != nil
     }
 
     /// Whether a part with these fields and a part with the fields `other` belong to one whole (RFC 9110, 15.3.7.3).

@@ -4,7 +4,7 @@
   /// The entries of a body that does not fit into the entry of its response.
   ///
   /// The entry `body ID` is empty. The parts `body ID 0`, `body ID 1` and so on, and the response's entry, belong to `body ID`:
-  /// the store removes all these entries together. The key of a response begins with its URI, and so never with `body `.
+  /// an eviction removes all these entries together. The key of a response begins with its URI, and so never with `body `.
   ///
   /// Until the response is stored, the entries have the lifetime ``lease``. If the process ends earlier, the entries then
   /// expire. After another body has replaced this body, the entries have the lifetime ``grace``, which a reading client extends.
@@ -122,6 +122,9 @@
 
     /// Extends the lease of the parts, for a client that reads them.
     func renew() async throws {
+      guard let end = try namespace.entry(for: parts.root)?.expires,
+        end < namespace.store.clock.now.advanced(by: BodyParts.lease / 10 * 9)
+      else { return }
       _ = try await namespace.touch(parts.root, expires: .after(BodyParts.lease))
     }
 
