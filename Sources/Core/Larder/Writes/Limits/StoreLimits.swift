@@ -121,7 +121,8 @@ public struct StoreLimitInfo: Sendable, Hashable {
   public var overrides: StoreLimits
   /// The limits in force.
   public var effective: StoreLimits {
-    StoreLimits(disk: defaultDisk).overridden(by: declared).overridden(by: overrides)
+    StoreLimits().overridden(by: StoreLimits(disk: defaultDisk)).overridden(by: declared)
+      .overridden(by: overrides)
   }
 }
 
