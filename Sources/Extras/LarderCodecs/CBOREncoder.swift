@@ -93,12 +93,11 @@ extension CBORValue {
 /// An integer type of the standard library, which becomes a number of CBOR. Each type has a specialized conversion. Another
 /// integer type can have its own `Codable` coding.
 protocol CBORInteger: FixedWidthInteger {
-  /// The number; nil if the number does not fit into 64 bits.
-  var cbor: CBORValue? { get }
+  var cbor: CBORValue { get }
 }
 
 extension CBORInteger {
-  var cbor: CBORValue? { CBORValue(self) }
+  var cbor: CBORValue { CBORValue(self) }
 }
 
 extension Int: CBORInteger {}
@@ -111,14 +110,6 @@ extension UInt8: CBORInteger {}
 extension UInt16: CBORInteger {}
 extension UInt32: CBORInteger {}
 extension UInt64: CBORInteger {}
-// `Int128` and `UInt128` ask the container to encode the number. Without these conformances the container would ask the number,
-// and the coding would never end.
-extension Int128: CBORInteger {
-  var cbor: CBORValue? { Int64(exactly: self)?.cbor ?? UInt64(exactly: self)?.cbor }
-}
-extension UInt128: CBORInteger {
-  var cbor: CBORValue? { UInt64(exactly: self)?.cbor }
-}
 
 /// Encodes one value into a node. This type is also the container of a single value.
 struct CBOREncoder: Encoder, SingleValueEncodingContainer {
@@ -150,12 +141,7 @@ struct CBOREncoder: Encoder, SingleValueEncodingContainer {
     case let value as Float: node.content = .scalar(.float(value))
     case let value as Data: node.content = .scalar(.bytes(Array(value)))
     case let value as URL: node.content = .scalar(.text(value.absoluteString))
-    case let value as any CBORInteger:
-      guard let number = value.cbor else {
-        throw EncodingError.invalidValue(
-          value, .init(codingPath: codingPath, debugDescription: "wider than 64 bits"))
-      }
-      node.content = .scalar(number)
+    case let value as any CBORInteger: node.content = .scalar(value.cbor)
     default:
       guard codingPath.count < CBORValue.deepest else {
         throw CBORValue.tooDeep(value, codingPath)
