@@ -16,7 +16,7 @@ public struct CBORCodec<Value: Codable & Sendable>: Codec, Equatable {
   /// ``/Larder/CodecID/cbor``.
   public var id: CodecID { .cbor }
 
-  /// Throws an `EncodingError` for a value that is nested deeper than 512.
+  /// Throws an `EncodingError` for a value that is nested deeper than 512, and for an `Int128` or `UInt128`.
   public func encode(_ value: Value) throws -> [UInt8] {
     let node = CBORNode()
     try CBOREncoder(node: node, codingPath: []).encode(value)

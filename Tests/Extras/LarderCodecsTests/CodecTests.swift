@@ -126,6 +126,7 @@ import Testing
     _ = try codec.encode(List(depth: 500))
     #expect(throws: EncodingError.self) { try codec.encode(List(depth: 600)) }
     #expect(throws: EncodingError.self) { try CBORCodec<Boxes>().encode(Boxes()) }
+    #expect(throws: EncodingError.self) { try CBORCodec<Int128>().encode(1) }
   }
 
   @Test func `no damage to CBOR is more than an error`() throws {

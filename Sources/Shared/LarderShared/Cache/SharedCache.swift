@@ -198,7 +198,11 @@ public struct SharedCache<Value: Sendable>: Sendable {
         && copies.standing(limit: .zero) == .confirmed
     case .memory, .disk, .stale:
       // A value with an error replaces a load that failed. The value was looked up before the load, so it may have changed since.
-      if standing == .confirmed, result.error == nil { break }
+      if standing == .confirmed, result.error == nil,
+        result.source != .stale || copies.standing(limit: .zero) == .confirmed
+      {
+        break
+      }
       result.isConfirmed = false
       shared.count { $0.unconfirmed += 1 }
     }

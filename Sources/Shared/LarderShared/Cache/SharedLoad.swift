@@ -27,6 +27,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     guard try copies.outbox.count() == 0 else {
       return try await loadAlone(held, ticket, because: removalsWait)
     }
+    let isRefresh = try held != nil && cache.local.entry(for: Key(key.bytes))?.state == .fresh
     var rejected: ValueStamp??
     var changes = 0
     let end = clock.monotonic + shared.options.leaseDuration * Self.mostLeases
@@ -35,7 +36,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       let change: String
       let attempt: Attempt
       do throws(LarderError) {
-        attempt = try await self.attempt(&rejected, isRefresh: held != nil)
+        attempt = try await self.attempt(&rejected, isRefresh: isRefresh)
       } catch {
         return try await loadAlone(held, ticket, because: error)
       }
@@ -89,7 +90,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   /// - Parameters:
   ///   - rejected: the first found value, which a revalidation does not accept; nil before the first lookup.
-  ///   - isRefresh: whether this machine has a value. A load beside a value that the policy accepts is a refresh.
+  ///   - isRefresh: whether this machine has a fresh value. A load beside a fresh value is a refresh.
   private func attempt(
     _ rejected: inout ValueStamp??, isRefresh: Bool
   ) async throws(LarderError) -> Attempt {

@@ -45,7 +45,7 @@ extension StoreEngine {
     // In a forked child, the store belongs to the parent, and a lock may be locked for ever.
     if environment.isForked { return }
     // Commits the accepted writes before anything is released.
-    writes.queue.close(self)
+    let isDrained = writes.queue.close(self)
     reader.buffer?.stop()
     // If the store were opened again during an append of this process, that append would write over later records.
     reader.buffer?.awaitAppend(atMost: environment.lockTimeout)
@@ -59,7 +59,7 @@ extension StoreEngine {
       }
       if environment.isOpen, isWritable.load(ordering: .relaxed) { try flush() }
     }
-    try endClosing(isReleased)
+    try endClosing(isReleased && isDrained)
   }
 
   /// Throws if the locks are not released, and once if a power failure would lose the last writes.

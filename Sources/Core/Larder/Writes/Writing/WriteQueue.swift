@@ -128,8 +128,9 @@ final class WriteQueue: Sendable {
     if isWaiting { write.finish(CancellationError()) }
   }
 
-  /// Waits for the commits of the waiting writes, as long as one commit follows another within the lock timeout.
-  func close(_ engine: StoreEngine) {
+  /// Waits for the commits of the waiting writes, as long as one commit follows another within the lock timeout. Returns false
+  /// if a write does not end in time.
+  func close(_ engine: StoreEngine) -> Bool {
     state.withLock { $0.isClosed = true }
     drain(engine)
     let environment = engine.environment
@@ -139,6 +140,7 @@ final class WriteQueue: Sendable {
       let commit = environment.lastTransaction
       if commit != newest { (newest, since) = (commit, .now) }
     }
+    return !state.withLock { $0.isCommitting }
   }
 
   /// Commits the waiting writes on the calling thread. Does nothing if another thread is already committing.
