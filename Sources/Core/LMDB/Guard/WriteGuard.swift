@@ -1,4 +1,3 @@
-import LarderSystem
 import Synchronization
 
 /// Checks pages of the last commit before LMDB uses them for a write, because LMDB itself does not check pages.

@@ -61,9 +61,7 @@ struct Opening {
   private func prepareAlone(_ fill: Filling) throws(OpenError) {
     defer { if !options.readOnly { locks.write.release() } }
     if !options.readOnly {
-      try system { () throws(LMDBError) in
-        try locks.write.wait(lockTimeout: options.lockTimeout)
-      }
+      try system { () throws(LMDBError) in try locks.write.wait(lockTimeout: options.lockTimeout) }
       // Removes the file `newData` of a process that was killed while it created or compacted the store.
       try OpenError.wrapping(path: files.newData) { () throws(LMDBError) in
         try FileStatus.remove(files.newData)

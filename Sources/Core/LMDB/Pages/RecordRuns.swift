@@ -121,8 +121,7 @@ extension TreeCursor {
 
   /// The page number in record `index` of a branch page. Nil if there is no such record or no such page.
   private static func leaf(_ index: Int, of branch: TreePage, in table: PageTable) -> UInt64? {
-    guard index < branch.count, let node = branch.node(index),
-      table.contains(node.child)
+    guard index < branch.count, let node = branch.node(index), table.contains(node.child)
     else { return nil }
     return node.child
   }

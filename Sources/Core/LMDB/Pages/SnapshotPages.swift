@@ -141,8 +141,7 @@ struct MetaImage: Equatable {
 extension MetaImage {
   /// Nil if there are too few bytes or LMDB has no such page size: both parameters come from a file, which may be damaged.
   init?(pageSize: UInt64, bytes: [UInt8]) {
-    guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1,
-      bytes.count == Self.size
+    guard (512...65_536).contains(pageSize), pageSize.nonzeroBitCount == 1, bytes.count == Self.size
     else { return nil }
     self.init(pageSize: Int(pageSize), bytes: bytes)
   }

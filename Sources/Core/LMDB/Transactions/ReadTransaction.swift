@@ -112,8 +112,7 @@ import Synchronization
   package func cursor(in database: Database) throws(LMDBError) -> Cursor {
     guard let tree = tree(of: database) else { throw .damagedPage }
     let cursor = unsafe Cursor(
-      TreeCursor(
-        tree, in: slot.pointee.snapshot.pages.table, numberKeys: database == .free))
+      TreeCursor(tree, in: slot.pointee.snapshot.pages.table, numberKeys: database == .free))
     return unsafe _overrideLifetime(cursor, borrowing: self)
   }
 }

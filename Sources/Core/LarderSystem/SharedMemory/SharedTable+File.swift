@@ -158,8 +158,7 @@ extension SharedTable {
         return unsafe find(writable: writable, tries: tries - 1)
       }
       let kept = keptCount.load(ordering: .relaxed)
-      guard isOurs(status), let count = try wordCount(in: file, status),
-        kept == 0 || kept == count
+      guard isOurs(status), let count = try wordCount(in: file, status), kept == 0 || kept == count
       else { return nil }
       // The missing blocks are allocated before the map is written: on a full disk, a write to a missing block raises SIGBUS.
       if writable, status.st_blocks * 512 < status.st_size {

@@ -12,8 +12,7 @@ public import Synchronization
 
   public init(count: Int, _ make: () -> sending Value) {
     self.count = count
-    unsafe locks = UnsafeMutableRawPointer.allocate(
-      byteCount: count * Self.stride, alignment: 128)
+    unsafe locks = UnsafeMutableRawPointer.allocate(byteCount: count * Self.stride, alignment: 128)
     for index in 0..<count { unsafe lock(index).initialize(to: Mutex(make())) }
   }
 

@@ -1,5 +1,4 @@
 import LMDB
-import LarderSystem
 
 /// Reads. A value that the codec cannot decode counts as undecodable: `strictValue` throws, and the other reads give nil.
 extension Cache {

@@ -26,9 +26,7 @@ extension NamespaceRepair {
 
   private func survey(_ session: inout WriteSession) throws(LarderError) -> Survey {
     let recorded = try session.counters(of: id)
-    return try session.transaction.read { lmdb throws(LMDBError) in
-      try survey(recorded, in: lmdb)
-    }
+    return try session.transaction.read { lmdb throws(LMDBError) in try survey(recorded, in: lmdb) }
   }
 
   /// Removes the records that still lead to no entry. Checks each record again, because other writes may have changed entries.

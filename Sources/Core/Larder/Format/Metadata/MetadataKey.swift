@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 /// The keys of the store's own records in the main database. A key has the namespace id 0 and a letter for the kind of record.

@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 /// The counters of a namespace, exact after every commit.

@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 #if canImport(FoundationEssentials)

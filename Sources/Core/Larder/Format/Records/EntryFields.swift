@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 /// The fields of an entry, between header and payload. A field has a kind, a length and bytes. Unknown fields are preserved.

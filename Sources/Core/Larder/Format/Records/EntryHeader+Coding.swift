@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 // The bytes of a header. Most headers have 25 bytes: numbers below 2^32 take 4 bytes, times are stored as differences, and a
@@ -159,7 +158,6 @@ extension OutputSpan<UInt8> {
   @inline(__always)
   fileprivate mutating func append(difference: Int64, _ length: UInt16) {
     guard EntryHeader.Form.bytes(length) > 0 else { return }
-    append(
-      number: UInt64(bitPattern: difference), isLong: length == EntryHeader.Form.Length.long)
+    append(number: UInt64(bitPattern: difference), isLong: length == EntryHeader.Form.Length.long)
   }
 }

@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 /// The facts before a record's value. Times are in milliseconds since 1970. `Docs/Internals/FileFormat.md` lists the bytes.

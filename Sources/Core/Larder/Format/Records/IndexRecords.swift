@@ -24,15 +24,13 @@ struct ExpiryRecord: Sequence, IteratorProtocol {
     guard let (number, end) = QueuePosition.read(key, at: Self.headSize),
       number <= ExpiryBlock.lastNumber
     else { return nil }
-    block = ExpiryBlock(
-      id: key.namespaceID, deadline: Self.deadline(of: key), number: number)
+    block = ExpiryBlock(id: key.namespaceID, deadline: Self.deadline(of: key), number: number)
     if key.count > end {
       guard number == 0, value.isEmpty else { return nil }
       positions = 1
       pinned = key.extracting(0..<4).copied + key.extracting(end..<key.count).copied
     } else {
-      guard let positions = Self.positions(value), positions != 0,
-        number > 0 || positions & 1 == 0
+      guard let positions = Self.positions(value), positions != 0, number > 0 || positions & 1 == 0
       else { return nil }
       self.positions = positions
       pinned = []
@@ -56,8 +54,7 @@ struct ExpiryRecord: Sequence, IteratorProtocol {
     if left == 0 { return nil }
     let position = block.firstPosition + UInt64(left.trailingZeroBitCount)
     left &= left &- 1
-    return IndexedEntry(
-      id: block.id, deadline: block.deadline, position: position, pinned: pinned)
+    return IndexedEntry(id: block.id, deadline: block.deadline, position: position, pinned: pinned)
   }
 }
 

@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 /// The number of a namespace in keys: 0 for the metadata, otherwise 1 to 2^24 - 1. A clear gives the namespace another number.

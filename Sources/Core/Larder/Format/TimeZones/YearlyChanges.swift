@@ -82,8 +82,7 @@ extension YearlyChanges {
         guard let west = text.offset(), text.skip(",") else { return nil }
         offset = -west
       }
-      guard let start = text.day(), text.skip(","), let end = text.day(),
-        text.isAtEnd
+      guard let start = text.day(), text.skip(","), let end = text.day(), text.isAtEnd
       else { return nil }
       summer = Summer(offset: offset, start: start, end: end)
     }

@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 // Metadata, entity tag and modification time form one record, which transforms change separately from the value.
@@ -7,9 +6,7 @@ extension TransformPipeline {
   func metadata(_ fields: EntryFields, of entry: TransformContext) throws(LarderError) -> [UInt8]? {
     let covering = transforms.filter(\.coversMetadata)
     if covering.isEmpty || fields.isEmpty { return nil }
-    guard
-      let (bytes, steps) = try apply(
-        covering, to: fields.encoded().span, entry.of(.metadata))
+    guard let (bytes, steps) = try apply(covering, to: fields.encoded().span, entry.of(.metadata))
     else { return nil }
     let head = steps.encoded()
     return [UInt8](littleEndian: UInt32(head.count)) + head + bytes

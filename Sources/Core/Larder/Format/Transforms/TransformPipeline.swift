@@ -1,6 +1,3 @@
-import LMDB
-import LarderSystem
-
 struct TransformedValue {
   /// The number of bytes of the value before the transforms.
   var size: Int

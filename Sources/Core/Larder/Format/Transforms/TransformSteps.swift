@@ -1,4 +1,3 @@
-import LMDB
 import LarderSystem
 
 /// The transforms that changed the bytes of an entry, in their order. Each step has the number of the transform (1 byte), the

@@ -60,8 +60,7 @@ struct BufferHold {
     defer { session.deadlines.keepsAll = false }
     for place in places {
       do throws(LarderError) {
-        try session.store(
-          place, bytes.extracting(place.entry), for: bytes.extracting(place.key))
+        try session.store(place, bytes.extracting(place.entry), for: bytes.extracting(place.key))
       } catch {
         guard error.code == .damaged else { throw error }
         throw RolledBack.recordUnstorable(offset: place.offset, generation: log.generation)

@@ -52,8 +52,7 @@ struct BufferContents {
         former = place
         if let size = place.valueCount {
           let isRemoved = sorted[index + 1].record.isRemoval
-          namespaces[place.record.id]?.removals.count(
-            isRemoved ? .removed : .replaced, bytes: size)
+          namespaces[place.record.id]?.removals.count(isRemoved ? .removed : .replaced, bytes: size)
         }
       } else if place.record.isRemoval {
         places.append(place)

@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// A committed change of an entry or a namespace. This process or another process has made the change.
 public struct Change: Sendable, Hashable {
   /// The kind of a change.

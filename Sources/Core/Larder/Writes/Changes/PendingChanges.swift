@@ -1,6 +1,3 @@
-import LMDB
-import LarderSystem
-
 /// The changes of a batch for subscribers. The batch writes each change into the ring, and its commit publishes the changes.
 struct PendingChanges {
   let feed: ChangeFeed

@@ -1,5 +1,4 @@
 import LMDB
-import LarderSystem
 
 extension NamespaceQueue {
   /// The first entry at `position` or after it. Skips records of the queue that damage has left: the entry of such a record is

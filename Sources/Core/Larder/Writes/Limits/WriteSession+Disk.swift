@@ -74,8 +74,7 @@ extension WriteSession {
       return false
     }
     let isCut = try needsChunks(value: entry.valueCount, recordCount: recordCount)
-    let own =
-      isCut ? room.chunkPages(ofValue: entry.valueCount) : room.pages(ofRecord: recordCount)
+    let own = isCut ? room.chunkPages(ofValue: entry.valueCount) : room.pages(ofRecord: recordCount)
     guard hasPages(for: own) else {
       // `PageReclaimer` frees twice this number. If both copies never fit, no eviction helps.
       if 2 * own + BatchPages.kept <= room.usable { budget.missingPages += own / 2 }

@@ -104,8 +104,7 @@ package struct RemovalTable {
     let view = table.view
     guard view.isWritable else { return 0 }
     let begun = view.acquire(Place.begun)
-    guard view.acquire(Place.finished) <= begun, begun < UInt64.max / 2,
-      view.wide(Place.era) != 0
+    guard view.acquire(Place.finished) <= begun, begun < UInt64.max / 2, view.wide(Place.era) != 0
     else {
       // The file is damaged, so it gets a new era. Loads of an earlier era then do not store their values.
       view.store(UInt64.random(in: 1 ... .max), wide: Place.era)

@@ -1,6 +1,3 @@
-import LMDB
-import LarderSystem
-
 /// The effects of a batch on the memory of this process: confirmed after the commit, or undone after a rollback.
 struct BatchEffects {
   static let expirationsPerWrite = 64

@@ -1,5 +1,4 @@
 import LMDB
-import LarderSystem
 import Synchronization
 
 /// The counters of the namespaces that a write uses, and the counters of the store. Each record of counters is read once.

@@ -65,8 +65,7 @@ extension WriteBatch {
     _ key: Span<UInt8>, in name: String, expires: Expiration?, stale: Duration? = nil,
     confirmed: Timestamp? = nil
   ) throws(LarderError) -> Bool {
-    guard let namespace = try session.namespace(name),
-      let entry = try session.living(key, in: name)
+    guard let namespace = try session.namespace(name), let entry = try session.living(key, in: name)
     else { return false }
     try countChange(ofBytes: entry.recordCount)
     let lifetime = try Lifetime(

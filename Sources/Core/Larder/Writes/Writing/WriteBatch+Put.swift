@@ -25,8 +25,7 @@ extension WriteBatch {
     let entry = TransformContext(
       key.copied, in: id, version: try nextVersion(in: known), reader: session.engine.reader)
     let transformed = try session.engine.transforms.apply(to: value, attributes, of: entry)
-    try limits.checkSize(
-      value.count, stored: transformed.bytes?.count, under: rules, named: name)
+    try limits.checkSize(value.count, stored: transformed.bytes?.count, under: rules, named: name)
     if let bytes = transformed.bytes {
       return try put(bytes.span, for: key, in: name, known, terms, transformed)
     }
