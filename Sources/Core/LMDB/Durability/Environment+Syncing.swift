@@ -80,9 +80,7 @@ final class ScratchMark: Sendable {
   }
 
   /// Syncs the file, except if the file is clean. The caller has `lock.write`, or no other process uses the file.
-  func flush() throws(LMDBError) {
-    if isDirty { try sync(isDirty: false) }
-  }
+  func flush() throws(LMDBError) { if isDirty { try sync(isDirty: false) } }
 
   private func sync(isDirty: Bool) throws(LMDBError) {
     let data = handle.data.stamp

@@ -127,9 +127,7 @@ extension Environment {
       EnvironmentTable.forget(files.identity)
     }
     if durability == .temporary { return }
-    guard let recovery, let boot = knownBoot else {
-      return try unsafe syncFile(of: handle.pointer)
-    }
+    guard let recovery, let boot = knownBoot else { return try unsafe syncFile(of: handle.pointer) }
     // With this record a recovery has nothing to restore.
     let record = RecoveryRecord(level: durability, boot: boot, data: handle.data.stamp)
     try handle.sync(recovery, recording: record)

@@ -90,9 +90,8 @@ package import Synchronization
 
   package var path: String { handle.files.directory }
 
-  package var isOpen: Bool {
-    @inline(__always) get { handle.isOpen }
-  }
+  @inline(__always)
+  package var isOpen: Bool { handle.isOpen }
 
   package var phaseError: LMDBError { handle.phaseError }
 

@@ -28,11 +28,8 @@ import Synchronization
     lockTimeout = options.lockTimeout
   }
 
-  var isOpen: Bool {
-    @inline(__always) get {
-      unsafe phase.pointee.phase.load(ordering: .relaxed) == ForkState.open
-    }
-  }
+  @inline(__always)
+  var isOpen: Bool { unsafe phase.pointee.phase.load(ordering: .relaxed) == ForkState.open }
 
   var isForked: Bool { unsafe phase.pointee.current == ForkState.forked }
   var isClosed: Bool { unsafe phase.pointee.current == ForkState.closed }

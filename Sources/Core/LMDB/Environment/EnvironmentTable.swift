@@ -91,7 +91,5 @@ enum EnvironmentTable {
   static var all: [Environment] { own.values.compactMap(\.environment) }
 
   /// Called after LMDB has released the environment.
-  static func forget(_ identity: FileIdentity) {
-    update { $0.entries[identity] = nil }
-  }
+  static func forget(_ identity: FileIdentity) { update { $0.entries[identity] = nil } }
 }

@@ -159,9 +159,7 @@ package struct OpenError: Error, CustomStringConvertible {
   static func wrapping<Result: ~Copyable>(
     path: String, _ body: () throws(LMDBError) -> Result
   ) throws(OpenError) -> Result {
-    do throws(LMDBError) { return try body() } catch {
-      throw OpenError(error, in: path)
-    }
+    do throws(LMDBError) { return try body() } catch { throw OpenError(error, in: path) }
   }
 
   init(_ cause: LMDBError, in directory: String) {

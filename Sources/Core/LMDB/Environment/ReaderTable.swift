@@ -75,9 +75,7 @@ package final class ReaderTable: Sendable {
   }
 
   /// Releases slots that were not used after the last call, so that idle processes do not fill the table.
-  package func releaseIdle() {
-    if handle.readers.sweep() { scheduleSweep() }
-  }
+  package func releaseIdle() { if handle.readers.sweep() { scheduleSweep() } }
 
   /// Called when a slot is taken. Schedules the next release.
   func scheduleSweep() {

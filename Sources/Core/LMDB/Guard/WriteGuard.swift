@@ -31,9 +31,7 @@ final class WriteGuard: @unchecked Sendable {
   /// True if ``firstDamage`` is not nil. Every call of a write reads this flag, because the flag is faster than the mutex.
   private let hasDamage = Atomic(false)
 
-  init(names: [String]) {
-    snapshot = SnapshotTrees(names: names.map { Array($0.utf8) })
-  }
+  init(names: [String]) { snapshot = SnapshotTrees(names: names.map { Array($0.utf8) }) }
 
   var pages: SnapshotPages {
     @inline(__always) _read { yield snapshot.pages }

@@ -31,9 +31,7 @@ extension Opening {
     if record.isAbout(data, newest: newest) {
       guard try system({ () throws(LMDBError) in try asksForRecovery(record) }) else { return }
       if options.readOnly { throw OpenError(.needsRecovery, path: files.directory) }
-      if record.level == .scratch, record.isDirty {
-        try createData(at: .scratch, fill)
-      }
+      if record.level == .scratch, record.isDirty { try createData(at: .scratch, fill) }
       if let point = record.recoveryPoint {
         try system { () throws(LMDBError) in
           let file = try FileDescriptor(opening: files.data, O_RDWR | O_NOFOLLOW)

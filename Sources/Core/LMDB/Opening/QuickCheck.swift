@@ -199,7 +199,5 @@ struct QuickCheck: PageOpener {
     return page
   }
 
-  func failure(_ damage: PageDamage) -> OpenError {
-    finding(.damaged, damage.description)
-  }
+  func failure(_ damage: PageDamage) -> OpenError { finding(.damaged, damage.description) }
 }

@@ -101,9 +101,7 @@ struct PageCheck {
   private static let capacity = 32_768 / 128 + 1
   private var words = 0
 
-  init() {
-    unsafe bits = .allocate(capacity: 2 * Self.capacity)
-  }
+  init() { unsafe bits = .allocate(capacity: 2 * Self.capacity) }
 
   deinit { unsafe bits.deallocate() }
 

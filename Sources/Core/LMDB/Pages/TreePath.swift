@@ -9,9 +9,7 @@ struct PageReference {
 }
 
 extension PageReference {
-  init(to tree: Tree) {
-    (page, place, low, high) = (tree.root, tree.place, nil, nil)
-  }
+  init(to tree: Tree) { (page, place, low, high) = (tree.root, tree.place, nil, nil) }
 }
 
 /// Opens the pages of a path. Each opener checks a page as much as the user of the path needs.

@@ -85,9 +85,7 @@ extension Span<UInt8> {
   /// - Precondition: the result is not used after the end of the transaction.
   @inline(__always)
   @unsafe @_lifetime(immortal)
-  init(_ value: MDB_val) {
-    self = unsafe Span(Region(value))
-  }
+  init(_ value: MDB_val) { self = unsafe Span(Region(value)) }
 
   @inlinable @inline(__always)
   @unsafe @_lifetime(immortal)

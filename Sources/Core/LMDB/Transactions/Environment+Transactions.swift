@@ -23,9 +23,8 @@ extension Environment {
   ///
   /// A snapshot that begins after this call may be older by one commit, until the writer publishes that commit. If the writer
   /// was killed first, that lasts until the next write. ``ReadTransaction/id`` is the commit that a snapshot shows.
-  package var lastTransaction: UInt64 {
-    @inline(__always) get { handle.isOpen ? handle.data.lastTransaction : 0 }
-  }
+  @inline(__always)
+  package var lastTransaction: UInt64 { handle.isOpen ? handle.data.lastTransaction : 0 }
 
   /// The newest commit that snapshots show, see ``lastTransaction``; 0 if no snapshot can begin.
   package var newestVisible: UInt64 {

@@ -30,9 +30,8 @@ import Synchronization
   }
 
   /// A number for the state of the store that this transaction sees. Each change of the store increases the number.
-  package var moment: UInt64 {
-    @inline(__always) get { id &+ stamp }
-  }
+  @inline(__always)
+  package var moment: UInt64 { id &+ stamp }
 
   /// Replaces a record of the snapshot by other bytes, for the key with this hash. The bytes stay until the transaction ends.
   package mutating func overlay(
@@ -93,9 +92,7 @@ import Synchronization
     return found.region
   }
 
-  func tree(of database: Database) -> Tree? {
-    unsafe slot.pointee.snapshot.tree(of: database)
-  }
+  func tree(of database: Database) -> Tree? { unsafe slot.pointee.snapshot.tree(of: database) }
 
   @inlinable @inline(__always)
   @_lifetime(borrow self)
@@ -151,9 +148,7 @@ import Synchronization
   }
 
   @inline(__always)
-  var isInherited: Bool {
-    unsafe shared.pointee.phase.load(ordering: .relaxed) == ForkState.forked
-  }
+  var isInherited: Bool { unsafe shared.pointee.phase.load(ordering: .relaxed) == ForkState.forked }
 
   @inline(__always)
   func change(_ old: UInt32, to new: UInt32) -> Bool {

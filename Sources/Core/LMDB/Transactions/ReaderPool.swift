@@ -105,9 +105,7 @@ import Synchronization
     while !(unsafe Self.take(slot(Self.writerSlot))) { backOff() }
   }
 
-  func leaveWriter() {
-    unsafe Self.release(slot(Self.writerSlot))
-  }
+  func leaveWriter() { unsafe Self.release(slot(Self.writerSlot)) }
 
   /// Frees the slots of transactions that were not used after the last sweep. Returns whether any transaction is left.
   func sweep() -> Bool {

@@ -41,9 +41,7 @@ import LarderSystem
     }
   }
 
-  deinit {
-    if let handle = unsafe handle { unsafe mdb_txn_abort(handle) }
-  }
+  deinit { if let handle = unsafe handle { unsafe mdb_txn_abort(handle) } }
 
   var live: OpaquePointer { unsafe handle! }
 

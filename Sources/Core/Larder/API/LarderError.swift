@@ -151,10 +151,6 @@ extension StoreEngine {
   /// Runs `body`, which must not call code of the user. Throws an error of `body` as a `LarderError`.
   @inline(__always)
   func typed<Result: ~Copyable>(_ body: () throws -> Result) throws(LarderError) -> Result {
-    do {
-      return try body()
-    } catch {
-      throw larderError(error)
-    }
+    do { return try body() } catch { throw larderError(error) }
   }
 }

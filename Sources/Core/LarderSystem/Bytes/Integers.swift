@@ -69,13 +69,9 @@ extension Span<UInt8> {
   }
 
   /// The address of the first byte. Tests compare addresses to prove that nothing is copied.
-  package var address: UInt {
-    unsafe withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
-  }
+  package var address: UInt { unsafe withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) } }
 
-  @inlinable package var copied: [UInt8] {
-    unsafe withUnsafeBufferPointer { unsafe [UInt8]($0) }
-  }
+  @inlinable package var copied: [UInt8] { unsafe withUnsafeBufferPointer { unsafe [UInt8]($0) } }
 
   package func elementsEqual(_ other: Span<UInt8>) -> Bool {
     guard count == other.count else { return false }
@@ -148,11 +144,7 @@ package func withStackBytes<Success, Failure: Error>(
     (buffer) -> Result<Success, Failure> in
     var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
     fill(&output)
-    do throws(Failure) {
-      return .success(try body(output.span))
-    } catch {
-      return .failure(error)
-    }
+    do throws(Failure) { return .success(try body(output.span)) } catch { return .failure(error) }
   }
   return try result.get()
 }

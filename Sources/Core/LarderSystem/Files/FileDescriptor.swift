@@ -67,9 +67,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     try checkErrno { ftruncate(number, off_t(length)) }
   }
 
-  package func sync() throws(SystemError) {
-    try checkErrno { larder_sync(number) }
-  }
+  package func sync() throws(SystemError) { try checkErrno { larder_sync(number) } }
 }
 
 /// The descriptors 0 to 2 of a process: standard input, output and error.

@@ -111,9 +111,7 @@ public import Synchronization
   }
 
   /// Runs `body` while no other thread uses the table or forks. `body` must neither wait nor fork.
-  package static func exclusively<Result>(_ body: () -> Result) -> Result {
-    update { _ in body() }
-  }
+  package static func exclusively<Result>(_ body: () -> Result) -> Result { update { _ in body() } }
 
   /// Disowns the stores of the parent. The fork handler calls this function in the child.
   private func disownAll() {

@@ -51,9 +51,7 @@ public import Synchronization
     for index in 0..<count { unsafe (words + index).initialize(to: Atomic(0)) }
   }
 
-  deinit {
-    unsafe UnsafeMutableRawPointer(words).deallocate()
-  }
+  deinit { unsafe UnsafeMutableRawPointer(words).deallocate() }
 
   /// Adds `amount` to `counter`. The caller holds the lock of `stripe`, if the stripe has a lock.
   @inlinable @inline(__always)

@@ -24,9 +24,7 @@ package func threadDescription(of identity: UInt64) -> String {
 package func backOff(microseconds: UInt32 = 50) { usleep(microseconds) }
 
 /// Whether the caller runs in a task. If so, waiting blocks a thread that other tasks of the process need.
-package var isInTask: Bool {
-  unsafe withUnsafeCurrentTask { task in unsafe task != nil }
-}
+package var isInTask: Bool { unsafe withUnsafeCurrentTask { task in unsafe task != nil } }
 
 /// Writes `line` to standard error, if standard error is a terminal or the environment has `LARDER_WARNINGS`.
 package func warn(_ line: String) {

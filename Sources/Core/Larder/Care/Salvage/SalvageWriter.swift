@@ -22,9 +22,7 @@ struct SalvageWriter {
   private static let entriesPerBatch = 500
   private static let bytesPerBatch = 8 << 20
 
-  init(store: Store, metadata: SalvageMetadata) {
-    (self.store, self.metadata) = (store, metadata)
-  }
+  init(store: Store, metadata: SalvageMetadata) { (self.store, self.metadata) = (store, metadata) }
 
   /// Takes the records of a log of the write buffer. The caller adds newer logs first, and the entries of the file last.
   mutating func add(_ records: BufferContents, from file: borrowing SalvageFile) throws {

@@ -62,9 +62,7 @@ extension Verifier {
     var counters = recounted[entry.id] ?? NamespaceCounters()
     counters.count(entry.weight)
     // The highest number in use, for a later check of the namespace's next number. A damaged header may have any number.
-    if isIntact {
-      counters.next = max(counters.next, entry.header.version, entry.header.sequence)
-    }
+    if isIntact { counters.next = max(counters.next, entry.header.version, entry.header.sequence) }
     recounted[entry.id] = counters
     result.entries += 1
     result.bytes += entry.valueCount

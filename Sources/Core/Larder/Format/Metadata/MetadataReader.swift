@@ -50,9 +50,7 @@ struct MetadataReader: Sendable {
   private func copy(
     of key: [UInt8], in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [UInt8]? {
-    do throws(LMDBError) {
-      return try transaction.value(for: key.span, in: .main)?.copied
-    } catch {
+    do throws(LMDBError) { return try transaction.value(for: key.span, in: .main)?.copied } catch {
       throw environment.larderError(error)
     }
   }

@@ -61,9 +61,7 @@ struct ZoneRules: Sendable, Hashable {
       guard file.size <= largestFile else {
         throw unknown(name, "\(directory)/\(name) is too large to be one")
       }
-      do {
-        return try ZoneRules(file: file.contents(at: 0, count: file.size))
-      } catch {
+      do { return try ZoneRules(file: file.contents(at: 0, count: file.size)) } catch {
         let reason = (error as? Flaw)?.reason ?? "\(error)"
         throw unknown(name, "\(directory)/\(name) cannot be used: \(reason)")
       }

@@ -87,9 +87,7 @@ class MemoryItem: @unchecked Sendable {
 
   /// Whether the coarse clock may be too inexact to tell if the item is expired. The entry must have an expiry.
   @inline(__always)
-  final func isNearItsEnd(at now: Int64) -> Bool {
-    now &+ 10 >= expires.load(ordering: .relaxed)
-  }
+  final func isNearItsEnd(at now: Int64) -> Bool { now &+ 10 >= expires.load(ordering: .relaxed) }
 
   final func isExpired(at now: Int64) -> Bool {
     let expires = expires.load(ordering: .relaxed)

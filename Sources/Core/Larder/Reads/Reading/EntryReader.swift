@@ -42,9 +42,7 @@ final class EntryReader: Sendable {
 
   @inline(__always)
   func beginRead() throws(LarderError) -> ReadTransaction {
-    do throws(LMDBError) {
-      return try environment.beginRead()
-    } catch {
+    do throws(LMDBError) { return try environment.beginRead() } catch {
       throw environment.larderError(error)
     }
   }

@@ -63,9 +63,7 @@ struct BufferLayout {
   /// The start of the hash table of a generation. Two successive generations use different tables and different logs.
   func table(of generation: UInt64) -> Int { Place.table + Int(generation & 1) * slots }
 
-  func log(of generation: UInt64) -> Int {
-    Place.table + 2 * slots + Int(generation & 1) * logSize
-  }
+  func log(of generation: UInt64) -> Int { Place.table + 2 * slots + Int(generation & 1) * logSize }
 }
 
 /// One word that says which records are valid. A single atomic store changes the whole word.

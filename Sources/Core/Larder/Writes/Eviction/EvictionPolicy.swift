@@ -1,6 +1,4 @@
-enum QueuePart: UInt8 {
-  case window, main
-}
+enum QueuePart: UInt8 { case window, main }
 
 struct Ghost: Equatable {
   var age: UInt64

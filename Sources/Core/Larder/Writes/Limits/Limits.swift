@@ -13,9 +13,7 @@ public struct Limits: Hashable, Sendable, Codable {
   /// all namespaces must not exceed the store's limits of bytes and disk.
   public var guaranteed: Int?
 
-  package enum CodingKeys: String, CodingKey, CaseIterable {
-    case entries, bytes, guaranteed
-  }
+  package enum CodingKeys: String, CodingKey, CaseIterable { case entries, bytes, guaranteed }
 
   /// Makes limits; nil means no limit.
   public init(entries: Int? = nil, bytes: Int? = nil, guaranteed: Int? = nil) {

@@ -67,9 +67,7 @@ struct OrphanQueue {
     waiting.append(Removed(owner: owner, position: position))
   }
 
-  mutating func putOff(_ owner: [UInt8]) {
-    if putOff.last != owner { putOff.append(owner) }
-  }
+  mutating func putOff(_ owner: [UInt8]) { if putOff.last != owner { putOff.append(owner) } }
 
   mutating func resume() {
     for owner in putOff { add(owner) }

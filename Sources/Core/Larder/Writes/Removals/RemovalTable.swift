@@ -71,9 +71,7 @@ package struct RemovalTable {
     return view.count > 0 ? hashes.map { view.acquire(Self.place(of: $0)) }.max() ?? 0 : 0
   }
 
-  private func openForReading() {
-    if table.view.count == 0 { table.openForReading() }
-  }
+  private func openForReading() { if table.view.count == 0 { table.openForReading() } }
 
   private static func place(of hash: UInt64) -> Int { Place.first + Int(hash % UInt64(words)) }
 

@@ -24,9 +24,7 @@ struct StoreTransaction: ~Copyable {
 
   consuming func end() -> WriteTransaction { lmdb }
 
-  func checkUsable() throws(LarderError) {
-    if let failure { throw failure.error }
-  }
+  func checkUsable() throws(LarderError) { if let failure { throw failure.error } }
 
   /// Prevents the commit of the batch. Returns the error, which the caller throws.
   mutating func fail(_ error: LarderError) -> LarderError {
