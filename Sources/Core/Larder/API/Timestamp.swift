@@ -30,8 +30,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable, CustomStringCo
 
   /// The time `duration` after this time, clamped to 64 bits of milliseconds.
   public func advanced(by duration: Duration) -> Timestamp {
-    let (sum, overflow) = milliseconds.addingReportingOverflow(duration.roundedUpMilliseconds)
-    return Timestamp(milliseconds: overflow ? (duration < .zero ? .min : .max) : sum)
+    Timestamp(milliseconds: milliseconds.saturatingAdding(duration.roundedUpMilliseconds))
   }
 
   /// The duration from this time to `other`, clamped to 64 bits of milliseconds. Negative if `other` is the earlier time.
@@ -73,8 +72,7 @@ extension Duration {
 
   /// `count` units of `unit` seconds, clamped to 64 bits of seconds.
   private static func times(_ count: some BinaryInteger, _ unit: Int64) -> Duration {
-    let (seconds, overflow) = Int64(clamping: count).multipliedReportingOverflow(by: unit)
-    return .seconds(overflow ? (count < 0 ? .min : .max) : seconds)
+    .seconds(Int64(clamping: count).saturatingTimes(unit))
   }
 }
 

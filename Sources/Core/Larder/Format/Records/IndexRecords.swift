@@ -143,15 +143,4 @@ struct QueueRecord {
     else { return nil }
     return position
   }
-
-  /// The entry as an eviction policy needs it; nil if `record` is not the entry with this position.
-  func candidate(_ record: Span<UInt8>) -> Candidate? {
-    guard let entry = StoredEntry(entryKey: entryKey, record: record),
-      entry.header.sequence == position
-    else { return nil }
-    let key = entry.key ?? []
-    return Candidate(
-      sequence: position, size: UInt64(entry.valueCount),
-      hash: Checksum.keyHash(of: key.span, in: entry.id), entryKey: entryKey)
-  }
 }

@@ -65,19 +65,12 @@ struct IdleInterval: Hashable, Sendable {
   init?(_ duration: Duration) { self.init(milliseconds: duration.roundedUpMilliseconds) }
 
   func end(after moment: Int64) -> Int64 {
-    moment.addingWithinBounds(milliseconds).addingWithinBounds(milliseconds / 16)
+    moment.saturatingAdding(milliseconds).saturatingAdding(milliseconds / 16)
   }
 
   /// When a use of an entry that expires at `end` must be written: a sixteenth of the interval after the last written use.
   func due(end: Int64) -> Int64 {
-    end == EntryHeader.never ? end : end.addingWithinBounds(-milliseconds)
-  }
-}
-
-extension Int64 {
-  fileprivate func addingWithinBounds(_ other: Int64) -> Int64 {
-    let (sum, overflow) = addingReportingOverflow(other)
-    return overflow ? (other < 0 ? .min : .max) : sum
+    end == EntryHeader.never ? end : end.saturatingAdding(-milliseconds)
   }
 }
 

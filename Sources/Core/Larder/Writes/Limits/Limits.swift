@@ -82,14 +82,9 @@ public enum Priority: String, Hashable, Sendable, Codable, CaseIterable, Compara
 
 extension Int {
   /// `count` times 1,000 bytes.
-  public static func kilobytes(_ count: Int) -> Int { times(count, 1_000) }
+  public static func kilobytes(_ count: Int) -> Int { count.saturatingTimes(1_000) }
   /// `count` times 1,000,000 bytes.
-  public static func megabytes(_ count: Int) -> Int { times(count, 1_000_000) }
+  public static func megabytes(_ count: Int) -> Int { count.saturatingTimes(1_000_000) }
   /// `count` times 1,000,000,000 bytes.
-  public static func gigabytes(_ count: Int) -> Int { times(count, 1_000_000_000) }
-
-  private static func times(_ count: Int, _ unit: Int) -> Int {
-    let (bytes, overflow) = count.multipliedReportingOverflow(by: unit)
-    return overflow ? (count < 0 ? .min : .max) : bytes
-  }
+  public static func gigabytes(_ count: Int) -> Int { count.saturatingTimes(1_000_000_000) }
 }
