@@ -268,4 +268,10 @@ package struct PageDamage: Error, Hashable, Sendable, CustomStringConvertible {
   package let reason: String
 
   package var description: String { "page \(page): \(reason)" }
+
+  static func usedTwice(_ page: UInt64) -> Self { Self(page: page, reason: "it is in use twice") }
+
+  static func usedAndFree(_ page: UInt64) -> Self {
+    Self(page: page, reason: "it is in use and on a list of free pages")
+  }
 }

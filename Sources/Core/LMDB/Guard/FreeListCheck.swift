@@ -20,9 +20,7 @@ struct FreeListCheck {
     try walk.run(pages.free, counting: true) { (record) throws(PageDamage) in try read(record) }
     if let damage = walk.damage.first { throw damage }
     treePages = walk.visited
-    if let page = treePages.first(in: free) {
-      throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
-    }
+    if let page = treePages.first(in: free) { throw PageDamage.usedAndFree(page) }
   }
 
   /// Throws if the used pages (from the records of the trees) and the free pages do not add up to the number of all pages.

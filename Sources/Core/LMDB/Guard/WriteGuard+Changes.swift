@@ -125,12 +125,10 @@ extension WriteGuard {
     guard !table.value(of: node).isDamaged, let run = table.overflowRun(of: node, isFreeList: false)
     else { throw PageDamage(page: leaf.number, reason: "the value of record \(index)") }
     if run.isEmpty { return }
-    for page in run where try isFree(page) {
-      throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
-    }
+    for page in run where try isFree(page) { throw PageDamage.usedAndFree(page) }
     let reference = unsafe UInt(bitPattern: node.start)
     if checkedPages.visit(run.lowerBound, through: reference) == .twice {
-      throw PageDamage(page: run.lowerBound, reason: "it is in use twice")
+      throw PageDamage.usedTwice(run.lowerBound)
     }
   }
 }

@@ -38,11 +38,9 @@ extension WriteGuard: PageOpener {
     case .moved:
       try check.checkBounds(of: check.open(number, isLeaf: isLeaf), reference)
     case .twice:
-      throw PageDamage(page: number, reason: "it is in use twice")
+      throw PageDamage.usedTwice(number)
     }
-    if try isFree(number) {
-      throw PageDamage(page: number, reason: "it is in use and on a list of free pages")
-    }
+    if try isFree(number) { throw PageDamage.usedAndFree(number) }
     return try check.open(number, isLeaf: isLeaf)
   }
 

@@ -97,12 +97,8 @@ final class WriteGuard: @unchecked Sendable {
     if hasComparedUse { return }
     var inUse = PageSet(upTo: Int(pages.lastPage) + 1)
     for tree in trees { inUse.insertPages(of: tree, in: pages.table) }
-    if let page = inUse.first(in: lists.free) {
-      throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
-    }
-    if let page = inUse.first(in: lists.treePages) {
-      throw PageDamage(page: page, reason: "it is in use twice")
-    }
+    if let page = inUse.first(in: lists.free) { throw PageDamage.usedAndFree(page) }
+    if let page = inUse.first(in: lists.treePages) { throw PageDamage.usedTwice(page) }
     hasComparedUse = true
   }
 

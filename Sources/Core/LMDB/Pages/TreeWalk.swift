@@ -43,7 +43,7 @@ package struct TreeWalk {
     do throws(PageDamage) {
       page = try check.open(reference.page, isLeaf: isLeaf)
       guard !visited.contains(reference.page), visited.insert(reference.page) else {
-        throw PageDamage(page: reference.page, reason: "it is in use twice")
+        throw PageDamage.usedTwice(reference.page)
       }
       pages += 1
     } catch {
@@ -75,9 +75,7 @@ package struct TreeWalk {
     }
     if let run = table.overflowRun(of: node, isFreeList: numberKeys) {
       for page in run {
-        if visited.contains(page) {
-          damage.append(PageDamage(page: page, reason: "it is in use twice"))
-        }
+        if visited.contains(page) { damage.append(PageDamage.usedTwice(page)) }
         _ = visited.insert(page)
       }
       pages += UInt64(run.count)
@@ -108,9 +106,7 @@ extension ReadTransaction {
     do throws(PageDamage) {
       var free = FreeListCheck(pages: pages)
       try free.run()
-      if let page = free.free.first(in: walk.visited) {
-        throw PageDamage(page: page, reason: "it is in use and on a list of free pages")
-      }
+      if let page = free.free.first(in: walk.visited) { throw PageDamage.usedAndFree(page) }
       // A writer refuses to write if the numbers of used and free pages have a wrong sum, so this check compares them, too.
       if walk.damage.isEmpty { try free.compare(used: used) }
     } catch {
