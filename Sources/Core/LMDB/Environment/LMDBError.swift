@@ -91,8 +91,7 @@ extension SystemError: CustomStringConvertible {
       "allow more open files (ulimit -n): a store needs 14, beside those of the program; 64 are enough for most"
     case LMDBError(code: EACCES), LMDBError(code: EPERM):
       "check who owns the store's directory and files"
-    case LMDBError(code: EISDIR):
-      "a directory is in the place of a file of the store: move it away"
+    case LMDBError(code: EISDIR): "a directory is in the place of a file of the store: move it away"
     case LMDBError(code: EROFS):
       "read it with `readOnly` (larder --read-only), or copy it to a disk that can be written"
     default: "see the message; the last finished write is intact"
@@ -199,8 +198,7 @@ package struct OpenError: Error, CustomStringConvertible {
       "\(path) does not belong to the data.mdb beside it, which is of another store"
     case .otherDurability: "\(path) has another durability: \(detail)"
     case .busy where cause != nil: "\(path)\(because)\(details)"
-    case .busy:
-      "\(path): \(detail.isEmpty ? "another thread opens or closes the store" : detail)"
+    case .busy: "\(path): \(detail.isEmpty ? "another thread opens or closes the store" : detail)"
     case .inUse: "\(path) is open in another process\(details), and this process may only read it"
     case .sameProcessID:
       "\(path) is open in a process of another container that has the same process id, \(detail)"

@@ -33,12 +33,9 @@ extension WriteGuard: PageOpener {
     let check = PageCheck(table: pages.table, numberKeys: false, tiling: tiling)
     switch visit {
     case .same, .again: break
-    case .first:
-      try check.check(reference, isLeaf: isLeaf)
-    case .moved:
-      try check.checkBounds(of: check.open(number, isLeaf: isLeaf), reference)
-    case .twice:
-      throw PageDamage.usedTwice(number)
+    case .first: try check.check(reference, isLeaf: isLeaf)
+    case .moved: try check.checkBounds(of: check.open(number, isLeaf: isLeaf), reference)
+    case .twice: throw PageDamage.usedTwice(number)
     }
     if try isFree(number) { throw PageDamage.usedAndFree(number) }
     return try check.open(number, isLeaf: isLeaf)

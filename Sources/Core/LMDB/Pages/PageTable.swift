@@ -70,8 +70,7 @@
       let first = unsafe node.value.loadUnaligned(as: UInt64.self)
       guard overflowRun(from: first, holding: count) != nil else { return .damaged }
       return unsafe PageLookup(start: address(of: first) + Self.headerSize, count: count)
-    default:
-      return .damaged
+    default: return .damaged
     }
   }
 

@@ -94,8 +94,7 @@ struct ExpirySweep {
       case .damaged where isLive:
         // Removes the damaged entry now: the index record is removed next, so no later sweep would find the entry.
         try session.removeDamaged(entryKey)
-      case .empty, .entry, .damaged:
-        break
+      case .empty, .entry, .damaged: break
       }
     }
     try session.removeDeadline(of: indexed)

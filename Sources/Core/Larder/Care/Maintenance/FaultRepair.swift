@@ -121,8 +121,7 @@ struct FaultRepair {
   ) throws(LarderError) {
     switch found.fault {
     // After the check, another write may have created or removed a namespace with the id, so each case looks the id up again.
-    case .orphanedEntries(let id, _), .orphanedCounters(let id):
-      try session.listAsCleared(id)
+    case .orphanedEntries(let id, _), .orphanedCounters(let id): try session.listAsCleared(id)
     case .clearedInUse(let id, let name):
       guard try session.namespace(name)?.id == id else { return }
       try session.transaction.remove(MetadataKey.garbage(id), from: .main)

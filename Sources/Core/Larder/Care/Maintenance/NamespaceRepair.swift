@@ -88,8 +88,7 @@ struct NamespaceRepair {
     in view: borrowing some DatabaseView & ~Copyable
   ) throws(LMDBError) -> Bool {
     switch part {
-    case .entries:
-      return StoredEntry(entryKey: key, record: value)?.key == nil
+    case .entries: return StoredEntry(entryKey: key, record: value)?.key == nil
     case .queue:
       guard let record = QueueRecord(key.span, value) else { return true }
       return try view.entry(at: record.entryKey)?.header.sequence != record.position
@@ -100,8 +99,7 @@ struct NamespaceRepair {
     case .tags:
       // A malformed key belongs to no namespace, so the repair of each namespace removes such keys.
       return IndexKey.tagged(key)?.starts(with: id.prefix) ?? true
-    case .chunks:
-      return chunks.lacks(key)
+    case .chunks: return chunks.lacks(key)
     }
   }
 

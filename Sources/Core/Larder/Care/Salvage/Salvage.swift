@@ -143,8 +143,7 @@ extension Store {
     for (name, record) in metadata.namespaces {
       do throws(LarderError) {
         try engine.changeRules(of: name, mayBeAbsent: true) { $0 = record.rules }
-      } catch {
-        guard [.invalidArgument, .full].contains(error.code) else { throw error }
+      } catch  where [.invalidArgument, .full].contains(error.code) {
         writer.result.damage.append("the rules of namespace \(name): \(error.message)")
       }
     }

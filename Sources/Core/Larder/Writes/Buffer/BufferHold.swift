@@ -61,8 +61,7 @@ struct BufferHold {
     for place in places {
       do throws(LarderError) {
         try session.store(place, bytes.extracting(place.entry), for: bytes.extracting(place.key))
-      } catch {
-        guard error.code == .damaged else { throw error }
+      } catch  where error.code == .damaged {
         throw RolledBack.recordUnstorable(offset: place.offset, generation: log.generation)
       }
     }

@@ -91,16 +91,14 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
     _ candidate: Candidate, for reason: RemovalReason
   ) throws(LarderError) -> Bool {
     switch try session.contents(of: candidate.entryKey) {
-    case .empty:
-      return false
+    case .empty: return false
     case .damaged:
       try session.removeDamaged(candidate.entryKey)
       // The bytes are unknown and count until the repair. But the entry itself must not make another entry leave.
       try session.update(request.id) { $0.entries &-= 1 }
       session.ledger.updateStore { $0.entries &-= 1 }
       return true
-    case .entry(let entry):
-      return try evict(entry, reason: reason)
+    case .entry(let entry): return try evict(entry, reason: reason)
     }
   }
 }

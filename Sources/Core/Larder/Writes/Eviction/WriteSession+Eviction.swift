@@ -104,9 +104,7 @@ extension WriteSession {
     for name in try namespaceNames() {
       do throws(LarderError) {
         if let found = try namespace(name) { namespaces.append(found) }
-      } catch {
-        guard error.code == .damaged else { throw error }
-      }
+      } catch  where error.code == .damaged {}
     }
     if ledger.hasCommittedGeneration {
       engine.writes.fairShare.withLock { $0.remember(namespaces, at: generation) }

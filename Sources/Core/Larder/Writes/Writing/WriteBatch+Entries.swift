@@ -40,8 +40,7 @@ extension WriteBatch {
     session.recordRemoval(of: Checksum.keyHash(of: key, in: id))
     let entryKey = StoredKey.entry(key, in: id)
     switch try session.contents(of: entryKey) {
-    case .empty:
-      return false
+    case .empty: return false
     case .damaged:
       try countChange(ofBytes: 0)
       try session.removeDamaged(entryKey)

@@ -118,13 +118,11 @@ extension WriteSession {
     at entryKey: [UInt8], for key: Span<UInt8>
   ) throws(LarderError) -> StoredEntry? {
     switch try contents(of: entryKey) {
-    case .empty:
-      return nil
+    case .empty: return nil
     case .damaged:
       try recordDamage(entryKey)
       return nil
-    case .entry(let previous) where previous.has(key):
-      return previous
+    case .entry(let previous) where previous.has(key): return previous
     case .entry(let other):
       try remove(other, reason: .replaced)
       return nil

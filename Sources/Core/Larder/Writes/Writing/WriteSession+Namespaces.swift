@@ -82,8 +82,7 @@ extension WriteSession {
     for name in try namespaceNames() {
       do throws(LarderError) {
         if let found = try namespace(name), found.id == id { return found }
-      } catch {
-        guard error.code == .damaged else { throw error }
+      } catch  where error.code == .damaged {
         damage = error
       }
     }
