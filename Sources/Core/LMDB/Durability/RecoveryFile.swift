@@ -48,9 +48,7 @@ final class RecoveryFile: Sendable {
   }
 
   /// Throws ``LMDBError/syncFailed`` if a sync of the data file has failed and the environment was not recovered after that.
-  func checkSynced() throws(LMDBError) {
-    if try read()?.isFailed == true { throw .syncFailed }
-  }
+  func checkSynced() throws(LMDBError) { if try read()?.isFailed == true { throw .syncFailed } }
 
   /// Syncs the data file. After a failure, a later success proves nothing: the system may have dropped pages that it could not
   /// write, and counts these pages as written. So until the next recovery, the record tells every process about the failure.

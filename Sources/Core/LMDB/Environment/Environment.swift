@@ -29,9 +29,7 @@ package import Synchronization
   /// An object of the module `Larder`, which uses this module. All users of this environment share the object.
   package let attachment = Mutex<WeakAttachment>(WeakAttachment())
 
-  package struct WeakAttachment: Sendable {
-    package weak var object: (any AnyObject & Sendable)?
-  }
+  package struct WeakAttachment: Sendable { package weak var object: (any AnyObject & Sendable)? }
 
   package static var all: [Environment] { EnvironmentTable.all }
 
@@ -100,9 +98,7 @@ package import Synchronization
   /// Whether the calling thread owns the writer lock, as inside ``write(waitingAtMost:ended:_:)``.
   package var isWriting: Bool { handle.writer.isMine }
 
-  private final class WeakReference: Sendable {
-    let environment = Mutex(WeakAttachment())
-  }
+  private final class WeakReference: Sendable { let environment = Mutex(WeakAttachment()) }
 
   /// Called at the requested times or earlier, so each part checks whether its time has come.
   private func runTimer() {

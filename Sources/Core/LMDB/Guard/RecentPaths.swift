@@ -5,9 +5,7 @@ struct RecentPaths {
   /// One bit for each tree; a store has six trees. If the bit is set, the second path of the tree is the newer path.
   private var isSecondNewer: UInt64 = 0
 
-  mutating func forget() {
-    for index in paths.indices { paths[index].begin(in: .empty) }
-  }
+  mutating func forget() { for index in paths.indices { paths[index].begin(in: .empty) } }
 
   subscript(index: Int) -> TreePath {
     @inline(__always) _read { yield paths[index] }

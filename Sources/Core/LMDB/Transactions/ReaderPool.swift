@@ -101,9 +101,7 @@ import Synchronization
   }
 
   /// Keeps the map at its place during a write. If the map is moving, waits. The caller owns the writer lock.
-  func enterWriter() {
-    while !(unsafe Self.take(slot(Self.writerSlot))) { backOff() }
-  }
+  func enterWriter() { while !(unsafe Self.take(slot(Self.writerSlot))) { backOff() } }
 
   func leaveWriter() { unsafe Self.release(slot(Self.writerSlot)) }
 
@@ -128,9 +126,7 @@ import Synchronization
   }
 
   /// Ends all transactions. Called only inside ``withAllIdle(lockTimeout:_:)``.
-  func abortAll() {
-    for index in 0..<Self.slotCount { unsafe end(slot(index)) }
-  }
+  func abortAll() { for index in 0..<Self.slotCount { unsafe end(slot(index)) } }
 
   private func end(_ slot: UnsafeMutablePointer<ReaderSlot>) {
     if let transaction = unsafe slot.pointee.transaction { unsafe mdb_txn_abort(transaction) }

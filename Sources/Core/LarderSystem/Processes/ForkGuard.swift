@@ -86,9 +86,7 @@ public import Synchronization
 /// All fork guards of the process. A thread holds the lock of the table only during a call of `update` or `exclusively`, or
 /// while that thread forks. So when a thread forks, no other thread holds the lock, and the child can release the lock.
 @safe package final class ProcessTable: @unchecked Sendable {
-  @safe struct Contents {
-    nonisolated(unsafe) var guards: [Unmanaged<ForkGuard>] = unsafe []
-  }
+  @safe struct Contents { nonisolated(unsafe) var guards: [Unmanaged<ForkGuard>] = unsafe [] }
 
   private static let shared = ProcessTable()
   nonisolated(unsafe) private let mutex: UnsafeMutablePointer<pthread_mutex_t>

@@ -9,9 +9,7 @@ package final class ProcessSlots: Sendable {
   package static let name = "lock.slots"
   static let most = 0xFFFF
 
-  private struct Known: Sendable {
-    weak var slots: ProcessSlots?
-  }
+  private struct Known: Sendable { weak var slots: ProcessSlots? }
   private static let all = Mutex<[FileIdentity: Known]>([:])
 
   /// The file is closed in a forked child, because the child does not inherit the lock.

@@ -47,9 +47,7 @@ struct BufferLayout {
   private static let possible = (11...19).map { BufferLayout(slots: 1 << $0) }
 
   /// The largest layout whose two logs have at most `bytes` bytes together. The logs have 256 KB to 64 MB.
-  init(bytes: Int) {
-    self = Self.possible.last { 2 * $0.logSize * 8 <= bytes } ?? Self.possible[0]
-  }
+  init(bytes: Int) { self = Self.possible.last { 2 * $0.logSize * 8 <= bytes } ?? Self.possible[0] }
 
   init?(count: Int) {
     guard let found = Self.possible.first(where: { $0.count == count }) else { return nil }

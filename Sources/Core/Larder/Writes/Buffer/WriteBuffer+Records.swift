@@ -122,8 +122,7 @@ struct BufferPlace {
       if left != right { return left < right }
       index += 1
     }
-    return record.keyCount == other.record.keyCount
-      ? nil : record.keyCount < other.record.keyCount
+    return record.keyCount == other.record.keyCount ? nil : record.keyCount < other.record.keyCount
   }
 }
 

@@ -73,8 +73,7 @@ extension SharedTable.View {
     let place = recentPlace(of: id)
     let low = UInt32(truncatingIfNeeded: sequence)
     let first = self[place &+ 1]
-    return self[place] == id.rawValue && low &- first <= self[place &+ 2] &- first
-      && sequence != 0
+    return self[place] == id.rawValue && low &- first <= self[place &+ 2] &- first && sequence != 0
   }
 
   @inline(__always)

@@ -120,8 +120,7 @@ extension Limits {
     case (nil, _): true
     case (_, nil): false
     case (let most?, let bytes?):
-      Double(usage.bytes) / Double(max(bytes, 1)) >= Double(usage.entries)
-        / Double(max(most, 1))
+      Double(usage.bytes) / Double(max(bytes, 1)) >= Double(usage.entries) / Double(max(most, 1))
     }
   }
 
