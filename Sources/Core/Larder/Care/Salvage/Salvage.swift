@@ -143,7 +143,8 @@ extension Store {
     for (name, record) in metadata.namespaces {
       do throws(LarderError) {
         try engine.changeRules(of: name, mayBeAbsent: true) { $0 = record.rules }
-      } catch  where [.invalidArgument, .full].contains(error.code) {
+      } catch {
+        guard [.invalidArgument, .full].contains(error.code) else { throw error }
         writer.result.damage.append("the rules of namespace \(name): \(error.message)")
       }
     }
