@@ -147,21 +147,10 @@
     public func removeAll(
       where isUnwanted: (_ key: String, _ response: StoredResponse) throws -> Bool
     ) async throws -> RemovalResult {
-      var removal = RemovalResult()
-      var cursor: PageCursor?
-      repeat {
-        let page = try namespace.page(limit: 100, after: cursor)
-        for entry in page.items {
-          guard let key = entry.key.string, let metadata = entry.metadata,
-            let response = StoredResponse(metadata: metadata, bodySize: entry.size),
-            try isUnwanted(key, response), try await responses.remove(entry.key)
-          else { continue }
-          removal.entries += 1
-          removal.bytes += response.bodySize
-        }
-        cursor = page.next
-      } while cursor != nil
-      return removal
+      try await responses.removeAll { entry, response in
+        guard let key = entry.key.string, let response else { return false }
+        return try isUnwanted(key, response)
+      }
     }
   }
 #endif

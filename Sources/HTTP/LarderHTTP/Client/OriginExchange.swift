@@ -105,10 +105,9 @@
     /// Whether another exchange has stored `present`, which must stay, since this exchange read the store.
     func isLate(_ response: StoredResponse, for key: String, holding present: Store.Entry) -> Bool {
       guard present.state == .fresh, !client.lost.contains(key),
-        !held.contains(where: { $0.version == present.version }), let metadata = present.metadata,
-        let other = StoredResponse(metadata: metadata, bodySize: present.size)
+        !held.contains(where: { $0.version == present.version })
       else { return false }
-      return response.givesWay(to: other)
+      return StoredResponse(present).map { response.givesWay(to: $0) } ?? false
     }
 
     /// Asks the origin, stores the response, and returns the result for the client; nil if the store must be read again. The

@@ -126,9 +126,7 @@
       }
       for entry in entries where try await remove(entry.key) {
         removal.entries += 1
-        removal.bytes +=
-          entry.metadata.flatMap { StoredResponse(metadata: $0, bodySize: entry.size)?.bodySize }
-          ?? entry.size
+        removal.bytes += StoredResponse(entry)?.bodySize ?? entry.size
       }
       // RFC 9875, 2.2.1: an unsafe request also invalidates the groups of the invalidated responses, but no further groups.
       if permit != nil {
@@ -152,18 +150,30 @@
         _ = try invalidate(ResponseTags.host(key.host))
         return
       }
+      _ = try await removeAll(prefix: prefix) { _, response in
+        guard let credential, let own = response?.credential else { return true }
+        return own == credential
+      }
+    }
+
+    /// Removes the entries with this prefix for which `isUnwanted` returns true. `isUnwanted` gets nil for an entry that is not a
+    /// response.
+    func removeAll(
+      prefix: String = "", where isUnwanted: (Store.Entry, StoredResponse?) throws -> Bool
+    ) async throws -> RemovalResult {
+      var removal = RemovalResult()
       var cursor: PageCursor?
       repeat {
         let page = try namespace.page(limit: 100, after: cursor, prefix: prefix)
         for entry in page.items {
-          let response = entry.metadata.flatMap {
-            StoredResponse(metadata: $0, bodySize: entry.size)
-          }
-          if let credential, let own = response?.credential, own != credential { continue }
-          _ = try await remove(entry.key)
+          let response = StoredResponse(entry)
+          guard try isUnwanted(entry, response), try await remove(entry.key) else { continue }
+          removal.entries += 1
+          removal.bytes += response?.bodySize ?? entry.size
         }
         cursor = page.next
       } while cursor != nil
+      return removal
     }
 
     /// Removes all responses with a tag, and revokes the permits of requests under way for such responses.

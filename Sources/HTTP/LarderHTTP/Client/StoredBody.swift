@@ -15,9 +15,7 @@
     func isStored(in entry: Store.Entry) -> Bool {
       if entry.version == version { return true }
       // A validation writes the entry again, but keeps the body and its id, so an equal id means the same body.
-      guard let id = response.bodyID, let metadata = entry.metadata,
-        let present = StoredResponse(metadata: metadata, bodySize: entry.size)
-      else { return false }
+      guard let id = response.bodyID, let present = StoredResponse(entry) else { return false }
       return present.bodyID == id && present.bodySize == count
     }
   }

@@ -81,7 +81,7 @@
       guard let entry = try entry(for: key, in: namespace), let metadata = entry.metadata,
         ResponseMetadata.mayHaveParts(metadata)
       else { return nil }
-      return StoredResponse(metadata: metadata, bodySize: entry.size)?.parts
+      return StoredResponse(entry)?.parts
     }
 
     /// Shortens the lifetime of parts that no response has any more. Clients that are reading the parts can read to the end.

@@ -141,6 +141,12 @@
       return bytes
     }
 
+    /// Reads the response of an entry; nil for another entry.
+    init?(_ entry: Store.Entry) {
+      guard let metadata = entry.metadata else { return nil }
+      self.init(metadata: metadata, bodySize: entry.size)
+    }
+
     /// Reads the metadata of an entry with a value of `bodySize` bytes; nil for bytes that are not the metadata of a response in
     /// a known version.
     init?(metadata: [UInt8], bodySize: Int) {
