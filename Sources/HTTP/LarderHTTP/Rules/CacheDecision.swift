@@ -189,5 +189,11 @@
     }
 
     init(_ outcome: Outcome) { self.outcome = outcome }
+
+    /// Stores `updated` with the body of the stored response with this index; nil removes the stored response.
+    init(_ outcome: Outcome, _ updated: StoredResponse?, at index: Int) {
+      self.outcome = outcome
+      if let updated { stores = [(updated, .stored(index))] } else { removes = [index] }
+    }
   }
 #endif

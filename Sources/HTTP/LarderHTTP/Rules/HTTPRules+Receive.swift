@@ -105,13 +105,7 @@
       let answer = answer(
         forward.original, from: index, of: full, because: .validated,
         Freshness(of: full, at: exchange.received, policy: policy))
-      var reception = CacheReception(.answer(answer))
-      if let stored {
-        reception.stores = [(stored, .stored(index))]
-      } else {
-        reception.removes = [index]
-      }
-      return reception
+      return CacheReception(.answer(answer), stored, at: index)
     }
 
     /// A stored response with the fields of a newer response: in full for the client, and in the form to store if allowed.
@@ -151,18 +145,11 @@
     /// Handles a response to HEAD, which updates or invalidates the stored response to GET (RFC 9111, 4.3.5).
     private func receiveHead(_ exchange: Exchange) -> CacheReception {
       let (response, forward) = (exchange.response, exchange.forward)
-      var reception = CacheReception(.pass)
       guard response.status.code == 200, let index = forward.selected,
-        forward.stored[index].response.status.code == 200
-      else { return reception }
-      if isSameRepresentation(forward.stored[index], response.headerFields),
-        let stored = freshened(forward.stored[index], by: exchange).stored
-      {
-        reception.stores = [(stored, .stored(index))]
-      } else {
-        reception.removes = [index]
-      }
-      return reception
+        case let old = forward.stored[index], old.response.status.code == 200
+      else { return CacheReception(.pass) }
+      let isSame = isSameRepresentation(old, response.headerFields)
+      return CacheReception(.pass, isSame ? freshened(old, by: exchange).stored : nil, at: index)
     }
 
     private func isSameRepresentation(_ stored: StoredResponse, _ fields: HTTPFields) -> Bool {
