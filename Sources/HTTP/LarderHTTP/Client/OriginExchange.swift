@@ -191,7 +191,7 @@
         // A stored body is gone, or the received part does not complete the stored part. So one unconditional request follows.
         next.forward = forward.unconditional
         // The stored body cannot replace the next answer either.
-        next.forward.permission = .none
+        next.forward.permission = StalePermission()
       }
       return try await next.ask()
     }

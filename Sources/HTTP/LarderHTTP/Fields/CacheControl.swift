@@ -21,12 +21,9 @@
     }
 
     let directives: [Directive]
-    /// Whether the directives come from `CDN-Cache-Control`. If so, `Expires` has no effect (RFC 9213, section 2.2).
-    let isTargeted: Bool
 
     init(_ fields: HTTPFields) {
       directives = fields.members(of: .cacheControl).map(Self.directive)
-      isTargeted = false
     }
 
     /// The directives of `CDN-Cache-Control`, which for a shared cache replace the directives of `Cache-Control`; nil if the value
@@ -44,7 +41,6 @@
         }
       }
       if directives.contains(where: \.isQuotedDuration) { return nil }
-      isTargeted = true
     }
 
     private static func directive(_ member: Substring) -> Directive {

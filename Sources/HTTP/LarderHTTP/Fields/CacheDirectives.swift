@@ -3,20 +3,14 @@
 
   /// The directives of a request (RFC 9111, 5.2.1 and 5.4; RFC 5861, 4).
   struct RequestDirectives: Equatable {
-    enum Stale: Equatable {
-      case no
-      /// The client accepts a response that is stale by at most this many seconds.
-      case seconds(Int)
-      case any
-    }
-
     var noCache: Bool
     var noStore: Bool
     var onlyIfCached: Bool
     /// The greatest accepted age; nil for any age. An invalid value counts as 0, which demands validation.
     var maxAge: Int?
     var minFresh: Int
-    var maxStale: Stale
+    /// The greatest accepted staleness; nil if no stale response is accepted, the largest number for any staleness.
+    var maxStale: Int?
     var staleIfError: Int?
 
     init(_ fields: HTTPFields) {
@@ -27,11 +21,8 @@
       maxAge = control.has("max-age") ? control.seconds("max-age").orZero : nil
       minFresh = control.seconds("min-fresh").orZero
       staleIfError = control.seconds("stale-if-error").value
-      if let directive = control.directives.first(where: { $0.name == "max-stale" }) {
-        maxStale =
-          directive.argument == nil ? .any : .seconds(control.seconds("max-stale").orZero)
-      } else {
-        maxStale = .no
+      maxStale = control.directives.first { $0.name == "max-stale" }.map {
+        $0.argument == nil ? .max : control.seconds("max-stale").orZero
       }
       // HTTP/1.0 clients send only `Pragma`, so `Pragma` counts only if the request has no `Cache-Control`.
       if !fields.contains(.cacheControl) {
@@ -52,6 +43,7 @@
     /// Whether `private` is for the whole response.
     var isPrivate: Bool
     var immutable: Bool
+    /// Whether the directives come from `CDN-Cache-Control`, so that `Expires` has no effect (RFC 9213, section 2.2).
     var ignoresExpires: Bool
     /// The argument of `max-age`; in a shared cache the argument of `s-maxage`, if present.
     var maxAge: CacheControl.Seconds
@@ -73,7 +65,7 @@
       isPublic = control.has("public")
       isPrivate = ofUser?.isEmpty ?? false
       immutable = control.has("immutable")
-      ignoresExpires = control.isTargeted
+      ignoresExpires = targeted != nil
       maxAge = control.seconds("max-age")
       staleWhileRevalidate = control.seconds("stale-while-revalidate").orZero
       staleIfError = control.seconds("stale-if-error").value

@@ -122,7 +122,7 @@
     var validates: [Int] = []
     /// The index of the stored part that the answer may complete.
     var completes: Int?
-    var permission = StalePermission.none
+    var permission = StalePermission()
 
     /// Whether the request only validates stored responses.
     public var isConditional: Bool { !validates.isEmpty }

@@ -140,8 +140,6 @@
     var whileRevalidating = false
     var onError = false
     var whenDisconnected = false
-
-    static let none = StalePermission()
   }
 
   extension StalePermission {
@@ -152,15 +150,9 @@
       let directives = stored.directives(for: policy.kind)
       if directives.forbidsStale { return }
       let staleness = max(0, -freshness.left)
-      byRequest =
-        switch request.maxStale {
-        case .no: false
-        case .any: true
-        case .seconds(let most): staleness <= most
-        }
       // A client that limits the age by `max-age` gets no older response, but waits for the validation.
       let isOldEnough = request.maxAge.map { freshness.age <= $0 } ?? true
-      if !isOldEnough { byRequest = false }
+      byRequest = isOldEnough && request.maxStale.map { staleness <= $0 } ?? false
       whileRevalidating =
         !request.noCache && isOldEnough && request.minFresh == 0
         && directives.staleWhileRevalidate > 0 && staleness <= directives.staleWhileRevalidate

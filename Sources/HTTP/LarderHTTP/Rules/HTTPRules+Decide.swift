@@ -54,7 +54,7 @@
       }
       let permission =
         wish.noCache
-        ? StalePermission.none
+        ? StalePermission()
         : StalePermission(of: response, freshness: freshness, for: wish, policy: policy)
       if permission.byRequest, !freshness.isFresh {
         return .answer(

@@ -88,7 +88,7 @@ struct PropertyTests {
         let late = max(0, -freshness.left)
         switch reason {
         case .fresh: return freshness.isFresh && !directives.noCache && !wish.noCache
-        case .staleByRequest: return wish.maxStale != .no && !directives.forbidsStale
+        case .staleByRequest: return wish.maxStale != nil && !directives.forbidsStale
         case .staleWhileRevalidating:
           return late <= directives.staleWhileRevalidate && !directives.forbidsStale
             && !wish.noCache
