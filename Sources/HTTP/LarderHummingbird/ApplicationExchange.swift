@@ -69,13 +69,9 @@
       let length = response.headers[.contentLength].flatMap { Int($0) }
       let written = WrittenBody(response.body, length: length)
       if head.headerFields == request.headers { last.withLock { $0 = (response.head, written) } }
-      let isEmpty = response.body.contentLength == 0 || head.method == .head
-      return (
-        response.head,
-        isEmpty
-          ? HTTPBody()
-          : HTTPBody(count: response.body.contentLength, next: { try await written.next() })
-      )
+      let count = head.method == .head ? 0 : response.body.contentLength
+      if count == 0 { return (response.head, HTTPBody()) }
+      return (response.head, HTTPBody(count: count, next: { try await written.next() }))
     }
   }
 

@@ -37,8 +37,7 @@
 
     /// Whether the class answers the request: the class has a cache, and the scheme is HTTP or HTTPS.
     override open class func canInit(with request: URLRequest) -> Bool {
-      guard cache != nil, let scheme = request.url?.scheme?.lowercased() else { return false }
-      return scheme == "http" || scheme == "https"
+      cache != nil && ["http", "https"].contains(request.url?.scheme?.lowercased())
     }
 
     /// The unchanged request: the cache has its own normal form.

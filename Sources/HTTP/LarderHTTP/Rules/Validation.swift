@@ -15,9 +15,7 @@
 
     var isWeak: Bool { text.utf8.starts(with: "W/".utf8) }
 
-    private var opaque: Substring.UTF8View {
-      isWeak ? text.utf8.dropFirst(2) : text.utf8.dropFirst(0)
-    }
+    private var opaque: Substring.UTF8View { text.utf8.dropFirst(isWeak ? 2 : 0) }
 
     static func == (left: EntityTag, right: EntityTag) -> Bool {
       left.text.hasBytes(of: right.text)
@@ -147,13 +145,11 @@
     ///
     /// If the newer answer has no `Age`, the earlier `Age` is removed. Without a newer `Date`, the time of arrival is used.
     func updated(by newer: HTTPFields, received: Timestamp) -> HTTPFields {
+      var newer = newer.endToEnd
+      newer.removeAll(Self.ofTheBody)
       var result = self
-      let newer = newer.endToEnd
-      var changed: Set<HTTPField.Name> = []
-      for field in newer where !Self.ofTheBody.contains(field.name) {
-        if changed.insert(field.name).inserted { result[fields: field.name] = [] }
-        result.append(field)
-      }
+      result.removeAll(Set(newer.map(\.name)))
+      result.append(contentsOf: newer)
       if !newer.contains(.age) { result[.age] = nil }
       if !newer.contains(.date) { result[.date] = HTTPDate(received).text }
       return result
@@ -164,9 +160,7 @@
     func storable(_ directives: ResponseDirectives, policy: HTTPCachePolicy) -> HTTPFields {
       var result = endToEnd
       result.removeAll(Set(directives.unusableFields.compactMap { HTTPField.Name($0) }))
-      if !policy.storesCookies {
-        result.removeAll([.setCookie, .setCookie2])
-      }
+      if !policy.storesCookies { result.removeAll([.setCookie, .setCookie2]) }
       return result
     }
   }
