@@ -136,17 +136,14 @@
         // The time limit is for the whole command, even if several servers are asked.
         command.timeout = ContinuousClock.now.duration(to: end)
         switch redirection {
-        case .moved(let address):
-          link = self.link(to: address, stays: true, in: lane)
-          continue
+        case .moved(let address): link = self.link(to: address, stays: true, in: lane)
         case .ask(let address):
           asking = true
           link = self.link(to: address, in: lane)
-          continue
         case .replica:
           guard leave(link.address) else { return reply }
+          link = self.link(in: lane)
         }
-        link = self.link(in: lane)
       }
       throw LarderError(
         .unreachable, "the servers redirected a command \(Self.mostRedirections) times",

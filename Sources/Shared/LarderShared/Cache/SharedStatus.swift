@@ -30,7 +30,7 @@ extension SharedStatus {
     let (progress, namespaces) = (try state.progress(), try state.namespaces())
     waitingRemovals = try outbox.count()
     if progress == nil, namespaces.isEmpty, waitingRemovals == 0 { return nil }
-    let recent = RecentChanges(reading: store)
+    let recent = RecentChanges(store, of: nil)
     application = progress?.application
     epoch = progress?.epoch ?? 0
     isConfirmed = recent.standing(at: store.roundedUpTimes, limit: .zero) == .confirmed

@@ -36,17 +36,11 @@ struct RecentChanges: Sendable {
   /// The hash of the caller's application; nil for a caller that only reads the status.
   private let application: UInt64?
 
-  init(_ store: Store, of application: String) {
-    self.application = Checksum.of(Array(application.utf8), seed: 6)
+  /// - Parameter application: nil for a caller that only reads the status, and makes no file: it may be unable to write the store.
+  init(_ store: Store, of application: String?) {
+    self.application = application.map { Checksum.of(Array($0.utf8), seed: 6) }
     words = store.sharedWords(layout: 1, count: Self.count)
-    open(makesFile: !store.isReadOnly)
-  }
-
-  /// Opens the words without changing them, for a store that this process may be unable to write.
-  init(reading store: Store) {
-    application = nil
-    words = store.sharedWords(layout: 1, count: Self.count)
-    open(makesFile: false)
+    open(makesFile: application != nil && !store.isReadOnly)
   }
 
   /// Maps the file, unless it is mapped. An earlier attempt may have failed, for example because the disk was full.
