@@ -128,11 +128,7 @@
 
     /// The key to use in place of `key`.
     public func callAsFunction(_ key: some StoreKey) -> Key {
-      key.withKeyBytes { bytes in
-        var hash = HMAC<SHA256>(key: secret)
-        hash.update(data: bytes.copied)
-        return Key(Array(hash.finalize()))
-      }
+      Key(Array(HMAC<SHA256>.authenticationCode(for: Key(key).bytes, using: secret)))
     }
   }
 #else

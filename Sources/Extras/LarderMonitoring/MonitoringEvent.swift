@@ -89,19 +89,14 @@ struct Observation {
 extension StoreHealth {
   /// The event for a change to this health.
   var event: MonitoringEvent {
-    switch self {
-    case .healthy: MonitoringEvent("health", .notice, "the store's files are in order again")
-    case .missing:
-      MonitoringEvent(
-        "health", .error,
-        "the store's files were deleted or moved: close the store and open it again")
-    case .replaced:
-      MonitoringEvent(
-        "health", .error,
-        "another store is in the place of this one: close the store and open it again")
-    case .unwritable(let reason):
-      MonitoringEvent("health", .error, "the store's files may not be written: \(reason)")
-    }
+    let message =
+      switch self {
+      case .healthy: "the store's files are in order again"
+      case .missing: "the store's files were deleted or moved: close the store and open it again"
+      case .replaced: "another store is in the place of this one: close the store and open it again"
+      case .unwritable(let reason): "the store's files may not be written: \(reason)"
+      }
+    return MonitoringEvent("health", self == .healthy ? .notice : .error, message)
   }
 }
 

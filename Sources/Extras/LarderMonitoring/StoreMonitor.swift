@@ -78,10 +78,7 @@ public final class StoreMonitor: Sendable {
 
   /// Stops the monitor; ``start()`` starts it again.
   public func stop() {
-    task.withLock { task in
-      task?.cancel()
-      task = nil
-    }
+    task.withLock { $0.take() }?.cancel()
   }
 
   /// Looks at the store once, and reports.
@@ -100,10 +97,7 @@ public final class StoreMonitor: Sendable {
         events += now.events(since: last.observation)
         (last.observation, last.isUnreadable) = (now, false)
       } catch {
-        if error.code == .closed {
-          events = []
-          return false
-        }
+        if error.code == .closed { return false }
         if !last.isUnreadable {
           events.append(
             MonitoringEvent("unreadable", .error, "the statistics cannot be read: \(error.code)"))
@@ -114,7 +108,7 @@ public final class StoreMonitor: Sendable {
       return true
     }
     // The closure for events may look again, so the lock is free.
-    for event in events { report.event(event) }
+    for event in events where isOpen { report.event(event) }
     return isOpen
   }
 }

@@ -91,9 +91,7 @@
     init(_ request: HTTPRequest, without secrets: Set<String>) {
       let scheme = request.scheme?.lowercased() ?? "https"
       let authority =
-        (request.authority ?? "").split(
-          separator: "@", omittingEmptySubsequences: false
-        ).last.map(String.init) ?? ""
+        request.authority?.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
       let end = authority.lastIndex(of: ":").flatMap { colon in
         authority[colon...].contains("]") ? nil : colon
       }
@@ -110,7 +108,7 @@
           + parts[1].split(separator: "&", omittingEmptySubsequences: false)
           .map { Self.shown($0, without: secrets) }.joined(separator: "&")
       }
-      uri = scheme + "://" + authority + shown
+      uri = "\(scheme)://\(authority)\(shown)"
     }
 
     private static func shown(_ parameter: Substring, without secrets: Set<String>) -> String {
