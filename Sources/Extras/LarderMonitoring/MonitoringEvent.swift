@@ -29,17 +29,14 @@ public struct MonitoringEvent: Hashable, Sendable {
   }
 }
 
-/// The statistics of a store at one moment, for a comparison with the next observation.
-struct Observation {
-  var statistics: Statistics
-
+extension Statistics {
   /// A resource is full if at least this part of its limit is used. Only the first look at a full resource reports the resource.
-  static let fullAt = 0.95
+  private static let fullAt = 0.95
   /// A reader lags if its snapshot is at least this many commits old, because LMDB cannot reuse pages that these commits free.
-  static let laggingAfter: UInt64 = 10_000
+  private static let laggingAfter: UInt64 = 10_000
 
-  /// The events since `before`. If `before` is nil, this is the first observation, so only present faults are reported.
-  func events(since before: Observation?) -> [MonitoringEvent] {
+  /// The events since `before`. If `before` is nil, these are the first statistics, so only present faults are reported.
+  func events(since before: Statistics?) -> [MonitoringEvent] {
     var events: [MonitoringEvent] = []
     if isLagging, before?.isLagging != true {
       events.append(
@@ -59,10 +56,10 @@ struct Observation {
     }
     guard let before else { return events }
     let known = Dictionary(
-      before.statistics.namespaces.map { (Key($0.info.name), $0) }, uniquingKeysWith: { $1 })
-    let present = Set(statistics.namespaces.map { Key($0.info.name) })
-    let gone = before.statistics.namespaces.filter { !present.contains(Key($0.info.name)) }
-    for namespace in statistics.namespaces {
+      before.namespaces.map { (Key($0.info.name), $0) }, uniquingKeysWith: { $1 })
+    let present = Set(namespaces.map { Key($0.info.name) })
+    let gone = before.namespaces.filter { !present.contains(Key($0.info.name)) }
+    for namespace in namespaces {
       // A renamed namespace keeps its counts and the time at which it was made.
       let old =
         known[Key(namespace.info.name)]
@@ -72,18 +69,17 @@ struct Observation {
     return events
   }
 
-  private var oldestReader: UInt64 { statistics.readers.compactMap(\.age).max() ?? 0 }
+  private var oldestReader: UInt64 { readers.compactMap(\.age).max() ?? 0 }
   private var isLagging: Bool { oldestReader >= Self.laggingAfter }
 
-  private var resources: [(name: String, tier: Statistics.Tier)] {
-    let usage = statistics.usage
-    return [
+  private var resources: [(name: String, tier: Tier)] {
+    [
       ("entries", usage.entries), ("bytes of values", usage.bytes),
       ("bytes of the data file", usage.disk),
     ]
   }
 
-  private func isFull(_ tier: Statistics.Tier) -> Bool { (tier.utilization ?? 0) >= Self.fullAt }
+  private func isFull(_ tier: Tier) -> Bool { (tier.utilization ?? 0) >= Self.fullAt }
 }
 
 extension StoreHealth {

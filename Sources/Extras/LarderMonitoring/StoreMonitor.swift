@@ -31,7 +31,7 @@ public final class StoreMonitor: Sendable {
   }
 
   private struct Look {
-    var observation: Observation?
+    var statistics: Statistics?
     var health = StoreHealth.healthy
     var isUnreadable = false
   }
@@ -93,9 +93,9 @@ public final class StoreMonitor: Sendable {
         let health = try store.health()
         if health != last.health { events.append(health.event) }
         last.health = health
-        let now = Observation(statistics: try store.statistics())
-        events += now.events(since: last.observation)
-        (last.observation, last.isUnreadable) = (now, false)
+        let now = try store.statistics()
+        events += now.events(since: last.statistics)
+        (last.statistics, last.isUnreadable) = (now, false)
       } catch {
         if error.code == .closed { return false }
         if !last.isUnreadable {
@@ -104,7 +104,7 @@ public final class StoreMonitor: Sendable {
         }
         last.isUnreadable = true
       }
-      report.metrics(MetricList(last.observation?.statistics, last.health, store: name).all)
+      report.metrics(MetricList(last.statistics, last.health, store: name).all)
       return true
     }
     // The closure for events may look again, so the lock is free.

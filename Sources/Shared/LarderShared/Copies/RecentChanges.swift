@@ -36,7 +36,7 @@ struct RecentChanges: Sendable {
   /// The hash of the caller's application; nil for a caller that only reads the status.
   private let application: UInt64?
 
-  /// - Parameter application: nil for a caller that only reads the status, and makes no file: it may be unable to write the store.
+  /// - Parameter application: nil for a reader of the status. No file is made then, because the store may not be writable.
   init(_ store: Store, of application: String?) {
     self.application = application.map { Checksum.of(Array($0.utf8), seed: 6) }
     words = store.sharedWords(layout: 1, count: Self.count)
