@@ -79,8 +79,7 @@ extension CBORValue {
   }
 
   fileprivate static func tooDeep(_ value: Any, _ path: [any CodingKey]) -> EncodingError {
-    .invalidValue(
-      value, .init(codingPath: path, debugDescription: "nested deeper than \(deepest)"))
+    .invalidValue(value, .init(codingPath: path, debugDescription: "nested deeper than \(deepest)"))
   }
 
   fileprivate init(_ number: some FixedWidthInteger) {

@@ -44,8 +44,6 @@
       end()
     }
 
-    func end() {
-      if !isEnded.exchange(true, ordering: .relaxed) { span.end() }
-    }
+    func end() { if !isEnded.exchange(true, ordering: .relaxed) { span.end() } }
   }
 #endif

@@ -75,8 +75,7 @@
         if !bytes.isEmpty { self.body = .bytes(ByteBuffer(bytes: bytes)) }
       } else {
         let buffers = body.map { ByteBuffer(bytes: $0) }
-        self.body = .stream(
-          buffers, length: body.count.map { .known(Int64($0)) } ?? .unknown)
+        self.body = .stream(buffers, length: body.count.map { .known(Int64($0)) } ?? .unknown)
       }
     }
   }

@@ -98,8 +98,6 @@
     }
 
     /// Takes a piece of the body. Returns false to end the transfer.
-    func take(body piece: [UInt8]) -> Bool {
-      head.isComplete && transfer.receive(body: piece)
-    }
+    func take(body piece: [UInt8]) -> Bool { head.isComplete && transfer.receive(body: piece) }
   }
 #endif

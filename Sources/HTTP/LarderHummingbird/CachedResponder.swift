@@ -37,8 +37,7 @@
       let report: @Sendable (any Error) -> Void = { report(($0 as? HandlerFailure)?.error ?? $0) }
       self.application = application
       self.report = report
-      cache = HTTPCache(
-        in: namespace, over: ApplicationTransport(), policy: policy, report: report)
+      cache = HTTPCache(in: namespace, over: ApplicationTransport(), policy: policy, report: report)
     }
 
     /// The response of the cache or of the application; a 504 after the time limit. Throws the error of the application.

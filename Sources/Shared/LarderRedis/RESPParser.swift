@@ -2,9 +2,7 @@ import Larder
 package import LarderShared
 
 /// The server sent bytes that the protocol does not allow.
-package struct ProtocolError: Error, Equatable {
-  package let reason: String
-}
+package struct ProtocolError: Error, Equatable { package let reason: String }
 
 /// Reads RESP2 replies from pieces of bytes. Checks lengths, counts and nesting before it reserves memory for them.
 package struct RESPParser {

@@ -19,9 +19,7 @@
       }
 
       /// The next `count` bytes; throws if the client ends the connection earlier.
-      public func body(_ count: Int) async throws -> [UInt8] {
-        try await socket.read(bytes: count)
-      }
+      public func body(_ count: Int) async throws -> [UInt8] { try await socket.read(bytes: count) }
 
       /// Sends the bytes unchanged.
       public func send(_ bytes: some Collection<UInt8>) async throws {

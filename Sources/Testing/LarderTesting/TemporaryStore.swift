@@ -6,9 +6,7 @@ public struct InconsistentStore: Error, CustomStringConvertible {
   public let faults: [String]
 
   /// The faults, each on its own line.
-  public var description: String {
-    "the store is inconsistent:\n" + faults.joined(separator: "\n")
-  }
+  public var description: String { "the store is inconsistent:\n" + faults.joined(separator: "\n") }
 }
 
 extension Store {

@@ -10,9 +10,7 @@
     /// ``HTTPCacheResult/remaining`` is 0 or negative for a stale response. O(stored responses of the URI).
     ///
     /// - Parameter requestBody: the body of the request, for ``HTTPCacheRule/bodyMethods``.
-    public func peek(
-      _ request: HTTPRequest, requestBody: [UInt8] = []
-    ) throws -> HTTPCacheResult? {
+    public func peek(_ request: HTTPRequest, requestBody: [UInt8] = []) throws -> HTTPCacheResult? {
       let request = try request.withCheckedTarget()
       let held = try responses.variants(
         under: rules.key(of: request, body: requestBody), policy: rules.policy)

@@ -58,9 +58,7 @@
       }
     }
 
-    func count(_ result: HTTPCacheResult) {
-      counts.withLock { $0.all.count(result) }
-    }
+    func count(_ result: HTTPCacheResult) { counts.withLock { $0.all.count(result) } }
 
     func countFailure() { counts.withLock { $0.all.failures += 1 } }
 

@@ -24,9 +24,7 @@
     private let state = Mutex(State())
 
     /// The stored responses of a URI that a read of the store at `now` would find; nil if they are not known.
-    func variants(
-      of uri: String, transaction: UInt64, at now: Timestamp
-    ) -> [StoredVariant]? {
+    func variants(of uri: String, transaction: UInt64, at now: Timestamp) -> [StoredVariant]? {
       let found = state.withLock { $0.all[uri] }
       guard let found, found.transaction == transaction,
         found.variants.allSatisfy({ $0.isThere(at: now) })
@@ -35,9 +33,7 @@
     }
 
     /// - Parameter transaction: the newest write that the reads of all `variants` saw.
-    func keep(
-      _ variants: [StoredVariant], of uri: String, transaction: UInt64, size: Int
-    ) {
+    func keep(_ variants: [StoredVariant], of uri: String, transaction: UInt64, size: Int) {
       guard size <= Self.largestSize / 16 else { return }
       state.withLock { state in
         if state.size + size > Self.largestSize { state = State() }

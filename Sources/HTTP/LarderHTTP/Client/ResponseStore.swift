@@ -14,9 +14,7 @@
 
     var body: StoredBody { StoredBody(key: key, version: version, response: response) }
 
-    func isThere(at now: Timestamp) -> Bool {
-      written <= now && expires.map { now < $0 } != false
-    }
+    func isThere(at now: Timestamp) -> Bool { written <= now && expires.map { now < $0 } != false }
   }
 
   /// The stored responses of a cache in their namespace. A URI can have any number of stored responses.

@@ -100,8 +100,7 @@
         let year = number(12..<16), let hour = number(17..<19), let minute = number(20..<22),
         let second = number(23..<25)
       else { return nil }
-      self.init(
-        year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
+      self.init(year: year, month: month + 1, day: day, hour: hour, minute: minute, second: second)
     }
 
     private static let usualWeekdays = weekdays.map { usual($0) }
@@ -121,8 +120,7 @@
         date.count == 3, let day = number(date[0], digits: 2), let month = month(date[1]),
         let short = number(date[2], digits: 2)
       else { return nil }
-      return HTTPDate(
-        year: Self.year(short, now: now), month: month, day: day, time: parts[2])
+      return HTTPDate(year: Self.year(short, now: now), month: month, day: day, time: parts[2])
     }
 
     private static func asctime(_ parts: [Substring]) -> HTTPDate? {

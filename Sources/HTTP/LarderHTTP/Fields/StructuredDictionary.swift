@@ -131,8 +131,7 @@
         let text = takeAll { $0.isLetter || $0.isDigit || "+/=".utf8.contains($0) }
         return take(":") ? .bare(text) : nil
       case UInt8(ascii: "*"), 0x41...0x5A, 0x61...0x7A:
-        return .bare(
-          takeAll { $0.isLetter || $0.isDigit || "!#$%&'*+-.^_`|~:/".utf8.contains($0) })
+        return .bare(takeAll { $0.isLetter || $0.isDigit || "!#$%&'*+-.^_`|~:/".utf8.contains($0) })
       default: return number()
       }
     }

@@ -97,9 +97,7 @@
       let forward = exchange.forward
       let asked = forward.validates.map { forward.stored[$0] }
       guard let confirmed = Validation.confirmed(exchange.response.headerFields, among: asked)
-      else {
-        return CacheReception(.again(forward.unconditional))
-      }
+      else { return CacheReception(.again(forward.unconditional)) }
       let index = forward.validates[confirmed]
       let (full, stored) = freshened(forward.stored[index], by: exchange)
       let answer = answer(
@@ -137,9 +135,7 @@
       // The newer fields may belong to one user, so a shared cache stores the fields only if the directives allow that.
       let credential = Principal(exchange.forward.original, policy: policy).digest
       let mayStay = isStorable && allowsSharing(directives, credential: credential)
-      return (
-        full, mayStay && stored.keptUntil(policy: policy) > exchange.received ? stored : nil
-      )
+      return (full, mayStay && stored.keptUntil(policy: policy) > exchange.received ? stored : nil)
     }
 
     /// Handles a response to HEAD, which updates or invalidates the stored response to GET (RFC 9111, 4.3.5).

@@ -97,9 +97,7 @@
     private static let longestTag = 200
 
     /// The tags of the groups that a field names; empty if the field is not a list of strings.
-    static func tags(
-      _ name: HTTPField.Name, in fields: HTTPFields, of origin: String
-    ) -> [String] {
+    static func tags(_ name: HTTPField.Name, in fields: HTTPFields, of origin: String) -> [String] {
       let lines = fields.lines(of: name)
       guard !lines.isEmpty, let members = StructuredDictionary.list(lines) else { return [] }
       var tags: [String] = []

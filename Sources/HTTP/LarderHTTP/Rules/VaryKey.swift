@@ -44,9 +44,7 @@
     }
 
     static func == (left: Self, right: Self) -> Bool {
-      left.fields.elementsEqual(right.fields) {
-        $0.name == $1.name && areSame($0.value, $1.value)
-      }
+      left.fields.elementsEqual(right.fields) { $0.name == $1.name && areSame($0.value, $1.value) }
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(fields.map(\.name)) }

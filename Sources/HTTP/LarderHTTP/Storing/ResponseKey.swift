@@ -69,9 +69,7 @@
     }
 
     /// The key of the response without credentials and `Vary`.
-    var base: String {
-      bodyDigest.map { bodyPrefix + $0 } ?? shortenedURI(longest: 180, kept: 140)
-    }
+    var base: String { bodyDigest.map { bodyPrefix + $0 } ?? shortenedURI(longest: 180, kept: 140) }
 
     var bodyPrefix: String { shortenedURI(longest: 140, kept: Self.shortestBeginning) + "#" }
 

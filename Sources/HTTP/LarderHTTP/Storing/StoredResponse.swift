@@ -41,9 +41,7 @@
     }
 
     /// The range of the body in the whole representation; nil for a complete response, and without a valid `Content-Range`.
-    var part: ContentRange? {
-      response.status.code == 206 ? ContentRange(fields) : nil
-    }
+    var part: ContentRange? { response.status.code == 206 ? ContentRange(fields) : nil }
 
     func directives(for kind: HTTPCachePolicy.Kind) -> ResponseDirectives {
       if let terms = terms.known, terms.kind == kind { return terms.directives }
@@ -56,9 +54,7 @@
     }
 
     /// The date of the response. If several responses fit a request, the newest is selected.
-    var date: HTTPDate {
-      HTTPDate(of: .date, in: fields, now: received) ?? HTTPDate(received)
-    }
+    var date: HTTPDate { HTTPDate(of: .date, in: fields, now: received) ?? HTTPDate(received) }
 
     func isOlder(than other: StoredResponse) -> Bool {
       (date, received) < (other.date, other.received)
@@ -120,8 +116,7 @@
   /// Converts a stored response to the metadata of its entry and back, in the form that ``ResponseMetadata`` describes.
   extension StoredResponse {
     func encodedMetadata() -> [UInt8] {
-      let version =
-        partSize == nil ? ResponseMetadata.version : ResponseMetadata.versionWithParts
+      let version = partSize == nil ? ResponseMetadata.version : ResponseMetadata.versionWithParts
       var head = "\(version)\(response.status.code) \(response.status.reasonPhrase)\n"
       head += "requested \(requested.milliseconds)\nreceived \(received.milliseconds)\n"
       if let bodyID { head += "body \(String(bodyID, radix: 16))\n" }

@@ -35,9 +35,7 @@ final class Breaker: Sendable {
     }
   }
 
-  func succeeded() {
-    state.withLock { $0 = State(openings: $0.openings) }
-  }
+  func succeeded() { state.withLock { $0 = State(openings: $0.openings) } }
 
   /// - Parameter part: a random part of the pause, so that the machines of a fleet do not send requests again at the same time.
   func failed(at now: Duration, part: Double = .random(in: 0.5...1)) {

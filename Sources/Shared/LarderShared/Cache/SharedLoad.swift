@@ -192,9 +192,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     let former = try held.map { _ in try heldAttributes } ?? EntryAttributes()
     // When the origin is asked, all changes up to this position were applied, so the position is the version of the value.
     let stamp = ValueStamp(version: max(ticket.applied, version), written: 0)
-    guard let error else {
-      return loaded(try await self.answer(known, former), stamp, ticket)
-    }
+    guard let error else { return loaded(try await self.answer(known, former), stamp, ticket) }
     shared.count { $0.withoutTier += 1 }
     // A noted change may be newer than the last applied record. The value would then count as older, so it is not stored.
     let mayStore = copies.isCurrent(key, tags: options.tags, at: stamp.version)

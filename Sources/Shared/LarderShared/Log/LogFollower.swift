@@ -34,9 +34,7 @@ struct LogFollower {
 
   private var now: Duration { reader.clock.monotonic }
 
-  var isLookDue: Bool {
-    goal == nil && (looked.map { now - $0 >= Self.interval } ?? true)
-  }
+  var isLookDue: Bool { goal == nil && (looked.map { now - $0 >= Self.interval } ?? true) }
 
   /// Reads the head. If the log has another history, begins with that history and returns nil.
   mutating func look() async throws -> Look? {

@@ -158,9 +158,7 @@ struct ByteReader {
   }
 
   /// A number of `width` bytes, at most 4; nil if fewer bytes are left.
-  mutating func number(_ width: Int) -> Int? {
-    bytes(width)?.reduce(0) { $0 << 8 | Int($1) }
-  }
+  mutating func number(_ width: Int) -> Int? { bytes(width)?.reduce(0) { $0 << 8 | Int($1) } }
 
   /// A duration of at most ``Frame/longest``; nil for a longer duration, or if fewer bytes are left.
   mutating func duration() -> Duration? {
