@@ -7,7 +7,7 @@ extension ArticleReader {
   /// and processes that open the article fetches it. The fetched article is stored if there is room, and then its images are
   /// fetched. If the fetch of the article fails, the result is the stored version.
   public func article(_ id: String) async throws -> Article {
-    _ = try await ifRoom { try applySettings() }
+    _ = try await unless(.full) { try applySettings() }
     let began = store.now
     let requested = Mutex<Bookmark?>(nil)
     let loaded = try await load(id) { [readeck] in
@@ -59,7 +59,7 @@ extension ArticleReader {
     if loaded.source == .loaded, loaded.error == nil, let known, !known.images.isEmpty {
       // The new version may show fewer images, so the article no longer owns the other images. If the new version shows all
       // earlier images, these images exceed the limit again, so the known limit stays.
-      _ = try await ifRoom { try settle(known, imageLimit: known.imageLimit) }
+      _ = try await unless(.full) { try settle(known, imageLimit: known.imageLimit) }
     }
     return loaded
   }
@@ -70,7 +70,7 @@ extension ArticleReader {
       let oldest = try storedArticles().last(where: { !listed.contains($0.bookmark.id) })
     else { return }
     // If there is no room even for this removal, the later attempt to store the article also fails, and reports the error.
-    _ = try await ifRoom { try await articles.remove(oldest.bookmark.id) }
+    _ = try await unless(.full) { try await articles.remove(oldest.bookmark.id) }
   }
 
   /// Fetches the missing images of an article, four at a time and at background priority. Returns the number of fetched images.

@@ -34,7 +34,7 @@ extension ArticleReader {
     var (result, wanted, requested) = (SyncResult(), [Bookmark](), store.now)
     do {
       // A sign-out removes the record. So the record is made only here, before the first request.
-      let made: Void? = try await ifRoom {
+      let made: Void? = try await unless(.full) {
         guard try settings().limit > 0 else { return }
         try await syncs.setIfAbsent([], for: "last sync")
       }

@@ -59,7 +59,7 @@ public final class ArticleReader: Sendable {
     do {
       var listed = try await readeck.unread(limit: limit)
       // If there is no room to mark articles as stale, nothing is lost: the next sync compares the dates again.
-      _ = try await ifRoom { [listed] in try await noteEdits(in: listed, before: requested) }
+      _ = try await unless(.full) { [listed] in try await noteEdits(in: listed, before: requested) }
       let edits = try edits()
       listed.bookmarks = listed.bookmarks.compactMap { edits.applied(to: $0, since: requested) }
       return listed

@@ -130,7 +130,7 @@ extension ArticleReader {
           report.sent += 1
           edit.sent = store.now
           // An old answer may lack the change, so the change stays until the article has been fetched again.
-          let kept: Void? = try await ifRoom { [edit] in
+          let kept: Void? = try await unless(.full) { [edit] in
             try store.write { batch in
               // A sign-out may have removed the change meanwhile. In this case the change must not come back.
               guard try batch.entry(for: edit.key, in: outbox.namespace) != nil else { return }

@@ -76,9 +76,7 @@ final class FakeReadeck: Sendable {
   }
 
   func answer(_ request: LocalServer.Received) -> LocalServer.Answer {
-    var answer = undated(request)
-    answer.fields["Date"] = HTTPDate(clock.now).text
-    return answer
+    with(undated(request)) { $0.fields["Date"] = HTTPDate(clock.now).text }
   }
 
   private func undated(_ request: LocalServer.Received) -> LocalServer.Answer {

@@ -55,9 +55,7 @@ struct Fixture: TestFixture {
 
   func answer(_ path: String, _ change: @escaping @Sendable (inout LocalServer.Answer) -> Void) {
     server.become { [readeck] request in
-      var answer = readeck.answer(request)
-      if request.bare == path { change(&answer) }
-      return answer
+      with(readeck.answer(request)) { if request.bare == path { change(&$0) } }
     }
   }
 

@@ -35,9 +35,8 @@ import ExampleTesting
       server.become { readeck.answer($0) }
       // Without this file, the dead process holds no leases for its loads, so the next sync does not wait until the leases end.
       try? FileManager.default.removeItem(atPath: path + "/leases")
-      var options = Store.Options()
-      options.clock = ManualClock(now: Timestamp(Date()))
-      let store = try Store(at: path, options: options)
+      let clock = ManualClock(now: Timestamp(Date()))
+      let store = try Store(at: path, options: Store.Options(clock: clock))
       let network = FaultyTransport(over: URLSessionTransport())
       let reader = Fixture.reader(in: store, at: server.base, over: network)
       let bodies = try reader.articles.keys().compactMap(\.string)

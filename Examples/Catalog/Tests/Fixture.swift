@@ -11,11 +11,10 @@ struct Fixture: TestFixture {
   /// A catalog that shares only the store with other catalogs, like the catalog of another process.
   func catalog(user: String = "one", tier: String? = nil, at base: String? = nil) throws -> Catalog
   {
-    var catalog = try Catalog(
+    let catalog = try Catalog(
       at: (base ?? server.base) + "/api", user: user, token: user, in: store,
       over: URLSessionTransport())
-    catalog.tier = tier
-    return catalog
+    return with(catalog) { $0.tier = tier }
   }
 
   func reader(of count: Int, pages: Int = 0) async throws -> CatalogReader {

@@ -120,7 +120,7 @@ public struct DeparturesCache: Sendable {
       do { row = try await measured(lake) } catch { failure = error }
       if let level = row?.level {
         let levels = cache(of: Double.self, in: .levels)
-        _ = try await ifRoom { try await levels.set(level, for: lake.id) }
+        _ = try await unless(.full) { try await levels.set(level, for: lake.id) }
       }
       if let celsius = row?.temperature {
         return .value(WaterTemperature(celsius: celsius, origin: .report))

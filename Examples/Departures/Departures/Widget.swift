@@ -1,4 +1,5 @@
 import Larder
+import Service
 
 /// The next departures for a widget. The app publishes them, and the widget reads them from the same store in another process.
 /// A departure expires when the boat leaves.
@@ -10,11 +11,11 @@ extension DeparturesCache {
   public func publish(_ station: String) async throws {
     var stored = self
     stored.policy = .cacheOnly
-    let ships = try await ifStored { try await stored.ships() }?.value ?? [:]
+    let ships = try await unless(.notStored) { try await stored.ships() }?.value ?? [:]
     var departures: [Departure] = []
     for day in (-1...1).map({ today.advanced(by: $0) }) {
-      let board = try await ifStored { try await stored.board(at: station, on: day) }?.value
-      guard let board else { continue }
+      let found = try await unless(.notStored) { try await stored.board(at: station, on: day) }
+      guard let board = found?.value else { continue }
       departures += board.upcoming(at: store.now).map { $0.named(by: ships["\(day)"] ?? [:]) }
     }
     departures.sort { $0.leaves < $1.leaves }
@@ -26,15 +27,6 @@ extension DeparturesCache {
         let run = "\(departure.time.milliseconds)/\(departure.course)/\(departure.destination)"
         try batch.set(departure, for: prefix + run, in: next, expires: .at(departure.leaves))
       }
-    }
-  }
-
-  /// The result of a lookup; nil if the store does not have the value.
-  private func ifStored<Value>(
-    _ lookup: () async throws -> CacheResult<Value>
-  ) async throws -> CacheResult<Value>? {
-    do { return try await lookup() } catch let error as LarderError where error.code == .notStored {
-      return nil
     }
   }
 

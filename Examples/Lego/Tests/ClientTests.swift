@@ -103,8 +103,7 @@ import ExampleTesting
     #expect(try lego.clearExpired() == 0, "it may be needed")
     try fixture.recover()
     #expect(try await set()?.source == .loaded)
-    var plan = CachePlan.default
-    plan.disk[.sets] = Rules(expires: .after(.hours(1)))
+    let plan = with(CachePlan.default) { $0.disk[.sets] = Rules(expires: .after(.hours(1))) }
     let strict = try fixture.client(plan, at: "strict")
     _ = try await strict.entity(ModelSet.self, "10294-1")
     fixture.clock.advance(by: .hours(1))

@@ -134,9 +134,11 @@ public struct Service: Sendable {
   private static func isPath(_ text: Substring) -> Bool { ["", "/", "?"].contains(text.prefix(1)) }
 }
 
-/// Calls `body`, which stores an optional value. Returns nil if the store has no room for the value.
-public func ifRoom<Result>(_ body: () async throws -> Result) async throws -> Result? {
-  do { return try await body() } catch let error as LarderError where error.code == .full {
+/// Calls `body`. Returns nil if the store throws an error with this code, such as `full` for a value without room.
+public func unless<Result>(
+  _ code: LarderError.Code, _ body: () async throws -> Result
+) async throws -> Result? {
+  do { return try await body() } catch let error as LarderError where error.code == code {
     return nil
   }
 }

@@ -95,9 +95,7 @@ import Testing
 }
 
 func options(_ transforms: any ValueTransform...) -> Store.Options {
-  var options = Store.Options()
-  options.transforms = transforms
-  return options
+  with(Store.Options()) { $0.transforms = transforms }
 }
 
 /// States for each value that dictionary 5 has compressed the value.

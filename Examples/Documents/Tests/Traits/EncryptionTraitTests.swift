@@ -25,8 +25,7 @@ import Testing
       let encryption = try encryption(key, without: lost)
       return try Store(at: path, options: options(ZstdCompression(), encryption)).namespace("notes")
     }
-    var attributes = EntryAttributes()
-    attributes.metadata = Array("metadata of a patient".utf8)
+    let attributes = EntryAttributes.with(metadata: Array("metadata of a patient".utf8))
     let secret = String(repeating: "diagnosis of a patient. ", count: 100)
     var notes = try open("2025")
     try notes.set(Array(secret.utf8), for: "a", attributes)

@@ -12,6 +12,9 @@ import Tracing
   struct Fault: Error {}
 
   private let tracer = InMemoryTracer()
+  private let options = LoadOptions(
+    expires: .after(.seconds(10)), stale: Staleness(whileRevalidating: .minutes(1)),
+    waitsForCommit: true)
 
   private var names: [String] { tracer.finishedSpans.map(\.operationName) }
 
@@ -63,9 +66,6 @@ import Tracing
 
   @Test func `a refresh in the background and a failure say so`() async throws {
     try await withTracedCache { numbers, clock in
-      let options = LoadOptions(
-        expires: .after(.seconds(10)), stale: Staleness(whileRevalidating: .minutes(1)),
-        waitsForCommit: true)
       #expect(try await numbers.value(for: "n", options: options) { 1 } == 1)
       clock.advance(by: .seconds(20))
       #expect(try await numbers.value(for: "n", options: options) { 2 } == 1)
@@ -93,9 +93,6 @@ import Tracing
 
   @Test func `one call for many keys has one span with their number`() async throws {
     try await withTracedCache { numbers, clock in
-      let options = LoadOptions(
-        expires: .after(.seconds(10)), stale: Staleness(whileRevalidating: .minutes(1)),
-        waitsForCommit: true)
       try await tracer.withSpan("request") { _ in
         let found = try await numbers.values(for: ["a", "b", "c"], options: options) { keys in
           keys.map { ($0.key, .value(1)) }
