@@ -51,8 +51,7 @@ let support: [Target] = [
     path: "Support/ExampleTesting"),
   .target(name: "TestSupport", dependencies: [larder("Larder")], path: "Support/TestSupport"),
   .testTarget(
-    name: "SupportTests", dependencies: testing + ["larder-rates"],
-    path: "Support/Tests"),
+    name: "SupportTests", dependencies: testing + ["larder-rates"], path: "Support/Tests"),
 ]
 
 /// The programs of the front page and of the tutorial, and the smallest adapter.

@@ -117,8 +117,7 @@ public final class ArticleReader: Sendable {
 
   /// Removes all data of the user except the settings, even changes that were not sent. Ends a running sync in any process.
   public func signOut() async throws {
-    try clear(
-      articles.namespace, images.namespace, answers, outbox.namespace, syncs.namespace)
+    try clear(articles.namespace, images.namespace, answers, outbox.namespace, syncs.namespace)
     work.withLock { work in
       work.sync?.cancel()
       for task in work.images { task.cancel() }

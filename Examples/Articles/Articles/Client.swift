@@ -90,6 +90,4 @@ extension Service {
   }
 }
 
-extension ServiceError {
-  var refusesReader: Bool { [401, 403, 407].contains(status) }
-}
+extension ServiceError { var refusesReader: Bool { [401, 403, 407].contains(status) } }

@@ -90,9 +90,7 @@ import ExampleTesting
       <picture><source type="image/webp" srcset="https://a.b/1.webp 1x, https://a.b/2.webp 2x">
       <source src="https://a.b/never.mp4"><img srcset='https://a.b/1.png 1x' src='https://a.b/2.png'></picture>
       """,
-      [
-        "https://a.b/1.webp", "https://a.b/2.webp", "https://a.b/1.png", "https://a.b/2.png",
-      ]
+      ["https://a.b/1.webp", "https://a.b/2.webp", "https://a.b/1.png", "https://a.b/2.png"]
     ),
   ]) func `each way to say so`(html: String, expected: [String]) {
     #expect(images(html) == expected)

@@ -80,9 +80,7 @@ final class FakeReadeck: Sendable {
   }
 
   private func undated(_ request: LocalServer.Received) -> LocalServer.Answer {
-    if request.bare.hasPrefix("/img") {
-      return images.withLock { $0[request.path] } ?? .init(404)
-    }
+    if request.bare.hasPrefix("/img") { return images.withLock { $0[request.path] } ?? .init(404) }
     guard request.fields["authorization"] == "Bearer \(Self.token)" else { return .init(401) }
     if request.bare == "/api/bookmarks" {
       let isUnread = request.parameter("is_archived") == "false"

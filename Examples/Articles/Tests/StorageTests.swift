@@ -42,9 +42,7 @@ import ExampleTesting
       #"{"articles":30,"keepsImages":false,"imageMegabytes":1200,"fonts":"later"}"#,
       OfflineSettings(articles: 30, imageMegabytes: 1_200)
     ),
-    (
-      #"{"articles":1000,"imageMegabytes":3}"#, OfflineSettings(articles: 100, imageMegabytes: 50)
-    ),
+    (#"{"articles":1000,"imageMegabytes":3}"#, OfflineSettings(articles: 100, imageMegabytes: 50)),
     (
       #"{"articles":-7,"imageMegabytes":5000}"#, OfflineSettings(articles: 0, imageMegabytes: 1_200)
     ),

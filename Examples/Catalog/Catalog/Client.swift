@@ -25,8 +25,7 @@ public struct Catalog: Sendable {
   ///   - user: the user's name in this store; users do not share data.
   public init(
     at base: String, user: String, token: String, in store: Store,
-    over transport: any HTTPTransport,
-    log: (@Sendable (String) -> Void)? = nil
+    over transport: any HTTPTransport, log: (@Sendable (String) -> Void)? = nil
   ) throws {
     // The realm belongs to a user at one server, because another server may have a user with the same name.
     realm = store.realm(of: "\(Service.base(base)) \(user)")
@@ -65,8 +64,7 @@ public struct Catalog: Sendable {
   /// A good answer to a request; throws for any other answer. An answer of the service itself with 401 or 403 signs the user
   /// out, and a refused cursor removes the stored pages.
   func send(
-    _ path: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:],
-    tags: [String] = []
+    _ path: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:], tags: [String] = []
   ) async throws -> Reply {
     let reply = try await service.send(path, method: method, fields: fields, tags: tags)
     if reply.status == 400, reply.json?["error"]?["code"]?.text == "INVALID_CURSOR" {

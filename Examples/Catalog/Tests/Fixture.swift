@@ -52,16 +52,12 @@ struct Fixture: TestFixture {
     return (fields.count, fields.count { $0["if-none-match"] ?? $0["if-modified-since"] != nil })
   }
 
-  func slugs(tier: String? = nil) -> [String] {
-    fake.change { $0.listed(tier).map(\.slug) }
-  }
+  func slugs(tier: String? = nil) -> [String] { fake.change { $0.listed(tier).map(\.slug) } }
 }
 
 extension CatalogListing { var slugs: [String] { contents.funnels.map(\.slug) } }
 
-extension CatalogReader {
-  func slugs() -> [String] { contents.funnels.map(\.slug) }
-}
+extension CatalogReader { func slugs() -> [String] { contents.funnels.map(\.slug) } }
 
 /// The names that the program of the page uses without a declaration.
 struct Programs {

@@ -11,8 +11,7 @@ import ExampleTesting
     fixture.fake.fill(120)
     let found = try await Programs.all[0].run(
       Programs(
-        store: fixture.store, token: "one",
-        transport: LocalTransport(to: fixture.server)))
+        store: fixture.store, token: "one", transport: LocalTransport(to: fixture.server)))
     #expect((found["all"] as? CatalogListing)?.slugs == fixture.slugs())
     #expect((found["plus"] as? CatalogListing)?.slugs == fixture.slugs(tier: "plus"))
     #expect(await (found["reader"] as? CatalogReader)?.slugs().count == 100)

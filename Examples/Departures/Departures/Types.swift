@@ -48,9 +48,7 @@ public struct WaterTemperature: Codable, Hashable, Sendable {
 }
 
 /// The service does not have the value.
-public struct NotFound: Error, Hashable, CustomStringConvertible {
-  public var description: String
-}
+public struct NotFound: Error, Hashable, CustomStringConvertible { public var description: String }
 
 extension String {
   /// The text without zeros at the beginning, which only some services write in the number of a course.

@@ -14,8 +14,7 @@ struct LarderLego: ParsableCommand {
       Exit codes: 0 done, 1 no such key, 2 usage, 3 the store cannot be opened, 4 the store or the service failed, \
       5 refused, 130 interrupted.
       """,
-    version: Store.version,
-    subcommands: [FetchEntity.self, ListEntities.self])
+    version: Store.version, subcommands: [FetchEntity.self, ListEntities.self])
 
   static func main() async { await Failure.run(Self.self, credential: "--key or REBRICKABLE_KEY") }
 }
@@ -71,9 +70,7 @@ struct FetchEntity: AsyncParsableCommand {
     try await options.open { client in
       for key in keys {
         let found = try await client.entity(type, key, policy: reload ? .reload : .standard)
-        guard let found else {
-          throw Failure(.noSuchKey, "there is no \(kind.singular) \(key)")
-        }
+        guard let found else { throw Failure(.noSuchKey, "there is no \(kind.singular) \(key)") }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
         try Output.write(String(decoding: try encoder.encode(found.value), as: UTF8.self))

@@ -23,8 +23,7 @@ public struct LegoClient: Sendable {
   ///   - credential: The key that Rebrickable gives to each user; nil for no key.
   public init(
     in store: Store, plan: CachePlan = .default, base: String = LegoClient.publicBase,
-    credential: String?, over transport: any HTTPTransport,
-    log: (@Sendable (String) -> Void)? = nil
+    credential: String?, over transport: any HTTPTransport, log: (@Sendable (String) -> Void)? = nil
   ) throws(LarderError) {
     var service = Service(at: base, over: transport, in: store)
     service.fields[.accept] = "application/json"

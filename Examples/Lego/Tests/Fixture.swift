@@ -34,9 +34,7 @@ struct Fixture: TestFixture {
   }
 }
 
-extension LegoList<ModelSet> {
-  static var recorded: Self { .sets.searching("table").sized(20) }
-}
+extension LegoList<ModelSet> { static var recorded: Self { .sets.searching("table").sized(20) } }
 
 extension LegoClient {
   func keep<Entity: LegoEntity>(_ entity: Entity) throws {

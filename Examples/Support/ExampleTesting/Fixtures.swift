@@ -33,9 +33,7 @@ public struct FixtureTrait<Fixture: TestFixture>: SuiteTrait, TestTrait, TestSco
   }
 }
 
-private enum CurrentFixture {
-  @TaskLocal static var value: (any TestFixture)?
-}
+private enum CurrentFixture { @TaskLocal static var value: (any TestFixture)? }
 
 extension TestFixture {
   public static var current: Self {

@@ -16,9 +16,7 @@ public enum ServiceError: Error, Sendable, CustomStringConvertible {
   }
 
   /// The status with which the service refused the request; nil for another failure.
-  public var status: Int? {
-    if case .refused(let status, _) = self { status } else { nil }
-  }
+  public var status: Int? { if case .refused(let status, _) = self { status } else { nil } }
 
   /// Whether the service knows the request and refuses it, so that stored data must not be the answer. False for 408 and 429.
   public var isRefusal: Bool {

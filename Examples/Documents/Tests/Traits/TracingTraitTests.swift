@@ -81,8 +81,7 @@ import Tracing
         }
         let failed = try span("load numbers")
         #expect(failed.status?.code == .error && failed.errors.isEmpty)
-        #expect(
-          failed.attributes == ["larder.namespace": "numbers", "error.type": .string(type)])
+        #expect(failed.attributes == ["larder.namespace": "numbers", "error.type": .string(type)])
       }
       await #expect(throws: Fault.self) {
         _ = try await numbers.value(for: "o", options: options) { _ in .failed(Fault()) }

@@ -16,8 +16,7 @@ import LarderHummingbird
       routes(LarderPersistDriver(in: store.namespace("sessions"))),
       in: store.namespace("responses"), report: { print($0) })
     let server = Application(
-      responder: responder,
-      configuration: .init(address: .hostname("127.0.0.1", port: port)),
+      responder: responder, configuration: .init(address: .hostname("127.0.0.1", port: port)),
       onServerRunning: { channel in
         let line = "listens on port \(channel.localAddress?.port ?? 0)\n"
         FileHandle.standardOutput.write(Data(line.utf8))
