@@ -34,8 +34,7 @@ public struct TestedProgram: Sendable {
       let fits = pieces.allSatisfy { Self.has(outcome, $0) }
       #expect(
         outcome.code == code && fits && (!isQuiet || outcome.error == ""),
-        "\(parts[0]): \(outcome)",
-        sourceLocation: sourceLocation)
+        "\(parts[0]): \(outcome)", sourceLocation: sourceLocation)
     }
   }
 

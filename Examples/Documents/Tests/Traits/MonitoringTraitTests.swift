@@ -20,24 +20,22 @@ import Testing
       try names.set("0123456789", for: "k")
       let _: String? = try names.value(for: "k")
       monitor.lookOnce()
-      let labels = [("store", "shop"), ("namespace", "names")]
-      #expect(try metrics.expectGauge("larder_value_bytes", labels).lastValue == 10)
-      #expect(metrics.counterTotal(label: "larder_hits", dimensions: labels) == 0)
+      let labels = { (name: String) in [("store", "shop"), ("namespace", name)] }
+      #expect(try metrics.expectGauge("larder_value_bytes", labels("names")).lastValue == 10)
+      #expect(metrics.counterTotal(label: "larder_hits", dimensions: labels("names")) == 0)
       for _ in 0..<3 { let _: String? = try names.value(for: "k") }
       try names.set("0123", for: "k")
       monitor.lookOnce()
-      #expect(try metrics.expectGauge("larder_value_bytes", labels).lastValue == 4)
-      #expect(metrics.counterTotal(label: "larder_hits", dimensions: labels) == 3)
+      #expect(try metrics.expectGauge("larder_value_bytes", labels("names")).lastValue == 4)
+      #expect(metrics.counterTotal(label: "larder_hits", dimensions: labels("names")) == 3)
       try store.resetStatistics()
       let _: String? = try names.value(for: "k")
       let _: String? = try gone.value(for: "k")
       try store.rename("gone", to: "moved")
       monitor.lookOnce()
-      let movedLabels = [("store", "shop"), ("namespace", "moved")]
-      #expect(metrics.counterTotal(label: "larder_hits", dimensions: movedLabels) == 0)
-      #expect(metrics.counterTotal(label: "larder_hits", dimensions: labels) == 4)
-      let goneLabels = [("store", "shop"), ("namespace", "gone")]
-      #expect(metrics.recorders(label: "larder_entries", dimensions: goneLabels).isEmpty)
+      #expect(metrics.counterTotal(label: "larder_hits", dimensions: labels("moved")) == 0)
+      #expect(metrics.counterTotal(label: "larder_hits", dimensions: labels("names")) == 4)
+      #expect(metrics.recorders(label: "larder_entries", dimensions: labels("gone")).isEmpty)
     }
   }
 
