@@ -142,9 +142,7 @@ struct CBOREncoder: Encoder, SingleValueEncodingContainer {
     case let value as URL: node.content = .scalar(.text(value.absoluteString))
     case let value as any CBORInteger: node.content = .scalar(value.cbor)
     default:
-      guard codingPath.count < CBORValue.deepest else {
-        throw CBORValue.tooDeep(value, codingPath)
-      }
+      guard codingPath.count < CBORValue.deepest else { throw CBORValue.tooDeep(value, codingPath) }
       try value.encode(to: self)
     }
   }

@@ -54,9 +54,7 @@
           return events.fail(URLError(.requestBodyStreamExhausted))
         }
       #endif
-      loading.withLock {
-        $0 = Task { await Self.load(request, from: cache, for: events) }
-      }
+      loading.withLock { $0 = Task { await Self.load(request, from: cache, for: events) } }
     }
 
     /// Ends the request; the session gets no further events about it.
@@ -98,9 +96,7 @@
         let result = try await cache.send(message, body: HTTPBody(body))
         if result.reason == .onlyIfCached { throw URLError(.resourceUnavailable) }
         guard let url = request.url, let response = HTTPURLResponse(result.response, url: url)
-        else {
-          throw URLError(.badServerResponse)
-        }
+        else { throw URLError(.badServerResponse) }
         guard let next = next(after: result.response, from: url) else {
           return (response, result.body)
         }

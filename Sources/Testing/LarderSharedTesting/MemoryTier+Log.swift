@@ -45,9 +45,7 @@ extension MemoryTier.Image {
   mutating func advance(_ now: Duration, _ subject: LogRecord.Subject) -> LogRecord {
     let time = UInt64(now / .milliseconds(1)) + 1
     var position = Position(milliseconds: time, sequence: 0)
-    if let head, head >= position {
-      position = head.next
-    }
+    if let head, head >= position { position = head.next }
     var hasher = Hasher()
     hasher.combine(log.last)
     hasher.combine(subject)

@@ -57,8 +57,7 @@ final class Breaker: Sendable {
 
   /// Runs a request and counts its outcome. During a pause the request fails immediately and does not count.
   func run<Result: Sendable>(
-    _ clock: any LarderClock, isConnected: Bool,
-    _ request: () async throws(LarderError) -> Result
+    _ clock: any LarderClock, isConnected: Bool, _ request: () async throws(LarderError) -> Result
   ) async throws(LarderError) -> Result {
     guard admits(at: clock.monotonic, isConnected: isConnected) else {
       throw LarderError(

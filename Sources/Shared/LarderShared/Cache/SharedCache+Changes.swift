@@ -18,8 +18,7 @@ extension SharedCache {
     // The tier takes a key of any length, but this store does not. So the call throws for a key that is empty or too long.
     guard key.isPossible else {
       throw LarderError(
-        .invalidArgument,
-        "a key of \(key.bytes.count) bytes cannot be stored in namespace \(name)",
+        .invalidArgument, "a key of \(key.bytes.count) bytes cannot be stored in namespace \(name)",
         hint: "use 1 to \(Key.longest) bytes")
     }
     let bytes = try local.encode(value)

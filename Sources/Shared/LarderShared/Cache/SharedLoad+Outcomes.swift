@@ -66,8 +66,7 @@ extension SharedLoad {
 
   /// - Parameter mayStore: whether this store may keep the answer.
   func kept(
-    _ answer: Answer, _ stamp: ValueStamp, _ origin: CopyTerms.Origin,
-    _ error: (any Error)? = nil,
+    _ answer: Answer, _ stamp: ValueStamp, _ origin: CopyTerms.Origin, _ error: (any Error)? = nil,
     mayStore: @escaping @Sendable (inout WriteBatch) throws -> Bool
   ) -> Loaded<Value> {
     var attributes = answer.attributes
