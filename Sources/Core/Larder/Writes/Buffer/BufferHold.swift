@@ -61,7 +61,8 @@ struct BufferHold {
     for place in places {
       do throws(LarderError) {
         try session.store(place, bytes.extracting(place.entry), for: bytes.extracting(place.key))
-      } catch  where error.code == .damaged {
+      } catch {
+        guard error.code == .damaged else { throw error }
         throw RolledBack.recordUnstorable(offset: place.offset, generation: log.generation)
       }
     }
