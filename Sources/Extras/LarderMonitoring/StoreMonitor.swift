@@ -108,7 +108,7 @@ public final class StoreMonitor: Sendable {
       return true
     }
     // The closure for events may look again, so the lock is free.
-    for event in events where isOpen { report.event(event) }
+    if isOpen { for event in events { report.event(event) } }
     return isOpen
   }
 }

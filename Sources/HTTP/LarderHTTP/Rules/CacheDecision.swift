@@ -191,7 +191,7 @@
     init(_ outcome: Outcome) { self.outcome = outcome }
 
     /// Stores `updated` with the body of the stored response with this index; nil removes the stored response.
-    init(_ outcome: Outcome, _ updated: StoredResponse?, at index: Int) {
+    init(_ outcome: Outcome, replacing index: Int, by updated: StoredResponse?) {
       self.outcome = outcome
       if let updated { stores = [(updated, .stored(index))] } else { removes = [index] }
     }

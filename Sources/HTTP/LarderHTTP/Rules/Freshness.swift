@@ -152,7 +152,7 @@
       let staleness = max(0, -freshness.left)
       // A client that limits the age by `max-age` gets no older response, but waits for the validation.
       let isOldEnough = request.maxAge.map { freshness.age <= $0 } ?? true
-      byRequest = isOldEnough && request.maxStale.map { staleness <= $0 } ?? false
+      byRequest = isOldEnough && (request.maxStale.map { staleness <= $0 } ?? false)
       whileRevalidating =
         !request.noCache && isOldEnough && request.minFresh == 0
         && directives.staleWhileRevalidate > 0 && staleness <= directives.staleWhileRevalidate

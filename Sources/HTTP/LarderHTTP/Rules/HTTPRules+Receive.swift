@@ -103,7 +103,7 @@
       let answer = answer(
         forward.original, from: index, of: full, because: .validated,
         Freshness(of: full, at: exchange.received, policy: policy))
-      return CacheReception(.answer(answer), stored, at: index)
+      return CacheReception(.answer(answer), replacing: index, by: stored)
     }
 
     /// A stored response with the fields of a newer response: in full for the client, and in the form to store if allowed.
@@ -145,7 +145,8 @@
         case let old = forward.stored[index], old.response.status.code == 200
       else { return CacheReception(.pass) }
       let isSame = isSameRepresentation(old, response.headerFields)
-      return CacheReception(.pass, isSame ? freshened(old, by: exchange).stored : nil, at: index)
+      let updated = isSame ? freshened(old, by: exchange).stored : nil
+      return CacheReception(.pass, replacing: index, by: updated)
     }
 
     private func isSameRepresentation(_ stored: StoredResponse, _ fields: HTTPFields) -> Bool {

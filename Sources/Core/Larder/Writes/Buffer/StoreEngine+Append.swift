@@ -126,7 +126,7 @@ extension StoreEngine {
       guard let former = try former(key, of: handle, target) else { break }
       switch body(former) {
       case .done(let result):
-        if target.buffer.wantsCommit { settleEarly() }
+        if target.buffer.shouldCommit() { settleEarly() }
         if scheduleSettling() { settleInTime() }
         return result
       case .outdated: continue

@@ -141,14 +141,13 @@ final class WriteBuffer: Sendable {
 
   var hasRecords: Bool { state.hasRecords }
 
-  /// Whether a thread should commit the records: the active log is half full, or has taken most of the room. The commit
-  /// makes room by eviction, while writers use the rest of the room.
-  var wantsCommit: Bool {
+  /// Whether a thread should commit the records: the active log is half full, or has taken most of the room. The commit makes
+  /// room by eviction, while writers use the rest of the room. Forgets the lack of room, which the next append tests again.
+  func shouldCommit() -> Bool {
     let state = state
-    if state.hasOlder { return false }
-    // Forgets the lack of room, because a commit may make room while this process appends nothing.
-    return state.end >= layout.logSize / 2
-      || hasLittleRoom.load(ordering: .relaxed) && hasLittleRoom.exchange(false, ordering: .relaxed)
+    let hadLittleRoom =
+      hasLittleRoom.load(ordering: .relaxed) && hasLittleRoom.exchange(false, ordering: .relaxed)
+    return !state.hasOlder && (state.end >= layout.logSize / 2 || hadLittleRoom)
   }
 
   func base(of state: BufferState) -> UInt64 {

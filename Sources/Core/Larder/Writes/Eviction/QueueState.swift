@@ -37,11 +37,12 @@ struct QueueState: Equatable {
     let returns = policy.returns
     let run = target.run << 1 | UInt64(target.runPart.rawValue)
     let ghostHits = returns.ghostHits.bitPattern & ~1 | (returns.isLooping ? 1 : 0)
-    for word in [
+    let words: [UInt64] = [
       windowBoundary, clockHand, windowEntries, windowBytes, target.share.bitPattern,
       policy.evictions, policy.ageShift, run, target.window.bitPattern, target.main.bitPattern,
       ghostHits, returns.all.bitPattern,
-    ] { record.append(word: word) }
+    ]
+    for word in words { record.append(word: word) }
   }
 }
 

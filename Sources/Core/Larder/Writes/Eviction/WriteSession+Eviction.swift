@@ -80,9 +80,9 @@ extension WriteSession {
         evictionsLeft: 1, guaranteed: guaranteed)
       // Subscribers get the name of the namespace. With this assignment the name is found without a search.
       known[ExactString(member.name)] = member
-      guard usage.entries > 0, usage.bytes >= guaranteed,
-        try evict(member.rules.eviction, request) > 0
-      else {
+      let mayEvict = usage.entries > 0 && usage.bytes >= guaranteed
+      let count = mayEvict ? try evict(member.rules.eviction, request) : 0
+      if count == 0 {
         members.removeAll { $0.id == id }
         continue
       }
@@ -104,7 +104,9 @@ extension WriteSession {
     for name in try namespaceNames() {
       do throws(LarderError) {
         if let found = try namespace(name) { namespaces.append(found) }
-      } catch  where error.code == .damaged {}
+      } catch {
+        guard error.code == .damaged else { throw error }
+      }
     }
     if ledger.hasCommittedGeneration {
       engine.writes.fairShare.withLock { $0.remember(namespaces, at: generation) }

@@ -124,7 +124,10 @@ extension WriteBatch {
 extension NamespaceCounters {
   fileprivate var cleared: NamespaceCounters {
     var counters = self
-    (counters.entries, counters.bytes, counters.stored, counters.pinned) = (0, 0, 0, 0)
+    counters.entries = 0
+    counters.bytes = 0
+    counters.stored = 0
+    counters.pinned = 0
     counters.queue = QueueState()
     counters.removals.count(.cleared, entries: entries, bytes: Int(clamping: bytes))
     return counters

@@ -134,8 +134,10 @@ final class WriteQueue: Sendable {
     state.withLock { $0.isClosed = true }
     drain(engine)
     let environment = engine.environment
+    // The closing of the environment waits as long for a write.
+    let longest = max(environment.lockTimeout, .milliseconds(100))
     var (newest, since) = (environment.lastTransaction, ContinuousClock.now)
-    while state.withLock({ $0.isCommitting }), since.duration(to: .now) <= environment.lockTimeout {
+    while state.withLock({ $0.isCommitting }), since.duration(to: .now) <= longest {
       backOff(microseconds: 200)
       let commit = environment.lastTransaction
       if commit != newest { (newest, since) = (commit, .now) }
