@@ -71,6 +71,14 @@ import Testing
     #expect(Double(cache.windowCost) <= most + 1000)
   }
 
+  @Test func `room for many entries at once shrinks the window to its target`() throws {
+    var cache = SimulatedNamespace(capacity: 2000, table: store.engine.access)
+    for key in 0..<2000 { _ = try cache.access(key) }
+    cache.capacity = 1000
+    try cache.makeRoom()
+    #expect(cache.entries == 1000 && cache.windowCost == 100)
+  }
+
   @Test func `a scan does not drive out what is used`() throws {
     var cache = SimulatedNamespace(capacity: 100, table: store.engine.access)
     for _ in 0..<5 { for key in 0..<60 { _ = try cache.access(key) } }

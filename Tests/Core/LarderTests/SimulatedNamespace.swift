@@ -5,7 +5,7 @@ import LarderSystem
 /// A namespace in memory whose keys are numbers. The namespace uses the eviction policy and the access table of the store.
 struct SimulatedNamespace: SequencedQueue {
   var state = QueueState()
-  let capacity: UInt64
+  var capacity: UInt64
   let table: AccessTable
   var countsBytes = false
   var sizes: [Int: UInt64] = [:]

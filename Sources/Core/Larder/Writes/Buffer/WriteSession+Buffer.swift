@@ -58,10 +58,10 @@ extension Limits {
   /// A namespace or a store with fewer entries than this number does not make room for the next records.
   fileprivate static let leastEvictedAhead = 1000
 
-  /// The limits without the room for the next records. That room is a 400th of a limit, but at most 2048 entries and 1 MB.
+  /// The limits without the room for the next records. That room is a 256th of a limit, but at most 2048 entries and 1 MB.
   fileprivate var ahead: Limits {
     Limits(
-      entries: entries.map { $0 - min($0 / 400, 2048) },
-      bytes: bytes.map { $0 - min($0 / 400, 1 << 20) })
+      entries: entries.map { $0 - min($0 / 256, 2048) },
+      bytes: bytes.map { $0 - min($0 / 256, 1 << 20) })
   }
 }

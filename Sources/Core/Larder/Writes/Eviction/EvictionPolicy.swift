@@ -77,8 +77,10 @@ extension EvictionQueue where Self: ~Copyable {
   }
 
   mutating func makeRoom() throws(Failure) {
-    try shrinkWindow { queue, entry throws(Failure) in try queue.compete(entry) }
-    while isOver, try evictOne(sparing: nil) {}
+    repeat {
+      try shrinkWindow { queue, entry throws(Failure) in try queue.compete(entry) }
+      guard isOver else { return }
+    } while try evictOne(sparing: nil)
   }
 
   mutating func shrinkWindow(
