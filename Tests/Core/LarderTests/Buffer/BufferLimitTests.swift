@@ -17,7 +17,7 @@ import Testing
         #expect(try notes.text("new \(number)") == "\(number)")
         if number % 100 == 0 { #expect(try notes.count() <= 2000) }
       }
-      // A commit evicts five entries more than necessary, so not every set needs a commit. But each call of `count` commits.
+      // A commit evicts seven entries more than necessary, so not every set needs a commit. But each call of `count` commits.
       #expect(store.engine.environment.lastTransaction - commit < 1000 / 4 + 20)
       #expect((1990...2000).contains(try notes.count()))
     }
@@ -28,7 +28,7 @@ import Testing
       try store.declare(Rules(limits: Limits(entries: 8000)), for: "notes")
       try notes.fill(0..<8000)
       let buffer = try #require(store.engine.reader.buffer)
-      // The first insert needs a transaction, which makes room for 20 records.
+      // The first insert needs a transaction, which makes room for 31 records.
       try notes.set("first", for: "first")
       let (bypasses, commits) = (buffer.statistics.bypasses, buffer.statistics.commits)
       for number in 0..<200 {
@@ -36,7 +36,7 @@ import Testing
         store.engine.writes.queue.thread.sync {}
       }
       #expect(buffer.statistics.bypasses == bypasses)
-      #expect((200 / 20...200 / 16).contains(buffer.statistics.commits - commits))
+      #expect((200 / 31...200 / 17).contains(buffer.statistics.commits - commits))
     }
   }
 
