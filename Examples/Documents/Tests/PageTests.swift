@@ -27,18 +27,6 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...3)
-  func `each step in the reference has lines of the program, in their order`(step: Int) throws {
-    func lines(_ path: String) throws -> [String] {
-      try Repository.text(path).split(separator: "\n")
-        .map { $0.trimmingCharacters(in: .whitespaces) }
-    }
-    let program = try lines("Examples/Tutorial/Weather.swift")
-    let shown = try lines("Sources/Core/Larder/Larder.docc/Resources/weather-\(step).swift")
-    #expect(program.difference(from: shown).removals.isEmpty)
-    #expect(step < 3 || shown == program)
-  }
-
   @Test func `the sessions of the tutorial are what the programs answer`() async throws {
     let fixture = ProgramFixture()
     try await LocalServer.run { server in
