@@ -130,7 +130,7 @@ import Testing
     try again.verifyAndClose()
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(20)))
   func `closing does not wait for ever for an update that does not end`() async throws {
     let path = TemporaryDirectory.unusedPath
     defer { try? FileManager.default.removeItem(atPath: path) }

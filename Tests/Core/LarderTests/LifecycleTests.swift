@@ -207,7 +207,7 @@ import Testing
     try store.verifyAndClose()
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(20)))
   func `closing after a failed sync ends the subscriptions`() async throws {
     let store = try Store(at: directory.path + "/s")
     var changes = store.changes().makeAsyncIterator()

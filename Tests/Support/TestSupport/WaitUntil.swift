@@ -5,7 +5,7 @@ package struct NeverTrue: Error, CustomStringConvertible { package let descripti
 /// A correct test never waits as long as the usual limit. Without a limit, a test whose condition never becomes true would
 /// never end.
 package func waitUntil(
-  within limit: Duration = .seconds(120), isolation: isolated (any Actor)? = #isolation,
+  within limit: Duration = .seconds(600), isolation: isolated (any Actor)? = #isolation,
   file: StaticString = #fileID, line: UInt = #line, _ condition: () async throws -> Bool
 ) async throws {
   let start = ContinuousClock.now
