@@ -81,3 +81,16 @@ extension Int64 {
     self = value.isNaN ? 0 : value >= 0x1p63 ? .max : value < -0x1p63 ? .min : Int64(value)
   }
 }
+
+extension FixedWidthInteger {
+  package func saturatingAdding(_ other: Self) -> Self {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? (other < 0 ? .min : .max) : sum
+  }
+
+  /// `unit` must be positive.
+  func saturatingTimes(_ unit: Self) -> Self {
+    let (product, overflow) = multipliedReportingOverflow(by: unit)
+    return overflow ? (self < 0 ? .min : .max) : product
+  }
+}

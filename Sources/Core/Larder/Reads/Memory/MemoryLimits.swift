@@ -71,16 +71,3 @@ public struct MemoryUsage: Hashable, Sendable {
     left.entries -= right.entries
   }
 }
-
-extension FixedWidthInteger {
-  package func saturatingAdding(_ other: Self) -> Self {
-    let (sum, overflow) = addingReportingOverflow(other)
-    return overflow ? (other < 0 ? .min : .max) : sum
-  }
-
-  /// `unit` must be positive.
-  func saturatingTimes(_ unit: Self) -> Self {
-    let (product, overflow) = multipliedReportingOverflow(by: unit)
-    return overflow ? (self < 0 ? .min : .max) : product
-  }
-}
