@@ -27,6 +27,7 @@ extension Environment {
   package var fileSize: Int { Self.fileSize(at: path) }
 
   package var lockTimeout: Duration { handle.lockTimeout }
+  package var writerTimeout: Duration { handle.writerTimeout }
 
   /// The size of the data file in `directory`, even if the file is not open; 0 if there is no file.
   package static func fileSize(at directory: String) -> Int {

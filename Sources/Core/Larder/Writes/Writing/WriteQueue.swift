@@ -128,21 +128,19 @@ final class WriteQueue: Sendable {
     if isWaiting { write.finish(CancellationError()) }
   }
 
-  /// Waits for the commits of the waiting writes, as long as one commit follows another within the lock timeout. Returns false
-  /// if a write does not end in time.
+  /// Waits for the commits of the waiting writes. Returns false if one commit takes longer than `Environment.writerTimeout`.
   func close(_ engine: StoreEngine) -> Bool {
     state.withLock { $0.isClosed = true }
     drain(engine)
     let environment = engine.environment
-    // The closing of the environment waits as long for a write.
-    let longest = max(environment.lockTimeout, .milliseconds(100))
     var (newest, since) = (environment.lastTransaction, ContinuousClock.now)
-    while state.withLock({ $0.isCommitting }), since.duration(to: .now) <= longest {
+    while state.withLock({ $0.isCommitting }) {
+      if since.duration(to: .now) > environment.writerTimeout { return false }
       backOff(microseconds: 200)
       let commit = environment.lastTransaction
       if commit != newest { (newest, since) = (commit, .now) }
     }
-    return !state.withLock { $0.isCommitting }
+    return true
   }
 
   /// Commits the waiting writes on the calling thread. Does nothing if another thread is already committing.
