@@ -38,9 +38,9 @@ public struct LoadOptions: Sendable {
   public var stale: Staleness?
   /// The lifetime of a negative entry, which records that a key has no value; nil stores no negative entry.
   public var absent: Expiration?
-  /// If a fresh value expires within this time, a read returns the value and loads a newer value in the background. But if the
-  /// value's whole lifetime is not longer than this time, the load begins after half of the lifetime. Nil means no such load, and a
-  /// read-only handle begins none.
+  /// If a fresh value expires within this time, a read returns the value, and loads a newer value in the background unless the
+  /// handle is read-only. If the value's whole lifetime is not longer than this time, the load begins after half of the
+  /// lifetime. Nil means no such load.
   public var refreshAhead: Duration?
   /// How long, by the store's clock, the caller waits for a load before it gets ``LarderError/Code/timedOut``; nil means no
   /// limit. The load continues if other callers wait. Otherwise the load is cancelled.

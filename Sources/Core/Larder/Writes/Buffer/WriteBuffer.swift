@@ -28,7 +28,7 @@ final class WriteBuffer: Sendable {
   let commits = Atomic(0)
   private let bypasses = Atomic(0)
   private let losses = Atomic(0)
-  /// Whether the last append of this process has left less than a quarter of the room that the active log had at first.
+  /// Whether, after the last ``shouldCommit()``, an append of this process has left less than a quarter of the log's room.
   let hasLittleRoom = Atomic(false)
   /// The id of a namespace that had no room for a write after the last commit of this process, or 0.
   private let wantsRoom = Atomic<UInt32>(0)

@@ -77,6 +77,7 @@ extension EvictionQueue where Self: ~Copyable {
   }
 
   mutating func makeRoom() throws(Failure) {
+    // Each call of `shrinkWindow` moves at most `mostSteps` entries. The rest of the window must compete, too.
     repeat {
       try shrinkWindow { queue, entry throws(Failure) in try queue.compete(entry) }
       guard isOver else { return }
