@@ -133,7 +133,7 @@ struct SharedCacheTests {
     }
   }
 
-  @Test(.timeLimit(.minutes(20))) func `many keys in CDN-Cache-Control take no quadratic time`() {
+  @Test(.timeLimit(.minutes(5))) func `many keys in CDN-Cache-Control take no quadratic time`() {
     let keys = (0..<200_000).map { "k\($0)" }.joined(separator: ",")
     let fields = HTTPFields([("CDN-Cache-Control", "max-age=1,\(keys),max-age=2")])
     #expect(ResponseDirectives(fields, for: .shared).maxAge == .seconds(2))
