@@ -196,10 +196,7 @@ public struct Store: Sendable {
 
   /// A number for the state that a read sees now. While ``lastCommit`` is equal to this number, reads see the same state.
   package var snapshotNumber: UInt64 {
-    get throws(LarderError) {
-      let stamp = engine.reader.buffer?.state.stamp ?? 0
-      return try engine.beginRead().id &+ stamp
-    }
+    get throws(LarderError) { try engine.beginRead().moment }
   }
 
   package var roundedUpTimes: (monotonic: Int64, wall: Int64) { engine.clock.roundedUpTimes }

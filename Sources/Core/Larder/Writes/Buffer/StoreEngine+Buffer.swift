@@ -68,7 +68,7 @@ extension StoreEngine {
     } catch {
       // The records stay in the buffer, where every process sees them. After an error other than `busy`, the next write is a
       // transaction and reports the error.
-      if error.code != .busy { buffer.suspend() }
+      if error.code != .busy { buffer.isSuspended.store(true, ordering: .relaxed) }
       if environment.isOpen, buffer.hasRecords { _ = scheduleSettling() }
     }
   }

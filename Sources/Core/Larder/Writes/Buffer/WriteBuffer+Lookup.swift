@@ -83,7 +83,12 @@ extension EntryReader {
   var moment: UInt64 {
     let commit = environment.lastTransaction
     guard commit > 0, let buffer else { return commit }
-    return commit &+ buffer.state.stamp
+    let table = buffer.table
+    let view = table.view
+    // Lookups find the last record before its writer stores the state. So the record counts as soon as the log includes it.
+    let tail = min(view.acquire(BufferLayout.Place.tail), UInt64(buffer.layout.logSize))
+    let state = buffer.state(in: view)
+    return commit &+ state.stamp &+ (state.hasRecords ? tail - min(tail, UInt64(state.end)) : 0)
   }
 
   /// Begins a snapshot for the lookup of one key. If the write buffer has a record of the key, the lookup finds this record.

@@ -78,8 +78,6 @@ final class WriteBuffer: Sendable {
     mayAppend && !isStopped.load(ordering: .relaxed) && !isSuspended.load(ordering: .relaxed)
   }
 
-  func suspend() { isSuspended.store(true, ordering: .relaxed) }
-
   var statistics: Statistics.WriteBuffer {
     Statistics.WriteBuffer(
       size: Statistics.Tier(
