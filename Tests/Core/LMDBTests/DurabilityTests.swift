@@ -110,9 +110,7 @@ import Testing
   }
 
   @Test(arguments: [DurabilityLevel.checkpointed, .scratch])
-  func `a writing handle behind a read-only handle makes its writes safe`(level: DurabilityLevel)
-    throws
-  {
+  func `a writer behind a read-only handle makes its writes safe`(level: DurabilityLevel) throws {
     try Fixture.open(directory.store, options(level)).close()
     let reader = try Fixture.open(directory.store, readOnly(options(level)))
     let writer = try Fixture.open(directory.store, options(level))

@@ -88,9 +88,7 @@ struct LimitTests: StoreSuite {
   }
 
   @Test(arguments: [Eviction.adaptive, .refuse])
-  func `a lower limit finds expired entries behind a thousand extended ones`(policy: Eviction)
-    throws
-  {
+  func `a lower limit finds expired entries behind 1000 extended ones`(policy: Eviction) throws {
     try notes.fill(0..<1000, .with(expires: .after(.seconds(10))))
     try store.write { batch in
       for key in 0..<1000 { try batch.touch(key, in: notes, expires: .after(.hours(1))) }

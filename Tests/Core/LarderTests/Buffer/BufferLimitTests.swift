@@ -41,9 +41,7 @@ import Testing
   }
 
   @Test(arguments: [Eviction.refuse, .adaptive, .fifo])
-  func `a commit evicts nothing for records that are within the limit together`(
-    eviction: Eviction
-  ) throws {
+  func `a commit evicts nothing for records that fit together`(eviction: Eviction) throws {
     try BufferedStore.with { store, notes in
       try store.declare(Rules(limits: Limits(bytes: 1000), eviction: eviction), for: "notes")
       try store.write { batch in

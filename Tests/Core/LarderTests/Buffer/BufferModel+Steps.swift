@@ -9,9 +9,13 @@ extension BufferModel {
       next.append(stopped(process))
       next[next.count - 1].kills -= 1
     }
+    // A process keeps the found value in memory, and returns the value without a lookup until the moment is later.
+    let (kept, moment) = (fastLookup(fault), UInt64(published) + state.stamp)
     for index in next.indices {
       let found = next[index].fastLookup(fault)
-      guard found >= next[index].shown, found < next[index].next else { return nil }
+      guard found >= next[index].shown, found < next[index].next,
+        found == kept || next[index].newestMoment(fault) > moment
+      else { return nil }
       next[index].shown = found
     }
     var model = self
@@ -55,6 +59,12 @@ extension BufferModel {
     else { return }
     storeSlot()
     state = state.extended(to: state.end + 1)
+  }
+
+  /// The moment with which a process compares the moment of a value in memory; see `EntryReader.moment`.
+  private func newestMoment(_ fault: Fault?) -> UInt64 {
+    let hidden = state.hasRecords && fault != .memoryAfterTheState ? Int(tail) - state.end : 0
+    return UInt64(commit) + state.stamp + UInt64(max(hidden, 0))
   }
 
   /// The value that a lookup finds if no process takes a step meanwhile.
@@ -188,14 +198,13 @@ extension BufferModel {
       model.lock = .transaction
       model.transaction = Transaction(step: .mergeBase, isEnding: true)
       return [model] + late
-    case .mergeBase: model.bases[state.merged.base] = commit
+    case .mergeBase, .nextBase: model.bases[state.next.base] = commit
     case .mergeState:
       model.state = state.merged
       return transaction.isEnding ? [model.stopped(.transaction)] : model.turning(fault)
     case .nextTail:
       if fault != .tailStays { model.tail = 0 }
       if fault == .emptiesOlderTable { model.slots[Int(state.next.generation & 1)] = 0 }
-    case .nextBase: model.bases[state.next.base] = commit
     case .nextState:
       // If the process makes another transaction, the buffer stays frozen.
       return (commits > 0 ? [state.next, state.next.frozen] : [state.next]).map {

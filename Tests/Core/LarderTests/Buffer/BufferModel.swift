@@ -40,7 +40,7 @@ struct BufferModel: Hashable {
     case readerDoesNotLookAgain, readerAsksOlderFirst, frozenRecordsCount
     case olderRecordsCountAfterCommit, writerDoesNotLookAgain, killedAppendStaysHidden
     case killedAppendIsReplaced, turnsOverOlder, freezesWithoutMerge, commitsTwice
-    case tailStays, tailStaysInTurn, emptiesOlderTable
+    case tailStays, tailStaysInTurn, emptiesOlderTable, memoryAfterTheState
   }
 
   enum Process: UInt8 { case writer, transaction }

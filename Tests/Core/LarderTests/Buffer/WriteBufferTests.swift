@@ -174,10 +174,7 @@ import Testing
     #expect(stored == nil)
   }
 
-  @Test
-  func `a change of the files keeps what a killed process has left, and no open store is closed`()
-    throws
-  {
+  @Test func `a change of files keeps what a killed process left, and closes no store`() throws {
     try withTemporaryDirectory { path in
       let last = try BufferedStore.leaveByKill(path + "/s")
       try Store.change(durability: .scratch, ofStoreAt: path + "/s")
