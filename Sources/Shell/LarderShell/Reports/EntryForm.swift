@@ -6,6 +6,8 @@ struct EntryForm {
   /// Whether plain output has all data columns, and a table has its columns for `--long`.
   var isLong = false
   var readsValues = false
+  /// Whether a row shows parts that ``Store/Entry/withoutExtras`` omits.
+  var readsExtras = false
   let row: (Store.Entry, Span<UInt8>, Session) -> [Cell]
 
   /// The columns of the facts of an entry. Every command that lists entries uses these columns.
@@ -39,7 +41,8 @@ struct EntryForm {
     let operands = shown.map(\.operand)
     return EntryForm(
       columns: shown.map { Column($0.label, holdsBytes: $0.operand == .name(.key)) },
-      readsValues: operands.contains(where: \.readsValue)
+      readsValues: operands.contains(where: \.readsValue),
+      readsExtras: operands.contains(where: \.readsExtras)
     ) { entry, value, session in
       zip(operands, session.queries.columns(operands, entry, value)).map { operand, value in
         // A key need not be UTF-8, so its cell has bytes and not text.

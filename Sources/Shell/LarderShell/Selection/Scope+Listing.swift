@@ -22,7 +22,8 @@ extension Scope {
       var end: ContinuousClock.Instant?
       defer { isInTime = end.map { ContinuousClock.now < $0 } ?? true }
       return try cut.walk(
-        readingValues: form.readsValues, includingExpired: includingExpired
+        readingValues: form.readsValues, readingExtras: form.readsExtras,
+        includingExpired: includingExpired
       ) { entry, value -> [Cell]? in
         shown += 1
         if shown == most { lastKey = entry.key.bytes }

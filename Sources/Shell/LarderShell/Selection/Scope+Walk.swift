@@ -46,14 +46,16 @@ extension Scope {
   private static let valuesPerBatch = 4_000_000
 
   /// Reads the entries of the selection in its order and within its limit. Gives the results of `read` to `body`, a batch at a
-  /// time, while `wantsMore` returns true. If `readingValues` is false, the values may be empty.
+  /// time, while `wantsMore` returns true. If `readingValues` is false, the values may be empty. If `readingExtras` is also
+  /// false, the entries may lack the parts that ``Store/Entry/withoutExtras`` omits.
   ///
   /// In the order of keys, only one batch is in memory. For another order, the entries within the limit are in memory. No
   /// snapshot is held while `body` runs. An interruption ends the walk.
   @discardableResult
   func walk<Item>(
-    showing verb: String? = nil, readingValues: Bool = false, includingExpired: Bool = false,
-    _ read: (Store.Entry, Span<UInt8>) throws -> Item?, _ body: ([Item]) throws -> Void,
+    showing verb: String? = nil, readingValues: Bool = false, readingExtras: Bool = false,
+    includingExpired: Bool = false, _ read: (Store.Entry, Span<UInt8>) throws -> Item?,
+    _ body: ([Item]) throws -> Void,
     while wantsMore: () -> Bool = { true }
   ) throws -> Walked {
     guard selection.most > 0 else { return Walked() }
@@ -86,8 +88,9 @@ extension Scope {
           try session.host.checkInterruption()
           let namespace = session.store.namespace(entry.namespace)
           let wantsMore =
-            try readingValues
-            ? namespace.withEntry(for: entry.key, damaged: walked.addDamage, take)
+            try readingValues || readingExtras
+            ? namespace.withEntry(
+              for: entry.key, readsValue: readingValues, damaged: walked.addDamage, take)
             : take(entry, Span())
           if wantsMore == false { return }
         }
@@ -131,8 +134,10 @@ extension Scope {
   func forEachQueried(
     _ operands: [QueryOperand], _ body: (Store.Entry, [[QueryValue]]) throws -> Void
   ) throws {
-    try walk(showing: "reading", readingValues: operands.contains(where: \.readsValue)) {
-      entry, value in
+    try walk(
+      showing: "reading", readingValues: operands.contains(where: \.readsValue),
+      readingExtras: operands.contains(where: \.readsExtras)
+    ) { entry, value in
       (entry.withoutExtras, session.queries.allValues(operands, for: .column, entry, value))
     } _: { items in
       for (entry, values) in items { try body(entry, values) }

@@ -56,6 +56,13 @@ package indirect enum QueryOperand: Sendable, Hashable {
   package var path: QueryPath? { if case .path(let path) = source { path } else { nil } }
 
   package var readsValue: Bool { path?.root == .value || source == .name(.value) }
+
+  /// Whether the operand reads a part of the entry that can be as large as a value, such as the tags or the metadata.
+  package var readsExtras: Bool {
+    path != nil
+      || [QueryName.tags, .etag, .status, .lastModified].contains { source == .name($0) }
+  }
+
   package var takesEach: Bool { path?.parts.contains(.each) ?? false }
 }
 
