@@ -113,14 +113,16 @@ extension AnswerWriter {
   }
 }
 
-/// A field of a JSON value as stored text, so that digits, spaces and the order of fields do not change.
+/// A field of a JSON value as stored text, so that digits and the order of fields do not change.
 struct FieldText {
+  /// The text on one line, because JSON Lines has one line for each record.
   let json: [UInt8]
   /// The content of a string. For other fields, the JSON.
   let text: [UInt8]
 
   init(_ document: [UInt8], _ range: Range<Int>) {
-    json = Array(document[range])
+    // In JSON, line breaks are only between tokens: a string has escapes.
+    json = document[range].map { $0 == .newline || $0 == .carriageReturn ? .space : $0 }
     text =
       if case .string(let string) = JSONLookup.value(document.span, range) { string } else { json }
   }
