@@ -46,7 +46,12 @@ extension Command {
         hint: "usage: `\(call.command.usage)`")
     }
     if let columns = call.columns("--show") {
-      return try Scope(of: call, in: session).list(as: .show(columns))
+      let scope = try Scope(of: call, in: session)
+      let missing = try scope.selection.isOfKeys ? scope.missingKeys() : []
+      if missing.isEmpty || missing.count < scope.selection.patterns.count {
+        try scope.list(as: .show(columns))
+      }
+      return try check(missing, of: scope)
     }
     if selection.isSingleKey, case .key(let key) = selection.patterns[0] {
       // A word that is not a key may name a namespace. But `--out` and `--copy` need a key, so such a word is an error.
@@ -61,6 +66,7 @@ extension Command {
 
   private static func answerAll(_ call: Invocation, in session: Session) throws {
     var scope = try Scope(of: call, in: session)
+    let wantsExpired = scope.selection.wantsExpired
     var writer = ValueWriter(
       call, in: session, namesNamespaces: call.namespaces == .all || scope.namesNamespaces)
     let presentation = session.output.presentation
@@ -69,7 +75,6 @@ extension Command {
       try scope.keepInput()
       // The second walk notes the values that this program cannot read.
       session.queries.unreadable = UnreadableValues(session.unknownTransforms) { _ in }
-      let wantsExpired = scope.selection.wantsExpired
       try scope.visitEntries {
         if $0.hasValue || wantsExpired { try AnswerWriter.checkKey($0.key.bytes) }
       }
@@ -89,16 +94,21 @@ extension Command {
       }
     } else {
       walked = try values(of: scope) { try writer.write($0) }
-      if scope.selection.listsKeys { missing = try scope.missingKeys { $0.hasValue } }
+      if scope.selection.isOfKeys {
+        missing = try scope.missingKeys { $0.hasValue || wantsExpired }
+      }
     }
     try writer.end(saysNothing: !missing.isEmpty || unreadable.count > 0)
     try walked.noteDamage(session.host)
-    guard missing.isEmpty else {
-      throw try session.noSuchKeys(
-        missing, of: scope.selection.patterns.count, in: scope.namespaces, verb: "get")
-    }
+    try check(missing, of: scope)
     try unreadable.check(others: writer.count)
     try walked.checkKeys()
+  }
+
+  private static func check(_ missing: [[UInt8]], of scope: Scope) throws {
+    guard !missing.isEmpty else { return }
+    throw try scope.session.noSuchKeys(
+      missing, of: scope.selection.patterns.count, in: scope.namespaces, verb: "get")
   }
 
   private static func answer(_ value: StoredValue, _ call: Invocation, in session: Session) throws {
