@@ -19,6 +19,9 @@ struct SizeReport {
     }
   }
 
+  /// The store orders long keys by their first 238 bytes and a hash, so the entries of a longer prefix may be apart.
+  private static let longestTogether = 238
+
   private let grouping: Grouping
   private let depth: Int
   private let separator: [UInt8]
@@ -27,6 +30,7 @@ struct SizeReport {
   /// The group to which entries are added now. In the order of keys, the entries of a prefix follow each other. So `groups`
   /// holds at most 1,000 groups, or twice as many as the answer shows.
   private var open: Group?
+  /// The groups whose entries do not follow each other.
   private var scattered: [EntryID: Group] = [:]
   private var total = Tally()
   /// The compressed entries with their stored bytes, and the number of bytes before compression.
@@ -74,7 +78,10 @@ struct SizeReport {
       compressed.stored.add(entry)
       compressed.plain += entry.size
     }
-    guard isInOrder else {
+    let isApart =
+      grouping == .prefix && name.key.count > Self.longestTogether
+      && name.key.suffix(separator.count).elementsEqual(separator)
+    guard isInOrder, !isApart else {
       return scattered[name, default: Group(name: name, expires: entry.expires)].tally.add(entry)
     }
     if open?.name != name {
