@@ -163,4 +163,12 @@ import Testing
     #expect(try shell("touch @box --ttl 1h --yes") == "touch\tbox\t4\t130000000\n")
     #expect(try shell("undo") == "undo\tbox\t4\t130000000\n")
   }
+
+  @Test(.timeLimit(.minutes(1))) func `counts of many namespaces take no quadratic time`() {
+    let names = (0..<40_000).map { "tenant-\($0)" }
+    var summary = ChangeSummary("evict", in: names)
+    for name in names { summary.add(Tally(entries: 1, bytes: 2), in: name) }
+    #expect(summary.tallies.map(\.namespace) == names)
+    #expect(summary.total == Tally(entries: 40_000, bytes: 80_000))
+  }
 }

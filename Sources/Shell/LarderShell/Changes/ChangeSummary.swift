@@ -9,6 +9,8 @@ struct ChangeSummary {
   let phrase: String
   /// The counts by namespace, in the order in which the namespaces were added.
   private(set) var tallies: [(namespace: String, tally: Tally)] = []
+  /// The index in `tallies` of each namespace, because a list of many namespaces takes too long to search for each entry.
+  private var places: [ExactString: Int] = [:]
   private(set) var samples: [[UInt8]] = []
   /// The number of entries that the command applies to, with those that need no change. Only ``EntryChange`` counts them.
   var matched = 0
@@ -41,11 +43,12 @@ struct ChangeSummary {
   var unchanged: Int { matched - total.entries }
 
   mutating func add(_ tally: Tally, in namespace: String) {
-    if let index = tallies.firstIndex(where: { $0.namespace.isExactly(namespace) }) {
-      tallies[index].tally += tally
-    } else {
-      tallies.append((namespace, tally))
+    let index = places[ExactString(namespace), default: tallies.count]
+    if index == tallies.count {
+      places[ExactString(namespace)] = index
+      tallies.append((namespace, Tally()))
     }
+    tallies[index].tally += tally
   }
 
   mutating func add(_ entry: Store.Entry) {
