@@ -139,7 +139,9 @@ struct PromptLoop {
     open = []
     Self.noting(runner.messages) { () throws(TerminalError) in
       try editor?.history.remember(
-        entry, inFile: session.settings.keepsHistory && !SecretCommand.matches(entry))
+        entry,
+        inFile: session.settings.keepsHistory
+          && !SecretCommand.matches(entry, in: { session.unnamedNamespace }))
     }
   }
 

@@ -13,13 +13,18 @@ enum SecretCommand {
 
   /// Whether a line seems to contain the name of a secret, and so perhaps the secret. Only three kinds of line can match: a
   /// `set`, a line that cannot be parsed, and a line that runs another program.
-  static func matches(_ text: [UInt8]) -> Bool {
+  ///
+  /// - Parameter unnamed: Returns the namespace of a `set` that names no namespace.
+  static func matches(_ text: [UInt8], in unnamed: () -> String? = { nil }) -> Bool {
     var reader = CommandReader(.prompt)
+    var used: String?
     do throws(ShellError) {
       for line in text.lines {
         switch try reader.read(line) {
         case .commands(let commands):
-          for command in commands where try matches(command) { return true }
+          for command in commands {
+            if try matches(command, &used, unnamed) { return true }
+          }
         case .program(let program): if names(program) { return true }
         case .open: continue
         }
@@ -29,13 +34,20 @@ enum SecretCommand {
   }
 
   /// Whether a command contains the name of a secret. The value of a `set` is not searched.
-  private static func matches(_ command: CommandLine) throws(ShellError) -> Bool {
+  ///
+  /// - Parameter used: The namespace that a `use` of the same line has set.
+  private static func matches(
+    _ command: CommandLine, _ used: inout String?, _ unnamed: () -> String?
+  ) throws(ShellError) -> Bool {
     if case .program(let program, _) = command.output, names(program) { return true }
     let call = try CommandTable.standard.invocation(of: command, clock: Options.clock)
+    if call.command.name == "use" { used = call.namespaceNames("NS").first?.text }
     guard call.command.name == "set" else { return false }
     var named = [call.bytes("KEY"), call.bytes("--from")].compactMap(\.self)
     if case .named(let namespaces) = call.namespaces {
       named += namespaces.map { Array($0.text.utf8) }
+    } else if let namespace = used ?? unnamed() {
+      named.append(Array(namespace.utf8))
     }
     return named.contains(where: names)
   }

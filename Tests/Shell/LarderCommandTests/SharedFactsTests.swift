@@ -106,8 +106,15 @@ import class LarderSharedTesting.TierLink
     ("set k token x", true), ("set k v w", false),
     // The words of another program are checked, too.
     ("! curl -H 'Authorization: Bearer x' example.org", true), ("keys | mail --password x", true),
-    ("! ls", false), ("keys @tokens | wc -l", false),
+    ("! ls", false), ("keys @tokens | wc -l", false), ("use tokens; set k x", true),
   ]) func `the name of a secret is found wherever it stands`(line: String, isSecret: Bool) {
     #expect(SecretCommand.matches(Array(line.utf8)) == isSecret, "\(line)")
+  }
+
+  @Test func `a set without a namespace concerns the one in use`() {
+    for (line, isSecret) in [("set k x", true), ("set @a k x", false), ("use a; set k x", false)] {
+      let isFound = SecretCommand.matches(Array(line.utf8), in: { "passwords" })
+      #expect(isFound == isSecret, "\(line)")
+    }
   }
 }

@@ -50,6 +50,9 @@ package final class Session {
     "\(SafeText(current ?? "larder"))\(isReadOnly ? " (read-only)" : "")"
   }
 
+  /// The namespace of a `set` that names no namespace; nil if there is none.
+  package var unnamedNamespace: String? { try? namespaceToWrite(.unnamed).name }
+
   /// Uses a namespace from now on, like the command `use`. The namespace need not exist.
   package func use(_ name: String) throws(ShellError) { current = try NamespaceName(name).text }
 
