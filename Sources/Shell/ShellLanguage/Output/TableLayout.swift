@@ -140,9 +140,13 @@ package struct TableLayout: Sendable {
     Array("| \(texts.map(markdownText).joined(separator: " | ")) |\n".utf8)
   }
 
+  /// A Markdown page would read tags in a key or a value as HTML, so the characters of tags are escaped.
+  private static let markdownEscapes: [Unicode.Scalar: String] = [
+    "&": "&amp;", "<": "&lt;", "\\": "\\\\", "|": "\\|", "\n": " ",
+  ]
+
   package static func markdownText(_ text: String) -> String {
-    // A Markdown page would read tags in a key or a value as HTML, so the characters of tags are escaped.
-    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
-      .replacing("\\", with: "\\\\").replacing("|", with: "\\|").replacing("\n", with: " ")
+    // A bar and a combining mark after the bar are one character in Swift, so the text is escaped by scalars.
+    text.unicodeScalars.map { markdownEscapes[$0] ?? String($0) }.joined()
   }
 }
