@@ -47,16 +47,22 @@ struct Confirmation {
       hint: "pass `--yes` to confirm\(preview)")
   }
 
+  /// The most namespaces that a question names, so that a person can read the whole question.
+  private static let mostNamed = 8
+
   /// A question such as `Evict 40 entries (31 kB) in departures, such as "a", "b", "c"?`
   static func question(_ summary: ChangeSummary) -> SafeText {
     let verb = summary.phrase.prefix(1).uppercased() + summary.phrase.dropFirst()
     let changed = summary.tallies.filter { $0.tally.entries > 0 }
+    let (named, others) = (changed.prefix(mostNamed), changed.dropFirst(mostNamed))
+    var counts = named.map { "\(Wording.count($0.tally.entries)) in \($0.namespace)" as SafeText }
+    if !others.isEmpty {
+      let entries = others.reduce(0) { $0 + $1.tally.entries }
+      let spaces = Wording.count(others.count, "more namespace", "more namespaces")
+      counts.append("\(Wording.count(entries)) in \(spaces)")
+    }
     let places: SafeText =
-      changed.count == 1
-      ? " in \(changed[0].namespace)"
-      : ": "
-        + changed.map { "\(Wording.count($0.tally.entries)) in \($0.namespace)" as SafeText }
-        .joined()
+      changed.count == 1 ? " in \(changed[0].namespace)" : ": " + counts.joined()
     let samples = summary.samples.map { SafeText(quoting: $0) }.joined()
     let examples: SafeText = summary.samples.isEmpty ? "" : ", such as \(samples)"
     return "\(verb) \(summary.total.inBrackets)\(places)\(examples)?"
