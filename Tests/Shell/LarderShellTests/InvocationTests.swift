@@ -15,6 +15,7 @@ import Testing
   @Test func `words and options are read by their kinds`() throws {
     let get = try invocation("get a b --as 'HEX' --head 1kB")
     #expect(get.choice("--as") == "hex" && get.number("--head") == 1000)
+    #expect(try invocation("get --stdin .a").path(".PATH") != nil)
     #expect(try invocation("set k v --ttl=15m").duration("--ttl") == .seconds(900))
     #expect(try invocation("set k --from - --until never").deadline("--until") == .never)
     #expect(try invocation("set k --from=-").bytes("--from") == bytes("-"))

@@ -103,10 +103,10 @@ struct ArgumentReader {
     var rest = words[...]
     for parameter in command.parameters { try fill(parameter, from: &rest) }
     if command.trailing.first?.kind == .expiry { rest = try joiningTime(rest) }
-    // The last word is a path if the word begins with an unquoted dot and follows a key.
+    // The last word is a path if the word begins with an unquoted dot and follows a key. The keys may be in standard input.
     let isWithoutPath =
       command.trailing.first?.kind == .path
-      && (rest.count < 2 || rest.last?.leads(with: ".") == false)
+      && (rest.count < 2 && places["--stdin"] == nil || rest.last?.leads(with: ".") == false)
     var last = rest.suffix(isWithoutPath ? 0 : command.trailing.count)
     rest.removeLast(last.count)
     for parameter in command.trailing {
