@@ -47,6 +47,7 @@ struct Cipher: ValueTransform {
     #expect(try shell("sizes @notes --by key --top 1").hasPrefix("key/"))
     #expect(try shell("info @notes key/1").contains("encrypted (AES-GCM)"))
     #expect(try shell("exists @notes key/1") == "true\n")
+    #expect(try shell("search KEY/1 @notes --in keys").hasPrefix("notes\tkey/1\tkey\t"))
     try shell("expire @notes key/1 5h")
     try shell("evict @notes key/2")
     #expect(try shell("keys @notes") == "key/1\nkey/3\n")

@@ -35,7 +35,8 @@ extension Command {
     var isFound = false
     let presentation = session.output.presentation
     try session.output.rows(Find.columns) { write in
-      try scope.unlimited.walk(showing: "searching", readingValues: true) { entry, value -> Find? in
+      try scope.unlimited.walk(showing: "searching", readingValues: place != "keys") {
+        entry, value -> Find? in
         let key = place == "values" ? [] : entry.key.bytes
         let bytes: [UInt8] = place == "keys" ? [] : value.bytes
         let inKey = try finder.finds(in: key).first
