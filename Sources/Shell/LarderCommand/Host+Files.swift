@@ -80,13 +80,13 @@ extension Host.Sink {
   }
 }
 
-extension Host.Draft {
-  /// Makes a file in its own directory. A value may be private, so only the owner can read the file.
-  init(
-    _ bytes: [UInt8], pathExtension: String, _ environment: [String: String],
-    before release: @escaping () throws -> Void
+extension Host {
+  /// Edits bytes in a file in its own directory. A value may be private, so only the owner can read the file.
+  static func openEditor(
+    on bytes: [UInt8], pathExtension: String, _ environment: [String: String],
+    _ output: PagedOutput, _ use: ([UInt8]) throws -> Void
   ) throws {
-    let directory = try Self.directory(in: environment["TMPDIR"] ?? "/tmp")
+    let directory = try privateDirectory(in: environment["TMPDIR"] ?? "/tmp")
     let path = "\(directory)/value.\(pathExtension)"
     do {
       try ShellError.explaining(.writing, "cannot write the text to edit") {
@@ -98,28 +98,27 @@ extension Host.Draft {
       try? FileManager.default.removeItem(atPath: directory)
       throw error
     }
-    let editor = ["VISUAL", "EDITOR"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
-    self.init(
-      path: path,
-      run: {
-        try release()
-        // VISUAL or EDITOR may contain arguments, so a system shell runs the text. The path is quoted for the system shell.
-        let program = ChildProgram(Array("\(editor ?? "vi") \(path.shellWord)".utf8))
-        let problem = try ShellError.explaining(
-          .writing, "cannot start the editor", nil, program.run)
-        Interrupts.acknowledge()
-        return problem
-      },
-      contents: { try Host.Input(path, "cannot read the edited text").rest(.max) },
-      remove: {
-        // Some editors write copies beside the file, so the whole directory is removed.
-        do { try FileManager.default.removeItem(atPath: directory) } catch {
-          throw ShellError(.io, "the edited file stays: cannot remove \(directory)", hint: nil)
-        }
-      })
+    do {
+      try output.wait()
+      let editor = ["VISUAL", "EDITOR"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+      // VISUAL or EDITOR may contain arguments, so a system shell runs the text. The path is quoted for the system shell.
+      let program = ChildProgram(Array("\(editor ?? "vi") \(path.shellWord)".utf8))
+      let problem = try ShellError.explaining(.writing, "cannot start the editor", nil, program.run)
+      Interrupts.acknowledge()
+      if let problem { throw ShellError(.io, "\(problem)", hint: "check $VISUAL and $EDITOR") }
+      try use(Input(path, "cannot read the edited text").rest(.max))
+      // Some editors write copies beside the file, so the whole directory is removed.
+      do { try FileManager.default.removeItem(atPath: directory) } catch {
+        throw ShellError(.io, "the edited file stays: cannot remove \(directory)", hint: nil)
+      }
+    } catch {
+      // The file with the person's text is kept, so that the text is not lost.
+      try output.tell("your text is in \(path)")
+      throw error
+    }
   }
 
-  private static func directory(in parent: String) throws(ShellError) -> String {
+  private static func privateDirectory(in parent: String) throws(ShellError) -> String {
     do throws(TerminalError) { return try ByteFile.privateDirectory(in: parent) } catch {
       throw ShellError(
         .io, "cannot create a directory in \(Array(parent.utf8)): \(error.description)",

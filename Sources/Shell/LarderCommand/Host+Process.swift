@@ -79,7 +79,7 @@ extension Host {
       }
     }
     if Terminal.isTerminal(.input), Terminal.isTerminal(.output) {
-      edit = { try Draft($0, pathExtension: $1, environment) { try output.wait() } }
+      edit = { try Self.openEditor(on: $0, pathExtension: $1, environment, output, $2) }
     }
     if Terminal.canEditLines(environment: environment) {
       openScreen = {

@@ -101,7 +101,7 @@ final class Shell {
         try whileAsked()
         return answer
       }
-      host.edit = { [unowned self] in draft($0, $1) }
+      host.edit = { [unowned self] in try edit($0, $1, $2) }
     }
     if hasInput {
       host.input = { [unowned self] in
@@ -114,20 +114,22 @@ final class Shell {
     return host
   }
 
-  private func draft(_ bytes: [UInt8], _ pathExtension: String) -> LarderShell.Host.Draft {
+  private func edit(
+    _ bytes: [UInt8], _ pathExtension: String, _ use: ([UInt8]) throws -> Void
+  ) throws {
     drafts.append(pathExtension)
     var text = String(decoding: bytes, as: UTF8.self)
     keptDrafts.append(text)
-    return LarderShell.Host.Draft(
-      path: "draft",
-      run: { [unowned self] in
-        guard editorProblem == nil else { return editorProblem }
-        text = try editing(text)
-        keptDrafts[keptDrafts.count - 1] = text
-        return nil
-      },
-      contents: { Array(text.utf8) },
-      remove: { [unowned self] in _ = keptDrafts.removeLast() })
+    do {
+      if let editorProblem { throw ShellError(.io, "\(editorProblem)", hint: nil) }
+      text = try editing(text)
+      keptDrafts[keptDrafts.count - 1] = text
+      try use(Array(text.utf8))
+      keptDrafts.removeLast()
+    } catch {
+      notices.append("your text is in draft")
+      throw error
+    }
   }
 
   /// A random line may name any file, so files are read and made only below this path.

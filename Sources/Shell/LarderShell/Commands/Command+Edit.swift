@@ -10,7 +10,7 @@ extension Command {
       "edit note": "a key of the namespace in use; an absent one is created",
     ]
   ).running { call, session in
-    guard [.prompt, .command].contains(call.line.source), let open = session.host.edit,
+    guard [.prompt, .command].contains(call.line.source), let edit = session.host.edit,
       let ask = session.host.ask
     else {
       throw ShellError(
@@ -26,32 +26,22 @@ extension Command {
     if found == nil { try confirm("no entry \(key) in \(namespace.name); create it?") }
     let original = found?.bytes ?? []
     let isJSON = found?.entry.codec == .json || (try? JSONText(original))?.isStructured == true
-    let draft = try open(original, isJSON ? "json" : "txt")
-    do {
-      if let problem = try draft.run() {
-        throw ShellError(.io, "\(problem)", hint: "check $VISUAL and $EDITOR")
-      }
-      var text = try draft.contents()
+    var entry: Store.Entry?
+    try edit(original, isJSON ? "json" : "txt") { edited in
+      var text = edited
       // Most editors add a newline at the end of the file, so this newline is removed if the value did not end with a newline.
       if text.last == .newline, original.last != .newline { text.removeLast() }
-      guard text != original else {
-        try draft.remove()
-        return try session.host.notify("nothing changed")
-      }
+      guard text != original else { return }
       if isJSON, let failure = JSONText.error(in: text) {
         try confirm(
           "the value is no longer JSON (\(failure.reason) at byte \(failure.offset)); store it?")
       }
       try checkSize(text, largestValue(of: namespace), for: namespace)
-      let entry = try replace(
+      entry = try replace(
         found?.entry.version, by: text, under: key, in: namespace, of: session, confirm)
-      try draft.remove()
-      try acknowledge(entry, in: namespace, of: session)
-    } catch {
-      // The file with the person's text is kept, so that the text is not lost.
-      try session.host.notify("your text is in \(draft.path)")
-      throw error
     }
+    guard let entry else { return try session.host.notify("nothing changed") }
+    try acknowledge(entry, in: namespace, of: session)
   }
 
   /// The value for the editor; nil if there is no value. Throws if the value is not text.

@@ -102,26 +102,12 @@ package struct Host {
 
   package var copy: (([UInt8]) throws -> Void)?
 
-  package struct Draft {
-    let path: String
-    /// Runs the editor, and waits until the editor ends. The result describes a failure, or is nil.
-    let run: () throws -> String?
-    let contents: () throws -> [UInt8]
-    let remove: () throws -> Void
-
-    package init(
-      path: String, run: @escaping () throws -> String?,
-      contents: @escaping () throws -> [UInt8], remove: @escaping () throws -> Void
-    ) {
-      self.path = path
-      self.run = run
-      self.contents = contents
-      self.remove = remove
-    }
-  }
-
-  /// Writes bytes to a private file with this extension, for an editor. Nil if there is no terminal.
-  package var edit: ((_ bytes: [UInt8], _ pathExtension: String) throws -> Draft)?
+  /// Writes bytes to a private file with this extension, and runs an editor. Then gives the edited bytes to `use`, and removes the
+  /// file. If a step fails, keeps the file and writes a note with its path. Nil if there is no terminal.
+  package var edit:
+    (
+      (_ bytes: [UInt8], _ pathExtension: String, _ use: ([UInt8]) throws -> Void) throws -> Void
+    )?
 
   /// The whole screen of the terminal, which one command uses at a time.
   package struct Screen {
