@@ -82,7 +82,7 @@ package final class ChildProgram {
   private var name: String {
     let words = String(decoding: text, as: UTF8.self).split(separator: " ")
     let visible = words.first.map(String.init) ?? "the program"
-    return String(visible.unicodeScalars.filter { Terminal.width(of: [$0]) != nil })
+    return String(visible.unicodeScalars.filter { Terminal.width(of: $0) != nil })
   }
 }
 

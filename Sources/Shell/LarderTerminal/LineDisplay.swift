@@ -15,7 +15,7 @@ import CEditline
           column = 0
         } else if scalar == "\t" {
           step(8 - column % 8, columns)
-        } else if let width = Terminal.width(of: CollectionOfOne(scalar)) {
+        } else if let width = Terminal.width(of: scalar) {
           if column + width > columns { step(columns - column, columns) }
           step(width, columns)
         } else {
@@ -135,7 +135,7 @@ import CEditline
   }
 
   private static func isWidthless(_ scalar: Unicode.Scalar) -> Bool {
-    Terminal.width(of: CollectionOfOne(scalar)) == 0
+    Terminal.width(of: scalar) == 0
   }
 
   /// Whether `highlightLine` draws a scalar. libedit does not draw scalars without a width. Of these, `highlightLine` draws
@@ -159,7 +159,7 @@ import CEditline
     let here = place(of: line.beforeCursor)
     let end = place(of: scalars)
     let rows = Terminal.size()?.rows ?? 24
-    guard scalars.allSatisfy({ $0 == "\n" || Terminal.width(of: CollectionOfOne($0)) != nil }),
+    guard scalars.allSatisfy({ $0 == "\n" || Terminal.width(of: $0) != nil }),
       end.row < rows
     else { return }
     // After a full row, the cursor is in a state that no motion can restore, so the terminal saves and restores the cursor.
@@ -196,9 +196,7 @@ import CEditline
     else { return }
     var width = 0
     let shown = text.unicodeScalars.prefix { scalar in
-      guard let cells = Terminal.width(of: CollectionOfOne(scalar)), width + cells <= room else {
-        return false
-      }
+      guard let cells = Terminal.width(of: scalar), width + cells <= room else { return false }
       width += cells
       return true
     }

@@ -72,9 +72,10 @@ extension Completion {
   ) -> [String] {
     var cells = labels.map { label in
       let visible: String.UnicodeScalarView = label.unicodeScalars.filter {
-        Terminal.width(of: [$0]) != nil
+        Terminal.width(of: $0) != nil
       }
-      return (text: String(visible), width: Terminal.width(of: visible) ?? 0)
+      let width = visible.reduce(0) { $0 + (Terminal.width(of: $1) ?? 0) }
+      return (text: String(visible), width: width)
     }
     let cellWidth = (cells.map(\.width).max() ?? 0) + 2
     let across = max(1, (columns + 1) / cellWidth)

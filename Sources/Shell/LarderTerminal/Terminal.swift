@@ -72,15 +72,10 @@ package enum Terminal {
     }
   }
 
-  /// The number of cells that the scalars need on the screen. Nil if one of the scalars is a control character.
-  static func width(of scalars: some Sequence<Unicode.Scalar>) -> Int? {
-    var total = 0
-    for scalar in scalars {
-      let width = cel_width(wchar_t(bitPattern: scalar.value))
-      guard width >= 0 else { return nil }
-      total += Int(width)
-    }
-    return total
+  /// The number of cells that a scalar needs on the screen. Nil for a control character.
+  static func width(of scalar: Unicode.Scalar) -> Int? {
+    let width = cel_width(wchar_t(bitPattern: scalar.value))
+    return width < 0 ? nil : Int(width)
   }
 
   enum WaitResult: Equatable {
