@@ -25,15 +25,13 @@ struct ValueWriter {
     self.isSingle = isSingle
     self.namesNamespaces = namesNamespaces
     let value = Column(style == .json ? "value_json" : "value", holdsBytes: style != .json)
+    let namespace = Column("namespace", in: namesNamespaces ? .everywhere : [.table, .data])
+    let facts = EntryForm.record(namesNamespaces: true).columns.dropFirst()
     rows = RowWriter(
-      presentation, columns: EntryForm.record(namesNamespaces: true).columns + [value],
-      isObject: isSingle)
+      presentation, columns: [namespace] + facts + [value], isObject: isSingle)
   }
 
-  /// Whether the values are in a column after the facts of their entries.
-  private var hasRows: Bool { presentation.mode.isStructured || presentation.mode == .markdown }
-
-  func begin() throws { if hasRows { try session.output.write(rows.begin()) } }
+  func begin() throws { try session.output.write(rows.begin()) }
 
   mutating func write(_ value: StoredValue) throws {
     defer { count += 1 }
@@ -49,26 +47,18 @@ struct ValueWriter {
       let shown = try value.reading(most: most, in: session)
       let view = try ValueView(shown, as: style, head: head, isFull: isFull)
       try output.write(view.bytes(for: presentation))
-    case .plain where presentation.endsWithNUL:
-      try AnswerWriter.checkKey(key)
-      let bytes = try value.encoded(as: style, most: head, in: session)
-      let name = namesNamespaces ? Array(value.entry.namespace.utf8) + [0] : []
-      try output.write(name + key + [0] + bytes + [0])
-    case .plain where isSingle, .auto where isSingle:
+    case .plain where isSingle && !presentation.endsWithNUL:
       try output.writeValue { try value.forEachPiece(as: style, most: head, in: session, $0) }
-    case .plain, .auto:
-      var line = namesNamespaces ? Quoting.plain(Array(value.entry.namespace.utf8)) + "\t" : ""
-      let bytes = try value.encoded(as: style, most: head, in: session)
-      line += Quoting.plain(key) + "\t" + Quoting.plain(bytes, isName: false) + "\n"
-      try output.write(Array(line.utf8))
     case .raw: try value.forEachPiece(as: style, most: head, in: session, output.write)
-    case .json, .jsonl, .csv, .markdown: try output.write(rows.write([cells(value)]))
+    case .plain, .auto, .json, .jsonl, .csv, .markdown:
+      if presentation.endsRowsWithNUL { try AnswerWriter.checkKey(key) }
+      try output.write(rows.write([cells(value)]))
     }
   }
 
   /// - Parameter saysNothing: Whether to omit the line `no entries`, because an error follows.
   mutating func end(saysNothing: Bool = false) throws {
-    if hasRows { try session.output.write(rows.end()) }
+    try session.output.write(rows.end())
     if presentation.mode == .table, count == 0, !saysNothing {
       try session.output.writeLines(["no entries"])
     }
@@ -77,8 +67,9 @@ struct ValueWriter {
   private func cells(_ value: StoredValue) throws -> [Cell] {
     let facts = EntryForm.facts(value.entry, session.wallClock)
     let value = try value.reading(most: head, in: session)
-    guard presentation.mode.isForPerson else {
-      return facts + [try value.cell(as: style, head: head)]
+    if presentation.mode.isStructured { return facts + [try value.cell(as: style, head: head)] }
+    guard presentation.mode == .markdown else {
+      return facts + [.bytes(try value.encoded(as: style, head: head))]
     }
     // For a person, JSON text gets no quotes around the whole text.
     let bytes = style == .auto ? value.readable : try value.encoded(as: style, head: nil)
