@@ -12,35 +12,20 @@ enum ExportFormat: String, CaseIterable {
   /// The word for an entry that never expires. If the field were absent, an import would apply the rules of the namespace.
   static let never = "never"
 
-  /// The lines before the first entry. JSON lines begin with the format and the rules of each namespace, CSV with the header.
-  func head(_ namespaces: [NamespaceInfo], _ shown: [QueryColumn]) throws -> [UInt8] {
-    switch self {
-    case .csv: return CSV.line(CSV.header(Self.columns) + shown.map(\.label))
-    case .jsonl:
-      var lines = [JSON.object([.init("larder_export", .number(Self.version))])]
-      for facts in namespaces {
-        var fields = [
-          JSON.Field("namespace", .string(facts.name)),
-          JSON.Field("rules", try LineFields.json(of: facts.declared)),
-        ]
-        if !facts.overrides.isEmpty {
-          fields.append(JSON.Field("overrides", try LineFields.json(of: facts.overrides)))
-        }
-        lines.append(.object(fields))
+  /// The lines before the entries in JSON lines: the format, and the rules of each namespace.
+  static func head(_ namespaces: [NamespaceInfo]) throws -> [UInt8] {
+    var lines = [JSON.object([.init("larder_export", .number(version))])]
+    for facts in namespaces {
+      var fields = [
+        JSON.Field("namespace", .string(facts.name)),
+        JSON.Field("rules", try LineFields.json(of: facts.declared)),
+      ]
+      if !facts.overrides.isEmpty {
+        fields.append(JSON.Field("overrides", try LineFields.json(of: facts.overrides)))
       }
-      return lines.flatMap { Array(($0.text + "\n").utf8) }
+      lines.append(.object(fields))
     }
-  }
-
-  func line(_ entry: Store.Entry, _ value: Span<UInt8>, _ shown: [(Column, Cell)]) -> [UInt8] {
-    let cells = Self.cells(entry, value.bytes)
-    switch self {
-    case .csv:
-      return CSV.line((Array(zip(Self.columns, cells)) + shown).flatMap { CSV.fields($1, of: $0) })
-    case .jsonl:
-      let fields = zip(Self.columns, cells).filter { $1 != .null }
-      return Array((JSON.object(fields.map { $1.jsonField($0.name) }).text + "\n").utf8)
-    }
+    return lines.flatMap { Array(($0.text + "\n").utf8) }
   }
 
   static let columns = [
@@ -50,8 +35,9 @@ enum ExportFormat: String, CaseIterable {
     Column("last_modified", holdsBytes: true), Column("metadata", holdsBytes: true),
   ]
 
-  private static func cells(_ entry: Store.Entry, _ value: [UInt8]) -> [Cell] {
-    [
+  /// The cells of an entry. An absent fact is blank, so that JSON has no field for the fact.
+  static func cells(_ entry: Store.Entry, _ value: [UInt8]) -> [Cell] {
+    let cells: [Cell] = [
       .text(entry.namespace), .bytes(entry.key.bytes), .bytes(value), .text(entry.codec.name),
       moment(entry.written), entry.expires == nil ? .text(never) : moment(entry.expires),
       moment(entry.staleUntil), .optional(entry.timeToIdle?.milliseconds, Cell.span),
@@ -59,6 +45,7 @@ enum ExportFormat: String, CaseIterable {
       list(entry.tags.map { .text($0) }), .optional(entry.entityTag, Cell.bytes),
       .optional(entry.lastModified, Cell.bytes), .optional(entry.metadata, Cell.bytes),
     ]
+    return cells.map { $0 == .null ? .blank : $0 }
   }
 
   private static func list(_ cells: [Cell]) -> Cell { cells.isEmpty ? .null : .list(cells) }
@@ -83,10 +70,14 @@ extension Scope {
   ) throws -> (done: Tally, walked: Walked) {
     var (done, negative) = (Tally(), 0)
     var last: Store.Entry?
+    var rows = RowWriter(
+      Presentation(format == .csv ? .csv : .jsonl, clock: session.wallClock),
+      columns: ExportFormat.columns + shown.map { Column($0.label) })
     do {
-      try writer.write(format.head(namespaces.map { try session.info(of: $0.name) }, shown))
+      let facts = try namespaces.map { try session.info(of: $0.name) }
+      try writer.write(format == .csv ? rows.begin() : ExportFormat.head(facts))
       let walked = try walk(showing: "exporting", readingValues: true) { entry, value in
-        (entry: entry.withoutExtras, line: line(of: entry, value, format, shown))
+        (entry: entry.withoutExtras, line: row(entry, value, shown).map { rows.write([$0]) })
       } _: { items in
         for item in items {
           if let line = item.line {
@@ -112,12 +103,11 @@ extension Scope {
     }
   }
 
-  /// The line of an entry; nil for a negative entry, because such an entry has no value.
-  private func line(
-    of entry: Store.Entry, _ value: Span<UInt8>, _ format: ExportFormat, _ shown: [QueryColumn]
-  ) -> [UInt8]? {
+  /// The row of an entry; nil for a negative entry, because such an entry has no value.
+  private func row(
+    _ entry: Store.Entry, _ value: Span<UInt8>, _ shown: [QueryColumn]
+  ) -> [Cell]? {
     let values = shown.isEmpty ? [] : session.queries.columns(shown.map(\.operand), entry, value)
-    let columns = zip(shown, values).map { (Column($0.label), $1.cell) }
-    return entry.isNegative ? nil : format.line(entry, value, columns)
+    return entry.isNegative ? nil : ExportFormat.cells(entry, value.bytes) + values.map(\.cell)
   }
 }
