@@ -22,7 +22,6 @@ package final class FullScreen {
 
   private let modes: termios
   private var seen: TerminalSignals.Counts
-  private var isOpen = false
 
   package init() throws(TerminalError) {
     var modes = termios()
@@ -70,7 +69,7 @@ package final class FullScreen {
   }
 
   package func close() throws(TerminalError) {
-    guard isOpen else { return }
+    guard unsafe EmergencyExit.isArmed else { return }
     try leave()
   }
 
@@ -79,13 +78,11 @@ package final class FullScreen {
     unsafe cfmakeraw(&raw)
     TerminalSignals.deferTermination()
     EmergencyExit.arm(restoring: modes)
-    isOpen = true
     try unsafe check(tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0, "tcsetattr")
     try Terminal.write(Self.begin)
   }
 
   private func leave() throws(TerminalError) {
-    isOpen = false
     defer {
       EmergencyExit.disarm()
       TerminalSignals.restoreTermination()
@@ -106,7 +103,7 @@ enum EmergencyExit {
     SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU, SIGXFSZ, SIGSEGV, SIGBUS, SIGILL,
     SIGTRAP, SIGABRT, SIGFPE, SIGSYS,
   ]
-  nonisolated(unsafe) private static var isArmed = false
+  nonisolated(unsafe) private(set) static var isArmed = false
   nonisolated(unsafe) private static var modes = termios()
   nonisolated(unsafe) private static var sequence: [UInt8] = []
   /// The actions of the signals before `arm`, in the order of `ends`.
