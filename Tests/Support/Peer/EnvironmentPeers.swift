@@ -46,11 +46,13 @@ extension Peer {
     }
   }
 
+  /// Runs `body` inside `depth` reads. Each read must still find the store's records afterwards.
   private func nest(_ depth: Int, _ environment: Environment, _ body: () throws -> Void) throws {
     if depth == 0 { return try body() }
     let read = try environment.beginRead()
     try nest(depth - 1, environment, body)
-    precondition(read.id > 0)
+    let value = try read.copy(Fixture.signature)
+    precondition(value != nil)
   }
 
   /// Lists the files that a program started by this process would inherit.
@@ -108,19 +110,8 @@ extension Peer {
   func read() throws {
     let environment = try Fixture.open(store)
     do {
-      try holdReads(argument(0), of: environment)
+      try nest(argument(0), environment) { waitForEndOfInput(saying: "reading") }
     } catch let error as LMDBError where error == .readersFull { Peer.say("full") }
-  }
-
-  private func holdReads(_ count: Int, of environment: Environment) throws {
-    if count == 0 {
-      waitForEndOfInput(saying: "reading")
-      return
-    }
-    let read = try environment.beginRead()
-    try holdReads(count - 1, of: environment)
-    let value = try read.copy(Fixture.signature)
-    precondition(value != nil)
   }
 
   /// Adds records with successive numbers, and prints each number after the commit of the record.
