@@ -15,8 +15,8 @@ import TestSupport
     @Test(.timeLimit(.minutes(120)), arguments: PowerStage.chosen(Durability.allCases), [1, 2, 3])
     func `no success is told of data a failed sync lost`(level: Durability, processes: Int) throws {
       var random = SeededRNG(seed: PowerStage.seed &+ UInt64(processes))
-      var (failures, misses, images, lossy) = (0, 0, 0, 0)
-      var model = PowerWork.Model()
+      var (failures, misses) = (0, 0)
+      var (tally, model) = (Tally(), PowerWork.Model())
       // In each round, a different sync of the writer fails. A short run begins at a random sync and skips six syncs each time.
       var number = Self.isLong ? 1 : Int.random(in: 1...7, using: &random)
       while true {
@@ -45,17 +45,17 @@ import TestSupport
               !promise.foundTooFew || level == .scratch || processes > 1,
               "the store returned behind a sync: \(comment), event \(index)")
             guard index > trace.failure!, Self.isCut(lines, &random) else { continue }
-            images += 1
             let luck = Bool.random(using: &random) ? .nothing : PowerDisk.luck(&random)
-            let (fault, isLossy) = try check(disk, luck, level, promise, &model, &random)
-            #expect(fault == nil, "\(comment), event \(index), \(luck)")
-            if isLossy { lossy += 1 }
+            try check(
+              disk, luck, level, promise, boot: 2, "\(comment), event \(index), \(luck)", &model,
+              &random, &tally)
           }
         }
         number += Self.isLong ? 1 : 7
       }
       PowerStage.report(
-        "\(level) with \(processes): \(failures) failed syncs, \(images) images, \(lossy) lost something"
+        "\(level) with \(processes): \(failures) failed syncs, \(tally.images) images, "
+          + "\(tally.lossy) lost something"
       )
       #expect(failures > 0)
     }
@@ -87,31 +87,6 @@ import TestSupport
     private static func isCut(_ lines: [String], _ random: inout SeededRNG) -> Bool {
       lines.contains { $0.hasPrefix("sync ") || $0.hasPrefix("closed ") }
         || Int.random(in: 0..<30, using: &random) == 0
-    }
-
-    private func check(
-      _ disk: PowerDisk, _ luck: PowerDisk.Luck, _ level: Durability, _ promise: PowerPromise,
-      _ model: inout PowerWork.Model, _ random: inout SeededRNG
-    ) throws -> (fault: String?, isLossy: Bool) {
-      guard let image = disk.image(luck, &random), image["data.mdb"] != nil else {
-        return (promise.isOpen ? "the store is gone" : nil, false)
-      }
-      let path = PowerStage.directory + "/larder-power-\(UUID().uuidString)"
-      defer { try? FileManager.default.removeItem(atPath: path) }
-      try PowerStage.place(image, path)
-      let store: Store
-      do { store = try Store(at: path, options: PowerWork.options(boot: 2)) } catch {
-        return ("\(error)", true)
-      }
-      let number = try PowerWork.number(in: store)
-      if !promise.allows(number, level) {
-        return ("\(number) is the last, at least \(promise.least(level)) were promised", true)
-      }
-      if let fault = try model.difference(store) { return (fault, true) }
-      if let fault = try store.verify().faults.first { return ("\(fault)", true) }
-      try PowerWork.write(to: store)
-      try store.close()
-      return (nil, number < promise.acknowledged)
     }
   }
 #endif

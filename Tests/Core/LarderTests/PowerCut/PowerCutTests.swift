@@ -13,7 +13,7 @@ import TestSupport
     private static let seed = PowerStage.seed
     private static let isLong = images >= 400
 
-    private struct Tally {
+    struct Tally {
       var images = 0
       /// The number of images without a store. At these points of the trace, the store did not have to exist yet.
       var absent = 0
@@ -37,7 +37,7 @@ import TestSupport
             boot: 1, &random)
           try cut(
             trace, PowerDisk(), PowerPromise(), level, images: Self.images / traces / 2 + 1,
-            boot: 2, directory, &model, &random, &tally)
+            boot: 2, &model, &random, &tally)
         }
       }
       report("\(level) with \(processes)", tally)
@@ -59,9 +59,8 @@ import TestSupport
           let initial = try PowerStage.place(image, store)
           let again = try record(store, level, processes: 1, writes: 9, boot: 2, &random)
           try cut(
-            again, PowerDisk(initial: initial),
-            PowerPromise(after: promise, level), level, images: 20, boot: 3, directory, &model,
-            &random, &tally)
+            again, PowerDisk(initial: initial), PowerPromise(after: promise, level), level,
+            images: 20, boot: 3, &model, &random, &tally)
         }
       }
       report("\(level), cut again", tally)
@@ -119,8 +118,8 @@ import TestSupport
     /// Builds images at random points of the trace and checks each image.
     private func cut(
       _ trace: PowerTrace, _ disk: PowerDisk, _ promise: PowerPromise, _ level: Durability,
-      images: Int, boot: Int, _ directory: String, _ model: inout PowerWork.Model,
-      _ random: inout SeededRNG, _ tally: inout Tally
+      images: Int, boot: Int, _ model: inout PowerWork.Model, _ random: inout SeededRNG,
+      _ tally: inout Tally
     ) throws {
       var (disk, promise) = (disk, promise)
       var cuts: [Int: Int] = [:]
@@ -130,29 +129,38 @@ import TestSupport
       for index in 0...trace.events.count {
         for _ in 0..<(cuts[index] ?? 0) {
           let luck = PowerDisk.luck(&random)
-          tally.images += 1
-          let comment =
-            "\(level), seed \(Self.seed), event \(index) of \(trace.events.count), \(luck)"
-          guard let image = disk.image(luck, &random), image["data.mdb"] != nil else {
-            #expect(!promise.isOpen, "the store is gone: \(comment)")
-            tally.absent += 1
-            continue
-          }
           let certain = disk.image(.nothing, &random)?["recovery"].flatMap(PowerStage.point)
-          let store = PowerStage.directory + "/larder-power-\(UUID().uuidString)"
-          _ = try PowerStage.place(image, store)
-          do {
-            let fault = try check(
-              store, level, promise, certain: certain ?? 0, boot: boot, &model, &tally)
-            #expect(fault == nil, "\(comment), left at \(store)")
-            if fault == nil { try FileManager.default.removeItem(atPath: store) }
-          } catch { Issue.record("\(error): \(comment), left at \(store)") }
+          try check(
+            disk, luck, level, promise, certain: certain ?? 0, boot: boot,
+            "\(level), seed \(Self.seed), event \(index) of \(trace.events.count), \(luck)", &model,
+            &random, &tally)
         }
         if index < trace.events.count {
           disk.apply(trace.events[index])
           if case .say(let lines) = trace.events[index] { promise.hear(lines) }
         }
       }
+    }
+
+    /// Checks one possible state of the disk, and counts the state. `certain` is the transaction of a checkpoint on this disk.
+    func check(
+      _ disk: PowerDisk, _ luck: PowerDisk.Luck, _ level: Durability, _ promise: PowerPromise,
+      certain: UInt64 = 0, boot: Int, _ comment: String, _ model: inout PowerWork.Model,
+      _ random: inout SeededRNG, _ tally: inout Tally
+    ) throws {
+      tally.images += 1
+      guard let image = disk.image(luck, &random), image["data.mdb"] != nil else {
+        #expect(!promise.isOpen, "the store is gone: \(comment)")
+        tally.absent += 1
+        return
+      }
+      let store = PowerStage.directory + "/larder-power-\(UUID().uuidString)"
+      try PowerStage.place(image, store)
+      do {
+        let fault = try check(store, level, promise, certain: certain, boot: boot, &model, &tally)
+        #expect(fault == nil, "\(comment), left at \(store)")
+        if fault == nil { try FileManager.default.removeItem(atPath: store) }
+      } catch { Issue.record("\(error): \(comment), left at \(store)") }
     }
 
     private func check(
