@@ -49,9 +49,8 @@ struct CacheTests {
   }
 
   @Test func `stale for serving is not expired for purge, reads or a restart`() async throws {
-    let fixture = try Fixture(.page("public, max-age=300, must-revalidate", [("ETag", "\"1\"")]))
-    _ = try await fixture.get()
-    fixture.clock.advance(by: .seconds(301))
+    let page = Origin.page("public, max-age=300, must-revalidate", [("ETag", "\"1\"")])
+    let fixture = try await Fixture.filled(page, age: .seconds(301))
     #expect(try fixture.store.purge().entries == 0)
     let again = HTTPCache(in: fixture.store.namespace("http"), over: fixture.origin)
     let result = try await again.send(request())
@@ -152,8 +151,8 @@ struct CacheTests {
 
   @Test func `a 304 in place of a new response that is too long ends the older one`() async throws {
     let (control, policy) = (("Cache-Control", "max-age=100"), HTTPCachePolicy(largestBody: 2500))
-    let fixture = try Fixture(.page("max-age=100", [("ETag", "\"1\"")]), policy: policy)
-    _ = try await fixture.get()
+    let page = Origin.page("max-age=100", [("ETag", "\"1\"")])
+    let fixture = try await Fixture.filled(page, policy: policy)
     fixture.origin.become(.giving([control, ("ETag", "\"2\"")]) { .pieces })
     let fields = [("Cache-Control", "no-cache"), ("If-None-Match", "\"2\"")]
     #expect(try await fixture.get("/a", fields).result.response.status.code == 304)

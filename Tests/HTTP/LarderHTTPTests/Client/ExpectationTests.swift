@@ -103,8 +103,8 @@ struct ExpectationTests {
 
   @Test func `nothing waits where a stored response may be served`() async throws {
     let policy = HTTPCachePolicy(longestWait: .seconds(60))
-    let fixture = try await Fixture.filled(.page("max-age=1, stale-if-error=60"), policy: policy)
-    fixture.clock.advance(by: .seconds(2))
+    let fixture = try await Fixture.filled(
+      .page("max-age=1, stale-if-error=60"), policy: policy, age: .seconds(2))
     fixture.origin.become { _, _ in (response(503, [("Retry-After", "30")]), HTTPBody()) }
     #expect(try await fixture.get().body == "body")
     #expect(fixture.origin.count == 2)

@@ -141,9 +141,7 @@ struct SharedFlightTests {
     reason: CacheAnswer.Reason
   ) async throws {
     let stale = [("Cache-Control", "max-age=100, stale-if-error=1000"), ("ETag", "\"1\"")]
-    let fixture = try Fixture(.page(stale))
-    _ = try await fixture.get("/a")
-    fixture.clock.advance(by: .seconds(200))
+    let fixture = try await Fixture.filled(.page(stale), age: .seconds(200))
     let gate = Gate()
     let refusing = Origin { _, _ in (response(503), HTTPBody()) }
     fixture.origin.become(.behind(gate, reason == .staleOnError ? refusing : Origin()))
@@ -177,9 +175,7 @@ struct SharedFlightTests {
   }
 
   @Test func `a transport may report a cancellation by any error`() async throws {
-    let fixture = try Fixture(.page("max-age=1, stale-if-error=60"))
-    _ = try await fixture.get()
-    fixture.clock.advance(by: .seconds(3))
+    let fixture = try await Fixture.filled(.page("max-age=1, stale-if-error=60"), age: .seconds(3))
     let stalled = Gate()
     let step: HTTPBody.Step = {
       do { try await stalled.openAndStall() } catch { throw Origin.Down() }
@@ -231,9 +227,8 @@ struct SharedFlightTests {
   }
 
   @Test func `one refresh runs in the background while stale is served`() async throws {
-    let fixture = try Fixture(.page("max-age=1, stale-while-revalidate=60"))
-    _ = try await fixture.get()
-    fixture.clock.advance(by: .seconds(3))
+    let page = Origin.page("max-age=1, stale-while-revalidate=60")
+    let fixture = try await Fixture.filled(page, age: .seconds(3))
     let gate = Gate()
     fixture.origin.become(.behind(gate, .page("max-age=100", body: "new")))
     for _ in 0..<10 {
@@ -247,9 +242,8 @@ struct SharedFlightTests {
   }
 
   @Test func `a refresh that fails costs nobody an answer`() async throws {
-    let fixture = try Fixture(.page("max-age=1, stale-while-revalidate=60"))
-    _ = try await fixture.get()
-    fixture.clock.advance(by: .seconds(3))
+    let page = Origin.page("max-age=1, stale-while-revalidate=60")
+    let fixture = try await Fixture.filled(page, age: .seconds(3))
     fixture.origin.become { _, _ in throw Origin.Down() }
     #expect(try await fixture.get().result.reason == .staleWhileRevalidating)
     try await fixture.origin.wait(for: 2)
