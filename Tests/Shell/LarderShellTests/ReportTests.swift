@@ -7,12 +7,9 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct ReportTests {
-  private let path = TemporaryDirectory.unusedPath
-
   private func page(of shell: Shell, _ words: String = "") throws -> String {
-    defer { try? FileManager.default.removeItem(atPath: path) }
-    try shell("report \(path) \(words)")
-    return try String(contentsOfFile: path, encoding: .utf8)
+    try shell("report \(shell.file) --force \(words)")
+    return try String(contentsOfFile: shell.file, encoding: .utf8)
   }
 
   /// Checks only one rule of XML: each end tag closes the last open tag.

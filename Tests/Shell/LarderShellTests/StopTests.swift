@@ -14,12 +14,8 @@ import Testing
 
   private func shell() throws -> Shell {
     let shell = try Shell(.plain)
+    try shell.fill("old", 0..<Self.count, expires: .after(.seconds(1)))
     try shell.store.write { batch in
-      for number in 0..<Self.count {
-        try batch.set(
-          bytes("x"), for: "k\(number)", in: shell.store.namespace("old"),
-          expires: .after(.seconds(1)))
-      }
       for number in 0..<Self.count {
         try batch.set(
           bytes("{\"n\":\(number % 100)}"), for: "k\(number)", in: shell.store.namespace("a"),
@@ -27,14 +23,12 @@ import Testing
       }
     }
     shell.clock.advance(by: .seconds(2))
-    shell.input = Self.export
+    shell.input = Self.exported
     return shell
   }
 
-  private static let export: [UInt8] = {
-    let lines = (0..<count).map { "{\"namespace\":\"a\",\"key\":\"k\($0)\",\"value\":\"1\"}\n" }
-    return bytes("{\"larder_export\":1}\n" + lines.joined())
-  }()
+  private static let exported = export(
+    (0..<count).map { #"{"namespace":"a","key":"k\#($0)","value":"1"}"# })
   private static let file = TemporaryDirectory.unusedPath
 
   private static let lines = [
@@ -74,7 +68,7 @@ import Testing
 
   private func shell(for line: String) throws -> Shell {
     let shell = try shell()
-    if line.hasPrefix("diff") { try Data(Self.export).write(to: URL(fileURLWithPath: Self.file)) }
+    if line.hasPrefix("diff") { try Data(Self.exported).write(to: URL(fileURLWithPath: Self.file)) }
     if line.contains("-0") {
       shell.input = Array((0..<Self.count).map { "k\($0)\0" }.joined().utf8)
     }
