@@ -18,19 +18,6 @@ import class LarderSharedTesting.TierLink
       uniqueKeysWithValues: try LarderShell.Host.sharedFacts(of: store).map { ($0.name, $0.cell) })
   }
 
-  /// Simulates the encryption of an application.
-  private struct Cipher: ValueTransform {
-    let id = TransformID.aesGCM
-
-    func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (
-      bytes: [UInt8], parameters: [UInt8]
-    )? { (bytes.indices.map { bytes[$0] ^ 0x55 }, []) }
-
-    func revert(
-      _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
-    ) -> [UInt8] { bytes.indices.map { bytes[$0] ^ 0x55 } }
-  }
-
   @Test func `a tier whose records this program cannot read has no facts`() throws {
     let home = TemporaryDirectory()
     let options = with(Store.Options()) { $0.transforms = [Cipher()] }

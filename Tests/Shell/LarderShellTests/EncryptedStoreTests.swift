@@ -6,23 +6,6 @@ import Testing
 @testable import LarderShell
 @testable import ShellLanguage
 
-/// Simulates the encryption of an application. The shell does not have this transform.
-struct Cipher: ValueTransform {
-  let id = TransformID.aesGCM
-  var isRequired = false
-  var coversMetadata = false
-
-  func apply(_ bytes: Span<UInt8>, for context: TransformContext) -> (
-    bytes: [UInt8], parameters: [UInt8]
-  )? { (flipped(bytes), [1, 2, 3]) }
-
-  func revert(
-    _ bytes: Span<UInt8>, _ parameters: Span<UInt8>, size: Int, for context: TransformContext
-  ) -> [UInt8] { flipped(bytes) }
-
-  private func flipped(_ bytes: Span<UInt8>) -> [UInt8] { bytes.indices.map { bytes[$0] ^ 0x55 } }
-}
-
 @Suite struct EncryptedStoreTests {
   /// A shell on a store that an application has written and closed.
   private func shell(_ mode: OutputMode = .plain) throws -> Shell {
