@@ -17,10 +17,8 @@ import Testing
     ) throws -> PeerProcess {
       try PeerProcess(
         scenario, directory.store,
-        under: [
-          "LD_PRELOAD=\(try PowerRecorder.library.get())", "LARDER_POWER_STORE=\(directory.store)",
-          "LARDER_POWER_TRACE=\(directory.path)/trace", fault ?? "LARDER_POWER_FAIL=\(trigger)",
-        ], saying: first)
+        under: PowerRecorder.recording(directory.store, in: directory.path + "/trace")
+          + [fault ?? "LARDER_POWER_FAIL=\(trigger)"], saying: first)
     }
 
     private func fail(_ file: String) throws {

@@ -1,6 +1,5 @@
 import Foundation
 import LMDB
-import LarderPeer
 import TestSupport
 import Testing
 
@@ -114,8 +113,7 @@ import Testing
     try Store.change(durability: .scratch, ofStoreAt: path + "/s")
     #expect(try Store.compact(at: path + "/s") != nil)
     let store = try Store(at: path + "/s")
-    let value = try store.namespace("numbers-0").bytes(last % BufferedNumber.keys)
-    #expect(value.flatMap { BufferedNumber.number($0) } ?? 0 >= last)
+    #expect(try BufferedStore.number(at: last, in: store) >= last)
     try store.verifyAndClose()
   }
 

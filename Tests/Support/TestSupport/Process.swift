@@ -53,10 +53,18 @@ package enum PowerRecorder {
   struct NotBuilt: Error {}
 
   /// The path of the library. A script builds the library if its source is newer than the last build.
-  package static let library = Result<String, any Error> {
+  private static let library = Result<String, any Error> {
     let script = Repository.root.appending(path: "Scripts/power-recorder").path
     let (status, text) = try Process.output(of: [script], errors: .standardError)
     guard status == 0 else { throw NotBuilt() }
     return String(text.dropLast())
+  }
+
+  /// The words to put before a command, so that the recorder writes the changes of the store's files to `trace`.
+  package static func recording(_ store: String, in trace: String) throws -> [String] {
+    let recorder = try library.get()
+    return [
+      "LD_PRELOAD=\(recorder)", "LARDER_POWER_STORE=\(store)", "LARDER_POWER_TRACE=\(trace)",
+    ]
   }
 }

@@ -208,10 +208,8 @@ import Testing
       let refusal = directory.path + "/refuse"
       let peer = try PeerProcess(
         "refuse-buffer-commit", path, ["\(error)", refusal],
-        under: [
-          "LD_PRELOAD=\(try PowerRecorder.library.get())", "LARDER_POWER_STORE=\(path)",
-          "LARDER_POWER_TRACE=\(directory.path)/trace", "LARDER_POWER_REFUSE=\(refusal)",
-        ])
+        under: PowerRecorder.recording(path, in: directory.path + "/trace")
+          + ["LARDER_POWER_REFUSE=\(refusal)"])
       #expect(
         peer.lines() == [
           "get record", "set \(code)", "count \(code)", "get record", "set mended", "count 2",

@@ -66,7 +66,7 @@ import TestSupport
     ) throws -> PowerTrace? {
       try withTemporaryDirectory { directory in
         let store = directory + "/store"
-        let preloaded = try PowerStage.recording(store, in: store + ".trace")
+        let preloaded = try PowerRecorder.recording(store, in: store + ".trace")
         let peers = try (0..<processes).map { index in
           try PeerProcess(
             "power", store,

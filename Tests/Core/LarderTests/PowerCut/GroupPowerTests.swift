@@ -53,7 +53,7 @@ import TestSupport
           let store = directory + "/store"
           let peer = try PeerProcess(
             "power-group", store, [level.rawValue, "\(Self.tasks)", "\(Self.writes)", "1"],
-            under: try PowerStage.recording(store, in: store + ".trace"))
+            under: try PowerRecorder.recording(store, in: store + ".trace"))
           try #require(peer.lines().last == "closed")
           let trace = try PowerTrace(store + ".trace")
           for _ in 0..<min(100, PowerStage.images / 2) {
@@ -145,7 +145,7 @@ import TestSupport
     ) throws -> (answer: String, trace: PowerTrace) {
       let trace = store + ".trace-\(UUID().uuidString)"
       let (status, answer) = try Process.output(
-        of: PowerStage.recording(store, in: trace) + [PowerStage.program("larder"), store]
+        of: PowerRecorder.recording(store, in: trace) + [PowerStage.program("larder"), store]
           + arguments, errors: .standardError)
       #expect(status == 0, "\(answer)")
       return (answer, try PowerTrace(trace))

@@ -79,7 +79,7 @@ import TestSupport
       _ random: inout SeededRNG
     ) throws -> PowerTrace {
       let trace = store + ".trace"
-      let preloaded = try PowerStage.recording(store, in: trace)
+      let preloaded = try PowerRecorder.recording(store, in: trace)
       func start(_ more: [String]) throws -> PeerProcess {
         try PeerProcess(
           "power", store,

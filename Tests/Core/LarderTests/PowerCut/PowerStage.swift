@@ -7,7 +7,7 @@ import TestSupport
   @testable import LMDB
   @testable import Larder
 
-  /// The shared parts of the power-cut tests: their length, the recorder, and stores made of images.
+  /// The shared parts of the power-cut tests: their length, and stores made of images.
   ///
   /// `LARDER_TRIALS=50` makes the tests long, `LARDER_TEST_POWER_LEVEL` selects one level. See `Docs/Operate/Reliability.md`.
   enum PowerStage {
@@ -20,14 +20,6 @@ import TestSupport
     }
 
     static func report(_ line: String) { if TestSettings.trials > 1 { print("power: \(line)") } }
-
-    /// The words to put before a command, so that the recorder writes the changes of the store's files to `trace`.
-    static func recording(_ store: String, in trace: String) throws -> [String] {
-      let recorder = try PowerRecorder.library.get()
-      return [
-        "LD_PRELOAD=\(recorder)", "LARDER_POWER_STORE=\(store)", "LARDER_POWER_TRACE=\(trace)",
-      ]
-    }
 
     static func program(_ name: String) -> String {
       URL(fileURLWithPath: PeerProcess.executable).deletingLastPathComponent().path + "/" + name
