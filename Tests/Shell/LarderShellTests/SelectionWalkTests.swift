@@ -86,13 +86,6 @@ import Testing
     shell.stepsUntilInterrupted = 20
     #expect(try shell.error("keys @box *1234").code == .interrupted)
   }
-
-  @Test(arguments: [#""b\nc""#, #""\xc3\xa9\nX""#, "''", "hex:ff"])
-  func `contained text is found across lines in either case`(text: String) throws {
-    let shell = try Shell(.plain)
-    try shell.store.namespace("a").set(bytes("a\nB\nC\n\u{C9}\nx") + [0xFF], for: "k")
-    #expect(try shell("keys @a --contains \(text) -i") == "k\n")
-  }
 }
 
 /// One shell lists keys, and another shell reads these keys with `--stdin` in the same form.
@@ -136,15 +129,6 @@ import Testing
       let left = Set(try reader.store.namespace("a").keys().map(\.bytes))
       #expect(left == all.subtracting(listed), "LARDER_SEED=\(random.seed): \(options)")
     }
-  }
-
-  @Test(arguments: [OutputMode.json, .jsonl])
-  func `records name the namespace, too`(mode: OutputMode) throws {
-    let shell = try Shell(mode)
-    for name in ["a", "b", "c"] { try shell.store.namespace(name).set("x", for: [0, 1]) }
-    shell.input = try shell.bytes("keys @a @b")
-    try shell("evict @* --stdin --json --yes")
-    #expect(try ["a", "b", "c"].map { try shell.store.namespace($0).count() } == [0, 0, 1])
   }
 
   @Test(arguments: [

@@ -183,16 +183,6 @@ struct SessionPartTests {
     #expect(try shell("verify -o json").contains("\"cleared\":0,"))
   }
 
-  @Test func `a rename leaves the namespace of use if only its text is the same`() throws {
-    let shell = try Shell(.plain)
-    let names = ["caf\u{E9}", "cafe\u{301}"]
-    for name in names { try shell.store.namespace(name).set("x", for: "k") }
-    try shell("use @\(names[0])", "rename @\(names[1]) @b")
-    #expect(try #require(shell.session.current).utf8.elementsEqual(names[0].utf8))
-    try shell("rename @\(names[0]) @c")
-    #expect(shell.session.current == "c")
-  }
-
   @Test func `the first error stays when the store cannot be opened again`() throws {
     struct Failure: Error {}
     let shell = try Shell()

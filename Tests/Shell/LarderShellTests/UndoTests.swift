@@ -41,17 +41,6 @@ import Testing
     #expect(try shell("exists @a k") == "true\n")
   }
 
-  @Test func `undo gives an ended entry its stale window back`() throws {
-    let shell = try Shell(.plain)
-    let a = shell.store.namespace("a")
-    try a.set(bytes("v"), for: "k", .with(expires: .after(.hours(1)), stale: .hours(1)))
-    let before = try a.entry(for: "k")
-    try shell("expire @a k now --yes", "undo")
-    #expect(shell.outcome == .done)
-    let after = try a.entry(for: "k")
-    #expect((after?.expires, after?.staleUntil) == (before?.expires, before?.staleUntil))
-  }
-
   @Test func `an interrupted undo goes on where it stopped`() throws {
     let shell = try Shell(.plain)
     let box = try shell.fill("box", 0..<1200)
