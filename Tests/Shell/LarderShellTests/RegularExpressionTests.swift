@@ -35,9 +35,6 @@ import Testing
     for source in ["a$", #"a\w"#, "a[a-z]", #"a\B"#] {
       #expect(try !matcher(source).matches(key), "\(source)")
     }
-    let shell = try Shell(.plain)
-    try shell.store.namespace("a").set("v", for: key)
-    #expect(try shell("keys @a --regex 'a.'") == "a\\xff\n")
   }
 
   @Test(
