@@ -28,6 +28,8 @@ import Testing
     let store = try Store(at: path + "/s", options: options(.scratch))
     try store.namespace("notes").set("v", for: "k")
     #expect(failure { try Store.change(durability: .durable, ofStoreAt: path + "/s") } != nil)
+    // The refused change closes no open store.
+    for _ in 0..<2 { try store.namespace("notes").set("w", for: "l") }
     try store.close()
     try Store.change(durability: .durable, ofStoreAt: path + "/s")
     let changed = try Store(at: path + "/s", options: options(nil, boot: 2))

@@ -174,21 +174,6 @@ import Testing
     #expect(stored == nil)
   }
 
-  @Test func `a change of files keeps what a killed process left, and closes no store`() throws {
-    try withTemporaryDirectory { path in
-      let last = try BufferedStore.leaveByKill(path + "/s")
-      try Store.change(durability: .scratch, ofStoreAt: path + "/s")
-      _ = try Store.compact(at: path + "/s")
-      let store = try Store(at: path + "/s", options: BufferedStore.options(256 << 10, .scratch))
-      let numbers = store.namespace("numbers-0")
-      let value: [UInt8]? = try numbers.value(for: last % BufferedNumber.keys)
-      #expect(value.flatMap { BufferedNumber.number($0) } ?? 0 >= last)
-      #expect(failure { try Store.change(durability: .durable, ofStoreAt: store.path) } != nil)
-      for _ in 0..<2 { try numbers.set([1], for: "still open") }
-      try store.verifyAndClose()
-    }
-  }
-
   @Test func `values in memory are never older than the last set`() throws {
     let (cache, numbers) = (store.cache(TextCodec(), in: "numbers"), store.namespace("numbers"))
     for number in 0..<200 {
