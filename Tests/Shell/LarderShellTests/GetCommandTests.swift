@@ -20,17 +20,6 @@ import Testing
     #expect(try shell("get text --head 4").hasSuffix("\na li\n"))
   }
 
-  @Test func `a terminal sees no control of a stored string in JSON`() throws {
-    for isTerminal in [true, false] {
-      let shell = try Shell(.json) { $0.isTerminal = isTerminal }
-      try shell.store.namespace("a").set("{\"a\":[\"\u{9B}\u{202E}\"]}", for: "k")
-      let list = isTerminal ? #"["\u009b\u202e"]"# : "[\"\u{9B}\u{202E}\"]"
-      for line in ["get k .a[]", "get k .a", "get * .a"] {
-        #expect(try shell(line).contains(list), "\(line)")
-      }
-    }
-  }
-
   @Test func `looking counts no reads and removes nothing`() throws {
     let shell = try Shell.filled(.plain)
     shell.clock.advance(by: .minutes(16))

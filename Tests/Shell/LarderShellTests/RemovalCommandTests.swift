@@ -61,18 +61,6 @@ import Testing
 }
 
 @Suite struct EvictCommandTests {
-  @Test(arguments: ["clear @* --yes", "evict @* --yes", "expire @* now --yes"])
-  func `a change of all namespaces keeps the records of a shared tier`(line: String) throws {
-    let shell = try Shell.filled(.plain)
-    for name in [Store.tierState, Store.tierOutbox] {
-      try shell.store.namespace(name).set("1", for: "k")
-    }
-    try shell(line)
-    #expect(try shell("keys @*") == "k\nk\n")
-    try shell("clear @\(Store.tierOutbox) --yes")
-    #expect(try shell("keys @*") == "k\n")
-  }
-
   /// With a delay of zero, the entries are written in the moment of the question.
   @Test(arguments: [
     ("evict @a *", Duration.zero), ("evict @a *", .seconds(1)), ("invalidate x", .zero),
