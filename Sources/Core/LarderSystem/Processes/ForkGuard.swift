@@ -111,9 +111,10 @@ public import Synchronization
   /// Runs `body` while no other thread uses the table or forks. `body` must neither wait nor fork.
   package static func exclusively<Result>(_ body: () -> Result) -> Result { update { _ in body() } }
 
-  /// Disowns the stores of the parent. The fork handler calls this function in the child.
+  /// Disowns the stores of the parent. The fork handler calls this function in the child. At the first use of a generic type,
+  /// Swift takes a lock that a child may wait for without end, so this function has only types that `ForkGuard.init` has used.
   private func disownAll() {
-    for index in unsafe contents.guards.indices {
+    for index in unsafe 0..<contents.guards.count {
       unsafe contents.guards[index]._withUnsafeGuaranteedRef { $0.disown() }
     }
     unsafe pthread_mutex_unlock(mutex)
