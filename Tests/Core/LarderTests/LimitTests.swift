@@ -43,13 +43,11 @@ struct LimitTests: StoreSuite {
   @Test func `a pinned entry is never evicted, and an overwrite keeps the pin`() throws {
     try store.declare(Rules(limits: Limits(entries: 3), eviction: .fifo), for: "notes")
     try notes.set("x", for: "pinned")
-    #expect(try notes.pin("pinned"))
-    #expect(try !notes.pin("absent"))
+    #expect(try notes.pin("pinned") && !notes.pin("absent"))
     try notes.set("y", for: "pinned")
     for index in 0..<20 { try notes.set("x", for: "\(index)") }
     #expect(try notes.text("pinned") == "y" && notes.entry(for: "pinned")!.isPinned)
-    #expect(try notes.count() == 3)
-    #expect(try notes.unpin("pinned"))
+    #expect(try notes.count() == 3 && notes.unpin("pinned"))
     for index in 20..<23 { try notes.set("x", for: "\(index)") }
     #expect(try !notes.contains("pinned"))
   }
@@ -117,7 +115,7 @@ struct LimitTests: StoreSuite {
     try store.override(Rules.Overrides(limits: Limits(entries: Limits.unlimited)), for: "notes")
     try notes.fill((0..<2500).map { "\($0)" })
     try store.override(Rules.Overrides(), for: "notes")
-    var info = try #require(try notes.info())
+    let info = try #require(try notes.info())
     #expect(info.entries == 3 && info.declared == declared && info.overrides.isEmpty)
 
     try store.declare(StoreLimits(entries: 5))
@@ -126,9 +124,8 @@ struct LimitTests: StoreSuite {
     try notes.fill((0..<2500).map { "\($0)" })
     for index in 0..<2 { try notes.pin("\(index)") }
     try store.override(StoreLimits())
-    #expect(try notes.count() == 5)
+    #expect(try notes.count() == 5 && store.limits().overrides == StoreLimits())
     #expect(try store.limits().declared == StoreLimits(entries: 5))
-    #expect(try store.limits().overrides == StoreLimits())
 
     // The new entries are pinned, so evictions cannot reach the declared limit 5. The number of entries becomes an override.
     try store.override(StoreLimits(entries: Limits.unlimited))
@@ -139,8 +136,7 @@ struct LimitTests: StoreSuite {
     #expect(failure { try store.override(StoreLimits()) } == .full)
     #expect(try store.limits().declared == StoreLimits(entries: 5))
     #expect(try store.limits().effective.entries == notes.count())
-    info = try #require(try notes.info())
-    #expect(info.entries == 12)
+    #expect(try notes.info()?.entries == 12)
   }
 
   @Test func `a limit of none keeps nothing`() throws {
@@ -178,14 +174,19 @@ struct LimitTests: StoreSuite {
     #expect(try store.statistics().entries == 200)
   }
 
+  @Test func `one search finds all namespaces that give way next`() {
+    let records = (1...3).map { NamespaceRecord(id: NamespaceID(rawValue: $0), created: 0) }
+    var share = FairShare()
+    share.charge(records[1].id, share: 0.5)
+    let next = share.next(among: records.map { KnownNamespace($0, named: "") })
+    #expect(next.map(\.record) == [records[0], records[2]])
+  }
+
   @Test func `a lower priority gives way first`() throws {
     try store.declare(StoreLimits(entries: 100))
     try store.declare(Rules(priority: .high), for: "high")
     try store.declare(Rules(priority: .low), for: "low")
-    for index in 0..<50 {
-      try store.namespace("high").set("x", for: "\(index)")
-      try store.namespace("low").set("x", for: "\(index)")
-    }
+    for name in ["high", "low"] { try store.namespace(name).fill(0..<50) }
     for index in 0..<60 { try store.namespace("normal").set("x", for: "\(index)") }
     #expect(try store.namespace("low").count() == 0 && store.namespace("high").count() == 50)
     #expect(try store.namespace("normal").count() == 50)

@@ -17,19 +17,17 @@ struct FairShare: Sendable {
     times = times.filter { ids.contains($0.key) }
   }
 
-  mutating func next(among namespaces: [KnownNamespace]) -> KnownNamespace? {
+  /// All namespaces that evict next. Thousands may have the same time, because an empty namespace evicts nothing.
+  mutating func next(among namespaces: [KnownNamespace]) -> [KnownNamespace] {
     let lowest = namespaces.map(\.rules.priority).min()
-    let first = namespaces.filter { $0.rules.priority == lowest }
-      .min { time(of: $0.id) < time(of: $1.id) }
-    if let first { now = max(now, time(of: first.id)) }
-    return first
+    let members = namespaces.filter { $0.rules.priority == lowest }
+    now = members.map { time(of: $0.id) }.min() ?? now
+    return members.filter { time(of: $0.id) == now }
   }
 
-  mutating func charge(_ id: NamespaceID, share: Double) {
-    times[id] = max(time(of: id), now) + share
-  }
+  mutating func charge(_ id: NamespaceID, share: Double) { times[id] = time(of: id) + share }
 
-  private func time(of id: NamespaceID) -> Double { times[id] ?? now }
+  private func time(of id: NamespaceID) -> Double { max(times[id] ?? now, now) }
 }
 
 extension [KnownNamespace] {

@@ -24,7 +24,6 @@ extension WriteSession {
   /// Removes expired entries, then lets the policy of the namespace evict. Returns whether the usage is then within the limits.
   mutating func lower(_ namespace: KnownNamespace, to limits: Limits) throws(LarderError) -> Bool {
     let id = namespace.id
-    guard exceeds(limits, in: id) else { return true }
     try removeExpired(in: id) { session in session.exceeds(limits, in: id) }
     guard exceeds(limits, in: id) else { return true }
     try evict(namespace.rules.eviction, RoomRequest(id: id, limits: limits))
@@ -43,7 +42,6 @@ extension WriteSession {
   }
 
   mutating func lowerStore() throws(LarderError) -> Bool {
-    guard isStoreOver else { return true }
     try removeExpired(in: nil) { session in session.isStoreOver }
     try evictInTurn { session in session.isStoreOver }
     return !isStoreOver
@@ -60,53 +58,56 @@ extension WriteSession {
     return sweep.isDone || !shouldContinue(self)
   }
 
-  /// While `shouldContinue` returns true, lets one namespace after another evict an entry; ``FairShare`` chooses the namespace.
+  /// While `shouldContinue` returns true, lets one namespace after another evict an entry; ``FairShare`` chooses the namespaces.
   /// If no limit of entries or bytes is exceeded, the evictions count as evictions for the disk limit.
   mutating func evictInTurn(
     while shouldContinue: (borrowing WriteSession) -> Bool
   ) throws(LarderError) {
     guard shouldContinue(self) else { return }
     var members = try namespaces().filter { $0.rules.eviction != .refuse }
-    while shouldContinue(self),
-      let member = engine.writes.fairShare.withLock({ $0.next(among: members) })
+    while case let round = engine.writes.fairShare.withLock({ $0.next(among: members) }),
+      !round.isEmpty
     {
-      let id = member.id
-      try load(id)
-      let (usage, before) = (ledger.expectedUsage(id), state.stored)
-      // A write to the namespace itself may evict even the guaranteed bytes, so the guarantee does not count then.
-      let guaranteed = ledger.expected?.id == id ? 0 : member.guaranteed
-      let request = RoomRequest(
-        id: id, limits: member.rules.limits, reason: exceededLimit ?? .evictedForDisk,
-        evictionsLeft: 1, guaranteed: guaranteed)
-      // Subscribers get the name of the namespace. With this assignment the name is found without a search.
-      known[ExactString(member.name)] = member
-      let mayEvict = usage.entries > 0 && usage.bytes >= guaranteed
-      let count = mayEvict ? try evict(member.rules.eviction, request) : 0
-      if count == 0 {
-        members.removeAll { $0.id == id }
-        continue
+      var spent: Set<NamespaceID> = []
+      for member in round {
+        if try !evictOne(of: member) { spent.insert(member.id) }
+        if !shouldContinue(self) { return }
       }
-      // Counts the bytes of records, because values may be empty.
-      let removed = before - min(before, state.stored)
-      let share = Double(max(removed, 1)) / Double(max(ledger[id].stored &+ removed, 1))
-      engine.writes.fairShare.withLock { $0.charge(id, share: share) }
+      members.removeAll { spent.contains($0.id) }
     }
+  }
+
+  /// Lets a namespace evict an entry. Returns false if no entry of the namespace may leave.
+  private mutating func evictOne(of member: KnownNamespace) throws(LarderError) -> Bool {
+    let id = member.id
+    try load(id)
+    let (usage, before) = (ledger.expectedUsage(id), state.stored)
+    // A write to the namespace itself may evict even the guaranteed bytes, so the guarantee does not count then.
+    let guaranteed = ledger.expected?.id == id ? 0 : member.guaranteed
+    guard usage.entries > 0, usage.bytes >= guaranteed else { return false }
+    let request = RoomRequest(
+      id: id, limits: member.rules.limits, reason: exceededLimit ?? .evictedForDisk,
+      evictionsLeft: 1, guaranteed: guaranteed)
+    // Subscribers get the name of the namespace. With this assignment the name is found without a search.
+    known[ExactString(member.name)] = member
+    guard try evict(member.rules.eviction, request) > 0 else { return false }
+    // Counts the bytes of records, because values may be empty.
+    let removed = before - min(before, state.stored)
+    let share = Double(max(removed, 1)) / Double(max(ledger[id].stored &+ removed, 1))
+    engine.writes.fairShare.withLock { $0.charge(id, share: share) }
+    return true
   }
 
   /// The undamaged namespaces. O(1) if this process called the function after the last change of a namespace, else O(namespaces).
   mutating func namespaces() throws(LarderError) -> [KnownNamespace] {
     let generation = state.generation
-    let known = engine.writes.fairShare.withLock {
-      $0.generation == generation ? $0.namespaces : nil
-    }
-    if let known { return known }
+    let share = engine.writes.fairShare.withLock { $0 }
+    if share.generation == generation { return share.namespaces }
     var namespaces: [KnownNamespace] = []
     for name in try namespaceNames() {
       do throws(LarderError) {
         if let found = try namespace(name) { namespaces.append(found) }
-      } catch {
-        guard error.code == .damaged else { throw error }
-      }
+      } catch  where error.code == .damaged {}
     }
     if ledger.hasCommittedGeneration {
       engine.writes.fairShare.withLock { $0.remember(namespaces, at: generation) }
