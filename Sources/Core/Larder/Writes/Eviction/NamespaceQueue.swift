@@ -4,6 +4,8 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   var request: RoomRequest
   /// The number of removed entries, with the entries that left with their owners.
   private(set) var removed = 0
+  /// No entry before this position may be evicted. Without this position, each search would read these entries again.
+  private var firstEvictable: UInt64 = 0
 
   init(_ session: consuming WriteSession, _ request: RoomRequest) {
     self.session = session
@@ -45,12 +47,10 @@ struct NamespaceQueue: ~Copyable, SequencedQueue {
   }
 
   mutating func first(from position: UInt64) throws(LarderError) -> Candidate? {
-    var position = position
-    while let found = try read(from: position) {
-      if mayEvict(found) { return found }
-      position = found.sequence + 1
-    }
-    return nil
+    var found = try read(from: max(position, firstEvictable))
+    while let entry = found, !mayEvict(entry) { found = try read(from: entry.sequence + 1) }
+    if position <= firstEvictable { firstEvictable = found?.sequence ?? .max }
+    return found
   }
 
   mutating func promote() throws(LarderError) -> Candidate? {
