@@ -56,7 +56,7 @@ struct OrphanQueue {
     var position: [UInt8]?
   }
 
-  private var waiting: [Removed] = []
+  private(set) var waiting: [Removed] = []
   /// Owners that wait because a dependent is needed by the current write.
   private var putOff: [[UInt8]] = []
   private(set) var left = Self.perBatch
@@ -82,11 +82,6 @@ struct OrphanQueue {
     least = max(0, least - count)
     if isLast { waiting.removeLast() } else { waiting[waiting.count - 1].position = position }
   }
-
-  mutating func takeAll() -> [Removed] {
-    defer { waiting = [] }
-    return waiting
-  }
 }
 
 extension WriteSession {
@@ -105,7 +100,7 @@ extension WriteSession {
   }
 
   mutating func saveOrphans() throws(LarderError) {
-    for removed in orphans.takeAll() {
+    for removed in orphans.waiting {
       let prefix = IndexKey.owner(removed.owner, entry: [])
       let first = try transaction.keys(in: engine.indexes.tags, from: prefix, limit: 1)
       if removed.position == nil, first.isEmpty { continue }

@@ -194,10 +194,15 @@ extension WriteBatch {
     }
     try GarbageCollector.reclaim(
       limit: min(shares * GarbageCollector.perWrite, session.removalsWithPages), &session)
-    if session.state.orphans > 0, session.removalsWithPages > 0 || !mode.cleansUp {
-      try session.loadOrphans()
-    }
     try session.removeOrphans()
+    var mayLackPages = !mode.cleansUp
+    while session.state.orphans > 0, session.orphans.left > 0, session.orphans.waiting.isEmpty,
+      session.removalsWithPages > 0 || mayLackPages
+    {
+      mayLackPages = false
+      try session.loadOrphans()
+      try session.removeOrphans()
+    }
     try session.mergeReadCounters()
     try session.finish()
     buffered.note(session)
