@@ -33,7 +33,9 @@ enum GarbageCollector {
   }
 
   private static func first(_ session: inout WriteSession) throws(LarderError) -> NamespaceID? {
-    for key in try session.transaction.keys(in: .main, from: MetadataKey.garbage) {
+    // Reads one key at a time, because thousands of namespaces may be cleared.
+    let prefix = MetadataKey.garbage
+    while let key = try session.transaction.keys(in: .main, from: prefix, limit: 1).first {
       // Checks the record, because a damaged record could name an id in use, whose entries would be removed.
       if let record = try session.transaction.copy(of: key, in: .main),
         session.engine.seal.open(record.span, for: key) != nil,
@@ -41,7 +43,7 @@ enum GarbageCollector {
       {
         return id
       }
-      try session.transaction.remove(key, from: .main)
+      guard try session.transaction.remove(key, from: .main) else { break }
     }
     return nil
   }
