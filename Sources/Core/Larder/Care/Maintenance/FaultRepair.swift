@@ -176,7 +176,7 @@ extension Verification.Inconsistency {
 
 extension WriteSession {
   fileprivate mutating func listAsCleared(_ id: NamespaceID) throws(LarderError) {
-    guard try name(of: id) == nil else { return }
+    guard try namespace(of: id) == nil else { return }
     let key = MetadataKey.garbage(id)
     try transaction.put(engine.seal.seal([], for: key), for: key, in: .main)
     ledger.updateStore { $0.garbage &+= 1 }

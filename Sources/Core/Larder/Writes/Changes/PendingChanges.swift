@@ -39,7 +39,7 @@ extension WriteSession {
   mutating func nameForSubscribers(of id: NamespaceID) throws(LarderError) -> [UInt8] {
     if let known = changes?.names[id] { return known }
     // A damaged namespace must not stop this change. After any other error, the batch cannot be committed.
-    let name = Array(((try? name(of: id)) ?? "").utf8)
+    let name = Array(((try? namespace(of: id))?.name ?? "").utf8)
     changes?.names[id] = name
     return name
   }

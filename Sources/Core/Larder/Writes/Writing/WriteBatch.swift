@@ -101,8 +101,8 @@ public struct WriteBatch: ~Copyable {
       else { return nil }
       var owners: [Owner] = []
       for owner in entry.owners {
-        if let name = try session.name(of: owner.id) {
-          owners.append(Owner(Key(owner.key), in: name))
+        if let known = try session.namespace(of: owner.id) {
+          owners.append(Owner(Key(owner.key), in: known.name))
         }
       }
       return session.engine.reader.facts(

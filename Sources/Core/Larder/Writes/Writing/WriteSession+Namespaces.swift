@@ -78,20 +78,14 @@ extension WriteSession {
   /// namespace has the id, and another namespace is damaged. O(namespaces).
   mutating func namespace(of id: NamespaceID) throws(LarderError) -> KnownNamespace? {
     if let last = known.last, last.id == id { return last }
-    var damage: LarderError?
-    for name in try namespaceNames() {
-      do throws(LarderError) {
-        if let found = try namespace(name), found.id == id { return found }
-      } catch  where error.code == .damaged {
-        damage = error
-      }
+    if let listed = try namespaces().first(where: { $0.id == id }) {
+      return try namespace(listed.name)
     }
-    if let damage { throw damage }
+    // The list lacks damaged namespaces.
+    for name in try namespaceNames() {
+      if let found = try namespace(name), found.id == id { return found }
+    }
     return nil
-  }
-
-  mutating func name(of id: NamespaceID) throws(LarderError) -> String? {
-    try namespace(of: id)?.name
   }
 
   mutating func settings() throws(LarderError) -> StoreSettings {
