@@ -83,6 +83,7 @@ extension Store.Namespace {
   ) throws {
     try walk(after: cursor) { id, position, transaction, isWanted in
       let reader = engine.reader
+      var names: [NamespaceID: String] = [:]
       return try reader.scanRecords(
         id, prefix: prefix, behind: position, verifiesPlain: false, in: transaction
       ) { found in
@@ -94,7 +95,7 @@ extension Store.Namespace {
         else { return true }
         let facts = reader.facts(
           of: entry, key: Key(key), namespace: name,
-          owners: try reader.owners(of: entry, in: transaction))
+          owners: try reader.owners(of: entry, &names, in: transaction))
         if facts.state == .expired, !includingExpired { return true }
         let payload = record.extracting(entry.header.payloadStart..<record.count)
         isWanted = try visit(entry, facts, payload, transaction)

@@ -67,19 +67,20 @@ final class EntryReader: Sendable {
     }
     let entryKey = StoredKey.entry(key, in: found.id)
     guard let entry = StoredEntry(entryKey: entryKey, record: found.record) else { return nil }
+    var names: [NamespaceID: String] = [:]
     return facts(
       of: entry, key: Key(key.copied), namespace: handle.name,
-      owners: try owners(of: entry, in: transaction))
+      owners: try owners(of: entry, &names, in: transaction))
   }
 
-  /// The owners of an entry, with the present names of their namespaces. If the entry has owners, O(namespaces).
+  /// The owners of an entry. Fills empty `names` with the names of the snapshot's namespaces: O(namespaces).
   func owners(
-    of entry: StoredEntry, in transaction: borrowing ReadTransaction
+    of entry: StoredEntry, _ names: inout [NamespaceID: String],
+    in transaction: borrowing ReadTransaction
   ) throws(LarderError) -> [Owner] {
     let owners = entry.owners
     if owners.isEmpty { return [] }
-    var names: [NamespaceID: String] = [:]
-    for (name, bytes) in try metadata.namespaceRecords(in: transaction) {
+    for (name, bytes) in names.isEmpty ? try metadata.namespaceRecords(in: transaction) : [] {
       if let id = NamespaceRecord.id(bytes.span, name: name, seal: seal) { names[id] = name }
     }
     return owners.compactMap { owner in names[owner.id].map { Owner(Key(owner.key), in: $0) } }
