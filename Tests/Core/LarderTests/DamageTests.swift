@@ -182,6 +182,8 @@ import Testing
       #expect(failure { try bad.set("w", for: "k") } == .damaged)
       try good.set("w\(place)", for: "k")
       #expect(try good.text("k") == "w\(place)")
+      try good.set([1], for: "tagged", .with(tags: ["t"]))
+      #expect(try store.invalidate(tag: "t").entries == 1)
       #expect(try store.faults.contains(.metadata))
     }
     try store.plant(record, for: key)

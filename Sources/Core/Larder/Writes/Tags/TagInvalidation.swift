@@ -101,7 +101,8 @@ extension WriteSession {
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
     // An entry that has all of the tags also has the first tag, so recording the first tag is enough.
     recordRemoval(of: RemovalTable.hash(ofTag: tags[0]))
-    var tombstone = Tombstone(tags: tags, horizon: try versions(of: namespace, asOf: horizon))
+    let names = if let namespace { [namespace] } else { try self.names(with: tags[0], limit) }
+    var tombstone = Tombstone(tags: tags, horizon: try versions(of: names, asOf: horizon))
     if tombstone.horizon.isEmpty { return (RemovalResult(), nil) }
     let (removal, isDone) = try removeHidden(by: &tombstone, limit: limit)
     recordWriteTime()
@@ -124,7 +125,7 @@ extension WriteSession {
     if tombstone.tags.isEmpty { ledger.updateStore { $0.generation &+= 1 } }
     let (removal, isDone) = try removeHidden(by: &tombstone, limit: limit)
     guard isDone else {
-      try putTombstone(tombstone, at: key)
+      try transaction.put(tombstone.record(at: key, seal: engine.seal), for: key, in: .main)
       return (removal, key)
     }
     try transaction.remove(key, from: .main)
@@ -155,23 +156,31 @@ extension WriteSession {
     }
     var key = MetadataKey.tombstones
     key.append(bigEndian: state.generation)
-    try putTombstone(tombstone, at: key)
+    try transaction.put(tombstone.record(at: key, seal: engine.seal), for: key, in: .main)
     return key
   }
 
   private mutating func tombstoneOfEveryTag() throws(LarderError) -> Tombstone {
-    var tombstone = Tombstone(tags: [], horizon: try versions(of: nil, asOf: nil))
+    var tombstone = Tombstone(tags: [], horizon: try versions(of: namespaceNames(), asOf: nil))
     // In the index, keys of owners begin with a byte 0, and keys of tags do not. So the search begins after the owners.
     tombstone.reached = [1]
     return tombstone
   }
 
+  /// The namespaces whose entries may have a tag: the namespaces of these entries if there are few, otherwise all namespaces.
+  private mutating func names(with tag: [UInt8], _ limit: Int) throws(LarderError) -> [String] {
+    let keys = try transaction.keys(in: engine.indexes.tags, from: tag + [0], limit: limit)
+    let ids = Set(keys.compactMap(IndexKey.tagged).map { $0.span.namespaceID })
+    let known = try namespaces().filter { ids.contains($0.id) }
+    if keys.count < limit, known.count == ids.count { return known.map(\.name) }
+    return try namespaceNames()
+  }
+
   private mutating func versions(
-    of namespace: String?, asOf horizon: WriteHorizon?
+    of names: [String], asOf horizon: WriteHorizon?
   ) throws(LarderError) -> [NamespaceID: UInt64] {
     var versions: [NamespaceID: UInt64] = [:]
-    let affected = if let namespace { [namespace] } else { try namespaceNames() }
-    for name in affected {
+    for name in names {
       guard let id = try self.namespace(name)?.id else { continue }
       versions[id] = if let horizon { horizon.first(in: name) } else { try counters(of: id).next }
     }
@@ -201,10 +210,5 @@ extension WriteSession {
     try removeOrphans()
     tombstone.reached = keys.last ?? tombstone.reached
     return (removal, keys.count < limit)
-  }
-
-  private mutating func putTombstone(_ tombstone: Tombstone, at key: [UInt8]) throws(LarderError) {
-    let record = tombstone.record(at: key, seal: engine.seal)
-    try transaction.put(record, for: key, in: .main)
   }
 }
