@@ -101,6 +101,7 @@ extension WriteSession {
   /// The undamaged namespaces. O(1) if this process called the function after the last change of a namespace, else O(namespaces).
   mutating func namespaces() throws(LarderError) -> [KnownNamespace] {
     let generation = state.generation
+    if let listed, listed.generation == generation { return listed.namespaces }
     let share = engine.writes.fairShare.withLock { $0 }
     if share.generation == generation { return share.namespaces }
     var namespaces: [KnownNamespace] = []
@@ -109,6 +110,7 @@ extension WriteSession {
         if let found = try namespace(name) { namespaces.append(found) }
       } catch  where error.code == .damaged {}
     }
+    listed = (generation, namespaces)
     if ledger.hasCommittedGeneration {
       engine.writes.fairShare.withLock { $0.remember(namespaces, at: generation) }
     }

@@ -56,13 +56,13 @@ extension WriteSession {
 
   /// Whether a tag of the entry was invalidated after its write. If a tombstone is damaged, true for each entry with tags.
   mutating func isHidden(_ entry: StoredEntry) throws(LarderError) -> Bool {
-    let count = state.tombstones
+    let (count, generation, seal) = (state.tombstones, state.generation, engine.seal)
     guard count > 0, entry.header.flags.contains(.tagged) else { return false }
-    let seal = engine.seal
-    let tombstones = try transaction.read { lmdb throws(LMDBError) in
-      try Tombstone.all(in: lmdb, seal)
+    if hiding?.generation != generation {
+      let all = try transaction.read { lmdb throws(LMDBError) in try Tombstone.all(in: lmdb, seal) }
+      hiding = (generation, all)
     }
-    let tags = entry.fields.tags
+    let (tombstones, tags) = (hiding?.tombstones ?? [], entry.fields.tags)
     return tombstones.count < count
       || tombstones.contains { $0.hides(entry.id, version: entry.header.version, tags: tags) }
   }

@@ -15,6 +15,9 @@ struct WriteSession: ~Copyable {
   var orphans = OrphanQueue()
   /// Namespaces in which this batch has found a damaged record. Their entries must be counted again.
   var damaged: Set<NamespaceID> = []
+  // Lists as of a generation of the metadata.
+  var listed: (generation: UInt64, namespaces: [KnownNamespace])?
+  var hiding: (generation: UInt64, tombstones: [Tombstone])?
 
   init(_ lmdb: consuming WriteTransaction, _ balance: Ledger.Balance, engine: StoreEngine) {
     let id = lmdb.id
