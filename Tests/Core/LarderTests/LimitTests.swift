@@ -34,8 +34,7 @@ struct LimitTests: StoreSuite {
     try store.declare(Rules(limits: Limits(bytes: 100)), for: "notes")
     for key in ["a", "b", "c", "d"] { try notes.set([UInt8](repeating: 1, count: 25), for: key) }
     try notes.set([UInt8](repeating: 2, count: 60), for: "a")
-    #expect(try notes.bytes("a")?.count == 60)
-    #expect(try notes.info()!.bytes <= 100)
+    #expect(try notes.bytes("a")?.count == 60 && notes.info()!.bytes <= 100)
     try notes.set([UInt8](repeating: 2, count: 100), for: "a")
     #expect(try notes.count() == 1 && notes.removals[.evictedForBytes] > 0)
   }
@@ -135,8 +134,7 @@ struct LimitTests: StoreSuite {
     }
     #expect(failure { try store.override(StoreLimits()) } == .full)
     #expect(try store.limits().declared == StoreLimits(entries: 5))
-    #expect(try store.limits().effective.entries == notes.count())
-    #expect(try notes.info()?.entries == 12)
+    #expect(try store.limits().effective.entries == notes.count() && notes.info()?.entries == 12)
   }
 
   @Test func `a limit of none keeps nothing`() throws {
@@ -170,8 +168,7 @@ struct LimitTests: StoreSuite {
     try empty.fill(0..<100, with: [])
     try full.fill(0..<100, with: [1, 2, 3])
     try empty.fill(100..<150, with: [])
-    #expect(try (65...85).contains(full.count()))
-    #expect(try store.statistics().entries == 200)
+    #expect(try (65...85).contains(full.count()) && store.statistics().entries == 200)
   }
 
   @Test func `one search finds all namespaces that give way next`() {

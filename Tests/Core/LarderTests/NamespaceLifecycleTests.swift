@@ -19,8 +19,7 @@ import Testing
       #expect(failure { try store.namespace(name).set("v", for: "k") } == .invalidArgument)
       #expect(failure { try store.declare(Rules(), for: name) } == .invalidArgument)
       #expect(failure { try store.rename("a", to: name) } == .invalidArgument)
-      #expect(try store.namespace(name).text("k") == nil)
-      #expect(try store.namespace(name).count() == 0)
+      #expect(try store.namespace(name).text("k") == nil && store.namespace(name).count() == 0)
     }
     #expect(try store.namespaces().map(\.name).sorted() == possible.sorted())
   }
@@ -100,9 +99,7 @@ import Testing
     try store.declare(Rules(largestValue: 10_000), for: "notes")
     let bytes = try store.statistics().bytes
     #expect(try notes.clear() == RemovalResult(entries: 1500, bytes: bytes))
-    #expect(try notes.count() == 0)
-    #expect(try store.statistics().bytes == 0)
-    #expect(try notes.page().items.isEmpty)
+    #expect(try notes.count() == 0 && store.statistics().bytes == 0 && notes.page().items.isEmpty)
     let left = try store.verify().garbage
     #expect(left > 1000)
     try notes.set("new", for: 1)
@@ -114,12 +111,9 @@ import Testing
         available: BatchPages.forCleanup + BatchPages.kept + 2 * BatchPages.perRemoval, used: 1000)
     }
     #expect(try store.verify().garbage == left - GarbageCollector.perWrite - 2)
-    #expect(try store.purge() == RemovalResult())
-    #expect(try store.verify().garbage == 0)
-    #expect(try notes.text(1) == "new")
-    #expect(try notes.removals[.cleared] == 1500)
+    #expect(try store.purge() == RemovalResult() && store.verify().garbage == 0)
+    #expect(try notes.text(1) == "new" && notes.removals[.cleared] == 1500)
     #expect(try store.namespaces()[0].rules.largestValue == 10_000)
-    #expect(try notes.clear().entries == 1)
-    #expect(try notes.clear() == RemovalResult())
+    #expect(try notes.clear().entries == 1 && notes.clear() == RemovalResult())
   }
 }
