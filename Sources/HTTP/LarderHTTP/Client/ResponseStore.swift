@@ -96,10 +96,23 @@
         guard let entry = try batch.entry(for: key, in: namespace), isUnwanted(entry) else {
           return false
         }
-        if let parts = try batch.bodyParts(of: key, in: namespace) {
-          try batch.release(parts, in: namespace)
+        return try batch.removeResponse(key, from: namespace)
+      }
+    }
+
+    /// The most responses that one commit removes.
+    private static let mostRemoved = 100
+
+    /// Removes stored responses in one commit. Counts only responses that were still stored.
+    private func remove(_ entries: [Store.Entry]) async throws -> RemovalResult {
+      if entries.isEmpty { return RemovalResult() }
+      return try await namespace.store.commit { [namespace] batch in
+        var removal = RemovalResult()
+        for entry in entries where try batch.removeResponse(entry.key, from: namespace) {
+          removal.entries += 1
+          removal.bytes += StoredResponse(entry)?.bodySize ?? entry.size
         }
-        return try batch.remove(key, from: namespace)
+        return removal
       }
     }
 
@@ -122,9 +135,8 @@
       if policy.rules.contains(where: { !$0.bodyMethods.isEmpty }) {
         entries += try self.entries(with: key.bodyPrefix)
       }
-      for entry in entries where try await remove(entry.key) {
-        removal.entries += 1
-        removal.bytes += StoredResponse(entry)?.bodySize ?? entry.size
+      for start in stride(from: 0, to: entries.count, by: Self.mostRemoved) {
+        removal += try await remove(Array(entries[start...].prefix(Self.mostRemoved)))
       }
       // RFC 9875, 2.2.1: an unsafe request also invalidates the groups of the invalidated responses, but no further groups.
       if permit != nil {
@@ -162,13 +174,8 @@
       var removal = RemovalResult()
       var cursor: PageCursor?
       repeat {
-        let page = try namespace.page(limit: 100, after: cursor, prefix: prefix)
-        for entry in page.items {
-          let response = StoredResponse(entry)
-          guard try isUnwanted(entry, response), try await remove(entry.key) else { continue }
-          removal.entries += 1
-          removal.bytes += response?.bodySize ?? entry.size
-        }
+        let page = try namespace.page(limit: Self.mostRemoved, after: cursor, prefix: prefix)
+        removal += try await remove(page.items.filter { try isUnwanted($0, StoredResponse($0)) })
         cursor = page.next
       } while cursor != nil
       return removal

@@ -84,6 +84,14 @@
       return StoredResponse(entry)?.parts
     }
 
+    /// Removes a stored response. Returns false if the response was absent or had expired.
+    mutating func removeResponse(
+      _ key: some StoreKey, from namespace: Store.Namespace
+    ) throws -> Bool {
+      if let parts = try bodyParts(of: key, in: namespace) { try release(parts, in: namespace) }
+      return try remove(key, from: namespace)
+    }
+
     /// Shortens the lifetime of parts that no response has any more. Clients that are reading the parts can read to the end.
     mutating func release(_ parts: BodyParts, in namespace: Store.Namespace) throws {
       _ = try touch(parts.root, in: namespace, expires: .after(BodyParts.grace))

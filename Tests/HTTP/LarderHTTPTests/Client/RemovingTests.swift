@@ -171,6 +171,14 @@ struct RemovingTests {
     #expect(try store.verify().faults == [])
   }
 
+  @Test func `one write removes many responses`() async throws {
+    let fixture = try Fixture(Self.page)
+    for path in 0..<50 { _ = try await isHit(fixture, "/\(path)") }
+    let before = try fixture.store.statistics().file.transaction
+    let removed = try await fixture.cache.removeAll(where: { _, _ in true }).entries
+    #expect(try removed == 50 && fixture.store.statistics().file.transaction < before + 5)
+  }
+
   enum Ending: CaseIterable {
     case host, user, tag, uri, unsafe, clear, everything, group, siteData
 

@@ -13,7 +13,7 @@ public struct RemovalResult: Sendable, Hashable {
     self.bytes = bytes
   }
 
-  static func += (left: inout RemovalResult, right: RemovalResult) {
+  package static func += (left: inout RemovalResult, right: RemovalResult) {
     left.entries = left.entries.saturatingAdding(right.entries)
     left.bytes = left.bytes.saturatingAdding(right.bytes)
     left.skippedAfterClockJump = left.skippedAfterClockJump || right.skippedAfterClockJump
