@@ -58,8 +58,7 @@ import Testing
     try makeStar(3_500)
     // Runs only the first transaction, to simulate a process that is killed after the commit of this transaction.
     try store.engine.attempt(.withoutCleanup) { batch in _ = try batch.remove("0", from: notes) }
-    #expect(try store.state.orphans == 1)
-    #expect(try notes.count() == 2_500 && store.verify().faults == [])
+    #expect(try store.state.orphans == 1 && notes.count() == 2_500 && store.verify().faults == [])
     try store.engine.attempt(.withoutCleanup) { _ in }
     #expect(try notes.count() == 1_500 && store.verify().faults == [])
     try store.namespace("others").set("x", for: "y")
@@ -100,8 +99,7 @@ import Testing
     try makeChain(50)
     let owners = [Owner(Key("50"), in: "notes")]
     #expect(try store.write { try $0.setOwners(owners, of: "0", in: notes) })
-    #expect(try notes.remove("25"))
-    #expect(try notes.count() == 0)
+    #expect(try notes.remove("25") && notes.count() == 0)
   }
 
   @Test(arguments: [Eviction.fifo, .adaptive], [nil, 1, 2])
@@ -186,8 +184,7 @@ struct OwnerTests: StoreSuite {
     default:
       for key in ["2", "3"] { try articles.set("text", for: key) }
     }
-    #expect(try images.keysByPages(of: 10) == [Key("alone")])
-    #expect(try images.removals[.orphaned] == 3)
+    #expect(try images.keysByPages(of: 10) == [Key("alone")] && images.removals[.orphaned] == 3)
   }
 
   @Test func `an image of two articles leaves with the last`() throws {

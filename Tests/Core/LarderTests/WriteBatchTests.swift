@@ -89,11 +89,8 @@ import Testing
     try notes.set("1", for: "b")
     clock.advance(by: .seconds(1))
     try store.write { batch in
-      #expect(try notes.text("a") == nil)
-      #expect(try notes.count() == 2)
-      #expect(try store.statistics().entries == 2)
-      #expect(try store.verify().isSound)
-      #expect(try notes.page().items.count == 1)
+      #expect(try notes.text("a") == nil && notes.count() == 2 && store.statistics().entries == 2)
+      #expect(try store.verify().isSound && notes.page().items.count == 1)
       try batch.set("2", for: "c", in: notes)
     }
     #expect(try notes.count() == 2)
