@@ -208,10 +208,11 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(20)))
-  func `closing after a failed sync ends the subscriptions`() async throws {
+  func `a failed sync is reported, and closing then ends the subscriptions`() async throws {
     let store = try Store(at: directory.path + "/s")
     var changes = store.changes().makeAsyncIterator()
     store.engine.environment.handle.noteSyncFailure()
+    #expect(try store.health() == .unwritable("\(LMDBError.syncFailed)"))
     #expect(failure { try store.close() } == .failed)
     #expect(await changes.next() == nil)
   }

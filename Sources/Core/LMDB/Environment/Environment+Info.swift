@@ -49,9 +49,14 @@ extension Environment {
   /// write throws ``LMDBError/mapHeld`` if a read prevents a change of the map for too long.
   package func setFileLimit(_ bytes: Int?) { mapSize.setFileLimit(bytes) }
 
-  /// The first problem that is found; nil if the files are still the files that were opened.
+  /// Whether a failed sync or an error of LMDB makes every call throw until the environment is closed.
+  package var isBroken: Bool { [.panic, .syncFailed].contains(phaseError) }
+
+  /// The first problem that is found; nil if the environment works, and the files are still the files that were opened.
   package func fileProblem(needsWriting: Bool) -> OpenFiles.Problem? {
-    files.problem(needsWriting: needsWriting, recovery: recovery)
+    if isBroken { return .unwritable(phaseError) }
+    if needsWriting, damage != nil { return .unwritable(.damagedPage) }
+    return files.problem(needsWriting: needsWriting, recovery: recovery)
   }
 
   /// The first damage that a write of this process has found, or nil. After damage, the process refuses all writes.

@@ -107,8 +107,9 @@ extension Store {
   ///
   /// While a subscription exists, ``changes(in:)`` checks the health about once a second, and reports changes of the health.
   public func health() throws(LarderError) -> StoreHealth {
-    guard engine.environment.isOpen else { throw engine.error(engine.environment.phaseError) }
-    return StoreHealth(of: engine.environment, needsWriting: !isReadOnly)
+    let environment = engine.environment
+    if !environment.isOpen, !environment.isBroken { throw engine.error(environment.phaseError) }
+    return StoreHealth(of: environment, needsWriting: !isReadOnly)
   }
 
   /// Whether a process was killed while it created a store at `path`. If so, another process can still create a store there.
@@ -125,7 +126,8 @@ public enum StoreHealth: Sendable, Hashable {
   case missing
   /// Another store is at the path. Reads still use the old files, and writes throw. Close and reopen the store.
   case replaced
-  /// The process may no longer write the directory or a file of the store. The text is the reason. Reads still work.
+  /// The process may no longer write a file of the store, or refuses writes after damage or a failed sync. The text is the
+  /// reason. Reads still work, but not after a failed sync.
   case unwritable(String)
 
   init(of environment: Environment, needsWriting: Bool) {
