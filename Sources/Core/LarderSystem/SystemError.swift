@@ -9,6 +9,8 @@ import CLarderSystem
   package static var last: SystemError { SystemError(code: larder_errno()) }
 
   package static let diskFull = SystemError(code: ENOSPC)
+  /// The quota of a user, a group or a directory is used up.
+  package static let quotaReached = SystemError(code: EDQUOT)
   /// The file would exceed the largest file size that is allowed for the process (`ulimit -f`).
   package static let fileTooLarge = SystemError(code: EFBIG)
   package static let inputOutput = SystemError(code: EIO)

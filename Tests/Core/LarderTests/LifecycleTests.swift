@@ -1,4 +1,5 @@
 import Foundation
+import LarderSystem
 import Synchronization
 import TestSupport
 import Testing
@@ -9,6 +10,11 @@ import Testing
 @Suite struct LifecycleTests {
   private let directory = TemporaryDirectory()
   private var path: String { directory.path }
+
+  @Test func `a used quota is a full disk with its own remedy`() {
+    let error = LarderError(.quotaReached, path: path)
+    #expect(error.code == .full && error.hint?.contains("quota") == true)
+  }
 
   @Test func `a second opening with another clock is an error`() throws {
     let clock = ManualClock()

@@ -76,6 +76,7 @@ extension SystemError: CustomStringConvertible {
     case .readersFull:
       "close the store or end snapshots in some of those processes; an idle process releases its places within 10 s"
     case .diskFull: "free space on the disk; the store is intact"
+    case .quotaReached: "free space or raise the quota of the disk; the store is intact"
     case .fileTooLarge: "allow the process larger files (ulimit -f); the store is intact"
     case .inputOutput: "check the disk and the system log; the last finished write is intact"
     case .panic:
@@ -110,6 +111,8 @@ extension SystemError: CustomStringConvertible {
   }
 
   package var isBusy: Bool { busyLock != nil }
+
+  package var isFull: Bool { [.mapFull, .diskFull, .quotaReached, .fileTooLarge].contains(self) }
 
   /// The text of the system or of LMDB. The name of LMDB's error code, which is at the beginning of LMDB's text, is removed.
   var systemWords: String {

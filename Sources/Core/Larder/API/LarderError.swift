@@ -98,7 +98,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
       case _ where error.isBusy, .writerKept: .busy
       case .closed: .closed
       case .forked: .forked
-      case .mapFull, .diskFull, .fileTooLarge: .full
+      case _ where error.isFull: .full
       case .corrupted, .pageNotFound, .damagedPage: .damaged
       case .insideWrite: .insideWrite
       default: .failed
@@ -108,7 +108,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   init(_ error: OpenError) {
-    let isFull = error.cause == .diskFull || error.cause == .fileTooLarge
+    let isFull = error.cause?.isFull == true
     let code: Code =
       switch error.kind {
       case .absent, .absentParent, .danglingLink: .notFound
