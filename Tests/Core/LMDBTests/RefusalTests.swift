@@ -146,8 +146,13 @@ import Testing
     try makeStore()
     #expect(Process.succeeds(["chown", "-R", "65534:65534", store]))
     try expectRefusal(.foreignOwner)
-    let options = with(Fixture.options()) { $0.foreignOwner = true }
+    let options = with(Fixture.options()) { ($0.foreignOwner, $0.readOnly) = (true, true) }
     #expect(try Fixture.open(store, options).value([5]) == [6])
+    // A copy lacks lock files. The owner could not open the copy beside a lock file of this user.
+    try FileManager.default.removeItem(atPath: store + "/lock.write")
+    let before = try TemporaryDirectory.listing(store)
+    #expect(try Fixture.open(store, options).value([5]) == [6])
+    #expect(try TemporaryDirectory.listing(store) == before)
   }
 
   @Test(

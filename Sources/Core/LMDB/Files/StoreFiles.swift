@@ -90,8 +90,15 @@ struct StoreFiles: Sendable {
 
   func systemError(_ path: String) -> OpenError { OpenError(.system, path: path, cause: .last) }
 
+  /// Whether this process needs no lock file of its own, or may make one: the owner of the directory could not use such a file
+  /// of another user.
+  static func mayMakeLocks(in directory: String) -> Bool {
+    FileStatus.of(directory)?.st_uid == geteuid()
+      || (StoreLocks.names + ["lock.mdb"]).allSatisfy { FileStatus.of(directory + "/" + $0) != nil }
+  }
+
   /// Throws for links, for files that another user owns or can change, and for file systems without reliable locks. Returns
-  /// whether the process may write all files; this is false only if `options.readOnly` is set.
+  /// whether the process may write all files; this is false only if the options allow only reading.
   func inspect(_ options: EnvironmentOptions) throws(OpenError) -> Bool {
     guard let status = FileStatus.of(directory) else { throw systemError(directory) }
     if !status.isDirectory { throw OpenError(.notADirectory, path: directory) }
@@ -103,7 +110,7 @@ struct StoreFiles: Sendable {
       if !status.isRegularFile { throw OpenError(.notAFile, path: file) }
       if status.st_nlink != 1 { throw OpenError(.linked, path: file) }
     }
-    var isWritable = true
+    var isWritable = Self.mayMakeLocks(in: directory)
     for path in [directory] + present.map({ $0.path }) where unsafe larder_access(path, W_OK) != 0 {
       if !options.readOnly { throw OpenError(.unwritable, path: path, cause: .last) }
       isWritable = false

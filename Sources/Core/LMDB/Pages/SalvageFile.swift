@@ -42,12 +42,14 @@ package struct SalvageFile: ~Copyable {
 
   package var size: Int { Int(pages.table.end) << pages.table.shift }
 
-  /// Prevents other processes from changing the data file while `body` reads. Takes no locks if the process may not write the
-  /// lock files. Makes no lock files in a directory without a data file, which may belong to another program.
+  /// Prevents other processes from changing the data file while `body` reads. Takes no locks if the process may not write or
+  /// make the lock files. Makes no lock files in a directory without a data file, which may belong to another program.
   package static func hold<Result>(
     _ directory: String, lockTimeout: Duration, _ body: () throws -> Result
   ) throws -> Result {
-    if FileStatus.of(directory + "/data.mdb") == nil { return try body() }
+    if FileStatus.of(directory + "/data.mdb") == nil || !StoreFiles.mayMakeLocks(in: directory) {
+      return try body()
+    }
     let locks: StoreLocks
     do throws(OpenError) { locks = try StoreLocks(in: directory, isWritable: true) } catch {
       if [EACCES, EPERM, EROFS].contains(error.cause?.code) { return try body() }
