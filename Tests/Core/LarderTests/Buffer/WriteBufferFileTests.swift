@@ -150,6 +150,14 @@ import Testing
     try recovered.store.verifyAndClose()
   }
 
+  @Test func `records stay valid if their disk gets another number`() throws {
+    let store = try Store(at: path, options: hasty())
+    let file = FileIdentity(try #require(FileStatus.of(path + "/data.mdb")))
+    let origin = try #require(WriteBuffer.origin(of: store.engine.environment, hasty()))
+    #expect(origin.contains(file.inode) && !origin.contains(file.device))
+    try store.verifyAndClose()
+  }
+
   @Test func `the records of a killed process are committed in time`() throws {
     try leaveRecord()
     let timer = ManualTimer()

@@ -79,12 +79,12 @@ extension WriteBuffer {
     if let word, BufferState(word: word).hasRecords { throw .occupied }
   }
 
+  /// The number of the disk is no part of the origin, because the same disk may get another number when it is mounted again.
   static func origin(of environment: Environment, _ options: Store.Options) -> [UInt64]? {
     guard let boot = try? options.hooks.boot ?? BootIdentity.current(),
       let data = FileStatus.of(environment.path + "/data.mdb")
     else { return nil }
-    let file = FileIdentity(data)
-    return [boot.high, boot.low, file.device, file.inode]
+    return [boot.high, boot.low, FileIdentity(data).inode]
   }
 
   static func save(_ origin: [UInt64], _ view: borrowing SharedTable.View) {
