@@ -150,6 +150,16 @@ import Testing
     try recovered.store.verifyAndClose()
   }
 
+  @Test func `a durable store never appends, even if a killed change has left a buffer`() throws {
+    try Store(at: path, options: hasty()).close()
+    let left = try #require(FileManager.default.contents(atPath: path + "/buffer"))
+    try Store.change(durability: .durable, ofStoreAt: path)
+    let engine = try Store(at: path, options: hasty()).engine
+    try makePrivateFile(path + "/buffer", left)
+    let buffer = try WriteBuffer(of: engine.environment, store: engine.identity, hasty())
+    #expect(buffer?.appends == false)
+  }
+
   @Test func `records stay valid if their disk gets another number`() throws {
     let store = try Store(at: path, options: hasty())
     let file = FileIdentity(try #require(FileStatus.of(path + "/data.mdb")))

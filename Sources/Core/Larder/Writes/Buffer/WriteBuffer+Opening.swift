@@ -12,7 +12,7 @@ extension WriteBuffer {
   /// Makes the file, or keeps a file that killed processes have left. Must be called only if no other process has the store
   /// open. Drops records that do not belong to the data, such as records of an earlier boot.
   static func prepare(of environment: Environment, _ options: Store.Options) {
-    let bytes = environment.durability == .durable ? 0 : wanted(by: options)
+    let bytes = wanted(by: options, in: environment)
     let keepsSize = options.keepsWriteBuffer && forced == nil
     let mayMake = bytes > 0 && !keepsSize
     // An error is ignored here, because opening the store later gets and reports the same error.
@@ -52,8 +52,11 @@ extension WriteBuffer {
     }
   }
 
-  /// The bytes of the buffer that a store with these options wants. In trials an environment variable sets this number.
-  static func wanted(by options: Store.Options) -> Int { forced ?? options.writeBuffer }
+  /// The bytes of the buffer that a store with these options wants. In trials an environment variable sets this number. A
+  /// durable store wants no buffer, but a killed change of the durability may have left a file.
+  static func wanted(by options: Store.Options, in environment: Environment) -> Int {
+    environment.durability == .durable ? 0 : forced ?? options.writeBuffer
+  }
 
   private static let forced = ProcessInfo.processInfo.environment["LARDER_WRITE_BUFFER"].flatMap {
     Int($0)

@@ -58,8 +58,8 @@ final class WriteBuffer: Sendable {
     self.origin = origin
     // The buffer has values in their stored form, but an append runs no transforms. So a store with transforms never appends.
     mayAppend =
-      Self.wanted(by: options) > 0 && options.transforms.isEmpty && !options.readOnly
-      && !options.allowsForeignOwner
+      Self.wanted(by: options, in: environment) > 0 && options.transforms.isEmpty
+      && !options.isReadOnly
     besideCommit = options.hooks.besideCommit
     let state = BufferState(in: table.view)
     let isForeign = Self.isForeign(state, to: origin, table.view, environment)
