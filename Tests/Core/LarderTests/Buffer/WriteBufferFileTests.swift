@@ -160,6 +160,14 @@ import Testing
     #expect(buffer?.appends == false)
   }
 
+  @Test(.enabled(if: geteuid() != 0, "the superuser may write everything"))
+  func `records in a buffer that the process may not write prevent an opening`() throws {
+    try leaveRecord()
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o400], ofItemAtPath: path + "/buffer")
+    #expect(failure { _ = try Store(at: path, options: hasty()) } == .cannotOpen)
+  }
+
   @Test func `records stay valid if their disk gets another number`() throws {
     let store = try Store(at: path, options: hasty())
     let file = FileIdentity(try #require(FileStatus.of(path + "/data.mdb")))
