@@ -33,6 +33,7 @@ extension SystemError: CustomStringConvertible {
   package static let readersBusy = LMDBError(code: -31_022)
   package static let checkpointBusy = LMDBError(code: -31_023)
   package static let mapsBusy = LMDBError(code: -31_024)
+  package static let bufferBusy = LMDBError(code: -31_025)
 
   package var description: String {
     switch self {
@@ -106,6 +107,7 @@ extension SystemError: CustomStringConvertible {
     case .readersBusy: ("lock.readers", "the reader table")
     case .checkpointBusy: ("lock.checkpoint", "checkpoints")
     case .mapsBusy: ("lock.maps", "files that processes share")
+    case .bufferBusy: ("buffer", "the write buffer")
     default: nil
     }
   }

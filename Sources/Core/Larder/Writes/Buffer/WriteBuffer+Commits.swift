@@ -40,7 +40,7 @@ extension WriteBuffer {
       index(view)
       return body(view, state(in: view))
     }
-    guard let result else { throw table.view.isWritable ? .busy : .closed }
+    guard let result else { throw table.view.isWritable ? .bufferBusy : .closed }
     return result
   }
 
