@@ -169,6 +169,9 @@ import Testing
     try store.override(Rules.Overrides(limits: Limits(guaranteed: Limits.unlimited)), for: "a")
     #expect(try store.namespace("a").info()?.rules.limits.guaranteed == nil)
     #expect(try store.namespace("a").info()?.declared.limits.guaranteed == 500)
+    try store.override(Rules.Overrides(limits: Limits(bytes: 10)), for: "a")
+    #expect(declare(20, for: "a") == nil, "code does not know the override")
+    #expect(try store.namespace("a").info()?.rules.limits == Limits(bytes: 10, guaranteed: 10))
   }
 
   @Test func `a full namespace does not evict what takes guaranteed bytes with it`() throws {

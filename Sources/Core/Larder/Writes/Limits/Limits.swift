@@ -25,11 +25,17 @@ public struct Limits: Hashable, Sendable, Codable {
   /// As an override, removes the declared limit.
   public static let unlimited = Int.max
 
+  /// If only one of `bytes` and `guaranteed` has an override, the guarantee is at most `bytes`. Otherwise code that does not
+  /// know the override could declare limits that contradict it, and then each write of this code would fail.
   func overridden(by overrides: Limits) -> Limits {
-    Limits(
+    var limits = Limits(
       entries: Self.overridden(entries, by: overrides.entries),
       bytes: Self.overridden(bytes, by: overrides.bytes),
       guaranteed: Self.overridden(guaranteed, by: overrides.guaranteed))
+    if (overrides.bytes == nil) != (overrides.guaranteed == nil) {
+      limits.guaranteed = limits.guaranteed.map { min($0, limits.bytes ?? .max) }
+    }
+    return limits
   }
 
   static func overridden(_ declared: Int?, by override: Int?) -> Int? {
