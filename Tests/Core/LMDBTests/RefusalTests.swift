@@ -139,6 +139,9 @@ import Testing
     try FileManager.default.setAttributes(
       [.posixPermissions: 0o640], ofItemAtPath: store + "/" + name)
     try expectRefusal(.exposed)
+    // A volume of a container may have given rights to all files, so the remedy must be for all files.
+    let error = openError { () throws(OpenError) in try Fixture.open(store).close() }
+    #expect(error?.recoverySuggestion.hasPrefix("chmod -R go-rwx ") == true)
   }
 
   @Test(.enabled(if: geteuid() == 0, "giving files away needs root"))

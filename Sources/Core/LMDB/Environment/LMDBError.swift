@@ -225,8 +225,8 @@ package struct OpenError: Error, CustomStringConvertible {
     case .notAFile, .linked:
       "replace it by a regular file with one name; with a link two processes miss each other's locks"
     case .foreignOwner:
-      "open it as that user, or read it with `allowsForeignOwner` (larder --allow-foreign-owner)"
-    case .exposed: "chmod go-rwx \(path.shellWord)"
+      "open it as that user or chown it, or read it with `allowsForeignOwner` (larder --allow-foreign-owner)"
+    case .exposed: "chmod -R go-rwx \(detail.shellWord)"
     case .networkFileSystem: "put the store on a local disk"
     case .exists: "name a path that does not exist"
     case .inTheWay: "move it away, or remove it if nobody needs it"

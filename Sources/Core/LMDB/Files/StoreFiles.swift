@@ -131,7 +131,7 @@ struct StoreFiles: Sendable {
     if status.st_uid != geteuid() {
       if !options.foreignOwner { throw OpenError(.foreignOwner, path: path) }
     } else if status.st_mode & forbidden != 0 {
-      throw OpenError(.exposed, path: path)
+      throw OpenError(.exposed, path: path, detail: directory)
     }
   }
 
