@@ -120,6 +120,11 @@ import Testing
     try store.namespace("notes").set("v", for: "k")
     try store.plant([1, 2, 3], for: MetadataKey.settings)
     #expect(try store.faults == [.metadata])
+    // A record whose key is damaged is not found.
+    try store.tamper { transaction, _ in
+      try transaction.remove(MetadataKey.settings, from: .main)
+    }
+    #expect(try store.faults == [.metadata])
   }
 
   @Test(.timeLimit(.minutes(20)))

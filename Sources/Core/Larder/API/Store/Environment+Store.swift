@@ -26,11 +26,10 @@ extension Environment {
         let seal = RecordSeal(identity: format.identity)
         let state = StoreState().record(seal: seal)
         try transaction.put(state, for: MetadataKey.state, in: .main)
-        if options.flushes, let free = options.hooks.freeDisk(path) {
-          let settings = StoreSettings.record(
-            defaultDisk: StoreLimits.defaultDisk(free: free), seal: seal)
-          try transaction.put(settings, for: MetadataKey.settings, in: .main)
-        }
+        let free = options.flushes ? options.hooks.freeDisk(path) : nil
+        let settings = StoreSettings.record(
+          defaultDisk: free.map { StoreLimits.defaultDisk(free: $0) }, seal: seal)
+        try transaction.put(settings, for: MetadataKey.settings, in: .main)
       }
     } catch {
       if error.kind == .lacksDatabase { try refuseOtherFormat(at: path, environmentOptions) }

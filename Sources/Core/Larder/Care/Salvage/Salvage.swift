@@ -215,9 +215,9 @@ struct SalvageMetadata {
         self.tombstones.append(tombstone ?? .damaged)
       } else if key.elementsEqual(settingsKey.span) {
         settings = seal.flatMap { try? StoreSettings(value, seal: $0) }
-        if settings == nil { damage.append("the record of the store's limits is damaged") }
       }
     }
+    if settings == nil { damage.append("the record of the store's limits is damaged") }
     while self.namespaces.contains(where: { $0.name.hasPrefix(lost) }) { lost += "again-" }
   }
 

@@ -11,11 +11,9 @@ struct MetadataReader: Sendable {
     var counters: NamespaceCounters
   }
 
-  /// The settings of the store, or the defaults if no settings were ever written.
+  /// The settings of the store. Each store has a record of settings. If the record is not found, its key is damaged.
   func settings(in transaction: borrowing ReadTransaction) throws(LarderError) -> StoreSettings {
-    guard let bytes = try copy(of: MetadataKey.settings, in: transaction) else {
-      return StoreSettings()
-    }
+    let bytes = try copy(of: MetadataKey.settings, in: transaction) ?? []
     return try StoreSettings(bytes.span, seal: seal)
   }
 

@@ -81,8 +81,9 @@ struct StoreSettings: Codable, Equatable, Sendable {
 
   init() {}
 
-  static func record(defaultDisk: Int, seal: RecordSeal) -> [UInt8] {
-    let json = "{\"declared\":{},\"defaultDisk\":\(defaultDisk),\"overrides\":{}}"
+  static func record(defaultDisk: Int?, seal: RecordSeal) -> [UInt8] {
+    let disk = defaultDisk.map { "\"defaultDisk\":\($0)," } ?? ""
+    let json = "{\"declared\":{},\(disk)\"overrides\":{}}"
     return seal.seal(Array(json.utf8), for: MetadataKey.settings)
   }
 

@@ -97,10 +97,8 @@ extension WriteSession {
     {
       return known
     }
-    var settings = StoreSettings()
-    if let bytes = try transaction.copy(of: MetadataKey.settings, in: .main) {
-      settings = try StoreSettings(bytes.span, seal: engine.seal)
-    }
+    let bytes = try transaction.copy(of: MetadataKey.settings, in: .main) ?? []
+    let settings = try StoreSettings(bytes.span, seal: engine.seal)
     if let generation { engine.writes.settings.withLock { $0 = (generation, settings) } }
     return settings
   }
