@@ -168,6 +168,16 @@ import Testing
     #expect(failure { _ = try Store(at: path, options: hasty()) } == .cannotOpen)
   }
 
+  @Test func `a buffer that has used half of its generations is replaced`() throws {
+    try Store(at: path, options: hasty()).close()
+    var bytes = try #require(FileManager.default.contents(atPath: path + "/buffer"))
+    bytes[128 + 8 * BufferLayout.Place.state + 7] |= 0x80
+    try makePrivateFile(path + "/buffer", bytes)
+    let store = try Store(at: path, options: hasty())
+    #expect(store.engine.reader.buffer?.state.isOld == false)
+    try store.verifyAndClose()
+  }
+
   @Test func `records stay valid if their disk gets another number`() throws {
     let store = try Store(at: path, options: hasty())
     let file = FileIdentity(try #require(FileStatus.of(path + "/data.mdb")))

@@ -108,6 +108,8 @@ struct BufferState: Equatable {
   /// Whether places of much older generations may look like places of this generation, so that the table must be emptied. Each
   /// table is emptied twice, because the first emptying keeps the places of the older log.
   var needsEmptyTable: Bool { generation & 0xFFFF < 4 }
+  /// Whether half of all generations are used. If the numbers began again in an open store, a read would take older data as new.
+  var isOld: Bool { word.leadingZeroBitCount == 0 }
   /// If two states have the same epoch, no records were committed or frozen between them.
   var epoch: UInt64 { word & ~Self.endMask }
   /// A number that every record and every commit increases.

@@ -26,7 +26,7 @@ extension WriteBuffer {
         let state = BufferState(in: table.view)
         if keepsSize { count = table.view.count }
         let isOpen = table.view.wide(BufferLayout.Place.isClosed) == 0
-        let fits = bytes > 0 && table.view.count == count && isOpen
+        let fits = bytes > 0 && table.view.count == count && isOpen && !state.isOld
         if fits || state.hasRecords, !isForeign(state, to: origin, table.view, environment) {
           return
         }
