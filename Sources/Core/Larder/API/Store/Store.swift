@@ -116,7 +116,8 @@ public struct Store: Sendable {
   }
 
   /// A new store in `/dev/shm`, the file system that Linux keeps in memory. ``close()`` or the last handle's release removes the
-  /// files. If `/dev/shm` does not exist or is not writable, the same as ``temporary(options:)``.
+  /// files; the files of a killed process use memory until somebody removes `/dev/shm/larder-*`. If `/dev/shm` does not exist or
+  /// is not writable, the same as ``temporary(options:)``.
   public static func inMemory(options: Options = Options()) throws(LarderError) -> Store {
     let memory = "/dev/shm"
     let hasMemory = FileManager.default.isWritableFile(atPath: memory)
