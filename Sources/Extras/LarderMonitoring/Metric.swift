@@ -34,9 +34,9 @@ struct MetricList {
   private let store: Metric.Dimension
 
   /// - Parameter statistics: nil if no look has read the statistics; then the list has only the health.
-  init(_ statistics: Statistics?, _ health: StoreHealth, store name: String) {
+  init(_ statistics: Statistics?, isHealthy: Bool, store name: String) {
     store = Metric.Dimension(name: "store", value: name)
-    add("larder_healthy", .gauge, health == .healthy ? 1.0 : 0.0)
+    add("larder_healthy", .gauge, isHealthy ? 1.0 : 0.0)
     guard let statistics else { return }
     add("larder_file_bytes", .gauge, statistics.file.size)
     add("larder_free_bytes", .gauge, statistics.file.freePages * statistics.file.pageSize)

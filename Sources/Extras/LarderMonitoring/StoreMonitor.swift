@@ -14,8 +14,8 @@ import Synchronization
 public final class StoreMonitor: Sendable {
   /// The closures that receive the reports.
   public struct Report: Sendable {
-    /// Gets all metrics after each look at the store, in the order of the looks. If the statistics cannot be read, all metrics
-    /// except `larder_healthy` are those of the look before. Must not call ``StoreMonitor/lookOnce()``.
+    /// Gets all metrics after each look at the store, in the order of the looks. If the statistics cannot be read,
+    /// `larder_healthy` is 0, and the other metrics are those of the look before. Must not call ``StoreMonitor/lookOnce()``.
     public var metrics: @Sendable ([Metric]) -> Void
     /// Gets each event since the previous look at the store.
     public var event: @Sendable (MonitoringEvent) -> Void
@@ -104,7 +104,8 @@ public final class StoreMonitor: Sendable {
         }
         last.isUnreadable = true
       }
-      report.metrics(MetricList(last.statistics, last.health, store: name).all)
+      let isHealthy = last.health == .healthy && !last.isUnreadable
+      report.metrics(MetricList(last.statistics, isHealthy: isHealthy, store: name).all)
       return true
     }
     // The closure for events may look again, so the lock is free.

@@ -194,6 +194,15 @@ import Testing
     #expect(reports.takeEvents() == [])
   }
 
+  @Test func `a store whose statistics cannot be read counts as not healthy`() throws {
+    let (store, reports) = (try Store.temporary(), Reports())
+    // Limits that cannot be read prevent the statistics.
+    try store.write { try $0.session.store(with(StoreSettings()) { $0.declared.entries = -1 }) }
+    StoreMonitor(of: store, report: reports.report).lookOnce()
+    #expect(reports.value("larder_healthy") == 0)
+    #expect(reports.takeEvents().map(\.name) == ["unreadable"])
+  }
+
   @Test func `a monitor looks at intervals of the store's clock until it stops`() async throws {
     let clock = ManualClock()
     let store = try Store.temporary(options: Store.Options(clock: clock))
