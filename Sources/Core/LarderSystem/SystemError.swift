@@ -18,6 +18,7 @@ import CLarderSystem
   // Codes of this target; LMDB's own codes are -30799...-30780.
   package static let busy = SystemError(code: -31_003)
   package static let replaced = SystemError(code: -31_005)
+  package static let noBootIdentity = SystemError(code: -31_026)
 }
 
 /// Turns a C result other than 0 into an error.

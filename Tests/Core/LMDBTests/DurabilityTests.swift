@@ -285,5 +285,6 @@ import Testing
     #expect(
       BootIdentity(Array("00000000-0000-0001-0000-0000000000ff\n".utf8)) == BootIdentity(1, 255))
     #expect(BootIdentity(Array("none".utf8)) == nil)
+    #expect(LMDBError.noBootIdentity.recoverySuggestion.contains("ProcSubset"))
   }
 }

@@ -54,6 +54,7 @@ extension SystemError: CustomStringConvertible {
     case .mapFull: "the data file has no room for the change"
     case .corrupted, .pageNotFound: "the data file is damaged"
     case .versionMismatch: "lock.mdb is of another version of LMDB"
+    case .noBootIdentity: "the system does not tell its boot in /proc/sys/kernel/random/boot_id"
     default:
       busyLock.map { "another process holds \($0.name), the lock of \($0.purpose)" } ?? systemWords
     }
@@ -83,6 +84,7 @@ extension SystemError: CustomStringConvertible {
     case .panic:
       "close the store and open it again; if that fails too, check the disk and the system log"
     case .versionMismatch: "let all programs that use the store have the same version of LMDB"
+    case .noBootIdentity: "let the process read that file (in a unit of systemd: ProcSubset=all)"
     case .syncFailed: Self.syncFailedSuggestion
     case .damagedPage:
       "copy everything readable into a new store: larder STORE salvage NEW; until then it can only be read"

@@ -25,10 +25,12 @@ package struct BootIdentity: Equatable, Sendable {
       try checkErrno { unsafe sysctlbyname("kern.bootsessionuuid", &bytes, &length, nil, 0) }
       let text = Array(bytes.prefix(length))
     #else
-      let file = try FileDescriptor(opening: "/proc/sys/kernel/random/boot_id", O_RDONLY)
-      let text = try file.contents(at: 0, count: 64)
+      let path = "/proc/sys/kernel/random/boot_id"
+      // Callers report the system's error for a missing file as an error of the store's directory.
+      if FileStatus.of(path) == nil { throw .noBootIdentity }
+      let text = try FileDescriptor(opening: path, O_RDONLY).contents(at: 0, count: 64)
     #endif
-    guard let boot = BootIdentity(text) else { throw SystemError(code: ENOENT) }
+    guard let boot = BootIdentity(text) else { throw .noBootIdentity }
     return boot
   }
 }
