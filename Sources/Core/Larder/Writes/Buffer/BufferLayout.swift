@@ -22,7 +22,7 @@ struct BufferLayout {
     static let isClosed = 10
     /// Whether some entries have owners. If so, the removal of one entry may remove other entries, too.
     static let dependents = 11
-    /// Three words: the boot of the machine and the data file to which the records belong.
+    /// Four words: the boot of the machine and the data file to which the records belong.
     static let origin = 12
     static let olderEnd = 16
     /// Two words: the ``BufferCharge`` of the active log's records for the store.

@@ -82,12 +82,12 @@ extension WriteBuffer {
     if let word, BufferState(word: word).hasRecords { throw .occupied }
   }
 
-  /// The number of the disk is no part of the origin, because the same disk may get another number when it is mounted again.
   static func origin(of environment: Environment, _ options: Store.Options) -> [UInt64]? {
     guard let boot = try? options.hooks.boot ?? BootIdentity.current(),
       let data = FileStatus.of(environment.path + "/data.mdb")
     else { return nil }
-    return [boot.high, boot.low, FileIdentity(data).inode]
+    let file = FileIdentity(data)
+    return [boot.high, boot.low, file.device, file.inode]
   }
 
   static func save(_ origin: [UInt64], _ view: borrowing SharedTable.View) {
@@ -110,6 +110,7 @@ extension WriteBuffer {
     // and its process was killed. Any other lower base is of other data, except if a process has just ended a commit.
     let mayFollow = (state.isFrozen || state.hasOlder) && base &+ 1 == newest
     if base < newest, !mayFollow, BufferState(in: view).epoch == state.epoch { return true }
-    return !origin.indices.allSatisfy { view.wide(BufferLayout.Place.origin + $0) == origin[$0] }
+    // The device (word 2) is not compared, because the same disk may get another number when it is mounted again.
+    return [0, 1, 3].contains { view.wide(BufferLayout.Place.origin + $0) != origin[$0] }
   }
 }
