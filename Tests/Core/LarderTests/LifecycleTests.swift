@@ -16,6 +16,14 @@ import Testing
     #expect(error.code == .full && error.hint?.contains("quota") == true)
   }
 
+  @Test func `only a store that nobody has open counts as left by a killed process`() throws {
+    let store = try Store(at: path + "/s")
+    #expect(!Environment.isAbandoned(at: store.path, age: 0))
+    try store.close()
+    #expect(Environment.isAbandoned(at: store.path, age: 0))
+    #expect(!Environment.isAbandoned(at: store.path))
+  }
+
   @Test func `a second opening with another clock is an error`() throws {
     let clock = ManualClock()
     let store = try Store(at: path + "/s", options: .init(clock: clock))

@@ -1,3 +1,4 @@
+import CLarderSystem
 package import LarderSystem
 
 /// The lock files in the directory, which `Docs/Internals/Architecture.md` lists.
@@ -71,6 +72,19 @@ final class StoreLocks: Sendable {
   private static func holders(of path: String) -> String {
     let holders = LockHolders.processes(holding: path).map(LockHolders.description)
     return holders.isEmpty ? "" : "process " + holders.joined(separator: ", ")
+  }
+}
+
+extension Environment {
+  /// Whether a killed process has left an environment in `directory`. False for an environment that was made less than `age`
+  /// seconds ago, because its process may not have its locks yet.
+  package static func isAbandoned(at directory: String, age: Int64 = 60) -> Bool {
+    let path = directory + "/lock.open"
+    guard let status = FileStatus.of(path), status.st_uid == geteuid(),
+      SystemTime.milliseconds / 1000 - DirectoryStamp.Change(status).seconds >= age,
+      let lock = try? FileLock(opening: path, readOnly: true, in: ForkGuard())
+    else { return false }
+    return (try? lock.take()) == true
   }
 }
 

@@ -116,13 +116,25 @@ public struct Store: Sendable {
   }
 
   /// A new store in `/dev/shm`, the file system that Linux keeps in memory. ``close()`` or the last handle's release removes the
-  /// files; the files of a killed process use memory until somebody removes `/dev/shm/larder-*`. If `/dev/shm` does not exist or
-  /// is not writable, the same as ``temporary(options:)``.
+  /// files. The first call in a process also removes the files of killed processes. If `/dev/shm` does not exist or is not
+  /// writable, the same as ``temporary(options:)``.
   public static func inMemory(options: Options = Options()) throws(LarderError) -> Store {
-    let memory = "/dev/shm"
+    removesAbandoned
     let hasMemory = FileManager.default.isWritableFile(atPath: memory)
     return try hasMemory ? temporary(in: memory, options) : temporary(options: options)
   }
+
+  private static let memory = "/dev/shm"
+
+  /// Removes the stores that killed processes have left in memory: until the machine restarts, nothing else removes these files.
+  private static let removesAbandoned: Void = {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: memory)) ?? []
+    for name in names
+    where name.hasPrefix("larder-") && UUID(uuidString: String(name.dropFirst(7))) != nil {
+      let path = memory + "/" + name
+      if Environment.isAbandoned(at: path) { try? FileManager.default.removeItem(atPath: path) }
+    }
+  }()
 
   private static func temporary(in folder: String, _ options: Options) throws(LarderError) -> Store
   {
