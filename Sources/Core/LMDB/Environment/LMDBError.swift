@@ -77,9 +77,9 @@ extension SystemError: CustomStringConvertible {
     case .mapFull: "raise the disk limit or remove entries"
     case .readersFull:
       "close the store or end snapshots in some of those processes; an idle process releases its places within 10 s"
-    case .diskFull: "free space on the disk; the store is intact"
-    case .quotaReached: "free space or raise the quota of the disk; the store is intact"
-    case .fileTooLarge: "allow the process larger files (ulimit -f); the store is intact"
+    case .diskFull: "free space on the disk, then try again"
+    case .quotaReached: "free space or raise the quota of the disk, then try again"
+    case .fileTooLarge: "allow the process larger files (ulimit -f), then try again"
     case .inputOutput: "check the disk and the system log; the last finished write is intact"
     case .panic:
       "close the store and open it again; if that fails too, check the disk and the system log"
@@ -253,15 +253,9 @@ package struct OpenError: Error, CustomStringConvertible {
       "close the store in every process, then open it again; a program opened and closed lock.mdb, or deleted a lock file"
     case .replaced: "close the store that this process opened there, then open it again"
     case .stillClosing: "end that read, then open it again"
-    case .notCreated:
-      switch cause {
-      case .diskFull?: "free space on the disk, then create it again"
-      case .fileTooLarge?: "allow the process larger files (ulimit -f), then create it again"
-      default: suggestionOfCause
-      }
     case .unwritable where cause?.code == EACCES:
       "read it with `readOnly` (larder -r), or check who owns the store's directory and files"
-    case .unwritable, .system: suggestionOfCause
+    case .notCreated, .unwritable, .system: suggestionOfCause
     }
   }
 
