@@ -46,6 +46,20 @@ import Testing
     #expect(far.shared.statistics.superseded == 60)
   }
 
+  /// A cache without the tier may have written the entries. The log of changes has removed none of them.
+  @Test func entriesFromBeforeTheFirstCopyAreNoCopies() async throws {
+    let (machines, tier, _) = try await startMachines(2)
+    let (near, far) = (machines[0], machines[1])
+    try await far.store.commit { [local = far.cache.local] batch in
+      for key in ["a", "b"] { try batch.set("before", for: key, in: local) }
+    }
+    try await near.cache.set("new", for: "a")
+    try await far.follow(tier)
+    #expect(try await far.read(Origin()) == "new")
+    #expect(try far.copy("b") == nil)
+    #expect(try await far.result(Origin()).isConfirmed)
+  }
+
   @Test func positionsRiseAfterTheLogForgotAllRecords() async throws {
     let tier = MemoryTier(clock: ManualClock())
     let key = SharedKey(namespace: "prices", bytes: [1])

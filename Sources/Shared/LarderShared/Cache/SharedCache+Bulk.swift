@@ -33,7 +33,7 @@ extension SharedCache {
     let keys = Array(keys)
     try checkName()
     try Frame.checkCount(of: options.tags)
-    let standing = copies.standing(limit: shared.options.unconfirmedLimit)
+    let standing = self.standing
     var terms = options.forStore
     if standing == .disconnected, options.policy == .standard { terms.policy = .revalidate }
     for key in keys where shared.limiter.mustNotJoin(sharedKey(key)) {

@@ -1,4 +1,5 @@
 public import Larder
+import Synchronization
 
 /// A cache over the store of this machine and a tier that all machines of an application share. If the store has no value, a
 /// read asks the tier first, and then loads. While the tier can be used, one machine at a time loads a key.
@@ -14,6 +15,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
   let codec: any Codec<Value>
   let copies: LocalCopies
   let store: Store
+  private let noted = NotedNamespace()
 
   init(_ codec: some Codec<Value>, local: Cache<Value>, shared: Shared) {
     self.local = local
@@ -110,7 +112,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     _ key: some StoreKey, _ options: LoadOptions, policy: RequestPolicy, _ load: @escaping Load
   ) async throws -> CacheResult<Value>? {
     // The standing says whether copies are confirmed. The lookup must see all changes of the standing, so the lookup comes later.
-    let standing = copies.standing(limit: shared.options.unconfirmedLimit)
+    let standing = self.standing
     // While the store is disconnected, the copy is used only if the load fails.
     if standing != .disconnected || options.policy != .standard {
       let stored = try local.stored(key, options)
@@ -124,6 +126,20 @@ public struct SharedCache<Value: Sendable>: Sendable {
     options.policy = .revalidate
     return try await loaded(
       local.stored(key, options), Key(key), options, policy: policy, standing, load)
+  }
+
+  /// How far the copies that a later lookup finds are current. Entries from before the first copy may lack any change.
+  var standing: RecentChanges.Standing {
+    if !noted.isKnown.load(ordering: .relaxed) {
+      // The entries are counted first, because the commit of the first copy also has the note.
+      let hasEntries = (try? local.namespace.committedCount()) != 0
+      if (try? copies.state.hasNote(of: name)) == true {
+        noted.isKnown.store(true, ordering: .relaxed)
+      } else if hasEntries {
+        return .disconnected
+      }
+    }
+    return copies.standing(limit: shared.options.unconfirmedLimit)
   }
 
   /// Whether the store's note that the key has no value may be the answer. An answer of nil cannot say whether it is confirmed.
@@ -167,7 +183,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
       local.leaveLoad(of: key.bytes)
       changes += 1
       if changes < SharedLoad<Value>.mostChanges {
-        standing = copies.standing(limit: shared.options.unconfirmedLimit)
+        standing = self.standing
         // A request without a lookup stays without one.
         if case .needsLoad(after: nil) = stored { continue }
         stored = try local.stored(key, options)

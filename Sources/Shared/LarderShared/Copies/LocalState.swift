@@ -1,5 +1,6 @@
 import Larder
 import LarderSystem
+import Synchronization
 
 /// The records of a store about the tier, in a namespace of their own. A record and the change that it describes are in one
 /// commit. So after a crash or a power failure, the store has no copy whose removal is recorded.
@@ -70,10 +71,19 @@ struct LocalState: Sendable {
 
   // MARK: Namespaces
 
-  /// Notes that a namespace has copies of the tier. In other namespaces, the log removes only entries with an invalidated tag.
+  /// Notes that a namespace has copies of the tier. In other namespaces, the log removes only entries with an invalidated tag. So
+  /// the entries from before the note may be outdated, and a new note clears the namespace.
   func note(_ namespace: String, in batch: inout WriteBatch) throws {
     let key = Self.namePrefix + namespace
-    if try batch.value(for: key, in: records) == nil { try put([], for: key, in: &batch) }
+    guard try batch.value(for: key, in: records) == nil else { return }
+    let entries = records.store.namespace(namespace)
+    if try entries.committedCount() > 0 { _ = try batch.clear(entries) }
+    try put([], for: key, in: &batch)
+  }
+
+  /// Whether the log removes the changed entries of a namespace. A damaged note does not count: the next copy makes a new note.
+  func hasNote(of namespace: String) throws(LarderError) -> Bool {
+    try records.uncountedValue(for: Self.namePrefix + namespace) != nil
   }
 
   // A damaged record also counts, because changes in the log would otherwise leave old copies in its namespace.
@@ -98,6 +108,11 @@ struct LocalState: Sendable {
     attributes.isPinned = true
     try batch.set(bytes, for: key, in: namespace ?? records, attributes)
   }
+}
+
+/// Whether a process knows that a namespace has a note. A process looks for the note until the process has found the note.
+final class NotedNamespace: Sendable {
+  let isKnown = Atomic(false)
 }
 
 extension LocalState.Progress {
