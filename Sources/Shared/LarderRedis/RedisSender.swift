@@ -75,7 +75,7 @@
     /// - Parameters:
     ///   - others: further addresses, such as replicas that may replace the server, or other nodes of a cluster.
     ///   - user: the user of the server's access control list; nil for the default user.
-    ///   - password: the password, which no error shows; nil for a server without a password.
+    ///   - password: the password, which no error shows; nil if the user has none.
     ///   - tls: the settings for TLS; nil for a connection without TLS.
     /// - Throws: `LarderError/Code/invalidArgument` for an invalid port, or for certificates or keys that cannot be read.
     public init(
@@ -89,7 +89,8 @@
           hint: "use 1 to 65535")
       }
       route = Mutex(Route(known: [address] + others, current: address))
-      let words = password.map { ["AUTH", user, $0].compactMap(\.self) } ?? ["PING"]
+      let isDefault = user == nil && password == nil
+      let words = isDefault ? ["PING"] : ["AUTH", user, password ?? ""].compactMap(\.self)
       do {
         login = Login(
           words: words.map { Array($0.utf8) },

@@ -60,6 +60,12 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     #expect(!"\(String(describing: refusal))".contains("secret"))
   }
 
+  @Test func aUserWithoutAPasswordIsUsed() async throws {
+    let server = try await RedisServer(["user shop on nopass ~* +@all"])
+    let name = try await server.sender(user: "shop").send("ACL", "WHOAMI")
+    #expect(name == .bytes(Array("shop".utf8)))
+  }
+
   @Test func tlsWithACertificateThatIsTrusted() async throws {
     let server = try await RedisServer(tls: true)
     var tls = TLSConfiguration.makeClientConfiguration()
