@@ -27,7 +27,7 @@
   /// of its own, so that the log of one store does not wait for the log of another store. If more than 32 commands that block
   /// are under way, they share connections. At its timeout a command fails; a late reply is read and dropped.
   ///
-  /// A sender with several addresses uses another server if its present server cannot be reached or says that it is a replica.
+  /// A sender with several addresses uses another server if its present server cannot be reached, is a replica, or loads its data.
   /// In a cluster the sender follows redirections. The keys of all commands must be in one slot, as an application's keys are.
   public final class RedisSender: CommandSender {
     private struct Route {
@@ -186,14 +186,14 @@
     case moved(ServerAddress)
     /// The slot is moving to another server, which already has the keys of this command.
     case ask(ServerAddress)
-    /// The server is a replica, or waits for the other servers of its cluster.
+    /// The server is a replica, loads its data, or waits for the other servers of its cluster.
     case replica
 
     /// Reads a redirection; nil for another error, and for an error whose address cannot be read.
     init?(_ message: String, from server: ServerAddress) {
       let words = Reply.serverError(in: message).split(separator: " ")
       switch words.first {
-      case "READONLY", "MASTERDOWN", "CLUSTERDOWN": self = .replica
+      case "READONLY", "MASTERDOWN", "CLUSTERDOWN", "LOADING": self = .replica
       case "MOVED", "ASK":
         guard words.count == 3, let colon = words[2].lastIndex(of: ":"),
           let port = Int(words[2][words[2].index(after: colon)...]), (1...65_535).contains(port)

@@ -49,6 +49,19 @@ import Testing
     try await server.close()
   }
 
+  @Test func aServerThatLoadsItsDataIsLeft() async throws {
+    let first = try await HostileServer { text in
+      text.contains("PING") ? "+PONG\r\n" : "-LOADING the dataset is loaded\r\n"
+    }
+    let second = try await HostileServer { text in
+      text.contains("PING") ? "+PONG\r\n" : "+second\r\n"
+    }
+    let sender = try RedisSender(
+      host: "127.0.0.1", port: first.port, others: [ServerAddress("127.0.0.1", second.port)])
+    #expect(try await sender.send("GET", "a") == .bytes(Array("second".utf8)))
+    for server in [first, second] { try await server.close() }
+  }
+
   /// A connection may end just after its login. If `onClose` came before `completion`, the ended connection would stay in use.
   @Test func aConnectionIsOpenedBeforeItEnds() async throws {
     let server = try await HostileServer(closes: true) { _ in "+PONG\r\n" }
