@@ -1,6 +1,7 @@
 #if Redis
   public import Larder
   public import LarderShared
+  import NIOCore
   public import NIOSSL
   import Synchronization
 
@@ -89,6 +90,9 @@
           hint: "use 1 to 65535")
       }
       route = Mutex(Route(known: [address] + others, current: address))
+      // At its close, NIOSSL would wait 5 s for an answer. A server that hangs gives none, and its link could not connect again.
+      var tls = tls
+      tls?.shutdownTimeout = .milliseconds(200)
       let isDefault = user == nil && password == nil
       let words = isDefault ? ["PING"] : ["AUTH", user, password ?? ""].compactMap(\.self)
       do {

@@ -80,6 +80,25 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     await #expect(throws: LarderError.self) { try await distrusting.send("ECHO", "a") }
   }
 
+  /// A new connection can begin only after the end of the silent connection. Then a command fails with another error.
+  @Test func aSilentConnectionWithTLSEndsWithoutAnAnswer() async throws {
+    let server = try await RedisServer(tls: true)
+    var tls = TLSConfiguration.makeClientConfiguration()
+    tls.trustRoots = .file(server.folder + "/cert.pem")
+    let sender = try RedisSender(host: "localhost", port: server.port, tls: tls)
+    _ = try await sender.send("ECHO", "a")
+    server.suspend()
+    let start = ContinuousClock.now
+    try await poll {
+      do throws(LarderError) {
+        _ = try await sender.send(Command([Array("TIME".utf8)], timeout: .milliseconds(50)))
+      } catch { return error.code == .unreachable }
+      return false
+    }
+    #expect(start.duration(to: .now) < .seconds(6))
+    server.resume()
+  }
+
   @Test func aKilledServerFailsAtOnceAndIsFoundAgain() async throws {
     let server = try await RedisServer()
     let sender = try server.sender()
