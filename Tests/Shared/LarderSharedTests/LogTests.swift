@@ -172,6 +172,19 @@ import Testing
     #expect(try far.copy() == nil)
   }
 
+  /// Names share slots, so the change of another key may be noted for this key. This machine does not apply the change.
+  @Test func aLargeValueIsLoadedOnceWhileTheLogCannotBeRead() async throws {
+    let (machines, tier, _) = try await startMachines(2, options: SharedOptions(maxValueSize: 4))
+    let (near, far) = (machines[0], machines[1])
+    try await near.cache.set("large value", for: "a")
+    try await far.follow(tier)
+    far.link.cutLog()
+    try await waitUntil { far.copies.recent.reader(at: far.clock.monotonic) == nil }
+    try await near.cache.set("new", for: "b")
+    far.copies.recent.note(.key(.a), at: tier.newest ?? .zero)
+    #expect(try await far.read(origin) == "load 1")
+  }
+
   @Test func aSuspendedMachineIsUnconfirmedUntilItHasLooked() async throws {
     let (machines, tier, _) = try await startMachines(1)
     let machine = machines[0]

@@ -83,7 +83,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   private enum Attempt {
     case use(TierCopy<Value>)
-    /// The tier takes no value of this key. The position is the version of the tier's note; zero for a value in a newer layout.
+    /// The tier takes no value of this key. The position is the head at the lookup; zero for a value in a newer layout.
     case loadAlone(Position)
     case answer(LeaseAnswer, TierCopy<Value>?)
   }
@@ -106,7 +106,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       }
       // The version is noted, so that an older value from a replica that lags behind is refused later.
       copies.recent.note(.key(key), at: copy.stamp.version)
-      return copy.isAnswer ? .use(copy) : .loadAlone(copy.stamp.version)
+      return copy.isAnswer ? .use(copy) : .loadAlone(copy.head)
     }
     let answer = try await cache.ask { () throws(LarderError) in
       try await shared.tier.acquire(
@@ -179,7 +179,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   /// Loads without the tier. `held` is the value that this store has.
   ///
   /// - Parameters:
-  ///   - version: the version of the tier's note that the tier takes no value of this key; zero without a note.
+  ///   - version: the newest position of the log at a lookup before this call; zero if it is not known.
   ///   - error: the reason why the tier cannot be used; nil if the tier takes no value of this key.
   private func loadAlone(
     _ held: CachedValue<Value>?, _ ticket: LocalCopies.Ticket, version: Position = .zero,
@@ -190,7 +190,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     // The metadata of a copy is the tier's stamp, which the load must not see.
     known?.metadata = nil
     let former = try held.map { _ in try heldAttributes } ?? EntryAttributes()
-    // When the origin is asked, all changes up to this position were applied, so the position is the version of the value.
+    // The origin is asked after all changes up to this position, so the position is the version of the value.
     let stamp = ValueStamp(version: max(ticket.applied, version), written: 0)
     guard let error else { return loaded(try await self.answer(known, former), stamp, ticket) }
     shared.count { $0.withoutTier += 1 }
