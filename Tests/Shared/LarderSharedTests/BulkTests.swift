@@ -130,6 +130,28 @@ import Testing
     #expect(source.asked.joined().count == 11 && Set(source.asked.joined()).count == 11)
   }
 
+  /// The server never answers `MGET` before the gate opens, and refuses all other commands.
+  private struct GatedSender: CommandSender {
+    let gate: Origin
+
+    func send(_ command: LarderShared.Command) async throws(LarderError) -> Reply {
+      guard command.words[0] == Array("MGET".utf8) else { return .failure("ERR") }
+      _ = try? await gate.load()
+      return .list(command.words.dropFirst().map { _ in .null })
+    }
+  }
+
+  @Test func `a call for many keys sends its requests in turn`() async throws {
+    let sender = GatedSender(gate: Origin(isOpen: false))
+    let cache = try Store.temporary().cache(
+      TextCodec(), in: "prices", shared: Shared(sender, application: "test"))
+    let task = Task { try await cache.values(for: (0..<300).map { "\($0)" }, load: source.load) }
+    try await waitUntil { sender.gate.loads >= SharedCache<String>.mostRequests }
+    sender.gate.open()
+    #expect(try await task.value == (0..<300).map { "of \($0)" })
+    #expect(sender.gate.mostAtOnce <= SharedCache<String>.mostRequests)
+  }
+
   @Test func `a caller that is cancelled cancels the call`() async throws {
     let machines = try await startMachines(1).machines
     source.origin.close()

@@ -2,9 +2,8 @@ import Synchronization
 
 /// Tasks that wait until they are resumed or cancelled.
 ///
-/// The owner of this object keeps the condition for which the tasks wait, under its own lock or in an atomic. `wait` first
-/// marks the task as waiting and then checks the condition. So an owner that first changes the condition and then resumes the
-/// tasks resumes every waiting task.
+/// The owner of this object keeps the condition for which the tasks wait. `wait` marks the task as waiting before it checks the
+/// condition. So an owner that changes the condition before it resumes the tasks resumes every waiting task.
 package final class Waiters<Outcome: Sendable>: Sendable {
   private struct Waiter {
     var until: Int64
@@ -14,6 +13,8 @@ package final class Waiters<Outcome: Sendable>: Sendable {
   private struct State {
     var next: UInt64 = 0
     var waiting: [UInt64: Waiter] = [:]
+    /// No waiting task has a lower number.
+    var first: UInt64 = 0
     /// The numbers of the tasks that were cancelled before they waited.
     var cancelled: Set<UInt64> = []
   }
@@ -45,6 +46,7 @@ package final class Waiters<Outcome: Sendable>: Sendable {
           isAwaited.store(true, ordering: .sequentiallyConsistent)
           if state.cancelled.contains(number) { return .some(nil) }
           if let outcome = outcome() { return outcome }
+          state.first = state.waiting.isEmpty ? number : min(state.first, number)
           state.waiting[number] = Waiter(until: until, continuation: continuation)
           return nil
         }
@@ -78,11 +80,12 @@ package final class Waiters<Outcome: Sendable>: Sendable {
   /// Resumes the task that has waited longest. If no task waits, calls `otherwise` under the lock of this object.
   package func resumeFirst(with outcome: Outcome, otherwise: () -> Void) {
     let first = state.withLock { state -> Waiter? in
-      guard let number = state.waiting.keys.min() else {
+      if state.waiting.isEmpty {
         otherwise()
         return nil
       }
-      return state.waiting.removeValue(forKey: number)
+      while state.waiting[state.first] == nil { state.first += 1 }
+      return state.waiting.removeValue(forKey: state.first)
     }
     first?.continuation.resume(returning: outcome)
   }

@@ -3,32 +3,45 @@ import Synchronization
 
 /// Limits how many loads run at the same time while the tier cannot be used, because no leases then protect the origin.
 final class LoadLimiter: Sendable {
-  /// The number of loads that may still begin. Only code under the lock of the waiters changes this number.
-  private let free: Atomic<Int>
-  private let waiters = Waiters<Void>()
+  private let places: Places
   /// The loads inside which the task runs. Only the outermost has a place: if the others needed places, all could wait for ever.
   @TaskLocal private static var loads: [SharedKey] = []
 
-  init(_ most: Int) { free = Atomic(most) }
+  init(_ most: Int) { places = Places(most) }
 
   /// Whether the task must not join a load of `key`, because that load could wait for the place that the task has.
   func mustNotJoin(_ key: @autoclosure () -> SharedKey) -> Bool {
-    !Self.loads.isEmpty && free.load(ordering: .relaxed) <= 0 && !Self.loads.contains(key())
+    !Self.loads.isEmpty && places.areTaken && !Self.loads.contains(key())
   }
 
   /// Runs `body` as soon as fewer loads than the limit run, in the order of the calls. A load inside another runs immediately.
   func run<Item: Sendable>(_ key: SharedKey, _ body: () async throws -> Item) async throws -> Item {
     let loads = Self.loads + [key]
     if loads.count > 1 { return try await Self.$loads.withValue(loads) { try await body() } }
-    let place: Void? = await waiters.wait(unless: takePlace)
-    guard place != nil else { throw CancellationError() }
-    defer { waiters.resumeFirst(with: ()) { free.add(1, ordering: .relaxed) } }
+    guard await places.take() else { throw CancellationError() }
+    defer { places.giveBack() }
     return try await Self.$loads.withValue(loads) { try await body() }
   }
+}
 
-  private func takePlace() -> Void? {
-    guard free.load(ordering: .relaxed) > 0 else { return nil }
-    free.subtract(1, ordering: .relaxed)
-    return ()
+/// A number of places for tasks. A task waits until a place is free, in the order of the calls.
+final class Places: Sendable {
+  /// The number of free places. Only code under the lock of the waiters changes this number.
+  private let free: Atomic<Int>
+  private let waiters = Waiters<Void>()
+
+  init(_ most: Int) { free = Atomic(most) }
+
+  var areTaken: Bool { free.load(ordering: .relaxed) <= 0 }
+
+  /// Waits for a place and takes it. Returns false if the task is cancelled: it then has no place.
+  func take() async -> Bool {
+    await waiters.wait(unless: { () -> Void? in
+      if areTaken { return nil }
+      free.subtract(1, ordering: .relaxed)
+      return ()
+    }) != nil
   }
+
+  func giveBack() { waiters.resumeFirst(with: ()) { free.add(1, ordering: .relaxed) } }
 }

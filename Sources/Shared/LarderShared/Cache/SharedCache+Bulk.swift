@@ -2,6 +2,9 @@ public import Larder
 import Synchronization
 
 extension SharedCache {
+  /// The most requests to the tier that one call has under way.
+  static var mostRequests: Int { 128 }
+
   /// The values under some keys, in the order of the keys; nil for a key without a value. Throws the first error of
   /// ``results(for:options:load:)``.
   public func values<Name: StoreKey & Sendable>(
@@ -43,9 +46,12 @@ extension SharedCache {
     let found = try await local.results(for: keys, options: terms) { [terms] missing in
       asked.withLock { $0.formUnion(missing.map { Key($0.key) }) }
       let origin = BulkOrigin(missing.map { $0.key }, load)
+      let places = Places(Self.mostRequests)
       return await withTaskGroup(of: (Name, Loaded<Value>).self) { group in
         for (key, stored) in missing {
-          group.addTask { (key, await outcome(of: key, stored, terms, options.policy, origin)) }
+          group.addTask {
+            (key, await outcome(of: key, stored, terms, options.policy, origin, places))
+          }
         }
         return await group.reduce(into: []) { $0.append($1) }
       }
@@ -78,7 +84,7 @@ extension SharedCache {
 
   private func outcome<Name: StoreKey & Sendable>(
     of key: Name, _ stored: CachedValue<Value>?, _ options: LoadOptions, _ policy: RequestPolicy,
-    _ origin: BulkOrigin<Name, Value>
+    _ origin: BulkOrigin<Name, Value>, _ places: Places
   ) async -> Loaded<Value> {
     defer { origin.pass(key) }
     let shared = sharedKey(key)
@@ -86,7 +92,8 @@ extension SharedCache {
       guard shared.isPossible else { return try await origin.answer(about: key, stored) }
       let loading = SharedLoad(
         cache: self, key: shared, options: options, policy: policy,
-        load: { try await origin.answer(about: key, $0) }, waits: { origin.pass(key) })
+        load: { try await origin.answer(about: key, $0) }, waits: { origin.pass(key) },
+        places: places)
       return try await loading.outcome(stored)
     } catch {
       return .failed(error)

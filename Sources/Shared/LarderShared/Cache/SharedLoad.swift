@@ -11,6 +11,8 @@ struct SharedLoad<Value: Sendable>: Sendable {
   let load: SharedCache<Value>.Load
   /// Called before a wait for another machine, or for a free place among the loads without the tier.
   var waits: @Sendable () -> Void = {}
+  /// The places for the requests of a call for many keys; nil for a call for one key.
+  var places: Places?
 
   var shared: Shared { cache.shared }
   var copies: LocalCopies { cache.copies }
@@ -94,7 +96,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
   private func attempt(
     _ rejected: inout ValueStamp??, isRefresh: Bool
   ) async throws(LarderError) -> Attempt {
-    let found = try await cache.ask { () throws(LarderError) in
+    let found = try await ask { () throws(LarderError) in
       try await cache.find(key, tags: options.tags)
     }
     if found.isNewer { return .loadAlone(.zero) }
@@ -108,11 +110,22 @@ struct SharedLoad<Value: Sendable>: Sendable {
       copies.recent.note(.key(key), at: copy.stamp.version)
       return copy.isAnswer ? .use(copy) : .loadAlone(copy.head)
     }
-    let answer = try await cache.ask { () throws(LarderError) in
+    let answer = try await ask { () throws(LarderError) in
       try await shared.tier.acquire(
         key, rejecting: found.stamp, as: LeaseToken(), for: shared.options.leaseDuration)
     }
     return .answer(answer, found.copy)
+  }
+
+  /// Sends a request. If a call for many keys sent all requests together, many replies would come after their time limits.
+  private func ask<Result: Sendable>(
+    _ request: () async throws(LarderError) -> Result
+  ) async throws(LarderError) -> Result {
+    if let places, !(await places.take()) {
+      throw LarderError(.unreachable, "the task was cancelled before its request")
+    }
+    defer { places?.giveBack() }
+    return try await cache.ask(request)
   }
 
   private func accepts(
@@ -252,7 +265,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       return unshared(answer, unstored, ticket, error)
     }
     do throws(LarderError) {
-      let stamp = try await cache.ask { () throws(LarderError) in
+      let stamp = try await ask { () throws(LarderError) in
         try await shared.tier.fill(key, cache.tierValue(frame, key), lease)
       }
       guard let stamp else { return nil }
