@@ -47,6 +47,12 @@ import Testing
     return try Store.salvage(from: path, to: target, options: options ?? self.options)
   }
 
+  @Test func `the new store begins anew with the log of a shared tier`() throws {
+    let store = try Store(at: path, options: options)
+    for key in [Store.tierProgress, "n"] { try store.namespace(Store.tierState).set("1", for: key) }
+    #expect(try salvage(closing: store).entries == 1)
+  }
+
   @Test(arguments: [1, 4]) func `a salvage that is stopped leaves nothing`(looks: Int) throws {
     try makeStore(path)
     var left = looks

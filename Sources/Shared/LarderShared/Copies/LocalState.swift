@@ -6,7 +6,7 @@ import Synchronization
 /// commit. So after a crash or a power failure, the store has no copy whose removal is recorded.
 struct LocalState: Sendable {
   static let namespace = Store.tierState
-  private static let progressKey = "progress"
+  private static let progressKey = Store.tierProgress
   private static let queuedKey = "queued"
   private static let namePrefix = "namespace:"
 

@@ -62,8 +62,9 @@ extension Store {
     ) { $0.overrides = overrides }
   }
 
-  /// The namespaces with a shared tier's position in the log and its waiting removals.
+  /// The namespaces with a shared tier's position in the log and its waiting removals, and the key of the position.
   package static let (tierState, tierOutbox) = ("shared-tier", "shared-outbox")
+  package static let tierProgress = "progress"
 
   /// Empties every namespace in one commit; see ``Store/Namespace/clear()``. Keeps the records of a shared tier.
   @discardableResult

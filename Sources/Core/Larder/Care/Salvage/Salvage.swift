@@ -138,6 +138,8 @@ extension Store {
       _ = try writer.add(key, value, from: file)
     }
     try writer.flush()
+    // A lost page may have entries from before this position of a shared tier's log. Without the position, all copies end.
+    try namespace(Self.tierState).remove(Self.tierProgress)
     // The rules were loose, so that every value had room. A namespace whose record is lost gets the default rules.
     for info in try namespaces() { try declare(Rules(), for: info.name) }
     for (name, record) in metadata.namespaces {
