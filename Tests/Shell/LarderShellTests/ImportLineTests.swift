@@ -33,6 +33,20 @@ import Testing
     #expect(new.count == 4 && new.first?.overrides == overrides)
   }
 
+  /// The log of the tier may have removed the copy since the export, and this store may be at a later position in the log.
+  @Test func `an import stores no copy and no position of a shared tier`() throws {
+    let shell = try Shell(.plain)
+    let (state, copies) = (shell.store.namespace(Store.tierState), shell.store.namespace("a"))
+    for key in [Store.tierNote + "a", Store.tierProgress] { try state.set("old", for: key) }
+    try copies.set([1], for: "k", .with(metadata: [UInt8](repeating: 0, count: 24)))
+    let lines = try shell("export - @*")
+    try copies.remove("k")
+    try state.remove(Store.tierProgress)
+    shell.input = bytes(lines)
+    try shell("import -")
+    #expect(try copies.count() == 0 && state.count() == 1)
+  }
+
   @Test func `an interrupted preview has imported nothing`() throws {
     let shell = try Shell(.plain)
     shell.input = export([#"{"namespace":"w","key":"j","value":"v"}"#])

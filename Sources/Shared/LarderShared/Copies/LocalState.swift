@@ -8,7 +8,7 @@ struct LocalState: Sendable {
   static let namespace = Store.tierState
   private static let progressKey = Store.tierProgress
   private static let queuedKey = "queued"
-  private static let namePrefix = "namespace:"
+  private static let namePrefix = Store.tierNote
 
   /// The part of the log that was applied.
   struct Progress: Equatable, Sendable {

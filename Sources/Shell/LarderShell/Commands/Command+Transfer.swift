@@ -96,7 +96,7 @@ extension Command {
     let counts = run.counts
     let fields: [ChangeSummary.Field] = [
       ("added", .number(counts.added.entries)), ("replaced", .number(counts.replaced.entries)),
-      ("skipped", .number(counts.skipped)), ("expired", .number(counts.expired)),
+      ("skipped", .number(counts.skipped + counts.shared)), ("expired", .number(counts.expired)),
       ("bytes", .size(counts.added.bytes + counts.replaced.bytes)),
     ]
     try isDry

@@ -17,8 +17,10 @@ struct Import {
     /// The number of lines that were not stored, because the key has an entry (with `newer`: an entry that is not older).
     var skipped = 0
     var expired = 0
+    /// The number of lines that were not stored, because they belong to a shared tier.
+    var shared = 0
     var done = ChangeSummary("import")
-    var all: Int { added.entries + replaced.entries + skipped + expired }
+    var all: Int { added.entries + replaced.entries + skipped + expired + shared }
   }
 
   private static let entriesPerBatch = 2000
@@ -75,7 +77,22 @@ struct Import {
     case .namespace(let name, let rules, let overrides):
       do { try declare(name, rules, overrides) } catch { throw located(error, line: lines.line) }
     case .entry(let entry):
-      waiting.append((entry, lines.line))
+      if try isOfTier(entry) { counts.shared += 1 } else { waiting.append((entry, lines.line)) }
+    }
+  }
+
+  /// Whether an entry belongs to a shared tier. Since the export, the log of the tier may have removed a copy of a value, and the
+  /// log does not remove the copy again.
+  private func isOfTier(_ entry: ImportedEntry) throws -> Bool {
+    let (store, state) = (session.store, session.store.namespace(Store.tierState))
+    switch entry.namespace {
+    case Store.tierState: return true
+    // A removal that waits in another store must not replace a removal that waits in this store.
+    case Store.tierOutbox: return try store.namespace(entry.namespace).entry(for: entry.key) != nil
+    default:
+      // A copy has the 24 bytes of its version as metadata.
+      guard entry.attributes.metadata?.count == 24 else { return false }
+      return try state.entry(for: Store.tierNote + entry.namespace) != nil
     }
   }
 
@@ -209,6 +226,7 @@ struct Import {
     add(counts.replaced.entries, conflict == .newer ? "newer" : "replaced")
     add(counts.skipped, conflict == .newer ? "no newer than what is there" : "there already")
     add(counts.expired, "already expired")
+    add(counts.shared, "of a shared tier")
     let stored = counts.added.entries + counts.replaced.entries
     let all = stored == counts.all ? "" : " of \(Wording.count(counts.all))"
     return
@@ -225,6 +243,10 @@ struct Import {
     if counts.expired > 0 {
       remarks.append(
         "note: \(Wording.count(counts.expired, "line", "lines")) kept back: expired already")
+    }
+    if counts.shared > 0 {
+      remarks.append(
+        "note: \(Wording.count(counts.shared, "line", "lines")) kept back: of a shared tier")
     }
     return remarks
   }

@@ -62,9 +62,9 @@ extension Store {
     ) { $0.overrides = overrides }
   }
 
-  /// The namespaces with a shared tier's position in the log and its waiting removals, and the key of the position.
+  /// The namespaces with a shared tier's position and its notes about namespaces with copies, and with its waiting removals.
   package static let (tierState, tierOutbox) = ("shared-tier", "shared-outbox")
-  package static let tierProgress = "progress"
+  package static let (tierProgress, tierNote) = ("progress", "namespace:")
 
   /// Empties every namespace in one commit; see ``Store/Namespace/clear()``. Keeps the records of a shared tier.
   @discardableResult
