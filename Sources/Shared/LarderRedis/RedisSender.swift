@@ -24,9 +24,9 @@
 
   /// Sends commands to a Redis or Valkey server over one connection; commands that block have further connections.
   ///
-  /// The commands of all tasks share the connection; the server answers them in order. A command that blocks has a connection
-  /// of its own, so that the log of one store does not wait for the log of another store. If more than 32 commands that block
-  /// are under way, they share connections. At its timeout a command fails; a late reply is read and dropped.
+  /// The commands of all tasks share the connection; the server answers them in order. Each command that blocks has a connection
+  /// of its own, so that the log of one store does not wait for the log of another store. At its timeout a command fails; a late
+  /// reply is read and dropped.
   ///
   /// A sender with several addresses uses another server if its present server cannot be reached, is a replica, or loads its data.
   /// In a cluster the sender follows redirections. The keys of all commands must be in one slot, as an application's keys are.
@@ -35,22 +35,22 @@
       var known: [ServerAddress]
       var current: ServerAddress
       var links: [ServerAddress: [Int: Link]] = [:]
-      /// The number of blocking commands under way in each lane except lane 0, which has no blocking commands. A lane has one
+      /// Whether a blocking command is under way in each lane except lane 0, which has no blocking commands. A lane has one
       /// connection to each server.
-      var lanes = [Int](repeating: 0, count: 32)
+      var lanes: [Bool] = []
       /// The addresses that a server has named but the caller has not, the oldest first.
       var learned: [ServerAddress] = []
       var isClosed = false
 
-      /// The lane for a command. A command that blocks gets the least busy of all lanes except lane 0. Other commands get lane 0.
+      /// The lane for a command. A command that blocks gets the first free lane except lane 0. Other commands get lane 0.
       mutating func enter(blocking: Bool) -> Int {
         guard blocking else { return 0 }
-        let index = lanes.indices.min { lanes[$0] < lanes[$1] } ?? 0
-        lanes[index] += 1
+        let index = lanes.firstIndex(of: false) ?? lanes.count
+        if index == lanes.count { lanes.append(true) } else { lanes[index] = true }
         return index + 1
       }
 
-      mutating func leave(_ lane: Int) { if lane > 0 { lanes[lane - 1] -= 1 } }
+      mutating func leave(_ lane: Int) { if lane > 0 { lanes[lane - 1] = false } }
 
       /// Adds an address. If too many are learned then, forgets the oldest and returns its links, for the caller to close.
       mutating func learn(_ address: ServerAddress) -> [Link] {

@@ -114,6 +114,22 @@ private let needsServer: Comment = "skipped: redis-server is not installed"
     withExtendedLifetime(next) {}
   }
 
+  /// A process may read the logs of many stores. The replies of shared connections would come after two seconds and later.
+  @Test func commandsThatBlockDoNotWaitForEachOther() async throws {
+    let server = try await RedisServer()
+    let sender = try server.sender()
+    try await withThrowingTaskGroup { group in
+      for index in 0..<100 {
+        let words = ["BLPOP", "list \(index)", "1"].map { Array($0.utf8) }
+        group.addTask {
+          let reply = try await sender.send(Command(words, timeout: .seconds(3), blocks: true))
+          #expect(reply == .null)
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
   @Test func aServerThatHangsIsWaitedForNoLongerThanTheLimit() async throws {
     let server = try await RedisServer()
     let sender = try server.sender()
