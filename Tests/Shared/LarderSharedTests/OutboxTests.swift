@@ -1,5 +1,6 @@
 import Larder
 import LarderSharedTesting
+import LarderSystem
 import TestSupport
 import Testing
 
@@ -82,6 +83,33 @@ import Testing
     try await waitUntil { try cache.copies.outbox.count() == 0 }
     #expect(try await tier.fetch(.a, tags: []) == nil)
     #expect(try store.verify().faults == [])
+  }
+
+  /// Another process holds the writer lock, so the store cannot note that the removal was sent.
+  @Test func aRemovalIsSentOnceEvenIfTheStoreIsBusyThen() async throws {
+    let (folder, clock, tier) = (TemporaryDirectory(), ManualClock(), MemoryTier())
+    let options = Store.Options(clock: clock, lockTimeout: .milliseconds(10))
+    let store = try Store(at: folder.path + "/machine", options: options)
+    let shared = Shared(tier, options: SharedOptions(pace: .zero))
+    let cache = store.cache(TextCodec(), in: "prices", shared: shared)
+    try await waitUntil { cache.copies.standing(limit: .zero) == .confirmed }
+    tier.failAll(with: .unreachable)
+    #expect(await code { try await cache.remove("a") } == .pending)
+    let failures = shared.statistics.failures
+    let lock = try FileLock(opening: store.path + "/lock.write", in: ForkGuard())
+    try lock.wait(lockTimeout: .seconds(10))
+    tier.failAll(with: nil)
+    try await waitUntil {
+      clock.advance(by: .milliseconds(100))
+      return shared.statistics.failures >= failures + 5
+    }
+    lock.release()
+    try await waitUntil {
+      clock.advance(by: .milliseconds(100))
+      return try cache.copies.outbox.count() == 0
+    }
+    let subjects = try await tier.records(after: .zero, waiting: .zero).map(\.subject)
+    #expect(subjects == [.nothing, .key(.a)])
   }
 
   @Test func theOutboxIsBounded() async throws {

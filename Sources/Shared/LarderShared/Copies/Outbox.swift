@@ -1,5 +1,6 @@
 import Larder
 import LarderSystem
+import Synchronization
 
 /// The removals of this machine that the tier does not have yet, the oldest first, in a namespace of the store. Any process of
 /// the store may send the removals; to send a removal twice does no harm.
@@ -12,6 +13,7 @@ struct Outbox: Sendable {
 
   private let waiting: Store.Namespace
   private let state: LocalState
+  private let sent = SentRemovals()
 
   init(_ store: Store, _ state: LocalState) {
     waiting = store.namespace(Self.namespace)
@@ -51,11 +53,18 @@ struct Outbox: Sendable {
     }
   }
 
+  /// Removes removals that were sent. If the store cannot be written now, the next call removes them, too. Without this, each
+  /// attempt to send removals would end values of all machines again.
   func remove(_ keys: [Key]) async throws {
-    guard !keys.isEmpty else { return }
-    try await waiting.store.commit { [waiting] batch in
-      for key in keys { try batch.remove(key, from: waiting) }
+    let all = sent.keys.withLock { sent in
+      sent += keys
+      return sent
     }
+    guard !all.isEmpty else { return }
+    try await waiting.store.commit { [waiting] batch in
+      for key in all { try batch.remove(key, from: waiting) }
+    }
+    sent.keys.withLock { $0 = [] }
   }
 
   // MARK: Bytes
@@ -89,4 +98,9 @@ struct Outbox: Sendable {
     default: return nil
     }
   }
+}
+
+/// The keys of removals that were sent, but are still in the outbox.
+private final class SentRemovals: Sendable {
+  let keys = Mutex<[Key]>([])
 }

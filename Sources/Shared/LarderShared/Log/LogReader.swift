@@ -97,6 +97,7 @@ struct LogReader: Sendable {
   }
 
   private func sendRemovals(_ lease: inout UInt64?) async throws {
+    try await copies.outbox.remove([])
     while true {
       lease = copies.recent.lead(lease, at: clock.monotonic, process: process)
       let waiting = try copies.outbox.oldest()
@@ -111,8 +112,8 @@ struct LogReader: Sendable {
       } catch {
         failure = error
       }
-      try await copies.outbox.remove(sent)
       count { $0.sent += sent.count }
+      try await copies.outbox.remove(sent)
       if let failure { throw failure }
     }
   }
