@@ -25,8 +25,13 @@
     private var parser = RESPParser()
     private var waiting = CircularBuffer<Waiting>()
     private var watch: RepeatedTask?
+    private var lastWrite = NIODeadline.now()
     private var lastRead = NIODeadline.now()
     private var bytesSinceLastRead = 0
+    private let longestRest: TimeAmount
+
+    /// - Parameter longestRest: after this time without a command, the handler itself sends a command.
+    init(longestRest: TimeAmount = .minutes(1)) { self.longestRest = longestRest }
 
     func handlerAdded(context: ChannelHandlerContext) {
       if context.channel.isActive { startWatch(context) }
@@ -45,15 +50,27 @@
         initialDelay: .milliseconds(500), delay: .milliseconds(500)
       ) { _ in
         let (handler, context) = bound.value
-        guard let oldest = handler.waiting.first,
-          NIODeadline.now() > max(oldest.deadline, handler.lastRead + Connection.longestSilence)
-        else { return }
-        context.close(promise: nil)
+        guard let oldest = handler.waiting.first else { return handler.askAfterRest(context) }
+        if NIODeadline.now() > max(oldest.deadline, handler.lastRead + Connection.longestSilence) {
+          context.close(promise: nil)
+        }
       }
+    }
+
+    /// Asks for the time. A router may drop an idle connection, and tells nobody. The missing reply then ends the connection before
+    /// a caller needs it.
+    private func askAfterRest(_ context: ChannelHandlerContext) {
+      guard NIODeadline.now() > lastWrite + longestRest else { return }
+      let command = Command([Array("TIME".utf8)], timeout: .zero)
+      let ignored = Waiting(
+        reply: PendingReply(), deadline: .now() + Connection.longestSilence, finish: {})
+      context.channel.writeAndFlush(
+        Outgoing(bytes: command.encoded, waiting: ignored), promise: nil)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       let outgoing = unwrapOutboundIn(data)
+      lastWrite = .now()
       waiting.append(outgoing.waiting)
       context.write(
         wrapOutboundOut(context.channel.allocator.buffer(bytes: outgoing.bytes)), promise: promise)

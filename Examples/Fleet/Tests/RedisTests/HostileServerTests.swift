@@ -49,6 +49,24 @@ import Testing
     try await server.close()
   }
 
+  @Test func aConnectionWithoutCommandsIsTested() async throws {
+    let questions = Atomic(0)
+    let server = try await HostileServer { text in
+      if text.contains("TIME") { questions.add(1, ordering: .relaxed) }
+      return "*0\r\n"
+    }
+    let client = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(ReplyHandler(longestRest: .zero))
+        }
+      }
+      .connect(host: "127.0.0.1", port: server.port).get()
+    try await poll { questions.load(ordering: .relaxed) > 0 }
+    try await client.close()
+    try await server.close()
+  }
+
   @Test func aServerThatLoadsItsDataIsLeft() async throws {
     let first = try await HostileServer { text in
       text.contains("PING") ? "+PONG\r\n" : "-LOADING the dataset is loaded\r\n"
