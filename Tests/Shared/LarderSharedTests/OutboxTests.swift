@@ -85,6 +85,20 @@ import Testing
     #expect(try store.verify().faults == [])
   }
 
+  /// A replica that lags behind may still have the removed value, which this machine must not take.
+  @Test func aRemovalThatIsSentLaterIsKnownBeforeItsRecordArrives() async throws {
+    let (machines, tier, _) = try await startMachines(1)
+    let machine = machines[0]
+    try await machine.cache.set("old", for: "a")
+    let before = try #require(tier.newest)
+    try await machine.cutOff()
+    #expect(await code { try await machine.cache.remove("a") } == .pending)
+    machine.link.restore()
+    machine.link.cutLog()
+    try await whileTimePasses(machines) { try machine.copies.outbox.count() == 0 }
+    #expect(!machine.copies.isCurrent(.a, tags: [], at: before))
+  }
+
   /// Another process holds the writer lock, so the store cannot note that the removal was sent.
   @Test func aRemovalIsSentOnceEvenIfTheStoreIsBusyThen() async throws {
     let (folder, clock, tier) = (TemporaryDirectory(), ManualClock(), MemoryTier())

@@ -106,7 +106,7 @@ struct LogReader: Sendable {
       var failure: (any Error)?
       do {
         for (key, change) in waiting {
-          if let change { _ = try await tier.change(change) }
+          if let change { copies.recent.note(change.subject, at: try await tier.change(change)) }
           sent.append(key)
         }
       } catch {
