@@ -2,7 +2,8 @@ import Larder
 
 /// The settings for the use of a shared tier. A value out of range becomes the nearest valid value.
 public struct SharedOptions: Sendable {
-  /// How long a read waits for the tier. After this time the caller continues without the tier. At most an hour.
+  /// How long a read waits for the tier. After this time the caller continues without the tier. At most an hour. While copies
+  /// are confirmed, a value that is loaded without the tier is not kept, so allow for several round trips to the server.
   public var readTimeout: Duration
   /// How long a change, or a request for a lease, waits for the tier. At most an hour.
   public var writeTimeout: Duration
