@@ -65,7 +65,7 @@
 
   extension HTTPClientRequest {
     fileprivate init(_ request: HTTPRequest, body: HTTPBody) throws {
-      guard let url = request.uri else { throw HTTPClientError.invalidURL }
+      guard let url = request.strictURI else { throw HTTPClientError.invalidURL }
       self.init(url: url)
       method = HTTPMethod(rawValue: request.method.rawValue)
       for field in request.headerFields {

@@ -12,7 +12,9 @@
   extension URLRequest {
     /// - Parameter isPlain: whether the answer must have no content coding.
     init(_ request: HTTPRequest, body: [UInt8], isPlain: Bool) throws {
-      guard let url = request.uri.flatMap({ URL(string: $0) }) else { throw URLError(.badURL) }
+      guard let url = request.strictURI.flatMap({ URL(string: $0) }) else {
+        throw URLError(.badURL)
+      }
       self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
       httpMethod = request.method.rawValue
       for field in request.headerFields {

@@ -46,6 +46,16 @@
       else { return nil }
       return authority.map { scheme + "://" + $0 + (path ?? "/") }
     }
+
+    /// The URI for `URL` of Foundation; nil as ``uri``.
+    ///
+    /// If a target has a character that RFC 3986 forbids, `URL` encodes all of the target, and so each `%` a second time. So this
+    /// URI has such characters only in encoded form.
+    package var strictURI: String? {
+      var request = withEncodedTarget
+      request.path = request.path.map(RequestTarget.strict)
+      return request.uri
+    }
   }
 
   enum RequestTarget {
@@ -101,13 +111,27 @@
       if isEncoded(text) { return text }
       var bytes: [UInt8] = []
       for byte in text.utf8.prefix(while: { $0 != UInt8(ascii: "#") }) {
-        if isAllowed(byte) {
-          bytes.append(byte)
-        } else {
-          bytes += ("%" + Secrets.hexadecimal(CollectionOfOne(byte)).uppercased()).utf8
-        }
+        if isAllowed(byte) { bytes.append(byte) } else { bytes += escape(byte).utf8 }
       }
       return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func escape(_ byte: UInt8) -> String {
+      "%" + Secrets.hexadecimal(CollectionOfOne(byte)).uppercased()
+    }
+
+    /// An encoded target without the characters that servers accept although RFC 3986 forbids them: `[`, `]`, `|`, and a `%` that
+    /// begins no escape.
+    static func strict(_ target: String) -> String {
+      let bytes = Array(target.utf8)
+      return bytes.indices.reduce(into: "") { strict, index in
+        let byte = bytes[index]
+        let isForbidden =
+          byte == UInt8(ascii: "%")
+          ? SearchVariance.hexadecimal(bytes[(index + 1)...].prefix(2)) == nil
+          : "[]|".utf8.contains(byte)
+        strict += isForbidden ? escape(byte) : String(Unicode.Scalar(byte))
+      }
     }
   }
 #endif

@@ -87,7 +87,8 @@
       return Array(String(decoding: bytes, as: UTF8.self).utf8)
     }
 
-    private static func hexadecimal(_ digits: Substring.UTF8View.SubSequence) -> UInt8? {
+    /// The byte of two hexadecimal digits; nil for other text.
+    static func hexadecimal(_ digits: some Collection<UInt8>) -> UInt8? {
       guard digits.count == 2, digits.allSatisfy({ Unicode.Scalar($0).properties.isASCIIHexDigit })
       else { return nil }
       return UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
