@@ -10,8 +10,8 @@
 
   /// Sends requests with AsyncHTTPClient. Keeps connections for further requests, and uses HTTP/2 if the origin supports it.
   ///
-  /// Repeated fields and the order of the fields are kept. A body arrives as fast as its reader takes the pieces, and is not
-  /// decoded. AsyncHTTPClient does not report interim responses, and replaces invalid UTF-8 in fields.
+  /// Repeated fields, except `Cookie`, and the order of the fields are kept. A body arrives as fast as its reader takes the
+  /// pieces, and is not decoded. AsyncHTTPClient does not report interim responses, and replaces invalid UTF-8 in fields.
   public final class AsyncHTTPClientTransport: HTTPTransport {
     private let client: HTTPClient
 
@@ -68,7 +68,7 @@
       guard let url = request.strictURI else { throw HTTPClientError.invalidURL }
       self.init(url: url)
       method = HTTPMethod(rawValue: request.method.rawValue)
-      for field in request.headerFields {
+      for field in request.headerFields.withOneCookie {
         headers.add(name: field.name.rawName, value: field.value)
       }
       if let bytes = body.whole {

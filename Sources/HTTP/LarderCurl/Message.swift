@@ -32,7 +32,7 @@
       hasBody = !body.isEmpty || [.post, .put, .patch].contains(request.method)
       hasEffect = !body.isEmpty || ![.get, .head, .options, .trace].contains(request.method)
       try HTTPCacheError.check(fieldCount: request.headerFields.count)
-      lines = Self.lines(of: request.headerFields)
+      lines = Self.lines(of: request.headerFields.withOneCookie)
     }
 
     /// The lines of the request's fields. A line with only a name stops curl from adding a field with this name.

@@ -17,7 +17,7 @@
       }
       self.init(url: url, cachePolicy: .reloadIgnoringLocalCacheData)
       httpMethod = request.method.rawValue
-      for field in request.headerFields {
+      for field in request.headerFields.withOneCookie {
         addValue(field.value, forHTTPHeaderField: field.name.rawName)
       }
       if isPlain { setValue("identity", forHTTPHeaderField: "Accept-Encoding") }

@@ -48,6 +48,7 @@ struct TransportTests {
     var request = Self.request(.init(method)!, at: address)
     request.headerFields[.init("X-One")!] = "1"
     request.headerFields[.authorization] = "Bearer x"
+    request.headerFields[.cookie] = "a=1; b=2"
     let sent = [UInt8](repeating: 7, count: 100_000)
     let (response, body) = try await kind.made.send(request, body: HTTPBody(sent)) { _ in }
     #expect(try await body.bytes().isEmpty)
@@ -55,6 +56,7 @@ struct TransportTests {
     let head = try #require(origin.received.first)
     #expect(head.start == "\(method) /a HTTP/1.1" && head.fields[.init("X-One")!] == "1")
     #expect(head.fields[.authorization] == "Bearer x")
+    #expect(head.fields[values: .cookie] == ["a=1; b=2"])
     #expect(bodies.withLock { $0 } == [sent])
     try await origin.stop()
   }

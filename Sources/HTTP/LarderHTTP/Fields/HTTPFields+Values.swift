@@ -136,6 +136,17 @@
 
     private static let indispensable: Set<HTTPField.Name> = [.cacheControl, .date, .age, .vary]
 
+    /// The fields with one field `Cookie`. `HTTPFields` splits a cookie into a field for each pair, as HTTP/2 allows, but HTTP/1.1
+    /// allows only one such field (RFC 9113, section 8.2.3).
+    package var withOneCookie: HTTPFields {
+      let cookies = self[fields: .cookie].map(\.valueBytes)
+      guard cookies.count > 1 else { return self }
+      var result = self
+      let whole = Array(cookies.joined(separator: "; ".utf8))
+      result[fields: .cookie] = [HTTPField(name: .cookie, lenientValue: whole)]
+      return result
+    }
+
     mutating func removeAll(_ names: Set<HTTPField.Name>) {
       let kept = filter { !names.contains($0.name) }
       if kept.count != count { self = HTTPFields(kept) }

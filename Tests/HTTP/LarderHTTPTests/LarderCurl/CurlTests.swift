@@ -21,18 +21,17 @@
           "HTTP/1.1 \(isWhole ? 201 : 400) Made\r\nContent-Length: 0\r\n\r\n")
       } _: { authority in
         var request = LarderHTTPTests.request(
-          method.rawValue, "/a/../b?c=%20d", host: authority, scheme: "http")
-        request.headerFields.append(HTTPField(name: .init("X-One")!, value: "1"))
-        request.headerFields.append(HTTPField(name: .init("X-None")!, value: ""))
-        request.headerFields.append(HTTPField(name: .init("X-One")!, value: "2"))
+          method.rawValue, "/a/../b?c[0]=%20d", [("X-One", "1"), ("X-None", ""), ("X-One", "2")],
+          host: authority, scheme: "http")
         request.headerFields[.contentLength] = "5"
         request.headerFields[.expect] = "100-continue"
+        request.headerFields[.cookie] = "a=1; b=2"
         let (response, body) = try await CurlTransport().send(request, body: HTTPBody(sent)) { _ in
         }
         #expect(try await body.bytes().isEmpty && response.status.code == 201)
         let expected =
-          "\(method.rawValue) /a/../b?c=%20d HTTP/1.1\r\nHost: \(authority)\r\nAccept-Encoding: identity\r\n"
-          + "X-One: 1\r\nX-None:\r\nX-One: 2\r\nContent-Length: 2000000\r\n\r\n"
+          "\(method.rawValue) /a/../b?c[0]=%20d HTTP/1.1\r\nHost: \(authority)\r\nAccept-Encoding: identity\r\n"
+          + "X-One: 1\r\nX-None:\r\nX-One: 2\r\nCookie: a=1; b=2\r\nContent-Length: 2000000\r\n\r\n"
         #expect(heads.withLock { $0 } == [expected])
       }
     }
@@ -63,12 +62,9 @@
           _ = try await transport.send(request, body: HTTPBody()) { _ in }.1.bytes()
         }
       }
-      let agents = heads.withLock { heads in
-        heads.map { head in
-          head.components(separatedBy: "\r\n").first { $0.hasPrefix("User-Agent") }
-        }
+      for (head, agent) in zip(heads.withLock { $0 }, ["a/1", "b/2"]) {
+        #expect(head.contains("User-Agent: \(agent)\r\n"))
       }
-      #expect(agents == ["User-Agent: a/1", "User-Agent: b/2"])
     }
 
     @Test func `fields and bodies come as they are, and no redirection is followed`() async throws {

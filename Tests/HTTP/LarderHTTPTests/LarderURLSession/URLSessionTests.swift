@@ -44,6 +44,16 @@
       try store.close()
     }
 
+    @Test func `the origin gets each escape of a target once, and one cookie`() async throws {
+      try await LocalServer.run { server in
+        var request = LarderHTTPTests.request("GET", "/a|?b[1]=c%20d&e=%", at: server.base)
+        request.headerFields[.cookie] = "a=1; b=2"
+        try await Self.send(request, over: Self.transport())
+        #expect(server.received.map(\.path) == ["/a%7C?b%5B1%5D=c%20d&e=%25"])
+        #expect(server.received.map { $0.fields["cookie"] } == ["a=1; b=2"])
+      }
+    }
+
     #if canImport(FoundationNetworking)
       @Test func `bodies are requested without a coding, unless a coding is chosen`() async throws {
         try await LocalServer.run { server in
