@@ -101,9 +101,11 @@
         request, because: stored.isEmpty ? .uriMiss : .varyMiss, stored: stored)
       // 4.3.1: the origin may confirm a variant that this request does not select, so the request has the tags of the variants.
       let credential = credential(of: request)
+      var selecting = SelectingFields(request.headerFields, policy: policy)
       let others = stored.indices.filter { index in
         stored[index].entityTag?.isStrong == true && stored[index].part == nil
           && stored[index].credential == credential
+          && selecting.canDecode(stored[index].fields)
       }.sorted { stored[$0].received > stored[$1].received }.prefix(Self.largestTagCount)
       let isPlain =
         request.method == .get && ByteRange.parse(request.headerFields) == nil

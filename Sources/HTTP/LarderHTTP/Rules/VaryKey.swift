@@ -60,6 +60,7 @@
     private let secret: [UInt8]
     private var values: [String: String?] = [:]
     private lazy var preferredLanguage: String? = findPreferredLanguage()
+    private lazy var codings: Set<String> = findCodings()
 
     init(_ request: HTTPFields, policy: HTTPCachePolicy) {
       self.request = request
@@ -98,6 +99,19 @@
       guard let preferred = preferredLanguage else { return false }
       let languages = response.members(of: .contentLanguage)
       return languages.count == 1 && languages[0].lowercased() == preferred
+    }
+
+    /// Whether the client decodes a body with these fields. Against RFC 9110, section 8.8.3.3, some origins give all codings of a
+    /// body one strong tag, so an equal tag does not prove this.
+    mutating func canDecode(_ response: HTTPFields) -> Bool {
+      let codings = codings
+      return response.members(of: .contentEncoding).allSatisfy { codings.contains($0.lowercased()) }
+    }
+
+    private func findCodings() -> Set<String> {
+      let lines = request.lines(of: .acceptEncoding)
+      guard !Self.isLong(lines) else { return [] }
+      return Set(Preferences(lines).ranked.filter { $0.weight > 0 }.map(\.range))
     }
 
     private func findPreferredLanguage() -> String? {
