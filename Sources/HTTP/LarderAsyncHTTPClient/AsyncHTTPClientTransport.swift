@@ -131,8 +131,10 @@
   }
 
   extension HTTPParserError: TransportFailure {
-    /// `unusable`: the answer is malformed.
-    public var failure: TransportFailureKind { .unusable }
+    /// `interrupted` if the connection ended within the answer, `unusable` for a malformed answer.
+    public var failure: TransportFailureKind {
+      if case .invalidEOFState = self { .interrupted } else { .unusable }
+    }
   }
 
   extension HTTPResponse {
