@@ -76,16 +76,20 @@
       for tag in tags { _ = try EntryAttributes.validated(tag) }
       try HTTPCacheError.check(fieldCount: request.headerFields.count)
       let request = try request.withCheckedTarget()
-      if body.count != 0, request.method == .get || request.method == .head {
-        // The response may depend on the body, which is in no key, so the store is not used (RFC 9110, section 9.3.1).
-        return try await pass(request, body: body, interim: interim)
-      }
       var body = body
+      // The response may depend on the body, which is in no key, so the store is not used (RFC 9110, section 9.3.1).
+      var isPassed = body.count != 0 && (request.method == .get || request.method == .head)
       if rules.storesByBody(request) {
         body = try await body.gathered(upTo: Self.largestKeyedBody)
-        guard let whole = body.whole, whole.count <= Self.largestKeyedBody else {
+        isPassed = body.whole.map { $0.count > Self.largestKeyedBody } ?? true
+      }
+      if isPassed {
+        guard RequestDirectives(request.headerFields).onlyIfCached else {
           return try await pass(request, body: body, interim: interim)
         }
+        let result = HTTPCacheResult(CacheAnswer.onlyIfCached, body: HTTPBody())
+        counters.count(result)
+        return result
       }
       var client = ClientRequest(
         request: request, key: rules.key(of: request, body: body.whole), body: body, tags: tags,

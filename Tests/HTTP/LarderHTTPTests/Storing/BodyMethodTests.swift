@@ -85,6 +85,11 @@ struct BodyMethodTests {
     for streamed in [true, false, true] {
       #expect(try await !bench.ask(long, streamed: streamed).isHit)
     }
+    for method in ["GET", "POST"] {
+      let asked = request(method, "/query", [("Cache-Control", "only-if-cached")])
+      let result = try await bench.cache.send(asked, body: HTTPBody(Array(long.utf8)))
+      #expect(result.reason == .onlyIfCached)
+    }
     #expect(bench.echo.bodies == [long, long, long])
     #expect(try bench.store.namespace("http").count() == 0)
     let longest = String(long.dropLast())
