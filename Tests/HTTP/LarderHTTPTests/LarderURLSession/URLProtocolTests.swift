@@ -39,11 +39,8 @@
           request.setValue("1", forHTTPHeaderField: "X-One")
           request.setValue("br", forHTTPHeaderField: "Accept-Encoding")
           let data = Data("new".utf8)
-          if isStream {
-            request.httpBodyStream = InputStream(data: data)
-          } else {
-            request.httpBody = data
-          }
+          request.httpBody = isStream ? nil : data
+          if isStream { request.httpBodyStream = InputStream(data: data) }
           #expect(try await bench.send(request) == "new")
           let received = try #require(bench.server.received.last).fields
           #expect(received["x-one"] == "1" && received["accept-encoding"] != "br")
