@@ -19,6 +19,10 @@
         // The part without bytes counts as a use of the stored response.
         answer.body = .part(index, 0..<0)
       } else if request.method == .head {
+        // A server may otherwise state the length of the empty body that it gets (RFC 9110, section 8.6).
+        if stored.bodySize > 0, !stored.fields.contains(.contentLength) {
+          answer.response.headerFields[.contentLength] = String(stored.bodySize)
+        }
         answer.body = .part(index, 0..<0)
       } else if let ranges = ByteRange.parse(request.headerFields), ranges.count == 1 {
         apply(ranges[0], of: request, to: &answer, from: index, of: stored)
