@@ -104,7 +104,7 @@
       var selecting = SelectingFields(request.headerFields, policy: policy)
       let others = stored.indices.filter { index in
         stored[index].entityTag?.isStrong == true && stored[index].part == nil
-          && stored[index].credential == credential
+          && stored[index].credential == credential && mayUse(stored[index])
           && selecting.canDecode(stored[index].fields)
       }.sorted { stored[$0].received > stored[$1].received }.prefix(Self.largestTagCount)
       let isPlain =
@@ -150,6 +150,7 @@
       var selecting = SelectingFields(request.headerFields, policy: policy)
       return stored.indices.filter { index in
         stored[index].credential == credential && stored[index].isSelected(by: &selecting)
+          && mayUse(stored[index])
       }
     }
   }

@@ -73,6 +73,15 @@
         && (credential == nil || directives.allowsSharingWithCredentials)
     }
 
+    /// Whether this cache may use a stored response: a private cache may have stored the response in the same namespace.
+    func mayUse(_ stored: StoredResponse) -> Bool {
+      if policy.kind == .private { return true }
+      let directives = stored.directives(for: policy.kind)
+      return isStorable(stored.response.status, directives)
+        && allowsSharing(directives, credential: stored.credential)
+        && !stored.fields.contains { directives.unusableFields.contains($0.name.canonicalName) }
+    }
+
     /// Whether the directives allow storing. 5.2.2.3: `must-understand` replaces `no-store` if the status is understood.
     func isStorable(_ status: HTTPResponse.Status, _ directives: ResponseDirectives) -> Bool {
       guard status.code >= 200, status.code != 304 else { return false }
