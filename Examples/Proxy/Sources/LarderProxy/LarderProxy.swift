@@ -61,7 +61,13 @@ import ProxyServer
     guard origin.lowercased().hasPrefix("http://") else { return nil }
     var rest = origin.dropFirst("http://".count)
     if rest.hasSuffix("/") { rest = rest.dropLast() }
-    return Address(rest) ?? (rest.contains("/") || rest.isEmpty ? nil : Address("\(rest):80"))
+    guard !rest.contains("@"), !rest.hasSuffix(":"),
+      let address = Address(rest) ?? Address("\(rest):80")
+    else { return nil }
+    // Only a request whose authority is valid has a key.
+    let request = HTTPRequest(
+      method: .get, scheme: "http", authority: address.description, path: "/")
+    return ResponseKey(request) == nil ? nil : address
   }
 
   func run() async throws {

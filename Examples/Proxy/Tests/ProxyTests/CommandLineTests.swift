@@ -28,6 +28,13 @@ struct CommandLineTests {
     #expect(LarderProxy.message(for: error).contains(arguments[0]))
   }
 
+  @Test(arguments: ["http://a@b:1", "http://a b:80", "http://a:", "http://a/b:80", "http://"])
+  func `an origin that is no address is refused`(origin: String) {
+    #expect(throws: (any Error).self) {
+      try LarderProxy.parse(["--origin", origin, "--store", "x"])
+    }
+  }
+
   @Test(arguments: [[], ["--connections", "1000000"], ["--namespace", "a"]])
   func `others are not`(arguments: [String]) {
     #expect(failure(arguments) == nil)
