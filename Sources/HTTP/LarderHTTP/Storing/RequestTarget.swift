@@ -58,6 +58,16 @@
     }
   }
 
+  extension String {
+    /// A reference with a query that `URL` of Foundation does not change, as in ``HTTPRequest/strictURI``.
+    package var withStrictQuery: String {
+      guard let mark = firstIndex(of: "?") else { return self }
+      let query = self[mark...].prefix { $0 != "#" }
+      let strict = RequestTarget.strict(RequestTarget.encoded(String(query)))
+      return self[..<mark] + strict + self[query.endIndex...]
+    }
+  }
+
   enum RequestTarget {
     enum Fault {
       /// A program could take a part of the path for a part of the authority.
