@@ -46,6 +46,20 @@ import Testing
     }
   }
 
+  @Test func `a client that accepts no coding gets no compressed response`() async throws {
+    try await withServer(calls) { request, _ in
+      var fields: HTTPFields = [:]
+      fields[.contentEncoding] = request.headers[.acceptEncoding]
+      return text(fields[.contentEncoding] ?? "plain", "max-age=60", fields)
+    } test: { client, _, _ in
+      let coded = try await client.send("/a", "GET", ["Accept-Encoding": "gzip"])
+      #expect(coded.text == "gzip" && coded.fields["content-encoding"] == "gzip")
+      #expect(try await client.send("/a").text == "plain")
+      #expect(try await client.send("/a").text == "plain")
+      #expect(calls.count == 2)
+    }
+  }
+
   @Test func `an error of the handler reaches all who waited, and is not stored`() async throws {
     let (gate, opening) = AsyncStream<Void>.makeStream()
     try await withServer(calls) { request, _ in

@@ -11,8 +11,20 @@
     init(fields: [(name: String, value: String?)]) { self.fields = fields }
 
     /// Makes the key; nil if ``names(in:)`` is nil, because the response then matches no request.
-    init?(of response: HTTPFields, request: HTTPFields, policy: HTTPCachePolicy) {
-      guard let names = Self.names(in: response) else { return nil }
+    ///
+    /// - Parameter old: the key of the stored response that this response updates.
+    init?(
+      of response: HTTPFields, request: HTTPFields, policy: HTTPCachePolicy,
+      updating old: VaryKey? = nil
+    ) {
+      guard var names = Self.names(in: response) else { return nil }
+      // Some servers, such as Hummingbird, choose a coding by `Accept-Encoding`, but send no `Vary`.
+      let choice = "accept-encoding"
+      let isChosen =
+        old.map { $0.fields.contains { $0.name == choice } } ?? request.contains(.acceptEncoding)
+      if isChosen, response.contains(.contentEncoding), !names.contains(choice) {
+        names = (names + [choice]).sorted()
+      }
       var selecting = SelectingFields(request, policy: policy)
       fields = names.map { name in (name, selecting.value(of: name)) }
     }
