@@ -38,7 +38,9 @@
     ) async throws -> (HTTPResponse, HTTPBody) {
       let answer = try await client.execute(
         try HTTPClientRequest(request, body: body), deadline: .distantFuture)
-      // `HTTPFields` traps if it gets more than 65,535 fields, so the fields are counted before they are copied.
+      // `HTTPResponse` traps at a status above 999, which an origin can send by HTTP/2, and `HTTPFields` traps at more than 65,535
+      // fields. So both are checked before they are copied.
+      guard answer.status.code < 1_000 else { throw HTTPParserError.invalidStatus }
       try HTTPCacheError.check(fieldCount: answer.headers.count)
       let pieces = Pieces(of: answer.body, by: self)
       return (HTTPResponse(answer), HTTPBody(next: { try await pieces.next() }))

@@ -48,7 +48,7 @@
       let message = try URLRequest(request, body: bytes, isPlain: asksForPlain)
       let isSafe = [.get, .head, .options, .trace].contains(request.method)
       let arrivals = begin(message, hasEffect: !bytes.isEmpty || !isSafe)
-      guard case .head(let answer) = try await arrivals.next() else {
+      guard case .head(let answer) = try await arrivals.next(), answer.statusCode < 1_000 else {
         throw URLError(.badServerResponse)
       }
       let hasBody = request.method != .head && ![204, 304].contains(answer.statusCode)
