@@ -11,7 +11,8 @@
   /// Sends requests with AsyncHTTPClient. Keeps connections for further requests, and uses HTTP/2 if the origin supports it.
   ///
   /// Repeated fields, except `Cookie`, and the order of the fields are kept. A body arrives as fast as its reader takes the
-  /// pieces, and is not decoded. AsyncHTTPClient does not report interim responses, and replaces invalid UTF-8 in fields.
+  /// pieces, and is not decoded. AsyncHTTPClient does not report interim responses, and replaces invalid UTF-8 in fields. A request
+  /// with user information in its URI is refused.
   public final class AsyncHTTPClientTransport: HTTPTransport {
     private let client: HTTPClient
 
@@ -67,7 +68,10 @@
 
   extension HTTPClientRequest {
     fileprivate init(_ request: HTTPRequest, body: HTTPBody) throws {
-      guard let url = request.strictURI else { throw HTTPClientError.invalidURL }
+      // AsyncHTTPClient would omit the user information of the URI, so the request would be that of no user.
+      guard let url = request.strictURI, request.authority?.contains("@") != true else {
+        throw HTTPClientError.invalidURL
+      }
       self.init(url: url)
       method = HTTPMethod(rawValue: request.method.rawValue)
       for field in request.headerFields.withOneCookie {

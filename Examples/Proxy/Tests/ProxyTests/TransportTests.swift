@@ -86,6 +86,15 @@ struct TransportTests {
     #expect(start.duration(to: .now) < .seconds(5))
   }
 
+  @Test(arguments: Transports.allCases.filter(\.isExact))
+  func `user information in a URI is refused`(kind: Transports) async throws {
+    let request = HTTPRequest(method: .get, scheme: "http", authority: "a:b@127.0.0.1:1", path: "/")
+    let error = await #expect(throws: (any Error).self) {
+      _ = try await kind.made.send(request, body: HTTPBody()) { _ in }
+    }
+    #expect((error as? any TransportFailure)?.failure == .unusable)
+  }
+
   @Test(arguments: Transports.allCases)
   func `an origin that hangs up is asked once`(kind: Transports) async throws {
     let origin = RawOrigin { _, _ in [] }
