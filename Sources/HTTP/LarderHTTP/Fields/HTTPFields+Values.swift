@@ -104,6 +104,7 @@
     static let cacheGroupInvalidation = Self("Cache-Group-Invalidation")!
     static let clearSiteData = Self("Clear-Site-Data")!
     static let noVarySearch = Self("No-Vary-Search")!
+    static let contentDigest = Self("Content-Digest")!
   }
 
   extension HTTPFields {

@@ -45,6 +45,8 @@
       } else {
         return
       }
+      // RFC 9530, section 2: the digest is that of the whole body.
+      answer.response.headerFields[.contentDigest] = nil
       guard let bytes = range.resolved(in: held.whole) else {
         answer.response.status = .init(code: 416, reasonPhrase: "Range Not Satisfiable")
         answer.response.headerFields.removeAll(HTTPFields.ofTheBody)

@@ -51,6 +51,7 @@
       else { return nil }
       response.bodySize = union.count
       response.response.headerFields[.contentLength] = String(union.count)
+      response.response.headerFields[.contentDigest] = nil
       if union.isWhole {
         response.response.status = .init(code: 200, reasonPhrase: "OK")
         response.response.headerFields[.contentRange] = nil
