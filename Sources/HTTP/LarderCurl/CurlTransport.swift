@@ -37,7 +37,7 @@
         request.headerFields[.userAgent] = userAgent
       }
       let message = try Message(request, body: try await body.bytes(upTo: HTTPBody.largestUpload))
-      try await threads.take()
+      guard await threads.take() else { throw CancellationError() }
       let reader = try Reader(of: begin(message))
       while let arrival = try await reader.transfer.next() {
         switch arrival {
@@ -54,11 +54,11 @@
       let transfer = Transfer()
       do {
         try runInThread { [handles, threads] in
-          defer { threads.give() }
+          defer { threads.giveBack() }
           transfer.finish(Result { try handles.perform(message, for: transfer) })
         }
       } catch {
-        threads.give()
+        threads.giveBack()
         throw CurlError(.other, "the system allows no further thread")
       }
       return transfer
@@ -104,27 +104,6 @@
         return idle.count > Self.mostIdle ? idle.removeFirst().handle : nil
       }
     }
-  }
-
-  /// Limits the number of tasks that work at the same time. Tasks wait for a place in the order in which they came.
-  private final class Places: Sendable {
-    /// The number of free places. Only code under the lock of the waiters changes this number.
-    private let free: Atomic<Int>
-    private let waiters = Waiters<Void>()
-
-    init(_ count: Int) { free = Atomic(count) }
-
-    /// Waits for a place. If the call returns without an error, the caller must later call ``give()`` once.
-    func take() async throws {
-      let place: Void? = await waiters.wait(unless: {
-        guard free.load(ordering: .relaxed) > 0 else { return nil }
-        free.subtract(1, ordering: .relaxed)
-        return ()
-      })
-      if place == nil { throw CancellationError() }
-    }
-
-    func give() { waiters.resumeFirst(with: ()) { free.add(1, ordering: .relaxed) } }
   }
 #else
   @available(

@@ -1,5 +1,4 @@
 import LarderSystem
-import Synchronization
 
 /// Limits how many loads run at the same time while the tier cannot be used, because no leases then protect the origin.
 final class LoadLimiter: Sendable {
@@ -22,26 +21,4 @@ final class LoadLimiter: Sendable {
     defer { places.giveBack() }
     return try await Self.$loads.withValue(loads) { try await body() }
   }
-}
-
-/// A number of places for tasks. A task waits until a place is free, in the order of the calls.
-final class Places: Sendable {
-  /// The number of free places. Only code under the lock of the waiters changes this number.
-  private let free: Atomic<Int>
-  private let waiters = Waiters<Void>()
-
-  init(_ most: Int) { free = Atomic(most) }
-
-  var areTaken: Bool { free.load(ordering: .relaxed) <= 0 }
-
-  /// Waits for a place and takes it. Returns false if the task is cancelled: it then has no place.
-  func take() async -> Bool {
-    await waiters.wait(unless: { () -> Void? in
-      if areTaken { return nil }
-      free.subtract(1, ordering: .relaxed)
-      return ()
-    }) != nil
-  }
-
-  func giveBack() { waiters.resumeFirst(with: ()) { free.add(1, ordering: .relaxed) } }
 }

@@ -1,4 +1,5 @@
 public import Larder
+import LarderSystem
 import Synchronization
 
 extension SharedCache {
