@@ -96,7 +96,7 @@ import Testing
     #expect(try await apply([Self.key("b", in: one), Self.key("a", in: two)]) == 2)
     _ = try await apply([.tag(one), .tag(two)])
     #expect(try [keys(in: one), keys(in: two)] == [["a"], ["b"]])
-    let slots = [one, two].map { RecentChanges.name(ofNamespace: $0) }
+    let slots = [one, two].map { RecentChanges.slot(of: .namespace($0)) }
     #expect(slots[0] != slots[1])
   }
 
@@ -128,18 +128,11 @@ import Testing
     ]
     _ = try await apply(subjects)
     for (index, subject) in subjects.enumerated() {
-      let name =
-        switch subject {
-        case .key(let key): RecentChanges.name(of: key)
-        case .namespace(let name): RecentChanges.name(ofNamespace: name)
-        case .tag(let tag): RecentChanges.name(ofTag: tag)
-        case .nothing: [UInt8]()
-        }
       let position = Self.position(index)
-      #expect(copies.recent.isCurrent([name], at: position), "\(subject)")
+      #expect(copies.recent.isCurrent([subject], at: position), "\(subject)")
       var before = position
       if index > 0 { before.sequence -= 1 } else { before = .zero }
-      #expect(!copies.recent.isCurrent([name], at: before), "\(subject)")
+      #expect(!copies.recent.isCurrent([subject], at: before), "\(subject)")
     }
   }
 }

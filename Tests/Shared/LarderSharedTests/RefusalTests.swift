@@ -113,7 +113,7 @@ import Testing
       clock.advance(by: .seconds(10))
       let recent = RecentChanges(store, of: "test")
       recent.confirm(monotonic: clock.monotonic, wall: clock.now)
-      let words = store.sharedWords(layout: 1, count: 2 * (8 + 8192))
+      let words = store.sharedWords(layout: 2, count: 2 * (8 + 8192))
       words.open(making: 2 * (8 + 8192))
       for place in 0..<7 { words.view.release(word, to: place) }
       for limit in [Duration.zero, .seconds(Int64.max), .seconds(1e20), .seconds(-1e20)] {

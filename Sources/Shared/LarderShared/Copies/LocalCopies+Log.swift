@@ -8,7 +8,7 @@ extension LocalCopies {
   func apply(
     _ changes: [LogRecord], _ progress: LocalState.Progress, keepsProgress: Bool
   ) async throws -> Int? {
-    recent.note(changes)
+    for change in changes { recent.note(change.subject, at: change.position) }
     var tags: Set<ExactString> = []
     // No entry has a tag that the store refuses, so the record of such a tag concerns no copy.
     for case .tag(let tag) in changes.lazy.map(\.subject)

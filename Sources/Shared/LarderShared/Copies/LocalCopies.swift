@@ -38,9 +38,8 @@ struct LocalCopies: Sendable {
 
   /// Whether a value that was current at a position is still current according to the applied records.
   func isCurrent(_ key: SharedKey, tags: [String], at position: Position) -> Bool {
-    recent.isCurrent(
-      [RecentChanges.name(of: key), RecentChanges.name(ofNamespace: key.namespace)]
-        + tags.map(RecentChanges.name(ofTag:)), at: position)
+    let subjects = [LogRecord.Subject.key(key), .namespace(key.namespace)]
+    return recent.isCurrent(subjects + tags.map(LogRecord.Subject.tag), at: position)
   }
 
   /// Whether a value may be stored: the ticket is valid, no newer change is known, and the store has no newer fresh value.

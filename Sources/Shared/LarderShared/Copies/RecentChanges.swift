@@ -4,7 +4,7 @@ import LarderSystem
 /// The file `shared` of a store: what all processes know about the tier, readable without locks and lookups. If the file is lost,
 /// no value of the tier is kept, and no copy is confirmed.
 struct RecentChanges: Sendable {
-  /// The words of the file before the slots. Each slot has the position of the newest change of its names.
+  /// The words of the file before the slots. Each slot has the position of the newest change of its data.
   private enum Word: Int {
     /// The end of the lease of the process that reads the log, in milliseconds of the machine's monotonic clock.
     case readerUntil
@@ -39,7 +39,7 @@ struct RecentChanges: Sendable {
   /// - Parameter application: nil for a reader of the status. No file is made then, because the store may not be writable.
   init(_ store: Store, of application: String?) {
     self.application = application.map { Checksum.of(Array($0.utf8), seed: 6) }
-    words = store.sharedWords(layout: 1, count: Self.count)
+    words = store.sharedWords(layout: 2, count: Self.count)
     open(makesFile: application != nil && !store.isReadOnly)
   }
 

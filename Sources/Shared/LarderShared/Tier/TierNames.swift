@@ -36,28 +36,19 @@ package struct TierNames: Sendable {
   func floor(tag: String) -> [UInt8] { Array((prefix + "t:" + tag).utf8) }
 
   /// Namespace and key as one name. The length of the namespace makes `a` and `b:c` different from `a:b` and `c`.
-  static func name(of key: SharedKey) -> [UInt8] {
-    var name = prefix(of: key.namespace)
-    append(key.bytes, to: &name)
+  private static func name(of key: SharedKey) -> [UInt8] {
+    var name = Array("\(key.namespace.utf8.count):\(key.namespace):".utf8)
+    if isLong(key.bytes) {
+      // In the very rare case that a short key equals 0xFF and the 16 bytes of a hash, the frame distinguishes the two keys.
+      name.append(0xFF)
+      name.append(bigEndian: Checksum.of(key.bytes, seed: 1))
+      name.append(bigEndian: Checksum.of(key.bytes, seed: 2))
+    } else {
+      name += key.bytes
+    }
     return name
-  }
-
-  static func prefix(of namespace: String) -> [UInt8] {
-    Array("\(namespace.utf8.count):\(namespace):".utf8)
   }
 
   /// Whether the name has a hash instead of the key. The frame then has the key, so keys with equal hashes share no value.
   static func isLong(_ key: [UInt8]) -> Bool { key.count > 1024 }
-
-  /// Appends a key to the name of its namespace.
-  static func append(_ key: [UInt8], to name: inout [UInt8]) {
-    if isLong(key) {
-      // In the very rare case that a short key equals 0xFF and the 16 bytes of a hash, the frame distinguishes the two keys.
-      name.append(0xFF)
-      name.append(bigEndian: Checksum.of(key, seed: 1))
-      name.append(bigEndian: Checksum.of(key, seed: 2))
-    } else {
-      name += key
-    }
-  }
 }
