@@ -34,23 +34,14 @@ extension LocalCopies {
   private func changesOfCopies(_ changes: [LogRecord]) throws -> [LogRecord] {
     try store.read { snapshot in
       var found: [LogRecord] = []
-      var known: [ExactString: Bool] = [:]
-      var index = 0
-      while index < changes.count {
-        guard let name = changes[index].namespace.map(ExactString.init) else {
-          index += 1
-          continue
-        }
-        let isShared = try known[name] ?? state.isNoted(name.string)
-        known[name] = isShared
-        let namespace = store.namespace(name.string)
-        // Successive records often name the same namespace, so the namespace is looked up once for all of them.
-        while index < changes.count, changes[index].namespace.map(ExactString.init) == name {
-          if isShared, try changes[index].concerns(namespace, in: snapshot) {
-            found.append(changes[index])
-          }
-          index += 1
-        }
+      // Many records name the same namespace, so each namespace is looked up once. Nil: the namespace has no copies.
+      var namespaces: [ExactString: Store.Namespace?] = [:]
+      for change in changes {
+        guard let name = change.namespace.map(ExactString.init) else { continue }
+        let namespace: Store.Namespace? =
+          try namespaces[name] ?? (state.isNoted(name.string) ? store.namespace(name.string) : nil)
+        namespaces.updateValue(namespace, forKey: name)
+        if let namespace, try change.concerns(namespace, in: snapshot) { found.append(change) }
       }
       return found
     }
