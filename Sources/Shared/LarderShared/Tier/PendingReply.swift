@@ -1,4 +1,5 @@
 package import Larder
+import LarderSystem
 import Synchronization
 
 /// A caller's wait for one reply. Only the first outcome counts; a late reply keeps its place in the order of the connection.
@@ -7,22 +8,22 @@ package final class PendingReply: Sendable {
     var outcome: Result<Reply, LarderError>?
     /// Whether the command was sent, so that the server may carry it out.
     var isSent = false
-    var continuation: CheckedContinuation<Result<Reply, LarderError>, Never>?
   }
+
+  private static let cancelled = LarderError(
+    .unanswered, "the task was cancelled before the reply")
   private let state = Mutex(State())
+  private let waiters = Waiters<Void>()
 
   package init() {}
 
   /// - Parameter ifUnsent: if true, does nothing after the command was sent.
   package func complete(_ outcome: Result<Reply, LarderError>, ifUnsent: Bool = false) {
-    let continuation = state.withLock {
-      state -> CheckedContinuation<Result<Reply, LarderError>, Never>? in
-      if state.outcome != nil || ifUnsent && state.isSent { return nil }
-      state.outcome = outcome
-      defer { state.continuation = nil }
-      return state.continuation
+    state.withLock { state in
+      if ifUnsent && state.isSent { return }
+      state.outcome = state.outcome ?? outcome
     }
-    continuation?.resume(returning: outcome)
+    waiters.resume()
   }
 
   /// Call this method just before the command is sent. If the result is false, the caller no longer waits, so do not send.
@@ -35,17 +36,10 @@ package final class PendingReply: Sendable {
 
   /// Waits for the outcome. The wait ends if the task is cancelled.
   package func value() async throws(LarderError) -> Reply {
-    let outcome = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let outcome = state.withLock { state in
-          if state.outcome == nil { state.continuation = continuation }
-          return state.outcome
-        }
-        if let outcome { continuation.resume(returning: outcome) }
-      }
-    } onCancel: {
-      complete(.failure(LarderError(.unanswered, "the task was cancelled before the reply")))
-    }
-    return try outcome.get()
+    _ = await waiters.wait(
+      unless: { state.withLock { $0.outcome != nil ? () : nil } },
+      onCancel: { complete(.failure(Self.cancelled)) })
+    // A task that was cancelled before it waited may continue before the cancellation is the outcome.
+    return try (state.withLock { $0.outcome } ?? .failure(Self.cancelled)).get()
   }
 }
