@@ -4,7 +4,7 @@ import Synchronization
 
 /// The removals of this machine that the tier does not have yet, the oldest first, in a namespace of the store. Any process of
 /// the store may send the removals; to send a removal twice does no harm.
-struct Outbox: Sendable {
+final class Outbox: Sendable {
   static let namespace = Store.tierOutbox
   /// The most removals that can wait. A further removal is not queued, and its caller gets an error.
   static let most = 10_000
@@ -13,7 +13,8 @@ struct Outbox: Sendable {
 
   private let waiting: Store.Namespace
   private let state: LocalState
-  private let sent = SentRemovals()
+  /// The keys of removals that were sent, but are still in the outbox.
+  private let sent = Mutex<[Key]>([])
 
   init(_ store: Store, _ state: LocalState) {
     waiting = store.namespace(Self.namespace)
@@ -56,7 +57,7 @@ struct Outbox: Sendable {
   /// Removes removals that were sent. If the store cannot be written now, the next call removes them, too. Without this, each
   /// attempt to send removals would end values of all machines again.
   func remove(_ keys: [Key]) async throws {
-    let all = sent.keys.withLock { sent in
+    let all = sent.withLock { sent in
       sent += keys
       return sent
     }
@@ -64,7 +65,7 @@ struct Outbox: Sendable {
     try await waiting.store.commit { [waiting] batch in
       for key in all { try batch.remove(key, from: waiting) }
     }
-    sent.keys.withLock { $0 = [] }
+    sent.withLock { $0 = [] }
   }
 
   // MARK: Bytes
@@ -98,9 +99,4 @@ struct Outbox: Sendable {
     default: return nil
     }
   }
-}
-
-/// The keys of removals that were sent, but are still in the outbox.
-private final class SentRemovals: Sendable {
-  let keys = Mutex<[Key]>([])
 }
