@@ -32,16 +32,26 @@ extension LocalCopies {
   /// The changes of keys and namespaces that may concern copies in the last commit. A snapshot is used, because a lookup in a
   /// write takes longer. Later copies cannot be concerned, because their writes began after the changes were noted.
   private func changesOfCopies(_ changes: [LogRecord]) throws -> [LogRecord] {
-    try store.read { snapshot in
+    // Many records name the same namespace, so each namespace is looked up once. Nil: the namespace has no copies.
+    var known: [ExactString: Store.Namespace?] = [:]
+    func noted(_ name: String) throws -> Store.Namespace? {
+      if let namespace = known[ExactString(name)] { return namespace }
+      let namespace = try state.isNoted(name) ? store.namespace(name) : nil
+      known.updateValue(namespace, forKey: ExactString(name))
+      return namespace
+    }
+    return try store.read { snapshot in
       var found: [LogRecord] = []
-      // Many records name the same namespace, so each namespace is looked up once. Nil: the namespace has no copies.
-      var namespaces: [ExactString: Store.Namespace?] = [:]
       for change in changes {
-        guard let name = change.namespace.map(ExactString.init) else { continue }
-        let namespace: Store.Namespace? =
-          try namespaces[name] ?? (state.isNoted(name.string) ? store.namespace(name.string) : nil)
-        namespaces.updateValue(namespace, forKey: name)
-        if let namespace, try change.concerns(namespace, in: snapshot) { found.append(change) }
+        switch change.subject {
+        case .key(let key):
+          guard let namespace = try noted(key.namespace),
+            try snapshot.entry(for: key.bytes, in: namespace) != nil
+          else { continue }
+        case .namespace(let name): if try noted(name) == nil { continue }
+        case .tag, .nothing: continue
+        }
+        found.append(change)
       }
       return found
     }
@@ -85,24 +95,5 @@ extension LocalCopies {
       recent.publish(applied: progress.position, head: progress.position)
       return progress
     }
-  }
-}
-
-extension LogRecord {
-  /// The namespace of a changed key, or the changed namespace; nil for another change.
-  fileprivate var namespace: String? {
-    switch subject {
-    case .key(let key): key.namespace
-    case .namespace(let name): name
-    case .tag, .nothing: nil
-    }
-  }
-
-  /// Whether the change concerns the namespace: the namespace has the key, or the change is of the whole namespace.
-  fileprivate func concerns(
-    _ namespace: Store.Namespace, in snapshot: borrowing Snapshot
-  ) throws -> Bool {
-    guard case .key(let key) = subject else { return true }
-    return try snapshot.entry(for: key.bytes, in: namespace) != nil
   }
 }
