@@ -6,9 +6,9 @@
   import NIOSSL
   import Synchronization
 
-  struct ConnectionError: Error { var reason: String }
+  struct LoginError: Error, CustomStringConvertible { var description: String }
 
-  /// One connection to a server. Only `send` and `close` may be called outside of the connection's event loop.
+  /// One connection to a server. All methods may be called on any thread.
   final class Connection: Sendable {
     /// The most commands that wait for their replies; further commands are refused.
     static let mostUnanswered = 10_000
@@ -21,13 +21,9 @@
 
     private init(_ channel: any Channel) { self.channel = channel }
 
-    /// Connects and logs in. Calls `onClose` once, when the connection that `completion` received has ended.
-    static func open(
-      to address: ServerAddress, _ login: Login,
-      onClose: @escaping @Sendable (Connection) -> Void,
-      completion: @escaping @Sendable (Result<Connection, ConnectionError>) -> Void
-    ) {
-      ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    /// Connects and logs in.
+    static func open(to address: ServerAddress, _ login: Login) async throws -> Connection {
+      let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .connectTimeout(connectTimeout)
         .channelOption(.tcpOption(.tcp_nodelay), value: 1)
         .channelInitializer { channel in
@@ -42,41 +38,30 @@
             try channel.pipeline.syncOperations.addHandler(ReplyHandler())
           }
         }
-        .connect(host: address.host, port: address.port)
-        .whenComplete { result in
-          switch result {
-          case .failure(let error):
-            completion(.failure(ConnectionError(reason: "\(error)")))
-          case .success(let channel):
-            let connection = Connection(channel)
-            connection.logIn(login.words) { reason in
-              if let reason {
-                connection.close()
-                completion(.failure(ConnectionError(reason: reason)))
-              } else {
-                completion(.success(connection))
-                // Registered after `completion`, so that `onClose` is called later, even if the connection has already ended.
-                channel.closeFuture.whenComplete { _ in onClose(connection) }
-              }
-            }
-          }
-        }
+        .connect(host: address.host, port: address.port).get()
+      let connection = Connection(channel)
+      do { try await connection.logIn(login.words) } catch {
+        connection.close()
+        throw error
+      }
+      return connection
     }
 
-    private func logIn(_ words: [[UInt8]], _ completion: @escaping @Sendable (String?) -> Void) {
+    private func logIn(_ words: [[UInt8]]) async throws(LoginError) {
       let reply = PendingReply()
       send(Command(words, timeout: .seconds(2)), asking: false, .now() + .seconds(2), reply)
-      Task {
-        do throws(LarderError) {
-          switch try await reply.value() {
-          case .bytes: completion(nil)
-          // A foreign server could send any text, such as the password, so no message of the server is shown.
-          default: completion("the server refused the user or password, or asks for one")
-          }
-        } catch {
-          completion("the server did not answer the login: \(error.message)")
-        }
+      do throws(LarderError) {
+        if case .bytes = try await reply.value() { return }
+      } catch {
+        throw LoginError(description: "the server did not answer the login: \(error.message)")
       }
+      // A foreign server could send any text, such as the password, so no message of the server is shown.
+      throw LoginError(description: "the server refused the user or password, or asks for one")
+    }
+
+    /// Calls `body` once, when the connection has ended.
+    func whenClosed(_ body: @escaping @Sendable () -> Void) {
+      channel.closeFuture.whenComplete { _ in body() }
     }
 
     /// Writes a command, after `ASKING` if `asking` is true. `reply` always gets an outcome: the server's answer or an error.

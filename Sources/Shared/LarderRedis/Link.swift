@@ -80,43 +80,41 @@
 
     /// The connection. If there is no connection yet, the command waits and the result is nil.
     private func admit(_ pending: PendingConnection) throws(LarderError) -> Connection? {
-      let (answer, begins) = state.withLock {
-        state -> (Result<Connection?, LarderError>, Bool) in
+      try state.withLock { state throws(LarderError) -> Connection? in
         switch state.0 {
-        case .connected(let connection): return (.success(connection), false)
-        case .closed: return (.failure(closedError), false)
+        case .connected(let connection): return connection
+        case .closed: throw closedError
         case .waiting(let until) where ContinuousClock.now < until:
-          return (.failure(unreachable("the last attempt failed")), false)
+          throw unreachable("the last attempt failed")
         case .connecting(var waiting):
           guard waiting.count < Connection.mostUnanswered else {
-            return (.failure(unreachable("too many commands wait")), false)
+            throw unreachable("too many commands wait")
           }
           waiting.append(pending)
           state.0 = .connecting(waiting)
-          return (.success(nil), false)
         case .idle, .waiting:
           state.0 = .connecting([pending])
-          return (.success(nil), true)
+          connect()
         }
+        return nil
       }
-      if begins { connect() }
-      return try answer.get()
     }
 
     private func connect() {
-      Connection.open(
-        to: address, login,
-        onClose: { [weak self] in self?.lost($0) },
-        completion: { [weak self] result in
-          if let self {
-            opened(result)
-          } else if case .success(let connection) = result {
-            connection.close()
-          }
-        })
+      Task { [weak self, address, login] in
+        do {
+          let connection = try await Connection.open(to: address, login)
+          guard let self else { return connection.close() }
+          opened(.success(connection))
+          // Registered after `opened`, so that `lost` is called later, even if the connection has already ended.
+          connection.whenClosed { [weak self] in self?.lost(connection) }
+        } catch {
+          self?.opened(.failure(error))
+        }
+      }
     }
 
-    private func opened(_ result: Result<Connection, ConnectionError>) {
+    private func opened(_ result: Result<Connection, any Error>) {
       var isClosed = false
       let waiting = state.withLock { state -> [PendingConnection] in
         guard case .connecting(let waiting) = state.0 else {
@@ -140,7 +138,7 @@
           connection.send(pending.command, asking: pending.asking, pending.deadline, pending.reply)
         }
       case .failure(let error):
-        for pending in waiting { pending.reply.complete(.failure(unreachable(error.reason))) }
+        for pending in waiting { pending.reply.complete(.failure(unreachable("\(error)"))) }
       }
     }
 
