@@ -90,7 +90,7 @@ extension StoreHealth {
       case .healthy: "the store's files are in order again"
       case .missing: "the store's files were deleted or moved: close the store and open it again"
       case .replaced: "another store is in the place of this one: close the store and open it again"
-      case .unwritable(let reason): "the store's files may not be written: \(reason)"
+      case .unwritable(let reason): "the store cannot be written: \(reason)"
       }
     return MonitoringEvent("health", self == .healthy ? .notice : .error, message)
   }

@@ -110,7 +110,7 @@
     private func next(after response: HTTPResponse, from url: URL) -> URL? {
       guard [301, 302, 303, 307, 308].contains(response.status.code),
         let location = response.headerFields[.location],
-        let next = URL(string: location.withStrictQuery, relativeTo: url)?.absoluteURL,
+        let next = URL(string: location.withStrictTarget, relativeTo: url)?.absoluteURL,
         ["http", "https"].contains(next.scheme?.lowercased())
       else { return nil }
       return next

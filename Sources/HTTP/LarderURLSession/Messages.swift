@@ -81,8 +81,8 @@
       if let directive = request.cacheControl { headerFields[.cacheControl] = directive }
       for (name, value) in fields {
         guard let name = HTTPField.Name(name) else { throw URLError(.badURL) }
-        // A session decodes no body of a protocol. So the transport alone chooses a coding, which it then decodes.
-        if name == .acceptEncoding { continue }
+        // A session decodes no body of a protocol. So the transport alone chooses a coding, which the transport then decodes.
+        if name == .acceptEncoding, value.lowercased() != "identity" { continue }
         headerFields.append(HTTPField(name: name, lenientValue: Array(value.utf8)))
       }
     }

@@ -124,6 +124,7 @@
       defer { route.withLock { $0.leave(lane) } }
       var link = link(in: lane)
       var asking = false
+      var tried: Set<ServerAddress> = []
       var command = command
       let end = ContinuousClock.now + command.timeout
       for _ in 0..<Self.mostRedirections {
@@ -146,7 +147,7 @@
           asking = true
           link = self.link(to: address, in: lane)
         case .replica:
-          guard leave(link.address) else { return reply }
+          guard leave(link.address), tried.insert(link.address).inserted else { return reply }
           link = self.link(in: lane)
         }
       }

@@ -61,9 +61,10 @@ import ProxyServer
     guard origin.lowercased().hasPrefix("http://") else { return nil }
     var rest = origin.dropFirst("http://".count)
     if rest.hasSuffix("/") { rest = rest.dropLast() }
-    guard !rest.contains("@"), !rest.hasSuffix(":"),
-      let address = Address(rest) ?? Address("\(rest):80")
-    else { return nil }
+    let hasPort = rest.contains(":") && !rest.hasSuffix("]")
+    guard !rest.contains("@"), let address = Address(hasPort ? "\(rest)" : "\(rest):80") else {
+      return nil
+    }
     // Only a request whose authority is valid has a key.
     let request = HTTPRequest(
       method: .get, scheme: "http", authority: address.description, path: "/")

@@ -28,7 +28,9 @@ struct CommandLineTests {
     #expect(LarderProxy.message(for: error).contains(arguments[0]))
   }
 
-  @Test(arguments: ["http://a@b:1", "http://a b:80", "http://a:", "http://a/b:80", "http://"])
+  @Test(arguments: [
+    "http://a@b:1", "http://a b:80", "http://a:", "http://a/b:80", "http://", "http://a:70000",
+  ])
   func `an origin that is no address is refused`(origin: String) {
     #expect(throws: (any Error).self) {
       try LarderProxy.parse(["--origin", origin, "--store", "x"])

@@ -54,6 +54,8 @@ import Testing
     } test: { client, _, _ in
       let coded = try await client.send("/a", "GET", ["Accept-Encoding": "gzip"])
       #expect(coded.text == "gzip" && coded.fields["content-encoding"] == "gzip")
+      let other = try await client.send("/a", "GET", ["Accept-Encoding": "gzip, br"])
+      #expect(other.text == "gzip")
       #expect(try await client.send("/a").text == "plain")
       #expect(try await client.send("/a").text == "plain")
       #expect(calls.count == 2)

@@ -95,6 +95,9 @@ package import Synchronization
 
   package var isForked: Bool { handle.isForked }
 
+  /// Whether the process may write the files of the environment.
+  package var mayWrite: Bool { handle.locks.isWritable }
+
   /// Whether the calling thread owns the writer lock, as inside ``write(waitingAtMost:ended:_:)``.
   package var isWriting: Bool { handle.writer.isMine }
 

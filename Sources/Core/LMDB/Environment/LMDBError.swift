@@ -77,8 +77,8 @@ extension SystemError: CustomStringConvertible {
     case .mapFull: "raise the disk limit or remove entries"
     case .readersFull:
       "close the store or end snapshots in some of those processes; an idle process releases its places within 10 s"
-    case .diskFull: "free space on the disk, then try again"
-    case .quotaReached: "free space or raise the quota of the disk, then try again"
+    case .diskFull, .quotaReached:
+      "free space or raise the quota of the disk, then try again"
     case .fileTooLarge: "allow the process larger files (ulimit -f), then try again"
     case .inputOutput: "check the disk and the system log; the last finished write is intact"
     case .panic:
@@ -227,7 +227,7 @@ package struct OpenError: Error, CustomStringConvertible {
     case .notAFile, .linked:
       "replace it by a regular file with one name; with a link two processes miss each other's locks"
     case .foreignOwner:
-      "open it as that user or chown it, or read it with `allowsForeignOwner` (larder --allow-foreign-owner)"
+      "open it as that user, chown -R the store, or read it with `allowsForeignOwner` (larder --allow-foreign-owner)"
     case .exposed: "chmod -R go-rwx \(detail.shellWord)"
     case .networkFileSystem: "put the store on a local disk"
     case .exists: "name a path that does not exist"

@@ -90,8 +90,8 @@ struct StoreFiles: Sendable {
 
   func systemError(_ path: String) -> OpenError { OpenError(.system, path: path, cause: .last) }
 
-  /// Whether this process needs no lock file of its own, or may make one: the owner of the directory could not use such a file
-  /// of another user.
+  /// Whether the process may use lock files. False in a directory of another user that lacks a lock file: the owner could not
+  /// use a file of this user.
   static func mayMakeLocks(in directory: String) -> Bool {
     FileStatus.of(directory)?.st_uid == geteuid()
       || (StoreLocks.names + ["lock.mdb"]).allSatisfy { FileStatus.of(directory + "/" + $0) != nil }

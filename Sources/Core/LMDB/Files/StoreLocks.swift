@@ -76,15 +76,16 @@ final class StoreLocks: Sendable {
 }
 
 extension Environment {
-  /// Whether a killed process has left an environment in `directory`. False for an environment that was made less than `age`
+  /// Removes the environment that a killed process has left in `directory`. Keeps a directory that changed less than `age`
   /// seconds ago, because its process may not have its locks yet.
-  package static func isAbandoned(at directory: String, age: Int64 = 60) -> Bool {
-    let path = directory + "/lock.open"
-    guard let status = FileStatus.of(path), status.st_uid == geteuid(),
+  package static func removeAbandoned(at directory: String, age: Int64 = 60) {
+    guard let status = FileStatus.of(directory), status.isDirectory, status.st_uid == geteuid(),
       SystemTime.milliseconds / 1000 - DirectoryStamp.Change(status).seconds >= age,
-      let lock = try? FileLock(opening: path, readOnly: true, in: ForkGuard())
-    else { return false }
-    return (try? lock.take()) == true
+      let locks = try? StoreLocks(in: directory, isWritable: false),
+      (try? locks.opening.take()) == true, (try? locks.open.take()) == true
+    else { return }
+    StoreFiles.removeFiles(in: directory)
+    unsafe rmdir(directory)
   }
 }
 

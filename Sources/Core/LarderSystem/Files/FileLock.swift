@@ -12,7 +12,7 @@ package struct FileLock: Sendable {
   fileprivate let busy: SystemError
 
   /// Opens the lock file; `descriptors` later closes the file. Without `readOnly`, creates a missing file. With `readOnly`, the
-  /// lock of a missing file is always free: the caller must know that the file system is read-only.
+  /// lock of a missing file is always free: the caller must know that no process writes, or accept errors.
   package init(
     opening path: String, readOnly: Bool = false, in descriptors: ForkGuard,
     busy: SystemError = .busy

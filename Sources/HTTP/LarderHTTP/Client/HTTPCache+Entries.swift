@@ -126,7 +126,7 @@
 
     /// Removes all stored responses of the request's URI, for all users. A client that is reading a body can read to the end.
     ///
-    /// - Complexity: O(stored responses of the URI). A write removes up to 100 responses.
+    /// - Complexity: O(stored responses of the URI). A write removes up to 16 responses.
     @discardableResult
     public func removeAll(for request: HTTPRequest) async throws -> RemovalResult {
       let request = try request.withCheckedTarget()
@@ -140,7 +140,7 @@
     ///
     /// - Parameter isUnwanted: receives the key and the head of each response. The key begins with the URI. The date of a
     ///   response is ``StoredResponse/received``.
-    /// - Complexity: O(entries of the namespace). A write removes up to 100 responses.
+    /// - Complexity: O(entries of the namespace). A write removes up to 16 responses.
     @discardableResult
     public func removeAll(
       where isUnwanted: (_ key: String, _ response: StoredResponse) throws -> Bool

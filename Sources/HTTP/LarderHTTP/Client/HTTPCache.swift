@@ -83,17 +83,12 @@
         body = try await body.gathered(upTo: Self.largestKeyedBody)
         isPassed = body.whole.map { $0.count > Self.largestKeyedBody } ?? true
       }
-      if isPassed {
-        guard RequestDirectives(request.headerFields).onlyIfCached else {
-          return try await pass(request, body: body, interim: interim)
-        }
-        let result = HTTPCacheResult(CacheAnswer.onlyIfCached, body: HTTPBody())
-        counters.count(result)
-        return result
+      if isPassed, !RequestDirectives(request.headerFields).onlyIfCached {
+        return try await pass(request, body: body, interim: interim)
       }
       var client = ClientRequest(
-        request: request, key: rules.key(of: request, body: body.whole), body: body, tags: tags,
-        interim: interim)
+        request: request, key: isPassed ? nil : rules.key(of: request, body: body.whole),
+        body: body, tags: tags, interim: interim)
       do {
         while true {
           try Task.checkCancellation()

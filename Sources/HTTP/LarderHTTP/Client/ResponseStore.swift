@@ -100,8 +100,8 @@
       }
     }
 
-    /// The most responses that one commit removes.
-    private static let mostRemoved = 100
+    /// The most responses that one commit removes. A commit that changes more pages may fail if few pages are free.
+    private static let mostRemoved = 16
 
     /// Removes stored responses in one commit. Counts only responses that were still stored.
     private func remove(_ entries: [Store.Entry]) async throws -> RemovalResult {

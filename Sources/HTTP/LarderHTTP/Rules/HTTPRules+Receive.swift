@@ -123,9 +123,9 @@
         assignedFreshness($0, full.response, received: exchange.received)
       }
       let fields = exchange.forward.original.headerFields
-      guard
-        let vary = VaryKey(of: full.fields, request: fields, policy: policy, updating: old.vary)
-      else { return (full, nil) }
+      guard let vary = VaryKey(of: full.fields, request: fields, policy: policy) else {
+        return (full, nil)
+      }
       full.vary = vary
       let directives = full.directives(for: policy.kind)
       var stored = full

@@ -79,6 +79,7 @@
       let directives = stored.directives(for: policy.kind)
       return isStorable(stored.response.status, directives)
         && allowsSharing(directives, credential: stored.credential)
+        && (policy.storesCookies || !stored.fields.contains(.setCookie))
         && !stored.fields.contains { directives.unusableFields.contains($0.name.canonicalName) }
     }
 

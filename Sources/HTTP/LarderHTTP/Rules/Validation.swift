@@ -138,7 +138,7 @@
   extension HTTPFields {
     /// Fields that describe the stored body. A 304 or HEAD must not change them: servers send wrong values (RFC 9111, 3.2).
     static let ofTheBody: Set<HTTPField.Name> = [
-      .contentLength, .contentEncoding, .contentType, .contentRange,
+      .contentLength, .contentEncoding, .contentType, .contentRange, .contentDigest,
     ]
 
     /// The fields of a stored response after an update by the fields of a newer answer (RFC 9111, 3.2).

@@ -1,7 +1,7 @@
 #if HTTP
   import HTTPTypes
 
-  /// The request fields that `Vary` names, with digests of their values (RFC 9111, 4.1).
+  /// The request fields that `Vary` names, and `Accept-Encoding` of a coded response, with digests of their values (RFC 9111, 4.1).
   struct VaryKey: Hashable, Sendable {
     /// The fields, sorted by name, in lower case; a nil value means that the request had no such field.
     let fields: [(name: String, value: String?)]
@@ -11,19 +11,11 @@
     init(fields: [(name: String, value: String?)]) { self.fields = fields }
 
     /// Makes the key; nil if ``names(in:)`` is nil, because the response then matches no request.
-    ///
-    /// - Parameter old: the key of the stored response that this response updates.
-    init?(
-      of response: HTTPFields, request: HTTPFields, policy: HTTPCachePolicy,
-      updating old: VaryKey? = nil
-    ) {
+    init?(of response: HTTPFields, request: HTTPFields, policy: HTTPCachePolicy) {
       guard var names = Self.names(in: response) else { return nil }
       // Some servers, such as Hummingbird, choose a coding by `Accept-Encoding`, but send no `Vary`.
-      let choice = "accept-encoding"
-      let isChosen =
-        old.map { $0.fields.contains { $0.name == choice } } ?? request.contains(.acceptEncoding)
-      if isChosen, response.contains(.contentEncoding), !names.contains(choice) {
-        names = (names + [choice]).sorted()
+      if request.contains(.acceptEncoding), response.contains(.contentEncoding) {
+        names = Set(names + ["accept-encoding"]).sorted()
       }
       var selecting = SelectingFields(request, policy: policy)
       fields = names.map { name in (name, selecting.value(of: name)) }
@@ -41,11 +33,14 @@
       return names.sorted()
     }
 
-    /// Whether `request` selects the response: the fields are equal, or the response has the language that the request prefers.
+    /// Whether `request` selects the response: the fields are equal, or the response has the language that the request prefers,
+    /// or a coding that the client decodes and that `Vary` does not name.
     func matches(_ request: inout SelectingFields, response: HTTPFields) -> Bool {
       fields.allSatisfy { name, value in
         Self.areSame(request.value(of: name), value)
           || name == "accept-language" && request.preferLanguage(of: response)
+          || name == "accept-encoding" && request.canDecode(response)
+            && Self.names(in: response)?.contains(name) == false
       }
     }
 

@@ -59,12 +59,14 @@
   }
 
   extension String {
-    /// A reference with a query that `URL` of Foundation does not change, as in ``HTTPRequest/strictURI``.
-    package var withStrictQuery: String {
-      guard let mark = firstIndex(of: "?") else { return self }
-      let query = self[mark...].prefix { $0 != "#" }
-      let strict = RequestTarget.strict(RequestTarget.encoded(String(query)))
-      return self[..<mark] + strict + self[query.endIndex...]
+    /// A reference whose path and query `URL` of Foundation does not change, as in ``HTTPRequest/strictURI``.
+    package var withStrictTarget: String {
+      let path = prefix { !"?#".contains($0) }
+      // A host, which may have brackets, ends at the next slash.
+      let host = path.firstRange(of: "//").map { path[$0.upperBound...].prefix { $0 != "/" } }
+      let target = self[(host?.endIndex ?? startIndex)...].prefix { $0 != "#" }
+      let strict = RequestTarget.strict(RequestTarget.encoded(String(target)))
+      return self[..<target.startIndex] + strict + self[target.endIndex...]
     }
   }
 
@@ -121,27 +123,24 @@
       if isEncoded(text) { return text }
       var bytes: [UInt8] = []
       for byte in text.utf8.prefix(while: { $0 != UInt8(ascii: "#") }) {
-        if isAllowed(byte) { bytes.append(byte) } else { bytes += escape(byte).utf8 }
+        if isAllowed(byte) {
+          bytes.append(byte)
+        } else {
+          bytes += "%\(Secrets.hexadecimal(CollectionOfOne(byte)).uppercased())".utf8
+        }
       }
       return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func escape(_ byte: UInt8) -> String {
-      "%" + Secrets.hexadecimal(CollectionOfOne(byte)).uppercased()
     }
 
     /// An encoded target without the characters that servers accept although RFC 3986 forbids them: `[`, `]`, `|`, and a `%` that
     /// begins no escape.
     static func strict(_ target: String) -> String {
-      let bytes = Array(target.utf8)
-      return bytes.indices.reduce(into: "") { strict, index in
-        let byte = bytes[index]
-        let isForbidden =
-          byte == UInt8(ascii: "%")
-          ? SearchVariance.hexadecimal(bytes[(index + 1)...].prefix(2)) == nil
-          : "[]|".utf8.contains(byte)
-        strict += isForbidden ? escape(byte) : String(Unicode.Scalar(byte))
+      let parts = target.split(separator: "%", omittingEmptySubsequences: false)
+      let escapes: [String] = parts.dropFirst().map { part in
+        (SearchVariance.hexadecimal(part.utf8.prefix(2)) == nil ? "%25" : "%") + String(part)
       }
+      return (String(parts[0]) + escapes.joined()).replacing("[", with: "%5B")
+        .replacing("]", with: "%5D").replacing("|", with: "%7C")
     }
   }
 #endif

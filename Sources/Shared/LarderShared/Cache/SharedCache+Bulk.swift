@@ -3,8 +3,8 @@ import LarderSystem
 import Synchronization
 
 extension SharedCache {
-  /// The most requests to the tier that one call has under way.
-  static var mostRequests: Int { 128 }
+  /// The most lookups, requests for leases and fills that one call has under way.
+  static var mostRequests: Int { 512 }
 
   /// The values under some keys, in the order of the keys; nil for a key without a value. Throws the first error of
   /// ``results(for:options:load:)``.

@@ -85,7 +85,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   private enum Attempt {
     case use(TierCopy<Value>)
-    /// The tier takes no value of this key. The position is the head at the lookup; zero for a value in a newer layout.
+    /// The tier takes no value of this key. The position is the head at the lookup.
     case loadAlone(Position)
     case answer(LeaseAnswer, TierCopy<Value>?)
   }
@@ -99,7 +99,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     let found = try await ask { () throws(LarderError) in
       try await cache.find(key, tags: options.tags)
     }
-    if found.isNewer { return .loadAlone(.zero) }
+    if found.isNewer { return .loadAlone(found.head) }
     if rejected == nil { rejected = .some(found.stamp) }
     if let copy = found.copy, accepts(copy, rejecting: rejected ?? nil, isRefresh) {
       // This machine knows a newer change than the value, so the value counts as changed.
@@ -265,8 +265,11 @@ struct SharedLoad<Value: Sendable>: Sendable {
       return unshared(answer, unstored, ticket, error)
     }
     do throws(LarderError) {
-      let stamp = try await ask { () throws(LarderError) in
-        try await shared.tier.fill(key, cache.tierValue(frame, key), lease)
+      // A call for many keys may wait longer for a place than a lease lasts.
+      let stamp = try await renewing(lease) { () async throws(LarderError) in
+        try await ask { () throws(LarderError) in
+          try await shared.tier.fill(key, cache.tierValue(frame, key), lease)
+        }
       }
       guard let stamp else { return nil }
       copies.recent.note(.key(key), at: stamp.version)
@@ -276,7 +279,9 @@ struct SharedLoad<Value: Sendable>: Sendable {
     }
   }
 
-  private func renewing(_ lease: Lease, _ body: () async throws -> Answer) async throws -> Answer {
+  private func renewing<Result, Failure: Error>(
+    _ lease: Lease, _ body: () async throws(Failure) -> Result
+  ) async throws(Failure) -> Result {
     let renewal = Task { [tier = shared.tier, clock, key, length = shared.options.leaseDuration] in
       while true {
         try await clock.sleep(until: clock.monotonic + length / 3)

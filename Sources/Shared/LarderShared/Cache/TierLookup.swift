@@ -55,6 +55,8 @@ struct TierLookup<Value: Sendable>: Sendable {
   var copy: TierCopy<Value>?
   /// Whether the tier has a value in a newer layout, which this version must not overwrite.
   var isNewer = false
+  /// The newest position of the log at the time of the lookup, if the value is in a newer layout.
+  var head = Position.zero
 }
 
 extension SharedCache {
@@ -72,7 +74,7 @@ extension SharedCache {
         return TierLookup(stamp: fetched.stamp)
       case .newer:
         shared.count { $0.newer += 1 }
-        return TierLookup(isNewer: true)
+        return TierLookup(isNewer: true, head: fetched.head)
       case .frame(let frame):
         let tags = frame.tags.map(ExactString.init)
         if !named.isSuperset(of: tags) {

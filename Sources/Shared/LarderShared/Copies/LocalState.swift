@@ -77,7 +77,7 @@ struct LocalState: Sendable {
     let key = Self.namePrefix + namespace
     guard try batch.value(for: key, in: records) == nil else { return }
     let entries = records.store.namespace(namespace)
-    if try entries.committedCount() > 0 { _ = try batch.clear(entries) }
+    if try batch.hasEntries(in: entries) { _ = try batch.clear(entries) }
     try put([], for: key, in: &batch)
   }
 
@@ -110,7 +110,7 @@ struct LocalState: Sendable {
   }
 }
 
-/// Whether a process knows that a namespace has a note. A process looks for the note until the process has found the note.
+/// Whether a cache knows that its namespace has a note. The cache looks for the note until the cache has found the note.
 final class NotedNamespace: Sendable {
   let isKnown = Atomic(false)
 }

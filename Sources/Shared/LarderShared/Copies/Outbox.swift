@@ -3,7 +3,7 @@ import LarderSystem
 import Synchronization
 
 /// The removals of this machine that the tier does not have yet, the oldest first, in a namespace of the store. Any process of
-/// the store may send the removals; to send a removal twice does no harm.
+/// the store may send the removals, so a removal may be sent twice.
 final class Outbox: Sendable {
   static let namespace = Store.tierOutbox
   /// The most removals that can wait. A further removal is not queued, and its caller gets an error.

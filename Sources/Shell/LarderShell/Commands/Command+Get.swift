@@ -48,7 +48,7 @@ extension Command {
     if let columns = call.columns("--show") {
       let scope = try Scope(of: call, in: session)
       let missing = try scope.selection.isOfKeys ? scope.missingKeys() : []
-      if missing.isEmpty || missing.count < scope.selection.patterns.count {
+      if missing.count < max(1, scope.selection.patterns.count) || !session.output.isForPerson {
         try scope.list(as: .show(columns))
       }
       return try check(missing, of: scope)

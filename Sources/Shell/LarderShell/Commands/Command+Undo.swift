@@ -86,6 +86,7 @@ extension Command {
         return nil
       }
       guard let value else { return isKept ? nil : false }
+      if try !isKept && namespace.isOfTier(before.metadata) { return false }
       var attributes = EntryAttributes(keeping: before, expires: nil)
       (attributes.written, attributes.isPinned) = (before.written, before.isPinned)
       (attributes.isNegative, attributes.awaitsOwners) = (before.isNegative, true)

@@ -109,3 +109,13 @@ extension Session {
     return values
   }
 }
+
+extension Store.Namespace {
+  /// Whether an entry with this metadata is a copy of a shared tier. The log of the tier may have removed such an entry since it
+  /// was exported or changed, and the log does not remove the entry again.
+  func isOfTier(_ metadata: [UInt8]?) throws -> Bool {
+    // A copy has the 24 bytes of its version as metadata.
+    try metadata?.count == 24
+      && store.namespace(Store.tierState).entry(for: Store.tierNote + name) != nil
+  }
+}

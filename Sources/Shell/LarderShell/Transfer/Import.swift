@@ -77,22 +77,18 @@ struct Import {
     case .namespace(let name, let rules, let overrides):
       do { try declare(name, rules, overrides) } catch { throw located(error, line: lines.line) }
     case .entry(let entry):
-      if try isOfTier(entry) { counts.shared += 1 } else { waiting.append((entry, lines.line)) }
+      waiting.append((entry, lines.line))
     }
   }
 
-  /// Whether an entry belongs to a shared tier. Since the export, the log of the tier may have removed a copy of a value, and the
-  /// log does not remove the copy again.
-  private func isOfTier(_ entry: ImportedEntry) throws -> Bool {
-    let (store, state) = (session.store, session.store.namespace(Store.tierState))
+  /// Whether an entry belongs to a shared tier.
+  private func isOfTier(_ entry: ImportedEntry, _ present: Store.Entry?) throws -> Bool {
     switch entry.namespace {
     case Store.tierState: return true
     // A removal that waits in another store must not replace a removal that waits in this store.
-    case Store.tierOutbox: return try store.namespace(entry.namespace).entry(for: entry.key) != nil
+    case Store.tierOutbox: return present != nil
     default:
-      // A copy has the 24 bytes of its version as metadata.
-      guard entry.attributes.metadata?.count == 24 else { return false }
-      return try state.entry(for: Store.tierNote + entry.namespace) != nil
+      return try session.store.namespace(entry.namespace).isOfTier(entry.attributes.metadata)
     }
   }
 
@@ -172,6 +168,10 @@ struct Import {
     _ entry: ImportedEntry, _ present: Store.Entry?, _ counts: inout Counts
   ) throws -> Bool {
     counts.done.add(Tally(), in: entry.namespace)
+    if try isOfTier(entry, present) {
+      counts.shared += 1
+      return false
+    }
     if let end = entry.end, end <= session.clock.now {
       counts.expired += 1
       return false
@@ -246,7 +246,7 @@ struct Import {
     }
     if counts.shared > 0 {
       remarks.append(
-        "note: \(Wording.count(counts.shared, "line", "lines")) kept back: of a shared tier")
+        "note: \(Wording.count(counts.shared, "line", "lines")) kept back: they belong to a shared tier")
     }
     return remarks
   }

@@ -174,6 +174,13 @@ import Testing
     #expect(stored == nil)
   }
 
+  @Test func `a write that changes nothing leaves the room of the buffer`() throws {
+    let commit = store.engine.environment.lastTransaction
+    #expect(try !notes.touch("absent"))
+    try notes.set("v", for: "k")
+    #expect(store.engine.environment.lastTransaction == commit && isBuffered(store))
+  }
+
   @Test func `values in memory are never older than the last set`() throws {
     let (cache, numbers) = (store.cache(TextCodec(), in: "numbers"), store.namespace("numbers"))
     for number in 0..<200 {

@@ -27,8 +27,8 @@ extension Environment {
         let state = StoreState().record(seal: seal)
         try transaction.put(state, for: MetadataKey.state, in: .main)
         let free = options.flushes ? options.hooks.freeDisk(path) : nil
-        let settings = StoreSettings.record(
-          defaultDisk: free.map { StoreLimits.defaultDisk(free: $0) }, seal: seal)
+        let disk = free.map { StoreLimits.defaultDisk(free: $0) }
+        let settings = StoreSettings.record(defaultDisk: disk, seal: seal)
         try transaction.put(settings, for: MetadataKey.settings, in: .main)
       }
     } catch {

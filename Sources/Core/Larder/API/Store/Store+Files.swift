@@ -126,7 +126,7 @@ public enum StoreHealth: Sendable, Hashable {
   case missing
   /// Another store is at the path. Reads still use the old files, and writes throw. Close and reopen the store.
   case replaced
-  /// The process may no longer write a file of the store, or refuses writes after damage or a failed sync. The text is the
+  /// The process may no longer write the directory or a file, or refuses writes after damage or a failed sync. The text is the
   /// reason. Reads still work, but not after a failed sync.
   case unwritable(String)
 

@@ -62,8 +62,9 @@ extension Store {
     ) { $0.overrides = overrides }
   }
 
-  /// The namespaces with a shared tier's position and its notes about namespaces with copies, and with its waiting removals.
+  /// The namespace with a shared tier's position and notes, and the namespace with its waiting removals.
   package static let (tierState, tierOutbox) = ("shared-tier", "shared-outbox")
+  /// The key of the position, and the first part of the key of a note.
   package static let (tierProgress, tierNote) = ("progress", "namespace:")
 
   /// Empties every namespace in one commit; see ``Store/Namespace/clear()``. Keeps the records of a shared tier.

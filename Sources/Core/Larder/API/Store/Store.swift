@@ -128,11 +128,9 @@ public struct Store: Sendable {
 
   /// Removes the stores that killed processes have left in memory: until the machine restarts, nothing else removes these files.
   private static let removesAbandoned: Void = {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: memory)) ?? []
-    for name in names
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: memory)) ?? []
     where name.hasPrefix("larder-") && UUID(uuidString: String(name.dropFirst(7))) != nil {
-      let path = memory + "/" + name
-      if Environment.isAbandoned(at: path) { try? FileManager.default.removeItem(atPath: path) }
+      Environment.removeAbandoned(at: memory + "/" + name)
     }
   }()
 

@@ -104,8 +104,7 @@ extension Store {
       let error = (error as? OpenError).map(LarderError.init) ?? error
       guard let error = error as? LarderError, error.code == .full else { throw error }
       throw LarderError(
-        error.code, "a store cannot be made at \(path): \(error.message)",
-        hint: "free space on the disk; nothing of the new store was left")
+        error.code, "a store cannot be made at \(path): \(error.message)", hint: error.hint)
     }
   }
 

@@ -12,6 +12,8 @@ struct BufferHold {
   private var terms = BufferTerms()
   /// The number of the transaction that has set `terms`.
   private var noted: UInt64 = 0
+  /// Whether that transaction has stored and removed no record. LMDB makes no commit then, so nothing can have failed.
+  private var isUnchanged = false
   private let lost: LostRecords
 
   init(_ buffer: WriteBuffer?, without lost: LostRecords) {
@@ -95,6 +97,7 @@ struct BufferHold {
 
   mutating func note(_ session: borrowing WriteSession) {
     (terms, noted) = (session.bufferTerms, session.transaction.id)
+    isUnchanged = session.transaction.changes == 0
     for (id, limits) in limits {
       let counters = session.ledger[id]
       terms.namespaces[id] = (counters.next, BufferRoom(limits, used: counters.usage))
@@ -108,7 +111,7 @@ struct BufferHold {
     let count = stored.reduce(0) { $0 + lost.count(in: buffer, $1) }
     // After a rollback `newest` may be the commit of a killed process. This process has not counted the room of that commit.
     let terms = newest == noted ? terms : BufferTerms()
-    if buffer.end(newest: newest, in: environment, terms, keepsFrozen: keepsFrozen) {
+    if buffer.end(newest: newest, in: environment, terms, keepsFrozen: keepsFrozen, isUnchanged) {
       buffer.countLost(count)
     }
   }

@@ -87,15 +87,16 @@ extension WriteBuffer {
   /// Ends a transaction before another transaction begins. Returns true if the commit `newest` has taken over records. If
   /// `keepsFrozen` is set, appends continue only after the next transaction.
   func end(
-    newest: UInt64, in environment: Environment, _ terms: BufferTerms, keepsFrozen: Bool
+    newest: UInt64, in environment: Environment, _ terms: BufferTerms, keepsFrozen: Bool,
+    _ isUnchanged: Bool
   ) -> Bool {
     let table = table
     let view = table.view
     guard view.isWritable else { return false }
     let state = BufferState(in: view)
     if newest == base(of: state) || !(state.isFrozen || state.hasOlder) {
-      // The transaction has failed, so the records stay for the next commit. Until then appends stop: the disk may be full.
-      refuse(lockTimeout: environment.lockTimeout)
+      // If the transaction has failed, the records stay for the next commit, and appends stop until then: the disk may be full.
+      if !isUnchanged { refuse(lockTimeout: environment.lockTimeout) }
       if state.isFrozen { view.release(state.thawed.word, to: BufferLayout.Place.state) }
       return false
     }

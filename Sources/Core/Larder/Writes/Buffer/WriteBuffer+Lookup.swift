@@ -86,6 +86,7 @@ extension EntryReader {
     let table = buffer.table
     let view = table.view
     // Lookups find the last record before its writer stores the state. So the record counts as soon as the log includes it.
+    // The tail is loaded first, because a turn sets the tail to 0 before the turn stores the state.
     let tail = min(view.acquire(BufferLayout.Place.tail), UInt64(buffer.layout.logSize))
     let state = buffer.state(in: view)
     return commit &+ state.stamp &+ (state.hasRecords ? tail - min(tail, UInt64(state.end)) : 0)

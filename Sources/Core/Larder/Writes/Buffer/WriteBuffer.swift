@@ -43,7 +43,8 @@ final class WriteBuffer: Sendable {
     // If the store is durable, or was first opened without a buffer, there is no file.
     guard FileStatus.of(Self.path(in: environment)) != nil else { return nil }
     let table = Self.table(of: environment, store)
-    guard table.openExisting() || options.isReadOnly && table.openForReading(),
+    guard
+      environment.mayWrite && table.openExisting() || options.isReadOnly && table.openForReading(),
       let layout = BufferLayout(count: table.view.count),
       let origin = Self.origin(of: environment, options)
     else { throw Self.unusable(Self.path(in: environment)) }

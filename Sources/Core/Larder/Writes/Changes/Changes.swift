@@ -16,7 +16,7 @@ public struct Change: Sendable, Hashable {
     ///
     /// A program with a copy of the store's contents must read the contents again. No change after this element is missing.
     case missed(Int?)
-    /// Another program deleted or replaced the store's files, made them read-only, or restored them.
+    /// The files were deleted, replaced, made read-only or restored, or this process stopped after damage or a failed sync.
     case health(StoreHealth)
     /// The subscription failed with this error and has ended.
     case ended(LarderError)

@@ -24,6 +24,7 @@ extension WriteSession {
   /// Removes expired entries, then lets the policy of the namespace evict. Returns whether the usage is then within the limits.
   mutating func lower(_ namespace: KnownNamespace, to limits: Limits) throws(LarderError) -> Bool {
     let id = namespace.id
+    guard exceeds(limits, in: id) else { return true }
     try removeExpired(in: id) { session in session.exceeds(limits, in: id) }
     guard exceeds(limits, in: id) else { return true }
     try evict(namespace.rules.eviction, RoomRequest(id: id, limits: limits))
@@ -42,6 +43,7 @@ extension WriteSession {
   }
 
   mutating func lowerStore() throws(LarderError) -> Bool {
+    guard isStoreOver else { return true }
     try removeExpired(in: nil) { session in session.isStoreOver }
     try evictInTurn { session in session.isStoreOver }
     return !isStoreOver

@@ -28,14 +28,12 @@ public struct Limits: Hashable, Sendable, Codable {
   /// If only one of `bytes` and `guaranteed` has an override, the guarantee is at most `bytes`. Otherwise code that does not
   /// know the override could declare limits that contradict it, and then each write of this code would fail.
   func overridden(by overrides: Limits) -> Limits {
-    var limits = Limits(
-      entries: Self.overridden(entries, by: overrides.entries),
-      bytes: Self.overridden(bytes, by: overrides.bytes),
-      guaranteed: Self.overridden(guaranteed, by: overrides.guaranteed))
-    if (overrides.bytes == nil) != (overrides.guaranteed == nil) {
-      limits.guaranteed = limits.guaranteed.map { min($0, limits.bytes ?? .max) }
-    }
-    return limits
+    let bytes = Self.overridden(bytes, by: overrides.bytes)
+    let own = Self.overridden(guaranteed, by: overrides.guaranteed)
+    let isLowered = (overrides.bytes == nil) != (overrides.guaranteed == nil)
+    return Limits(
+      entries: Self.overridden(entries, by: overrides.entries), bytes: bytes,
+      guaranteed: isLowered ? own.map { min($0, bytes ?? .max) } : own)
   }
 
   static func overridden(_ declared: Int?, by override: Int?) -> Int? {

@@ -102,8 +102,9 @@ extension WriteSession {
   mutating func saveOrphans() throws(LarderError) {
     for removed in orphans.waiting {
       let prefix = IndexKey.owner(removed.owner, entry: [])
-      let first = try transaction.keys(in: engine.indexes.tags, from: prefix, limit: 1)
-      if removed.position == nil, first.isEmpty { continue }
+      let rest = try transaction.keys(
+        in: engine.indexes.tags, from: prefix, after: removed.position, limit: 1)
+      if rest.isEmpty { continue }
       let key = MetadataKey.orphans + removed.owner
       let position = removed.position ?? prefix
       if try !transaction.contains(key, in: .main) { ledger.updateStore { $0.orphans &+= 1 } }

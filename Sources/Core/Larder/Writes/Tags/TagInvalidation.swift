@@ -170,7 +170,8 @@ extension WriteSession {
   /// The namespaces whose entries may have a tag: the namespaces of these entries if there are few, otherwise all namespaces.
   private mutating func names(with tag: [UInt8], _ limit: Int) throws(LarderError) -> [String] {
     let keys = try transaction.keys(in: engine.indexes.tags, from: tag + [0], limit: limit)
-    let ids = Set(keys.compactMap(IndexKey.tagged).map { $0.span.namespaceID })
+    var ids = Set(keys.compactMap(IndexKey.tagged).map { $0.span.namespaceID })
+    for id in ids where try !isLive(id) { ids.remove(id) }
     let known = try namespaces().filter { ids.contains($0.id) }
     if keys.count < limit, known.count == ids.count { return known.map(\.name) }
     return try namespaceNames()

@@ -195,11 +195,10 @@ extension WriteBatch {
     try GarbageCollector.reclaim(
       limit: min(shares * GarbageCollector.perWrite, session.removalsWithPages), &session)
     try session.removeOrphans()
-    var mayLackPages = !mode.cleansUp
-    while session.state.orphans > 0, session.orphans.left > 0, session.orphans.waiting.isEmpty,
-      session.removalsWithPages > 0 || mayLackPages
-    {
-      mayLackPages = false
+    for index in 0..<OrphanQueue.perBatch {
+      guard session.state.orphans > 0, session.orphans.left > 0, session.orphans.waiting.isEmpty,
+        session.removalsWithPages > 0 || (index == 0 && !mode.cleansUp)
+      else { break }
       try session.loadOrphans()
       try session.removeOrphans()
     }

@@ -57,6 +57,12 @@ extension WriteBatch {
     if case .stuck(let error) = progress { throw session.transaction.fail(error) }
   }
 
+  /// Whether a namespace has entries, with the changes of this batch.
+  package mutating func hasEntries(in namespace: Store.Namespace) throws(LarderError) -> Bool {
+    guard let id = try session.namespace(namespace.name)?.id else { return false }
+    return try session.counters(of: id).entries > 0
+  }
+
   /// Empties a namespace in constant time: the namespace gets another id. Later writes remove the old entries in small steps.
   ///
   /// A load that began before the clear does not store its value, even if the namespace did not exist.
