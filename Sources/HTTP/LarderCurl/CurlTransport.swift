@@ -54,11 +54,11 @@
       let transfer = Transfer()
       do {
         try runInThread { [handles, threads] in
-          defer { threads.giveBack() }
+          defer { threads.release() }
           transfer.finish(Result { try handles.perform(message, for: transfer) })
         }
       } catch {
-        threads.giveBack()
+        threads.release()
         throw CurlError(.other, "the system allows no further thread")
       }
       return transfer

@@ -19,5 +19,5 @@ package final class Places: Sendable {
     }) != nil
   }
 
-  package func giveBack() { waiters.resumeFirst(with: ()) { free.add(1, ordering: .relaxed) } }
+  package func release() { waiters.resumeFirst(with: ()) { free.add(1, ordering: .relaxed) } }
 }

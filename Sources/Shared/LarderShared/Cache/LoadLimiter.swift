@@ -18,7 +18,7 @@ final class LoadLimiter: Sendable {
     let loads = Self.loads + [key]
     if loads.count > 1 { return try await Self.$loads.withValue(loads) { try await body() } }
     guard await places.take() else { throw CancellationError() }
-    defer { places.giveBack() }
+    defer { places.release() }
     return try await Self.$loads.withValue(loads) { try await body() }
   }
 }

@@ -124,7 +124,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     if let places, !(await places.take()) {
       throw LarderError(.unreachable, "the task was cancelled before its request")
     }
-    defer { places?.giveBack() }
+    defer { places?.release() }
     return try await cache.ask(request)
   }
 
