@@ -246,7 +246,7 @@ struct Import {
     }
     if counts.shared > 0 {
       remarks.append(
-        "note: \(Wording.count(counts.shared, "line", "lines")) kept back: they belong to a shared tier")
+        "note: \(Wording.count(counts.shared, "line", "lines")) kept back: copies of a shared tier")
     }
     return remarks
   }
