@@ -21,7 +21,7 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     case needsRecovery
     /// Another process holds a lock for too long, or a write of another thread takes too long.
     case busy
-    /// The disk is full, or a limit is reached and no entry may be evicted.
+    /// The disk or a quota is full, or a limit is reached and no entry may be evicted.
     case full
     /// The system or LMDB failed.
     case failed

@@ -10,7 +10,7 @@ public struct Limits: Hashable, Sendable, Codable {
   ///
   /// The namespace's own limits and writes can still evict these bytes, and entries can still expire. An eviction in another
   /// namespace does not happen if it would remove guaranteed bytes through owners or dependents. The sum of the guarantees of
-  /// all namespaces must not exceed the store's limits of bytes and disk.
+  /// all namespaces must not exceed the store's limits of bytes and disk. An override of ``bytes`` lowers a larger guarantee.
   public var guaranteed: Int?
 
   package enum CodingKeys: String, CodingKey, CaseIterable { case entries, bytes, guaranteed }
