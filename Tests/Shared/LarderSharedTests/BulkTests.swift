@@ -145,10 +145,10 @@ import Testing
     let sender = GatedSender(gate: Origin(isOpen: false))
     let cache = try Store.temporary().cache(
       TextCodec(), in: "prices", shared: Shared(sender, application: "test"))
-    let task = Task { try await cache.values(for: (0..<300).map { "\($0)" }, load: source.load) }
+    let task = Task { try await cache.values(for: (0..<600).map { "\($0)" }, load: source.load) }
     try await waitUntil { sender.gate.loads >= SharedCache<String>.mostRequests }
     sender.gate.open()
-    #expect(try await task.value == (0..<300).map { "of \($0)" })
+    #expect(try await task.value == (0..<600).map { "of \($0)" })
     #expect(sender.gate.mostAtOnce <= SharedCache<String>.mostRequests)
   }
 
