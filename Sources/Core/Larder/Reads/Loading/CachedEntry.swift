@@ -70,11 +70,11 @@ extension EntryReader {
       return cached
     }
     if found.outcome == .negative { return cached }
-    let isWhole = try withValue(of: found, key: key, in: transaction) { value in
+    let done: Void? = try withValue(of: found, key: key, in: transaction) { value in
       if isHit { handle.count(.hits, stripe: transaction.stripe) }
       try body(value)
     }
-    if isWhole { return cached }
+    if done != nil { return cached }
     if isRead { handle.count(.damaged, stripe: transaction.stripe) }
     return nil
   }

@@ -60,28 +60,25 @@ extension EntryReader {
       }
       return
     }
-    let isWhole = try withValue(of: found, key: key, in: transaction) { value in
+    let done: Void? = try withValue(of: found, key: key, in: transaction) { value in
       handle.count(.hits, stripe: transaction.stripe)
       if recordsAccess { recordAccess(found, key: key, at: now) }
       try body(value)
     }
-    if !isWhole { handle.count(.damaged, stripe: transaction.stripe) }
+    if done == nil { handle.count(.damaged, stripe: transaction.stripe) }
   }
 
-  /// Passes the value of a lookup to `body`, after assembling chunks and undoing transforms. Returns false for a damaged value.
-  func withValue(
+  /// Passes the value of a lookup to `body`, after assembling chunks and undoing transforms. Returns nil for a damaged value.
+  func withValue<Result>(
     of found: borrowing Lookup, key: Span<UInt8>, in transaction: borrowing ReadTransaction,
-    _ body: (Span<UInt8>) throws -> Void
-  ) throws -> Bool {
-    guard !found.header.flags.isDisjoint(with: [.chunked, .transformed]) else {
-      try body(found.payload)
-      return true
+    _ body: (Span<UInt8>) throws -> Result
+  ) throws -> Result? {
+    if found.header.flags.isDisjoint(with: [.chunked, .transformed]) {
+      return try body(found.payload)
     }
-    let whole = try wholeValue(
+    let value = try wholeValue(
       found.payload, found.header, found.fields, key: key.copied, in: found.id, transaction)
-    guard let whole else { return false }
-    try body(whole.span)
-    return true
+    return try value.map { try body($0.span) }
   }
 
   /// The original bytes of a value that is in chunks or has transforms; nil if the value or `fields` are damaged.

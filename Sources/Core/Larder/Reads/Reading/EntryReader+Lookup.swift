@@ -14,6 +14,15 @@ struct Lookup: ~Escapable {
     case absent
     /// The record cannot be read, has a wrong checksum, or lacks a required transform.
     case damaged
+
+    @inline(__always)
+    fileprivate init(_ state: Store.Entry.State) {
+      switch state {
+      case .fresh: self = .fresh
+      case .stale: self = .stale
+      case .expired: self = .expired
+      }
+    }
   }
 
   let outcome: Outcome
@@ -169,16 +178,5 @@ extension EntryReader {
     guard EntryHeader.isIntact(record, keyHash: keyHash) else { return false }
     verified.insert(mark)
     return true
-  }
-}
-
-extension Lookup.Outcome {
-  @inline(__always)
-  fileprivate init(_ state: Store.Entry.State) {
-    switch state {
-    case .fresh: self = .fresh
-    case .stale: self = .stale
-    case .expired: self = .expired
-    }
   }
 }

@@ -104,11 +104,10 @@ extension Store.Namespace {
       if let entry = try reader.entry(found, key: key, of: handle, in: transaction) {
         guard try isWanted(entry) else { return nil }
         guard readsValue else { return try body(entry, Span()) }
-        var result: Result?
-        let isWhole = try reader.withValue(of: found, key: key, in: transaction) { value in
-          result = try body(entry, value)
+        let result = try reader.withValue(of: found, key: key, in: transaction) { value in
+          try body(entry, value)
         }
-        if isWhole { return result }
+        if let result { return result }
       }
       if found.outcome != .absent { damaged() }
       return nil
