@@ -1,4 +1,5 @@
 import LMDB
+import LarderSystem
 
 /// Removes the entries of cleared namespaces in small steps. A clear itself only gives the namespace another id.
 enum GarbageCollector {
@@ -55,8 +56,11 @@ enum GarbageCollector {
     if entryKeys.isEmpty { return }
     let tags = session.engine.indexes.tags
     var dangling: [[UInt8]] = []
-    try session.transaction.forEach(in: tags, from: []) { key, _ in
-      if let entryKey = IndexKey.tagged(key), entryKeys.contains(entryKey) { dangling.append(key) }
+    try session.transaction.read { lmdb throws(LMDBError) in
+      try lmdb.forEach(in: tags) { key, _ throws(LMDBError) in
+        let key = key.copied
+        if IndexKey.tagged(key).map({ entryKeys.contains($0) }) == true { dangling.append(key) }
+      }
     }
     try session.transaction.remove(dangling, from: tags)
   }

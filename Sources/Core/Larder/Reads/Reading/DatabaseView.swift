@@ -47,15 +47,35 @@ extension DatabaseView where Self: ~Copyable {
   }
 }
 
+// All code uses the functions that take keys and values as arrays, except the reads of applications.
+
 extension ReadTransaction: DatabaseView {
   @_lifetime(borrow self)
   func value(for key: Span<UInt8>, in database: Database) throws(LMDBError) -> Span<UInt8>? {
     guard let region = try find(key, in: database) else { return nil }
     return bytes(of: region)
   }
+
+  func find(_ key: [UInt8], in database: Database) throws(LMDBError) -> Region? {
+    try find(key.span, in: database)
+  }
 }
 
-extension WriteTransaction: DatabaseView {}
+extension WriteTransaction: DatabaseView {
+  @_lifetime(borrow self)
+  func value(for key: [UInt8], in database: Database) throws(LMDBError) -> Span<UInt8>? {
+    try value(for: key.span, in: database)
+  }
+
+  mutating func put(_ value: [UInt8], for key: [UInt8], in database: Database) throws(LMDBError) {
+    try put(value.span, for: key.span, in: database)
+  }
+
+  @discardableResult
+  mutating func remove(_ key: [UInt8], from database: Database) throws(LMDBError) -> Bool {
+    try remove(key.span, from: database)
+  }
+}
 
 /// The payload of an entry whose value is in chunks: the length of the value and its checksum.
 struct ChunkedPayload: Equatable {

@@ -95,16 +95,6 @@ struct StoreTransaction: ~Copyable {
     for key in keys { try remove(key, from: database) }
   }
 
-  mutating func forEach(
-    in database: Database, from prefix: [UInt8], _ body: ([UInt8], Span<UInt8>) -> Void
-  ) throws(LarderError) {
-    try read { lmdb throws(LMDBError) in
-      try lmdb.forEach(in: database, from: prefix) { key, value throws(LMDBError) in
-        body(key.copied, value)
-      }
-    }
-  }
-
   /// Up to `limit` keys that begin with `prefix`, in order. If `position` is given, only keys after `position`.
   mutating func keys(
     in database: Database, from prefix: [UInt8], after position: [UInt8]? = nil, limit: Int = .max
@@ -121,29 +111,5 @@ struct StoreTransaction: ~Copyable {
       }
       return keys
     }
-  }
-}
-
-// The functions below take keys and values as arrays. All code uses these functions, except the reads of applications.
-
-extension ReadTransaction {
-  func find(_ key: [UInt8], in database: Database) throws(LMDBError) -> Region? {
-    try find(key.span, in: database)
-  }
-}
-
-extension WriteTransaction {
-  @_lifetime(borrow self)
-  func value(for key: [UInt8], in database: Database) throws(LMDBError) -> Span<UInt8>? {
-    try value(for: key.span, in: database)
-  }
-
-  mutating func put(_ value: [UInt8], for key: [UInt8], in database: Database) throws(LMDBError) {
-    try put(value.span, for: key.span, in: database)
-  }
-
-  @discardableResult
-  mutating func remove(_ key: [UInt8], from database: Database) throws(LMDBError) -> Bool {
-    try remove(key.span, from: database)
   }
 }
