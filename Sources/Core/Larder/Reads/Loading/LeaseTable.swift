@@ -15,8 +15,7 @@ struct LeaseTable {
     /// The time of the lease is over, but its holder has not ended the lease.
     case lapsed
     case held
-    /// Another key has a lease in this word.
-    case occupied
+    /// Another key has a lease in this word, or the file cannot be written.
     case unavailable
   }
 
@@ -49,7 +48,7 @@ struct LeaseTable {
     let word = view.acquire(Self.place(of: hash))
     if word == 0 { return .free }
     guard Self.isLive(word, at: now) else { return .lapsed }
-    return word & ~Self.endMask == hash & ~Self.endMask ? .held : .occupied
+    return word & ~Self.endMask == hash & ~Self.endMask ? .held : .unavailable
   }
 
   /// Takes the lease and returns its word. Returns nil if a lease of this key or of another key in the word has not ended.

@@ -69,7 +69,7 @@ final class LoadLeases: Sendable {
         return (nil, false)
       }
       guard let word = table.take(hash, at: now) else {
-        return (nil, ![.occupied, .unavailable].contains(table.standing(hash, at: now)))
+        return (nil, table.standing(hash, at: now) != .unavailable)
       }
       state.number += 1
       state.held[place] = Held(
@@ -91,7 +91,7 @@ final class LoadLeases: Sendable {
     switch table.standing(hash, at: now()) {
     case .held: (nil, true)
     case .lapsed: take(hash)
-    case .free, .occupied, .unavailable: (nil, false)
+    case .free, .unavailable: (nil, false)
     }
   }
 
