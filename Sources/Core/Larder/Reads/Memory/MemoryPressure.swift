@@ -1,5 +1,4 @@
 import LarderSystem
-import Synchronization
 
 /// How scarce memory is. Linux tells for how much of the time processes wait for memory (pressure stall information), and which
 /// part of the memory of the process's control group cannot be reclaimed. macOS tells the pressure itself.
@@ -47,6 +46,7 @@ package enum MemoryPressure: Int, Sendable, Comparable {
 
 #if os(macOS)
   import Dispatch
+  import Synchronization
 
   extension MemoryPressure {
     private static let level = Atomic(MemoryPressure.normal.rawValue)
@@ -97,19 +97,3 @@ package enum MemoryPressure: Int, Sendable, Comparable {
     }
   }
 #endif
-
-extension MemoryRegistry {
-  /// The shortest time in milliseconds between two checks of the pressure.
-  private static let pressureInterval: Int64 = 1000
-
-  /// Called before a value is kept. Drops decoded values if memory is scarce. Checks immediately if the clock was set back.
-  func trimUnderPressure(at now: Int64) {
-    guard let pressure else { return }
-    let last = pressureChecked.load(ordering: .relaxed)
-    guard now &- last >= Self.pressureInterval || now < last,
-      pressureChecked.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged,
-      let fraction = pressure().keptFraction
-    else { return }
-    for memory in budget.members { memory.trim(toFraction: fraction) }
-  }
-}

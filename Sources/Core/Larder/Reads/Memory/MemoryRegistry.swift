@@ -6,8 +6,10 @@ import Synchronization
 final class MemoryRegistry: Sendable {
   let budget = MemoryBudget()
   /// Tells how scarce memory is. Nil if the memory tier never drops values for this reason.
-  let pressure: (@Sendable () -> MemoryPressure)?
-  let pressureChecked = Atomic<Int64>(0)
+  private let pressure: (@Sendable () -> MemoryPressure)?
+  private let pressureChecked = Atomic<Int64>(0)
+  /// The shortest time in milliseconds between two checks of the pressure.
+  private static let pressureInterval: Int64 = 1000
 
   private struct Shared {
     var type: ObjectIdentifier
@@ -94,13 +96,16 @@ final class MemoryRegistry: Sendable {
     let namespace = ExactString(namespace)
     for memory in budget.members where memory.namespace == namespace { memory.removeAll() }
   }
-}
 
-extension StoreSettings {
-  /// The limit in force on the cost of all decoded values; nil if there is no limit.
-  var memoryLimit: Int? {
-    let isUnlimited = [declared.memory, overrides.memory].contains(Limits.unlimited)
-    return limits.memory ?? (isUnlimited ? nil : MemoryBudget.defaultLimit)
+  /// Called before a value is kept. Drops decoded values if memory is scarce. Checks immediately if the clock was set back.
+  func trimUnderPressure(at now: Int64) {
+    guard let pressure else { return }
+    let last = pressureChecked.load(ordering: .relaxed)
+    guard now &- last >= Self.pressureInterval || now < last,
+      pressureChecked.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged,
+      let fraction = pressure().keptFraction
+    else { return }
+    for memory in budget.members { memory.trim(toFraction: fraction) }
   }
 }
 

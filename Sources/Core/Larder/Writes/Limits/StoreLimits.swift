@@ -79,6 +79,12 @@ struct StoreSettings: Codable, Equatable, Sendable {
 
   var limits: StoreLimits { info.effective }
 
+  /// The limit in force on the cost of all decoded values; nil if there is no limit.
+  var memoryLimit: Int? {
+    let isUnlimited = [declared.memory, overrides.memory].contains(Limits.unlimited)
+    return limits.memory ?? (isUnlimited ? nil : MemoryBudget.defaultLimit)
+  }
+
   init() {}
 
   static func record(defaultDisk: Int?, seal: RecordSeal) -> [UInt8] {
