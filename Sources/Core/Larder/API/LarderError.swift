@@ -91,6 +91,19 @@ public struct LarderError: Error, Hashable, Sendable, CustomStringConvertible {
     LarderError(.invalidArgument, "\(subject) is not possible", hint: hint)
   }
 
+  package static func tooLarge(_ size: Int, for namespace: String, _ rules: Rules) -> LarderError {
+    LarderError(
+      .overLimit,
+      "a value of \(size) bytes is larger than namespace \(namespace) allows (\(rules.largestValue) bytes)",
+      hint: "raise the namespace's largest value, or store less")
+  }
+
+  package static func unchanged(_ key: Key) -> LarderError {
+    LarderError(
+      .failed, "the load of \(key) says that the value is unchanged, but none was stored",
+      hint: "return a value where the load is told of none")
+  }
+
   /// - Parameter details: facts that the environment adds to the message, such as the process that holds a lock.
   init(_ error: LMDBError, path: String, details: String = "") {
     let code: Code =

@@ -89,13 +89,3 @@ extension Cache {
     return namespace.engine.removalTable.isNewest(began, of: hashes)
   }
 }
-
-extension EntryLookup {
-  /// Whether the entry is fresh, and has another version or lifetime than in the earlier lookup `other`.
-  fileprivate func isChanged(since other: EntryLookup) -> Bool {
-    guard let header = entry?.header, entry?.state == .fresh else { return false }
-    guard let before = other.entry?.header else { return true }
-    return header.version != before.version || header.expires != before.expires
-      || header.written != before.written
-  }
-}

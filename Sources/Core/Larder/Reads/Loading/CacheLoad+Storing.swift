@@ -81,7 +81,7 @@ extension CacheLoad {
     _ result: CacheResult<Value>?, _ turn: Turn, _ attributes: EntryAttributes, size: Int,
     _ body: @escaping LoadWrite.Body
   ) throws(LarderError) -> LoadedValue<Value> {
-    let links = try engine.removalHashes(of: attributes, replacing: turn.lookup.found.entry)
+    let links = try removalHashes(of: attributes, replacing: turn.lookup.found.entry)
     let (base, isForced) = (turn.lookup.found.base, options.policy == .reload)
     // A negative entry from before this load may be committed during this load.
     let began = turn.lookup.found.now.milliseconds
@@ -110,32 +110,17 @@ extension CacheLoad {
     }
     return LoadedValue(result: result, write: write)
   }
-}
 
-extension StoreEngine {
-  fileprivate func removalHashes(
+  private func removalHashes(
     of attributes: EntryAttributes, replacing entry: CachedEntry?
   ) throws(LarderError) -> [UInt64] {
+    let reader = engine.reader
     var hashes = RemovalTable.hashes(ofTags: attributes.tags)
     hashes += (entry?.fields?.tags ?? []).map(RemovalTable.hash(ofTag:))
     for owner in attributes.owners {
-      let id = try reader.identify(handle(for: owner.namespace), in: reader.beginRead())
+      let id = try reader.identify(engine.handle(for: owner.namespace), in: reader.beginRead())
       hashes += RemovalTable.hashes(of: owner, in: id == .store ? nil : id)
     }
     return hashes
-  }
-}
-
-extension EntryAttributes {
-  /// The lifetime that a load gives counts from the end of the load. Only a time to idle begins at the later commit.
-  fileprivate func counted(from now: Timestamp) -> EntryAttributes {
-    var attributes = self
-    attributes.written = attributes.written ?? now
-    if let expires, expires != .never, expires.timeToIdle == nil,
-      let end = try? expires.deadline(from: now)
-    {
-      attributes.expires = .at(Timestamp(milliseconds: end))
-    }
-    return attributes
   }
 }

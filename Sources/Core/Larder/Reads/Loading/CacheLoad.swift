@@ -132,22 +132,3 @@ struct CacheLoad<Value: Sendable>: Sendable {
     return merged
   }
 }
-
-extension LarderError {
-  package static func unchanged(_ key: Key) -> LarderError {
-    LarderError(
-      .failed, "the load of \(key) says that the value is unchanged, but none was stored",
-      hint: "return a value where the load is told of none")
-  }
-}
-
-extension CacheLookup {
-  var cachedValue: CachedValue<Value>? {
-    guard let entry = found.entry, let value else { return nil }
-    return CachedValue(
-      value: value, written: Timestamp(milliseconds: entry.header.written),
-      validators: Validators(
-        entityTag: entry.fields?[.entityTag], lastModified: entry.fields?[.lastModified]),
-      metadata: entry.fields?[.metadata])
-  }
-}

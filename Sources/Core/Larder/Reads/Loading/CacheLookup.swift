@@ -12,11 +12,28 @@ struct EntryLookup {
   var moment: UInt64
   /// The time of the lookup; zero if the purpose of the lookup is only the value.
   var now: Timestamp
+
+  /// Whether the entry is fresh, and has another version or lifetime than in the earlier lookup `other`.
+  func isChanged(since other: EntryLookup) -> Bool {
+    guard let header = entry?.header, entry?.state == .fresh else { return false }
+    guard let before = other.entry?.header else { return true }
+    return header.version != before.version || header.expires != before.expires
+      || header.written != before.written
+  }
 }
 
 package struct CacheLookup<Value: Sendable> {
   var found: EntryLookup
   var value: Value?
+
+  var cachedValue: CachedValue<Value>? {
+    guard let entry = found.entry, let value else { return nil }
+    return CachedValue(
+      value: value, written: Timestamp(milliseconds: entry.header.written),
+      validators: Validators(
+        entityTag: entry.fields?[.entityTag], lastModified: entry.fields?[.lastModified]),
+      metadata: entry.fields?[.metadata])
+  }
 }
 
 /// The version that a load would replace.
@@ -30,6 +47,9 @@ extension Cache {
   func loadName(_ key: [UInt8]) -> LoadName {
     LoadName(namespace: ExactString(name), key: key, type: ObjectIdentifier(Value.self))
   }
+
+  /// Removes the running load of `key` from the table, so that later callers start a load of their own.
+  package func leaveLoad(of key: [UInt8]) { namespace.engine.loads.running.remove(loadName(key)) }
 
   /// A value that this process has loaded but not committed yet, for a reader whose lookup found no value.
   func uncommittedValue(_ key: Span<UInt8>, base: BaseVersion, snapshot: UInt64) -> Value? {
@@ -159,13 +179,5 @@ enum LoadDecision: Equatable {
       self = .useAndRefresh
     case .standard, .reload, .revalidate: self = .load
     }
-  }
-}
-
-extension CachedEntry {
-  fileprivate func isNearExpiry(_ ahead: Duration?, at now: Timestamp) -> Bool {
-    guard let ahead, header.expires != EntryHeader.never else { return false }
-    // Without this limit of half of the lifetime, a short-lived value would be loaded again immediately after each load.
-    return now.advanced(by: ahead < lifetime ? ahead : lifetime / 2).milliseconds >= header.expires
   }
 }

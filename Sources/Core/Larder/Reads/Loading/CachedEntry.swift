@@ -28,6 +28,12 @@ struct CachedEntry {
     guard let window else { return header.staleUntil > header.expires }
     return window > .zero && now < Timestamp(milliseconds: header.expires).advanced(by: window)
   }
+
+  func isNearExpiry(_ ahead: Duration?, at now: Timestamp) -> Bool {
+    guard let ahead, header.expires != EntryHeader.never else { return false }
+    // Without this limit of half of the lifetime, a short-lived value would be loaded again immediately after each load.
+    return now.advanced(by: ahead < lifetime ? ahead : lifetime / 2).milliseconds >= header.expires
+  }
 }
 
 extension EntryReader {

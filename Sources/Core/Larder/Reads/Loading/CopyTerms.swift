@@ -1,5 +1,3 @@
-import LarderSystem
-
 /// How a store keeps a value of the shared tier: the value's source, an error, and the condition for storing the value.
 package struct CopyTerms: Sendable {
   /// The source that the result gets: the case of ``CacheResult/Source`` with the same name.
@@ -35,18 +33,5 @@ extension CacheResult {
       value: value, source: Source(rawValue: copy.origin.rawValue) ?? .loaded,
       age: max(.zero, attributes.written?.duration(to: now) ?? .zero), error: copy.error,
       isCommitted: false)
-  }
-}
-
-extension Cache {
-  /// Removes the running load of `key` from the table, so that later callers start a load of their own.
-  package func leaveLoad(of key: [UInt8]) { namespace.engine.loads.running.remove(loadName(key)) }
-}
-
-extension Store {
-  /// Removes the running loads of a namespace or the store from the table, so that later callers start new loads. O(loads).
-  package func leaveLoads(in namespace: String? = nil) {
-    let namespace = namespace.map(ExactString.init)
-    engine.loads.running.removeAll { namespace == nil || $0.namespace == namespace }
   }
 }

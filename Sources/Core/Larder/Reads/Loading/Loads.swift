@@ -1,3 +1,4 @@
+import LarderSystem
 import Synchronization
 
 /// The loads of a store in this process. All caches of the store share this table of loads.
@@ -27,6 +28,18 @@ extension Store {
   /// Sets the observer of all loads of this store in this process, in place of the present observer.
   package func observeLoads(by observer: any LoadObserver) {
     engine.loads.observer.withLock { $0 = observer }
+  }
+
+  /// Removes the running loads of a namespace or the store from the table, so that later callers start new loads. O(loads).
+  package func leaveLoads(in namespace: String? = nil) {
+    let namespace = namespace.map(ExactString.init)
+    engine.loads.running.removeAll { namespace == nil || $0.namespace == namespace }
+  }
+
+  /// The moment of a load that has not looked up its key yet; ``WriteBatch/isNewest(_:_:in:_:)`` needs this moment later.
+  package var momentOfLoad: RemovalTable.Mark {
+    if !isReadOnly { engine.removalTable.open() }
+    return engine.removalTable.now
   }
 }
 

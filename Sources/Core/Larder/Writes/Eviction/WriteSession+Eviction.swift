@@ -215,12 +215,3 @@ enum LimitWords {
     "\(self.entries(entries)) (\(self.bytes(bytes)))"
   }
 }
-
-extension LarderError {
-  package static func tooLarge(_ size: Int, for namespace: String, _ rules: Rules) -> LarderError {
-    LarderError(
-      .overLimit,
-      "a value of \(size) bytes is larger than namespace \(namespace) allows (\(rules.largestValue) bytes)",
-      hint: "raise the namespace's largest value, or store less")
-  }
-}

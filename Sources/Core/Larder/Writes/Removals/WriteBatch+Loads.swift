@@ -1,15 +1,3 @@
-extension WriteSession {
-  /// Records a removal, so that a load that began before the removal does not store its value. Evictions and expiries are not
-  /// recorded, because after an eviction or an expiry a load may store its value.
-  mutating func recordRemoval(of hash: UInt64) {
-    if effects.removal == nil, !effects.lacksRemoval {
-      effects.removal = engine.removalTable.begin()
-      effects.lacksRemoval = effects.removal == nil
-    }
-    if let number = effects.removal { engine.removalTable.record(hash, number) }
-  }
-}
-
 extension WriteBatch {
   /// Prevents loads that began before this batch from storing values in a namespace; nil means in every namespace.
   package mutating func refuseEarlierLoads(in namespace: Store.Namespace?) {
@@ -47,13 +35,5 @@ extension WriteBatch {
     if moment.isKnown, table.isNewest(moment, of: hashes) { return true }
     table.mend(hashes)
     return false
-  }
-}
-
-extension Store {
-  /// The moment of a load that has not looked up its key yet; ``WriteBatch/isNewest(_:_:in:_:)`` needs this moment later.
-  package var momentOfLoad: RemovalTable.Mark {
-    if !isReadOnly { engine.removalTable.open() }
-    return engine.removalTable.now
   }
 }

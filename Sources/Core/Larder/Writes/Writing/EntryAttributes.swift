@@ -56,6 +56,18 @@ public struct EntryAttributes: Sendable {
     return attributes
   }
 
+  /// The lifetime that a load gives counts from the end of the load. Only a time to idle begins at the later commit.
+  func counted(from now: Timestamp) -> EntryAttributes {
+    var attributes = self
+    attributes.written = attributes.written ?? now
+    if let expires, expires != .never, expires.timeToIdle == nil,
+      let end = try? expires.deadline(from: now)
+    {
+      attributes.expires = .at(Timestamp(milliseconds: end))
+    }
+    return attributes
+  }
+
   /// Tags by which entries can be invalidated. Each tag has 1 to 200 bytes of UTF-8, and no byte is 0.
   public var tags: [String] {
     get { box?.content.tags ?? [] }

@@ -5,6 +5,16 @@ extension WriteSession {
     try removeOrphans()
   }
 
+  /// Records a removal, so that a load that began before the removal does not store its value. Evictions and expiries are not
+  /// recorded, because after an eviction or an expiry a load may store its value.
+  mutating func recordRemoval(of hash: UInt64) {
+    if effects.removal == nil, !effects.lacksRemoval {
+      effects.removal = engine.removalTable.begin()
+      effects.lacksRemoval = effects.removal == nil
+    }
+    if let number = effects.removal { engine.removalTable.record(hash, number) }
+  }
+
   /// Counts a damaged record, which the caller then removes or replaces. The size of the damaged record is unknown, so this
   /// batch or a later batch counts the entries of the namespace again.
   mutating func recordDamage(_ entryKey: [UInt8]) throws(LarderError) {
