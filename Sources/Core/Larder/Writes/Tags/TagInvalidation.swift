@@ -10,8 +10,7 @@ extension Store {
   ///
   /// - Parameter tag: 1 to 200 bytes of UTF-8; no byte may be 0.
   /// - Returns: the number and the bytes of the removed entries that had the tag.
-  /// - Throws: ``LarderError/Code/invalidArgument`` for an impossible tag; ``LarderError/Code/insideWrite`` inside
-  ///   ``write(_:)``.
+  /// - Throws: ``LarderError/Code/invalidArgument`` for a bad tag; ``LarderError/Code/insideWrite`` inside ``write(_:)``.
   @discardableResult
   public func invalidate(tag: String) throws(LarderError) -> RemovalResult {
     try invalidate(tags: [tag])
@@ -38,13 +37,10 @@ extension Store {
   package func invalidateInSteps(tag: String) async throws {
     let tags = [try EntryAttributes.validated(tag)]
     var tombstone = try await commit { batch in
-      try batch.session.beginInvalidation(of: tags, in: nil, limit: TagInvalidation.perBatch)
-        .tombstone
+      try batch.session.beginInvalidation(of: tags, in: nil).tombstone
     }
     while let key = tombstone {
-      tombstone = try await commit { batch in
-        try batch.session.resumeInvalidation(key, limit: TagInvalidation.perBatch).tombstone
-      }
+      tombstone = try await commit { try $0.session.resumeInvalidation(key).tombstone }
     }
   }
 }
@@ -75,14 +71,11 @@ extension StoreEngine {
   fileprivate func invalidate(
     _ tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon? = nil
   ) throws(LarderError) -> RemovalResult {
-    let limit = TagInvalidation.perBatch
     var (total, tombstone) = try commit(.withoutCleanup) { batch in
-      try batch.session.beginInvalidation(of: tags, in: namespace, asOf: horizon, limit: limit)
+      try batch.session.beginInvalidation(of: tags, in: namespace, asOf: horizon)
     }
     while let key = tombstone {
-      let step = try commit(.withoutCleanup) {
-        try $0.session.resumeInvalidation(key, limit: limit)
-      }
+      let step = try commit(.withoutCleanup) { try $0.session.resumeInvalidation(key) }
       total += step.removal
       tombstone = step.tombstone
     }
@@ -97,7 +90,8 @@ extension WriteSession {
   /// Returns the result of this call. If some of the entries remain, also returns the key of the tombstone. `limit` is the
   /// largest number of records of the tag index that this call handles.
   mutating func beginInvalidation(
-    of tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon? = nil, limit: Int
+    of tags: [[UInt8]], in namespace: String?, asOf horizon: WriteHorizon? = nil,
+    limit: Int = TagInvalidation.perBatch
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
     // An entry that has all of the tags also has the first tag, so recording the first tag is enough.
     recordRemoval(of: RemovalTable.hash(ofTag: tags[0]))
@@ -110,7 +104,7 @@ extension WriteSession {
   }
 
   fileprivate mutating func resumeInvalidation(
-    _ key: [UInt8], limit: Int
+    _ key: [UInt8], limit: Int = TagInvalidation.perBatch
   ) throws(LarderError) -> (removal: RemovalResult, tombstone: [UInt8]?) {
     // If the tombstone is missing, another process has finished this invalidation.
     guard let stored = try transaction.copy(of: key, in: .main)
