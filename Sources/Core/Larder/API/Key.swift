@@ -79,6 +79,14 @@ public struct Key: StoreKey, Hashable, Comparable, Sendable, CustomStringConvert
     string ?? "hex:"
       + bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
   }
+
+  static func validate(count: Int, in namespace: String) throws(LarderError) {
+    guard (1...longest).contains(count) else {
+      throw LarderError(
+        .invalidArgument, "a key of \(count) bytes cannot be stored in namespace \(namespace)",
+        hint: "use 1 to \(longest) bytes")
+    }
+  }
 }
 
 extension String: StoreKey {

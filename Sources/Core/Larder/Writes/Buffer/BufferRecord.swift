@@ -63,6 +63,14 @@ extension BufferRecord {
     view.store(entry, wide: start + entryStart)
   }
 
+  func isOf(
+    _ key: Span<UInt8>, in id: NamespaceID, _ keyHash: UInt64, at start: Int,
+    _ view: borrowing SharedTable.View
+  ) -> Bool {
+    self.keyHash == keyHash && self.id == id && keyCount == key.count
+      && view.holds(key, wide: start + Self.headerSize)
+  }
+
   /// Whether this record was written at `offset` in the generation. Does not compare the entry with its checksum.
   func isSealed(
     at offset: Int, of generation: UInt64, _ view: borrowing SharedTable.View,

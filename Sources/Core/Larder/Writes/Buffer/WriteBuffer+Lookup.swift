@@ -67,16 +67,6 @@ extension WriteBuffer {
   }
 }
 
-extension BufferRecord {
-  fileprivate func isOf(
-    _ key: Span<UInt8>, in id: NamespaceID, _ keyHash: UInt64, at start: Int,
-    _ view: borrowing SharedTable.View
-  ) -> Bool {
-    self.keyHash == keyHash && self.id == id && keyCount == key.count
-      && view.holds(key, wide: start + Self.headerSize)
-  }
-}
-
 extension EntryReader {
   /// A number for the newest state of the store; 0 if the store is closed. A read has it as ``ReadTransaction/moment``.
   @inline(__always)

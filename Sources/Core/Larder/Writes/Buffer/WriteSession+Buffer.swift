@@ -33,7 +33,9 @@ extension WriteSession {
   /// in the namespaces that the batch has changed, and in `crowded`.
   mutating func evictAhead(also crowded: NamespaceID?) throws(LarderError) {
     guard hasPages(for: BatchPages.forCleanup) else { return }
-    for id in Set(ledger.changedNamespaces).union(crowded.map { [$0] } ?? []) {
+    var ids = Set(crowded.map { [$0] } ?? [])
+    ledger.visitChanged { id, _ in ids.insert(id) }
+    for id in ids {
       try load(id)
       guard ledger[id].entries >= Limits.leastEvictedAhead,
         let namespace = try namespaces().first(where: { $0.id == id })

@@ -106,12 +106,3 @@ extension AccessTable {
     view.setNote(Note.sweep, UInt64(to))
   }
 }
-
-extension SharedTable.View {
-  func ghostBucket(of hash: UInt64) -> Range<Int> {
-    let buckets = UInt64(4 * entries / AccessTable.ghostWays)
-    let first =
-      2 * entries + Int(hash.multipliedFullWidth(by: buckets).high) * AccessTable.ghostWays
-    return first..<first + AccessTable.ghostWays
-  }
-}

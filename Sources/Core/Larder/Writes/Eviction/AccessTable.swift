@@ -103,6 +103,13 @@ extension SharedTable.View {
       &* AccessTable.slotWays
   }
 
+  func ghostBucket(of hash: UInt64) -> Range<Int> {
+    let buckets = UInt64(4 * entries / AccessTable.ghostWays)
+    let first =
+      2 * entries + Int(hash.multipliedFullWidth(by: buckets).high) * AccessTable.ghostWays
+    return first..<first + AccessTable.ghostWays
+  }
+
   /// The search begins at a place that the tag selects. Most entries are at that place, so most searches test only one place.
   @inline(__always)
   func find(_ hash: UInt64, in bucket: Int) -> (place: Int, slot: AccessSlot)? {

@@ -44,6 +44,13 @@ struct QueueState: Equatable {
     ]
     for word in words { record.append(word: word) }
   }
+
+  @inline(__always)
+  mutating func count(_ weight: EntryWeight, _ change: (UInt64, UInt64) -> UInt64 = (&+)) {
+    guard weight.queuePosition != 0, weight.queuePosition >= windowBoundary else { return }
+    windowEntries = change(windowEntries, 1)
+    windowBytes = change(windowBytes, UInt64(weight.size))
+  }
 }
 
 struct PolicyState: Equatable {

@@ -36,6 +36,12 @@ public enum Expiration: Hashable, Sendable {
     }
   }
 
+  /// How long an entry that is written at `now` stays fresh; nil if the entry never expires. A time to idle begins at the write.
+  package func lifetime(from now: Timestamp) throws(LarderError) -> Duration? {
+    let end = try deadline(from: now)
+    return end == EntryHeader.never ? nil : now.duration(to: Timestamp(milliseconds: end))
+  }
+
   /// The interval between the last use and the expiry; nil if a use does not change the expiry.
   var timeToIdle: IdleInterval? {
     if case .afterAccess(let duration) = self { IdleInterval(duration) } else { nil }

@@ -38,14 +38,6 @@ struct Lifetime {
   }
 }
 
-extension Expiration {
-  /// How long an entry that is written at `now` stays fresh; nil if the entry never expires. A time to idle begins at the write.
-  package func lifetime(from now: Timestamp) throws(LarderError) -> Duration? {
-    let end = try deadline(from: now)
-    return end == EntryHeader.never ? nil : now.duration(to: Timestamp(milliseconds: end))
-  }
-}
-
 /// A time to idle in milliseconds, more than zero. A written use sets an expiry that is a sixteenth of the interval later than
 /// necessary. So further uses within a sixteenth of the interval need not be written.
 struct IdleInterval: Hashable, Sendable {

@@ -85,7 +85,7 @@ final class PendingAccesses: Sendable {
 
 extension StoreEngine {
   /// The most entries whose expiry one write changes, and the most bytes of their records.
-  fileprivate static let usesPerWrite = (entries: 64, bytes: 256 << 10)
+  static let usesPerWrite = (entries: 64, bytes: 256 << 10)
   fileprivate static let usesPerFlush = (entries: 1000, bytes: 8 << 20)
 
   func writeDueAccessTimes() {
@@ -116,11 +116,6 @@ extension StoreEngine {
 }
 
 extension WriteSession {
-  /// Writes a limited number of access times. Near the disk limit only separate commits write them, so that no batch fails.
-  mutating func flushSomeAccessTimes() throws(LarderError) {
-    if !budget.hasDiskLimit { try flushAccessTimes(StoreEngine.usesPerWrite) }
-  }
-
   /// Changes the expiries of used entries; returns the number of entries that were looked up. If an entry was used before its
   /// expiry, but has expired before this batch, the entry becomes fresh again, provided that the entry was not removed.
   @discardableResult

@@ -42,10 +42,6 @@ extension StoredOwner {
   var entryKey: [UInt8] { StoredKey.entry(key.span, in: id) }
 }
 
-extension EntryFields {
-  var owners: [StoredOwner] { isEmpty ? [] : all(.owner).compactMap(StoredOwner.init) }
-}
-
 /// Removed owners with dependents. A batch removes a limited number of dependents, and stores the rest for later batches.
 struct OrphanQueue {
   static let perBatch = 1000

@@ -128,12 +128,6 @@ struct Ledger {
     }
   }
 
-  var changedNamespaces: [NamespaceID] {
-    var changed: [NamespaceID] = []
-    visitChanged { id, _ in changed.append(id) }
-    return changed
-  }
-
   var isStoreChanged: Bool { store != committed }
 }
 
@@ -154,15 +148,6 @@ extension NamespaceCounters {
     stored = change(stored, UInt64(weight.stored))
     if weight.queuePosition == 0 { pinned = change(pinned, 1) }
     queue.count(weight, change)
-  }
-}
-
-extension QueueState {
-  @inline(__always)
-  mutating func count(_ weight: EntryWeight, _ change: (UInt64, UInt64) -> UInt64 = (&+)) {
-    guard weight.queuePosition != 0, weight.queuePosition >= windowBoundary else { return }
-    windowEntries = change(windowEntries, 1)
-    windowBytes = change(windowBytes, UInt64(weight.size))
   }
 }
 

@@ -182,7 +182,8 @@ extension WriteBatch {
     let shares = min(1 + count, Self.mostShares)
     let storesRecords = mode.needsEmptyBuffer && buffered.hasRecords
     try buffered.evictAhead(&session)
-    try session.flushSomeAccessTimes()
+    // Near the disk limit only separate commits write access times, so that no batch fails.
+    if !session.budget.hasDiskLimit { try session.flushAccessTimes(StoreEngine.usesPerWrite) }
     let result = storesRecords ? nil : try body(&self)
     if mode.cleansUp, !storesRecords {
       let limit = min(shares * BatchEffects.expirationsPerWrite, session.removalsWithPages)
@@ -230,5 +231,13 @@ extension Store {
     engine.writes.queue.beginDirectWrite()
     defer { engine.writes.queue.endDirectWrite() }
     return try engine.commitRethrowing(.once, body)
+  }
+
+  /// Runs a write that shares its commit with other writes; see ``write(_:)``.
+  package func commit<Result: Sendable>(
+    size: Int = 0, _ body: @escaping @Sendable (inout WriteBatch) throws -> Result
+  ) async throws -> Result {
+    try checkWritable()
+    return try await engine.commit(SharedWrite(size: size, body: body))
   }
 }

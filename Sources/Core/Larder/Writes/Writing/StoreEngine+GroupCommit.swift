@@ -120,16 +120,6 @@ extension WriteBatch {
   }
 }
 
-extension Store {
-  /// Runs a write that shares its commit with other writes; see ``write(_:)``.
-  package func commit<Result: Sendable>(
-    size: Int = 0, _ body: @escaping @Sendable (inout WriteBatch) throws -> Result
-  ) async throws -> Result {
-    try checkWritable()
-    return try await engine.commit(SharedWrite(size: size, body: body))
-  }
-}
-
 #if DEBUG
   /// In debug builds, tells the developer once per process that a synchronous write in a task waits for the disk. Tasks share a
   /// few threads, so the blocked task prevents other tasks from running.

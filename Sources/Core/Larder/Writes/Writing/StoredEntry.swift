@@ -88,6 +88,8 @@ struct StoredEntry {
 }
 
 extension EntryFields {
+  var owners: [StoredOwner] { isEmpty ? [] : all(.owner).compactMap(StoredOwner.init) }
+
   func tagKeys(of entryKey: [UInt8]) -> Set<[UInt8]> {
     Set(
       tags.map { IndexKey.tag($0, entry: entryKey) }

@@ -92,6 +92,17 @@ extension WriteBatch {
     return RemovalResult(entries: Int(clamping: before.entries), bytes: bytes)
   }
 
+  /// Clears a namespace. If a value was written or an entry was unpinned after the horizon, returns nil and changes nothing.
+  package mutating func clear(
+    _ namespace: Store.Namespace, asOf horizon: WriteHorizon
+  ) throws(LarderError) -> RemovalResult? {
+    let name = namespace.name
+    session.recordRemoval(of: RemovalTable.hash(ofNamespace: name))
+    guard let id = try session.namespace(name)?.id else { return RemovalResult() }
+    guard try session.counters(of: id).next == horizon.first(in: name) else { return nil }
+    return try clear(namespace)
+  }
+
   /// Renames a namespace, which keeps its entries, rules and counters.
   ///
   /// - Throws: ``LarderError/Code/noSuchNamespace`` if the namespace does not exist, ``LarderError/Code/exists`` if there

@@ -130,16 +130,6 @@ extension WriteSession {
   }
 }
 
-extension Key {
-  static func validate(count: Int, in namespace: String) throws(LarderError) {
-    guard (1...longest).contains(count) else {
-      throw LarderError(
-        .invalidArgument, "a key of \(count) bytes cannot be stored in namespace \(namespace)",
-        hint: "use 1 to \(longest) bytes")
-    }
-  }
-}
-
 /// The attributes of a value that is about to be stored. Attributes that were nil have the values of the rules.
 struct PutTerms {
   let attributes: EntryAttributes

@@ -15,16 +15,3 @@ package struct WriteHorizon: Sendable {
 
   package func covers(_ entry: Store.Entry) -> Bool { entry.version < first(in: entry.namespace) }
 }
-
-extension WriteBatch {
-  /// Clears a namespace. If a value was written or an entry was unpinned after the horizon, returns nil and changes nothing.
-  package mutating func clear(
-    _ namespace: Store.Namespace, asOf horizon: WriteHorizon
-  ) throws(LarderError) -> RemovalResult? {
-    let name = namespace.name
-    session.recordRemoval(of: RemovalTable.hash(ofNamespace: name))
-    guard let id = try session.namespace(name)?.id else { return RemovalResult() }
-    guard try session.counters(of: id).next == horizon.first(in: name) else { return nil }
-    return try clear(namespace)
-  }
-}
