@@ -63,8 +63,7 @@ extension Cache {
     return namespace.handle.hasDeclared(rules, of: known.namespace.record.created)
   }
 
-  /// The rules that are in force after the next write, which declares ``rules`` if this opening has not declared them. Waits
-  /// for no commit.
+  /// The rules in force after the next write, which declares ``rules`` if this opening has not. Waits for no commit.
   package func rulesOfNextWrite() throws(LarderError) -> Rules {
     let transaction = try namespace.engine.reader.beginRead()
     let record = try namespace.engine.metadata.record(named: name, in: transaction)

@@ -25,15 +25,3 @@ public enum Durability: String, Sendable, Hashable, CaseIterable, Codable {
 
   init(_ level: DurabilityLevel) { self = Self.allCases.first { $0.level == level } ?? .scratch }
 }
-
-extension Store {
-  /// Changes the durability of the store at `path`.
-  ///
-  /// - Throws: ``LarderError/Code/busy`` if a process has the store open, ``LarderError/Code/notFound`` if `path` has no store.
-  public static func change(durability: Durability, ofStoreAt path: String) throws(LarderError) {
-    var options = Options(create: false, durability: durability)
-    options.changesDurability = true
-    try WriteBuffer.commit(at: path, options)
-    try Store(at: path, options: options).close()
-  }
-}

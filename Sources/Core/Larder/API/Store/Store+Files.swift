@@ -17,6 +17,16 @@ public struct Compaction: Sendable, Hashable {
 }
 
 extension Store {
+  /// Changes the durability of the store at `path`.
+  ///
+  /// - Throws: ``LarderError/Code/busy`` if a process has the store open, ``LarderError/Code/notFound`` if `path` has no store.
+  public static func change(durability: Durability, ofStoreAt path: String) throws(LarderError) {
+    var options = Options(create: false, durability: durability)
+    options.changesDurability = true
+    try WriteBuffer.commit(at: path, options)
+    try Store(at: path, options: options).close()
+  }
+
   /// Rewrites the data file of the store at `path` without free pages. Only this call makes a data file smaller.
   ///
   /// No process can open the store during the compaction. The disk must have room for both files. A kill or a power failure at

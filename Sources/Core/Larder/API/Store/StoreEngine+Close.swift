@@ -59,17 +59,13 @@ extension StoreEngine {
       }
       if environment.isOpen, isWritable.load(ordering: .relaxed) { try flush() }
     }
-    try endClosing(isReleased && isDrained)
-  }
-
-  /// Throws if the locks are not released, and once if a power failure would lose the last writes.
-  private func endClosing(_ isReleased: Bool) throws(LarderError) {
-    if !isReleased {
+    guard isReleased, isDrained else {
       throw LarderError(
         .busy, "\(environment.path) is closed, but a read or a write of it does not end",
         hint: "end it, and close the store again")
     }
     if isTemporary.load(ordering: .relaxed) { removeFiles() }
+    // Throws once if a power failure would lose the last writes.
     guard let failure = environment.takeClosingFailure() else { return }
     let cause = error(failure)
     throw LarderError(

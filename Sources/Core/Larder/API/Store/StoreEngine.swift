@@ -27,7 +27,7 @@ final class StoreEngine: Sendable {
   let settlingSince = Atomic<Int64>(0)
   /// Whether the writer thread was asked to commit the records of the write buffer.
   let isSettling = Atomic(false)
-  private let counted = CountedHandles()
+  let counted = CountedHandles()
   private let handles: Mutex<NamespaceHandles>
 
   init(environment: Environment, format: StoreFormat, options: Store.Options) throws(LarderError) {
@@ -77,7 +77,6 @@ final class StoreEngine: Sendable {
   }
 
   var allHandles: [NamespaceHandle] { handles.withLock { $0.all } }
-  var handlesWithCounts: [NamespaceHandle] { counted.unmerged }
 
   /// Commits the write buffer, then returns a snapshot, which contains every entry that was written before this call.
   @inline(__always)
