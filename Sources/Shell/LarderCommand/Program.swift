@@ -27,7 +27,7 @@ import ShellLanguage
   static func main() {
     do {
       // A file could get the number of a closed standard descriptor, so this call first opens the closed standard descriptors.
-      try StandardDescriptors.claim()
+      try claimStandardDescriptors()
     } catch {
       exit(1)
     }

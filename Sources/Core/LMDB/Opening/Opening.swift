@@ -157,7 +157,7 @@ extension Environment {
     fill: (inout WriteTransaction) throws(LMDBError) -> Void
   ) throws(OpenError) -> Environment {
     try OpenError.wrapping(path: directory) { () throws(LMDBError) in
-      try StandardDescriptors.claim()
+      try claimStandardDescriptors()
     }
     larder_ignore_file_size_signal()
     let isNew = options.create && FileStatus.of(directory) == nil

@@ -1,7 +1,6 @@
 import CLarderSystem
 
-/// Integers in arrays of bytes. Records use little-endian numbers. Keys use big-endian numbers: LMDB compares keys byte by
-/// byte, so the keys have the order of the numbers.
+/// Integers in bytes: little-endian in records, big-endian in keys. LMDB compares bytes, so keys have the order of numbers.
 extension [UInt8] {
   @inlinable
   package mutating func append<Number: FixedWidthInteger>(littleEndian number: Number) {

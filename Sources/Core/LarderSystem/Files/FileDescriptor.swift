@@ -70,17 +70,14 @@ package struct FileDescriptor: ~Copyable, Sendable {
   package func sync() throws(SystemError) { try checkErrno { larder_sync(number) } }
 }
 
-/// The descriptors 0 to 2 of a process: standard input, output and error.
-package enum StandardDescriptors {
-  /// Opens `/dev/null` for each standard descriptor that the parent process has closed. Otherwise a file of the store could get
-  /// the descriptor's number, and a message to standard error would overwrite the file. Reading standard input and writing to
-  /// standard output still fail, as before this call. Programs call this function first; opening a store calls it again.
-  package static func claim() throws(SystemError) {
-    for number in Int32(0)...2 where larder_is_open(number) == 0 {
-      // The system gives the lowest free number, which is `number`, because the loop has filled all lower numbers.
-      let mode = [O_WRONLY, O_RDONLY, O_RDWR][Int(number)]
-      let opened = try checkErrno { unsafe larder_open("/dev/null", mode, 0) }
-      if opened > 2 { close(opened) }
-    }
+/// Opens `/dev/null` for each standard descriptor that the parent process has closed. Otherwise a file of the store could get
+/// the descriptor's number, and a message to standard error would overwrite the file. Reading standard input and writing to
+/// standard output still fail, as before this call. Programs call this function first; opening a store calls it again.
+package func claimStandardDescriptors() throws(SystemError) {
+  for number in Int32(0)...2 where larder_is_open(number) == 0 {
+    // The system gives the lowest free number, which is `number`, because the loop has filled all lower numbers.
+    let mode = [O_WRONLY, O_RDONLY, O_RDWR][Int(number)]
+    let opened = try checkErrno { unsafe larder_open("/dev/null", mode, 0) }
+    if opened > 2 { close(opened) }
   }
 }

@@ -1,9 +1,9 @@
-#if DEBUG || KILL_POINTS
-  import CLarderSystem
-  import Synchronization
+import CLarderSystem
+import Synchronization
 
-  /// Lets a test kill the process: `LARDER_KILL_POINT=4:17` kills the process when it passes point 4 for the 17th time.
-  package enum KillPoint {
+/// Lets a test kill the process: `LARDER_KILL_POINT=4:17` kills the process when it passes point 4 for the 17th time.
+package enum KillPoint {
+  #if DEBUG || KILL_POINTS
     private static let chosen: (point: Int, count: Int) = {
       guard let text = unsafe getenv("LARDER_KILL_POINT") else { return (0, 0) }
       let words = unsafe String(cString: text).split(separator: ":").compactMap { Int($0) }
@@ -15,10 +15,8 @@
       guard chosen.point == point else { return }
       if passed.add(1, ordering: .relaxed).newValue == chosen.count { kill(getpid(), SIGKILL) }
     }
-  }
-#else
-  package enum KillPoint {
+  #else
     @inlinable @inline(__always)
     package static func pass(_ point: Int) {}
-  }
-#endif
+  #endif
+}

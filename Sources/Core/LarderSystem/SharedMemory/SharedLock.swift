@@ -3,8 +3,7 @@ import Synchronization
 /// A lock between threads and processes, in one word of a shared table. An owner holds the lock for a few hundred nanoseconds.
 ///
 /// The upper 48 bits of the word count how often the lock was taken. The lower 16 bits are the number of the owner's process
-/// (``ProcessSlots``), or 0 if the lock is free. After a long wait, a thread tests whether that process lives, and takes the
-/// lock of a killed process.
+/// (``ProcessSlots``), or 0 if the lock is free. After a long wait, a thread takes the lock of a process that was killed.
 package final class SharedLock: Sendable {
   private let slots: ProcessSlots
   private let place: Int

@@ -2,8 +2,7 @@ import CLarderSystem
 import Synchronization
 
 extension SharedTable {
-  /// The longest wait for other processes and threads. A slow disk allocates a file in one second; a stopped
-  /// process must not block others.
+  /// The longest wait for others. A slow disk allocates a file in one second; a stopped process must not block others.
   private static let openingTimeout = Duration.seconds(2)
 
   /// Maps the file for reading and writing. If there is no usable file, makes a file of `count` words, all 0; `prepare` fills
@@ -104,8 +103,7 @@ extension SharedTable {
     return unsafe current.load(ordering: .acquiring)
   }
 
-  /// Removes the file from its path, so that other processes make a new file. Ignores an error: a directory that cannot be
-  /// changed lets no process make the file.
+  /// Removes the file, so that other processes make a new file. Ignores an error: then no process can make a file there.
   package func remove() { if ownsDirectory { unsafe unlink(path(format.file.rawValue)) } }
 
   /// False if the directory has another lock file than this process locks: then another store may have replaced the store.

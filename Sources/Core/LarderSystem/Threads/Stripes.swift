@@ -36,8 +36,7 @@ public import Synchronization
 }
 
 /// Counters that threads increment without waiting. A stripe is one copy of all counters, in one cache line. For stripes 0 to
-/// 15 the caller holds a lock, such as a reader slot, so a plain load and store loses no increment. The last stripe is atomic,
-/// for callers without a lock.
+/// 15 the caller holds a lock, such as a reader slot, so a plain load and store loses no increment. The last stripe is atomic.
 @safe package final class StripedCounters: Sendable {
   @inlinable package static var capacity: Int { 8 }
   /// The index of the stripe for callers without a lock.
