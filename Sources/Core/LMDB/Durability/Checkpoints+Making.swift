@@ -1,4 +1,3 @@
-import CLMDB
 import LarderSystem
 import Synchronization
 

@@ -1,16 +1,13 @@
-import CLMDB
 import LarderSystem
 import Synchronization
 
 /// The syncs of an environment's data file. The durability level decides when commits are synced.
 extension Environment {
-  /// Makes every earlier commit survive a power failure, at every durability level. Throws ``LMDBError/insideWrite`` inside a
-  /// write of the same thread.
+  /// Makes every earlier commit survive a power failure, at every level. Throws ``LMDBError/insideWrite`` inside a write.
   package func sync() throws(LMDBError) {
     if let checkpoints { return try checkpoints.make(lockTimeout: handle.lockTimeout) }
     guard handle.locks.isWritable else { return }
-    // The writer lock prevents commits during this sync. Otherwise, if this sync failed during a commit, the commit's own sync
-    // could succeed although pages are lost.
+    // The writer lock prevents commits, because a commit's own sync could succeed after this sync has failed and lost pages.
     try handle.withWriter { () throws(LMDBError) in
       try handle.locks.write.wait(lockTimeout: handle.lockTimeout)
       defer { handle.locks.write.release() }

@@ -103,8 +103,7 @@ extension Environment {
     }
   }
 
-  /// Replaces the data file by the complete new data file. The caller owns the writer lock and `lock.opening`. No other process
-  /// has the environment open.
+  /// Replaces the data file by the complete new file. The caller owns the writer lock and `lock.opening`, and is alone.
   func replaceData() throws(LMDBError) {
     let paths = files.paths
     let isDone = try handle.readers.withAllIdle(lockTimeout: handle.lockTimeout) {

@@ -1,4 +1,3 @@
-import CLMDB
 import CLarderSystem
 import LarderSystem
 
@@ -8,20 +7,13 @@ extension Environment {
     package var pageSize = 0
     /// The number of pages that were ever used. The file has about this number of pages.
     package var pages = 0
-    /// The largest number of slots that all processes together have used at the same time.
-    package var readersUsed = 0
   }
 
   /// If the environment is closed, all numbers are 0.
   package var info: Info {
-    var info = unsafe MDB_envinfo()
-    let known: Void? = try? handle.withMap { () throws(LMDBError) in
-      try check(unsafe mdb_env_info(handle.pointer, &info))
-    }
-    if known == nil { return Info() }
-    return unsafe Info(
-      mapSize: info.me_mapsize, pageSize: handle.data.pageSize, pages: handle.data.pages,
-      readersUsed: Int(info.me_numreaders))
+    let size = try? handle.withMap { () throws(LMDBError) in unsafe mappedSize(of: handle.pointer) }
+    guard let size else { return Info() }
+    return Info(mapSize: size, pageSize: handle.data.pageSize, pages: handle.data.pages)
   }
 
   package var fileSize: Int { Self.fileSize(at: path) }
@@ -76,9 +68,8 @@ extension Environment {
   /// The reader with the oldest snapshot of all processes, including this process, if the snapshot is older than the newest
   /// commit. This reader prevents LMDB from reusing the pages that were freed last. Nil if no snapshot is older.
   ///
-  /// First makes a checkpoint, except inside a write, and clears dead readers. Then waits until other processes have made their
-  /// checkpoints, and 10 ms more for short reads, but not much longer than the lock timeout. Returns nil as soon as no such
-  /// reader is left.
+  /// First makes a checkpoint, except inside a write, and clears dead readers. Then waits for other processes' checkpoints,
+  /// and 10 ms more for short reads, but not much longer than the lock timeout. Returns nil when no such reader is left.
   package func blockingReader() throws(LMDBError) -> ReaderTable.Reader? {
     if !isWriting { try checkpoint() }
     try readerTable.clearDead()

@@ -1,4 +1,3 @@
-import CLMDB
 package import LarderSystem
 package import Synchronization
 
@@ -39,8 +38,6 @@ package import Synchronization
     databases: [Database], level: DurabilityLevel, options: EnvironmentOptions
   ) throws(LMDBError) {
     files = try OpenFiles(paths, locks: locks)
-    var info = unsafe MDB_envinfo()
-    try check(unsafe mdb_env_info(pointer, &info))
     let recovery =
       try level.hasRecoveryFile
       ? (
@@ -49,7 +46,7 @@ package import Synchronization
       ) : nil
     handle = unsafe EnvironmentHandle(
       pointer, files: paths, locks: locks, data: data, options: options)
-    mapSize = unsafe MapSize(info.me_mapsize, of: handle)
+    mapSize = unsafe MapSize(mappedSize(of: pointer), of: handle)
     self.databases = databases
     databaseNames = options.databases
     writeGuard = WriteGuard(names: options.databases)

@@ -129,6 +129,13 @@ func beginTransaction(
   return unsafe transaction!
 }
 
+/// The size of LMDB's map. LMDB only copies this number, so the call cannot fail.
+func mappedSize(of handle: OpaquePointer) -> Int {
+  var info = unsafe MDB_envinfo()
+  unsafe mdb_env_info(handle, &info)
+  return unsafe info.me_mapsize
+}
+
 /// Syncs the file. If a signal interrupts a sync, nothing is lost, so the sync is repeated.
 func syncFile(of handle: OpaquePointer) throws(LMDBError) {
   var code: Int32

@@ -255,11 +255,9 @@ package struct OpenError: Error, CustomStringConvertible {
     case .stillClosing: "end that read, then open it again"
     case .unwritable where cause?.code == EACCES:
       "read it with `readOnly` (larder -r), or check who owns the store's directory and files"
-    case .notCreated, .unwritable, .system: suggestionOfCause
+    case .notCreated, .unwritable, .system: cause?.recoverySuggestion ?? "see the message"
     }
   }
-
-  private var suggestionOfCause: String { cause?.recoverySuggestion ?? "see the message" }
 }
 
 package struct PageDamage: Error, Hashable, Sendable, CustomStringConvertible {

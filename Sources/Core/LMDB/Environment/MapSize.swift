@@ -127,10 +127,8 @@ final class MapSize: Sendable {
         handle.noteBroken()
         throw LMDBError(code: code)
       }
-      var info = unsafe MDB_envinfo()
-      unsafe mdb_env_info(handle.pointer, &info)
       // If another process has just made the file larger, LMDB maps more than was requested, so LMDB is asked for the size.
-      mapped.store(unsafe info.me_mapsize, ordering: .relaxed)
+      mapped.store(unsafe mappedSize(of: handle.pointer), ordering: .relaxed)
     }
   }
 }

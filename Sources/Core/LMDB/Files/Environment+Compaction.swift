@@ -6,11 +6,9 @@ import LarderSystem
 extension Environment {
   private typealias Progress = (_ done: Int, _ all: Int) -> Bool
 
-  /// Creates a directory `path` with a copy of the environment's current records, without free pages. Other threads and
-  /// processes may read and write during this call.
+  /// Copies the current records, without free pages, to a new directory `path`. Others may read and write during this call.
   ///
-  /// - Parameter shouldContinue: gets the number of copied records and the number of all records. If the result is false, the
-  ///   copy throws ``LMDBError/stopped``.
+  /// - Parameter shouldContinue: gets the numbers of copied and of all records. After false, throws ``LMDBError/stopped``.
   package func copyCompacted(
     to path: String, _ shouldContinue: (_ done: Int, _ all: Int) -> Bool
   ) throws(OpenError) {

@@ -90,8 +90,7 @@ struct StoreFiles: Sendable {
 
   func systemError(_ path: String) -> OpenError { OpenError(.system, path: path, cause: .last) }
 
-  /// Whether the process may use lock files. False in a directory of another user that lacks a lock file: the owner could not
-  /// use a file of this user.
+  /// Whether the process may use lock files. False if another user's directory lacks one: that user could not use a new file.
   static func mayMakeLocks(in directory: String) -> Bool {
     FileStatus.of(directory)?.st_uid == geteuid()
       || (StoreLocks.names + ["lock.mdb"]).allSatisfy { FileStatus.of(directory + "/" + $0) != nil }

@@ -3,8 +3,7 @@ import CLarderSystem
 import LarderSystem
 
 extension Opening {
-  /// Makes a data file, then renames it, so an interruption leaves no partial store. The caller holds `lock.opening`. No other
-  /// process has the environment open.
+  /// Makes and renames a data file, so a kill leaves no partial store. The caller holds `lock.opening`, and is alone.
   func createData(at level: DurabilityLevel, _ fill: Filling) throws(OpenError) {
     let isReplacing = try files.hasData
     do throws(LMDBError) {
@@ -26,8 +25,7 @@ extension Opening {
     }
   }
 
-  /// The stamp that a failed creation has left in `recovery`. A power failure may restore the data file of that creation, so the
-  /// new file gets the same store number.
+  /// The stamp of a failed creation. A power failure may restore its data file, so the new file gets the same store number.
   private var leftStamp: DataStamp? {
     guard FileStatus.of(files.recovery)?.isRegularFile == true else { return nil }
     return try? RecoveryFile(opening: files.recovery, readOnly: true).read()?.data

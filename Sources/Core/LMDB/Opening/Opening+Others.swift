@@ -6,14 +6,12 @@ extension Opening {
   /// Throws if another process with the id of this process has the environment open. Otherwise frees the slots of a dead
   /// process with this id, because LMDB would never clear these slots.
   ///
-  /// The caller holds `lock.opening`. Must not be called while this process has the environment open, because closing lock.mdb
-  /// would release LMDB's locks.
+  /// The caller holds `lock.opening`, and must not have the environment open: closing lock.mdb would release LMDB's locks.
   func joinOthers() throws(OpenError) {
     let process = getpid()
     let isTaken = try system { () throws(LMDBError) in
       let table = try FileDescriptor(opening: files.lock, O_RDWR | O_NOFOLLOW)
-      let isTaken = try checkErrno { larder_is_locked(table.number, off_t(process), 1) } == 1
-      if isTaken { return true }
+      if try checkErrno({ larder_is_locked(table.number, off_t(process), 1) }) == 1 { return true }
       try locks.readers.withLock(lockTimeout: options.lockTimeout) { () throws(LMDBError) in
         try ReaderTable.freeSlots(of: process, in: table)
       }

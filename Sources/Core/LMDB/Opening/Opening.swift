@@ -1,4 +1,3 @@
-import CLMDB
 import CLarderSystem
 import LarderSystem
 

@@ -1,4 +1,3 @@
-import CLMDB
 import CLarderSystem
 import LarderSystem
 
@@ -51,8 +50,7 @@ struct QuickCheck: PageOpener {
   private static func open(_ path: String) throws(OpenError) -> (map: DataMap, size: Int) {
     let (head, size) = try OpenError.wrapping(path: path) { () throws(LMDBError) in
       let file = try FileDescriptor(opening: path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-      guard let status = file.status else { throw .inputOutput }
-      return (try file.contents(at: 0, count: MetaPage.size), Int(status.st_size))
+      return (try file.contents(at: 0, count: MetaPage.size), file.size)
     }
     if MetaPage.isOfLMDB1(head) { throw OpenError(.otherLMDB, path: path) }
     guard head.count == MetaPage.size, head.u32(MetaPage.Offset.mark) == MetaPage.magic else {
@@ -175,8 +173,7 @@ struct QuickCheck: PageOpener {
     return nil
   }
 
-  /// Throws if a missing page is not free. Free pages may be missing, because LMDB does not write a page that the same
-  /// transaction allocates and frees.
+  /// Throws if a missing page is not free. LMDB does not write a page that the same transaction has allocated and freed.
   private func checkMissingPages() throws(OpenError) {
     guard pages.lastPage < SnapshotPages.mostPages(inFileOf: filePages) else {
       throw truncated(at: pages.lastPage)

@@ -9,8 +9,7 @@ struct PageCheck {
   var tiling = Tiling()
 
   /// Checks that the records fill the page from `upper` to its end without gaps, that their keys ascend and are in the range of
-  /// the reference, and that records of this kind occur in Larder's files. A branch page must have two records; a branch page of
-  /// the free list may have one.
+  /// the reference, and that Larder's files have records of this kind. Branch pages need two records, one in the free list.
   func check(_ reference: PageReference, isLeaf: Bool) throws(PageDamage) {
     let number = reference.page
     let page = try open(number, isLeaf: isLeaf)
@@ -22,15 +21,11 @@ struct PageCheck {
     var former = unsafe SearchKey(page.start, count: 0)
     var hasFormer = false
     for index in 0..<page.count {
-      guard let node = page.node(index) else {
-        throw PageDamage(page: number, reason: "record \(index) lies outside the page")
-      }
-      let start = unsafe node.start - page.start
-      var size = PageTable.nodeHeaderSize + node.keyCount
-      if isLeaf { size += try valueSize(of: node, index, on: number) }
-      guard start % 2 == 0, start + size <= page.size else {
-        throw PageDamage(page: number, reason: "record \(index) lies outside the page")
-      }
+      guard let node = page.node(index), case let start = unsafe node.start - page.start,
+        case let value = try isLeaf ? valueSize(of: node, index, on: number) : 0,
+        start % 2 == 0, value <= node.room
+      else { throw PageDamage(page: number, reason: "record \(index) lies outside the page") }
+      let size = PageTable.nodeHeaderSize + node.keyCount + value
       areDistinct = tiling.add(start, size: (size + 1) & ~1) && areDistinct
       if !isLeaf {
         guard table.contains(node.child) else {

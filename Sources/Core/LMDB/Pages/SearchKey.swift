@@ -53,8 +53,7 @@ import CLarderSystem
     unsafe self = bytes.withUnsafeBytes { unsafe SearchKey($0.baseAddress!, count: $0.count) }
   }
 
-  /// - Parameter numberKeys: whether the keys are numbers in the machine's byte order. If a number does not have 8 bytes, the
-  ///   result is false.
+  /// - Parameter numberKeys: whether the keys are numbers in the machine's byte order. Then false if a key has not 8 bytes.
   @inline(__always)
   func isBefore(_ other: SearchKey, numberKeys: Bool = false) -> Bool {
     if numberKeys {

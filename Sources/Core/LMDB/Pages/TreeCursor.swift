@@ -1,4 +1,3 @@
-import CLarderSystem
 import LarderSystem
 
 /// A position in a tree that moves from record to record. Each page is checked before it is used. In a move forward the keys

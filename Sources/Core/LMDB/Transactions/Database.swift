@@ -19,19 +19,16 @@ package struct Database: Sendable, Equatable {
 
 /// The numbers of a database's pages and records, which are read in constant time.
 package struct DatabaseStatistics: Sendable, Equatable {
-  package var depth: Int
   /// The number of branch pages, leaf pages and overflow pages.
   package var pages: Int
   package var records: Int
 
   init(_ statistics: MDB_stat) {
-    depth = Int(statistics.ms_depth)
     pages = statistics.ms_branch_pages + statistics.ms_leaf_pages + statistics.ms_overflow_pages
     records = statistics.ms_entries
   }
 
   init(_ tree: Tree) {
-    depth = tree.depth
     pages = Int(clamping: tree.pages)
     records = Int(clamping: tree.records)
   }

@@ -111,10 +111,9 @@ extension WriteTransaction {
   /// transaction allocates, at any place, reduces this number by at most one.
   package func pagesBehindLast(limit: Int) throws(LMDBError) -> Int {
     guard let data = environment?.handle.data else { return 0 }
-    var info = unsafe MDB_envinfo()
-    try check(unsafe mdb_env_info(mdb_txn_env(live), &info))
     // LMDB never uses the last page of its map.
-    let end = min(limit / data.pageSize, unsafe info.me_mapsize / data.pageSize - 1)
+    let mapped = unsafe mappedSize(of: mdb_txn_env(live))
+    let end = min(limit / data.pageSize, mapped / data.pageSize - 1)
     return max(end - data.pages, 0)
   }
 

@@ -57,8 +57,7 @@ import LarderSystem
     return unsafe _overrideLifetime(Span(value), borrowing: self)
   }
 
-  /// Like ``value(for:in:)``. If LMDB looks up the record, the cursor for changes moves to the record, so a change of the record
-  /// needs no second search from the root.
+  /// Like ``value(for:in:)``. A lookup by LMDB moves the cursor for changes to the record, so a change needs no search.
   @_lifetime(&self)
   package mutating func locate(
     _ key: Span<UInt8>, in database: Database
