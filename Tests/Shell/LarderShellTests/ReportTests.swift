@@ -1,8 +1,8 @@
 import Foundation
-import Larder
 import TestSupport
 import Testing
 
+@testable import Larder
 @testable import LarderShell
 @testable import ShellLanguage
 

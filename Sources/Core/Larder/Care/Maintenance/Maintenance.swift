@@ -2,8 +2,7 @@ import LMDB
 import Synchronization
 
 /// Maintains a store at intervals. A run removes expired entries, reclaims the space of cleared namespaces, repairs damaged
-/// namespaces, and writes the counts of this process's reads. A run also samples the hit rate for the shell's `report`, and
-/// frees the reader slots of dead processes.
+/// namespaces, writes this process's read counts, samples hit rates for the shell's `report`, and frees dead reader slots.
 ///
 ///     let maintenance = try Maintenance(of: store, every: .hours(1))
 ///     maintenance.start()

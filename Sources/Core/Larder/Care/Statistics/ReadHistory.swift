@@ -7,10 +7,6 @@ package struct ReadSample: Sendable, Equatable {
   package var hits: UInt64
   package var staleHits: UInt64
   package var misses: UInt64
-
-  package init(time: Timestamp, hits: UInt64, staleHits: UInt64, misses: UInt64) {
-    (self.time, self.hits, self.staleHits, self.misses) = (time, hits, staleHits, misses)
-  }
 }
 
 /// Samples of the reads of a week or more, at most one in each hour, in the metadata record `H`. ``Maintenance`` adds samples.
@@ -21,14 +17,13 @@ struct ReadHistory: Equatable {
 
   private(set) var samples: [ReadSample] = []
 
-  init() {}
-
-  init?(_ record: Span<UInt8>, seal: RecordSeal) {
-    guard let content = seal.open(record, for: MetadataKey.readHistory),
+  /// If the record is damaged, its samples are lost, and the next sample begins a new record.
+  init(_ record: [UInt8], seal: RecordSeal) {
+    guard let content = seal.open(record.span, for: MetadataKey.readHistory),
       content.count % 32 == 0, content.count / 32 <= Self.mostSamples
-    else { return nil }
+    else { return }
     var words = WordReader(content)
-    while !words.isAtEnd {
+    for _ in 0..<content.count / 32 {
       samples.append(
         ReadSample(
           time: Timestamp(milliseconds: Int64(clamping: words.next())), hits: words.next(),
@@ -71,7 +66,7 @@ extension StoreEngine {
     try commit(.withoutCleanup) { batch in
       let now = batch.session.now
       let record = try batch.session.transaction.copy(of: MetadataKey.readHistory, in: .main)
-      var history = record.flatMap { ReadHistory($0.span, seal: seal) } ?? ReadHistory()
+      var history = ReadHistory(record ?? [], seal: seal)
       // Another process may have added a sample in the meantime, so this check is repeated here.
       guard history.isDue(at: now) else { return }
       var reads = ReadCounters()

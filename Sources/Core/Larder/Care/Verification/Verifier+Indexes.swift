@@ -80,8 +80,7 @@ extension Verifier {
     return missing
   }
 
-  /// Checks that an entry explains each record of the tag index. Looks entries up only for records that may be unexplained,
-  /// because a lookup reads all tags of the entry.
+  /// Checks that an entry explains each record of the tag index. A lookup reads all tags, so only suspect records get one.
   mutating func checkTags(_ transaction: borrowing ReadTransaction) throws(LMDBError) {
     let tags = engine.indexes.tags
     try transaction.forEach(in: tags) { key, _ throws(LMDBError) in

@@ -39,10 +39,8 @@ struct MetadataReader: Sendable {
       hint: "write to the namespace: a write counts its entries again")
   }
 
-  /// The samples of a week's reads. If the record is damaged, its samples are lost, and the next sample begins a new record.
   func readHistory(in transaction: borrowing ReadTransaction) throws(LarderError) -> ReadHistory {
-    let record = try copy(of: MetadataKey.readHistory, in: transaction)
-    return record.flatMap { ReadHistory($0.span, seal: seal) } ?? ReadHistory()
+    ReadHistory(try copy(of: MetadataKey.readHistory, in: transaction) ?? [], seal: seal)
   }
 
   private func copy(
