@@ -29,8 +29,7 @@ struct StoreFormat {
 }
 
 extension StoreFormat {
-  /// Whether a record comes from Larder. Mark and version have had the same places in all formats, so every version of Larder
-  /// can name the format of any store.
+  /// Whether a record comes from Larder. Mark and version have the same place in all formats, so Larder can name any format.
   private static func isMarked(_ record: Span<UInt8>) -> Bool {
     record.count >= 28 && record.starts(with: mark.span)
   }

@@ -30,9 +30,36 @@ struct StoreState: Equatable {
   var maintained: UInt64 = 0
   /// The number of removed owners that still have dependents.
   var orphans: UInt64 = 0
+}
 
-  init() {}
+/// Reads successive little-endian numbers. The caller must check that the bytes exist.
+struct WordReader: ~Escapable {
+  private let bytes: Span<UInt8>
+  private var offset: Int
 
+  @_lifetime(copy bytes)
+  init(_ bytes: Span<UInt8>, at offset: Int = 0) {
+    self.bytes = bytes
+    self.offset = offset
+  }
+
+  /// A number of 2, 4, 6 or 8 bytes. Reads the 8 bytes up to the end of the number, so 6 bytes must precede a short number.
+  mutating func next(_ count: Int = 8) -> UInt64 {
+    offset += count
+    return bytes.word(at: offset - 8) &>> UInt64(64 - 8 * count)
+  }
+}
+
+extension DatabaseView where Self: ~Copyable {
+  /// The state of the store; nil if its record is damaged or missing.
+  func state(_ seal: RecordSeal) throws(LMDBError) -> StoreState? {
+    let key = MetadataKey.state
+    guard let record = try value(for: key.span, in: .main) else { return nil }
+    return StoreState(record, seal: seal)
+  }
+}
+
+extension StoreState {
   init?(_ record: Span<UInt8>, seal: RecordSeal) {
     guard record.count == Self.recordSize, let content = seal.open(record, for: MetadataKey.state)
     else { return nil }
@@ -67,38 +94,7 @@ struct StoreState: Equatable {
   }
 
   func mayBeDue(at now: Timestamp) -> Bool { Int64(clamping: nextDue) <= now.milliseconds }
-}
 
-/// Reads successive little-endian numbers. The caller must check that the bytes exist.
-struct WordReader: ~Escapable {
-  private let bytes: Span<UInt8>
-  private var offset: Int
-
-  @_lifetime(copy bytes)
-  init(_ bytes: Span<UInt8>, at offset: Int = 0) {
-    self.bytes = bytes
-    self.offset = offset
-  }
-
-  var isAtEnd: Bool { offset == bytes.count }
-
-  /// A number of 2, 4, 6 or 8 bytes. Reads the 8 bytes up to the end of the number, so 6 bytes must precede a short number.
-  mutating func next(_ count: Int = 8) -> UInt64 {
-    offset += count
-    return bytes.word(at: offset - 8) &>> UInt64(64 - 8 * count)
-  }
-}
-
-extension DatabaseView where Self: ~Copyable {
-  /// The state of the store; nil if its record is damaged or missing.
-  func state(_ seal: RecordSeal) throws(LMDBError) -> StoreState? {
-    let key = MetadataKey.state
-    guard let record = try value(for: key.span, in: .main) else { return nil }
-    return StoreState(record, seal: seal)
-  }
-}
-
-extension StoreState {
   /// Computes the state from all other records, for a write that finds the record of the state damaged. Counts are exact, except
   /// the number of dependents. Other facts get safe values, such as a generation that no process has seen. O(namespaces), and
   /// O(entries) of each namespace with damaged counters.
@@ -155,11 +151,6 @@ extension NamespaceCounters {
 }
 
 extension WriteTransaction {
-  func stateOrRebuilt(_ seal: RecordSeal) throws(LMDBError) -> StoreState {
-    if let state = try state(seal) { return state }
-    return try StoreState.rebuilt(in: self, seal: seal)
-  }
-
   fileprivate func count(_ prefix: [UInt8]) throws(LMDBError) -> UInt64 {
     var count: UInt64 = 0
     try forEach(in: .main, from: prefix) { _, _ throws(LMDBError) in count += 1 }

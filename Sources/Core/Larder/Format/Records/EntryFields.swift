@@ -120,10 +120,7 @@ extension EntryHeader {
   /// Whether the record belongs to `key`. If not, the record belongs to another long key with the same stored form.
   @inline(__always)
   func belongs(to key: Span<UInt8>, in record: Span<UInt8>) -> Bool {
-    !flags.contains(.longKey) || hasLongKey(key, in: record)
-  }
-
-  private func hasLongKey(_ key: Span<UInt8>, in record: Span<UInt8>) -> Bool {
-    field(.key, in: record).map { record.extracting($0).elementsEqual(key) } ?? false
+    !flags.contains(.longKey)
+      || field(.key, in: record).map { record.extracting($0).elementsEqual(key) } ?? false
   }
 }

@@ -70,7 +70,7 @@ struct YearlyChanges: Sendable, Hashable {
 
 extension YearlyChanges {
   init?(_ text: some Collection<UInt8>) {
-    var text = POSIXText(text)
+    var text = POSIXText(rest: ArraySlice(text))
     guard text.name(), let west = text.offset() else { return nil }
     standard = -west
     if text.isAtEnd {
@@ -93,9 +93,7 @@ extension YearlyChanges {
 }
 
 private struct POSIXText {
-  private var rest: ArraySlice<UInt8>
-
-  init(_ text: some Collection<UInt8>) { rest = ArraySlice(text) }
+  var rest: ArraySlice<UInt8>
 
   var isAtEnd: Bool { rest.isEmpty }
 

@@ -37,8 +37,7 @@ extension ZoneRules {
     private let timeWidth: Int
     /// The place in the file after the header of the table.
     private let start: Int
-    /// The numbers in the header, in the order of the file: the third is the number of leap seconds, the fourth the number of
-    /// times, and the fifth the number of kinds of time.
+    /// The counts in the header, in the file's order: the third of leap seconds, the next two of times and kinds of time.
     private let counts: [Int]
 
     private var times: Int { counts[3] }

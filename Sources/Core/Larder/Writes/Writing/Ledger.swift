@@ -160,7 +160,8 @@ final class CommittedLedger: Sendable {
   ) throws(LMDBError) -> Ledger.Balance {
     let former = transaction.formerSerial
     if let known = latest.withLock({ $0?.serial == former ? $0?.balance : nil }) { return known }
-    return Ledger.Balance(store: try transaction.stateOrRebuilt(seal))
+    if let state = try transaction.state(seal) { return Ledger.Balance(store: state) }
+    return Ledger.Balance(store: try StoreState.rebuilt(in: transaction, seal: seal))
   }
 
   /// Called before the commit. If the commit fails, the serial number does not match later, so nobody uses the counters.
