@@ -65,17 +65,15 @@ struct PageSet {
     }
     return false
   }
-}
 
-/// The pages that the trees of a commit use, found without reading all these pages.
-///
-/// LMDB overwrites the pages on its lists of free pages without any check. So if a list names a page that is in use, that page
-/// is destroyed. The branch pages have the numbers of all pages in use except the pages of large values, which the leaves name.
-/// So the leaves of a tree are read only if the tree has large values and at most ``mostLeaves`` leaves.
-extension PageSet {
   /// The largest number of leaves that are read in one tree. With pages of 4 KB, these leaves have 64 MB.
   static let mostLeaves: UInt64 = 16_384
 
+  /// Inserts the pages that a tree uses, found without reading all these pages.
+  ///
+  /// LMDB overwrites the pages on its lists of free pages without any check. So if a list names a page that is in use, this
+  /// page is destroyed. The branch pages name all pages in use except the pages of large values, which the leaves name. So the
+  /// leaves are read only if the tree has large values and at most ``mostLeaves`` leaves.
   mutating func insertPages(of tree: Tree, in table: PageTable) {
     if !tree.isEmpty { insertPages(from: tree.root, level: 1, of: tree, in: table) }
   }

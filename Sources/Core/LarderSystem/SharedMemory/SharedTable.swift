@@ -85,9 +85,7 @@ public import Synchronization
       return unsafe _overrideLifetime(view, borrowing: self)
     }
   }
-}
 
-extension SharedTable {
   /// The words, valid for the lifetime of the table.
   ///
   /// A word has 32 bits. Two words together form a 64-bit word: index `i` of ``wide(_:)`` means the words `2 i` and `2 i + 1`.

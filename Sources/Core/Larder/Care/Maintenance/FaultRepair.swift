@@ -142,15 +142,14 @@ struct FaultRepair {
 
   /// Finishes all invalidations, which removes their records: a damaged record hides all entries with tags. False after a stop.
   private func finishInvalidations() throws(LarderError) -> Bool {
-    var areLeft = true
-    while areLeft {
-      guard shouldContinue(done) else { return false }
-      areLeft = try engine.commit(.withoutCleanup) { batch in
+    while shouldContinue(done) {
+      let areLeft = try engine.commit(.withoutCleanup) { batch in
         try batch.session.resumeFirstInvalidation(limit: Self.perCommit)
         return batch.session.state.tombstones > 0
       }
+      if !areLeft { return true }
     }
-    return true
+    return false
   }
 }
 

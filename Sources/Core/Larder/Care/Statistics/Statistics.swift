@@ -169,6 +169,17 @@ extension Store {
       ($0.counters.numbersGiven, $0.counters.removals)
     }
   }
+
+  /// Sets the counts of reads and removals of every namespace to zero, for all processes.
+  ///
+  /// Reads before this call that other processes have not added yet will not count. Concurrent reads may or may not count. Does
+  /// not affect entries and limits. O(namespaces).
+  public func resetStatistics() throws(LarderError) {
+    try checkWritable()
+    try engine.commit { batch in
+      for name in try batch.session.namespaceNames() { try batch.resetStatistics(of: name) }
+    }
+  }
 }
 
 extension Statistics.Namespace {
@@ -186,19 +197,6 @@ extension Statistics.Namespace {
     usage = Usage(
       entries: Statistics.Tier(used: info.entries, limit: limits.entries),
       bytes: Statistics.Tier(used: info.bytes, limit: limits.bytes))
-  }
-}
-
-extension Store {
-  /// Sets the counts of reads and removals of every namespace to zero, for all processes.
-  ///
-  /// Reads before this call that other processes have not added yet will not count. Concurrent reads may or may not count. Does
-  /// not affect entries and limits. O(namespaces).
-  public func resetStatistics() throws(LarderError) {
-    try checkWritable()
-    try engine.commit { batch in
-      for name in try batch.session.namespaceNames() { try batch.resetStatistics(of: name) }
-    }
   }
 }
 

@@ -66,9 +66,7 @@ struct YearlyChanges: Sendable, Hashable {
   func change(after moment: Int64) -> Int64? {
     changes(around: moment).first { $0.moment > moment }?.moment
   }
-}
 
-extension YearlyChanges {
   init?(_ text: some Collection<UInt8>) {
     var text = POSIXText(rest: ArraySlice(text))
     guard text.name(), let west = text.offset() else { return nil }

@@ -105,9 +105,7 @@ public struct TransformContext: Sendable {
     context.part = part
     return context
   }
-}
 
-extension TransformContext {
   /// The namespace in which transforms store their own data, such as dictionaries.
   package static let storage = "larder.transforms"
 
