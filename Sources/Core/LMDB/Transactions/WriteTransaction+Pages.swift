@@ -64,7 +64,7 @@ extension WriteTransaction {
   /// The number of single pages that this transaction, including its commit, can allocate if the file may have `limit` bytes.
   /// Counting stops when the result is `enough` or more.
   package func availablePages(upTo enough: Int, limit: Int) throws(LMDBError) -> Int {
-    let tail = try pagesBehindLast(limit: limit)
+    let tail = pagesBehindLast(limit: limit)
     if tail >= enough { return tail }
     let oldest = oldestReader
     var available = try tail + reusablePages(upTo: enough - tail, before: oldest)
@@ -81,7 +81,7 @@ extension WriteTransaction {
   package func hasRun(
     of pages: Int, afterTaking singles: Int = 0, limit: Int
   ) throws(LMDBError) -> Bool {
-    let tail = try pagesBehindLast(limit: limit)
+    let tail = pagesBehindLast(limit: limit)
     if tail >= pages + singles { return true }
     guard let lastPage = guarding?.pages.lastPage else { return false }
     // Like LMDB's `mdb_page_alloc`, reads one list after another until the pages of these lists contain a run. When LMDB has
@@ -109,7 +109,7 @@ extension WriteTransaction {
 
   /// The number of unused pages between the last page of the last commit and the limit; constant time. Each page that this
   /// transaction allocates, at any place, reduces this number by at most one.
-  package func pagesBehindLast(limit: Int) throws(LMDBError) -> Int {
+  package func pagesBehindLast(limit: Int) -> Int {
     guard let data = environment?.handle.data else { return 0 }
     // LMDB never uses the last page of its map.
     let mapped = unsafe mappedSize(of: mdb_txn_env(live))

@@ -36,10 +36,9 @@ extension Store {
   /// The new store is made as `.NAME.unfinished` beside `destination`, and renamed when it is complete. So if the process is
   /// killed, `destination` stays empty. The next call removes the unfinished files.
   ///
-  /// Throws ``LarderError/Code/busy`` if another process writes to the old store, or creates a store at `destination`. Throws
-  /// ``LarderError/Code/exists`` if a file is at `destination`, or another kind of file has the unfinished name. Throws
-  /// ``LarderError/Code/newerFormat`` or ``LarderError/Code/cannotOpen`` if the old store has another format. Throws the errors
-  /// of creating and writing a store.
+  /// Throws ``LarderError/Code/busy`` if another process writes to the old store, or creates a store at `destination`,
+  /// ``LarderError/Code/exists`` if a file is at `destination`, or another kind of file has the unfinished name,
+  /// ``LarderError/Code/newerFormat`` or ``LarderError/Code/cannotOpen`` for another format, or errors of the new store.
   public static func salvage(
     from path: String, to destination: String, options: Options = Options()
   ) throws(LarderError) -> Salvage {

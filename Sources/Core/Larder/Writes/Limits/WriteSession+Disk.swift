@@ -6,7 +6,7 @@ extension WriteSession {
     let (pageSize, databases) = (engine.pageSize, engine.indexes.all)
     budget.disk = try transaction.read { lmdb throws(LMDBError) -> BatchPages? in
       // If the file is far from the limit, the batch need not count its pages.
-      if try lmdb.pagesBehindLast(limit: limit) > BatchPages.ample / pageSize { return nil }
+      if lmdb.pagesBehindLast(limit: limit) > BatchPages.ample / pageSize { return nil }
       return BatchPages(
         limit: limit, pageSize: pageSize,
         available: try lmdb.availablePages(upTo: BatchPages.enough, limit: limit),
@@ -54,7 +54,7 @@ extension WriteSession {
       // If the batch has already changed something, only the unused pages at the end of the file are certainly consecutive.
       spent == 0
         ? try !lmdb.hasRun(of: run, afterTaking: BatchPages.branches, limit: disk.limit)
-        : try lmdb.pagesBehindLast(limit: disk.limit) < run + spent
+        : lmdb.pagesBehindLast(limit: disk.limit) < run + spent
     }
   }
 
