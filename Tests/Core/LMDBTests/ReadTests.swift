@@ -45,7 +45,6 @@ import Testing
       }
     }
     try inThreads(8, reads)
-    try inThreads(8, reads)
     let readers = try environment.ownReaders()
     #expect(readers.count <= 16)
     #expect(readers.allSatisfy { $0.transaction == nil })
