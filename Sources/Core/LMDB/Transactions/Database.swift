@@ -22,15 +22,18 @@ package struct DatabaseStatistics: Sendable, Equatable {
   /// The number of branch pages, leaf pages and overflow pages.
   package var pages: Int
   package var records: Int
+  package var depth: Int
 
   init(_ statistics: MDB_stat) {
     pages = statistics.ms_branch_pages + statistics.ms_leaf_pages + statistics.ms_overflow_pages
     records = statistics.ms_entries
+    depth = Int(statistics.ms_depth)
   }
 
   init(_ tree: Tree) {
     pages = Int(clamping: tree.pages)
     records = Int(clamping: tree.records)
+    depth = Int(clamping: tree.depth)
   }
 }
 
