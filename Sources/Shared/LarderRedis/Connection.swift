@@ -93,11 +93,11 @@
         }
         if asking {
           let word = Command([Array("ASKING".utf8)], timeout: command.timeout)
-          let ignored = ReplyHandler.Waiting(reply: PendingReply(), deadline: end, finish: {})
-          channel.write(ReplyHandler.Outgoing(bytes: word.encoded, waiting: ignored), promise: nil)
+          let ignored = ReplyHandler.Waiting(deadline: end)
+          channel.write(ReplyHandler.Outgoing(command: word, waiting: ignored), promise: nil)
         }
-        channel.writeAndFlush(
-          ReplyHandler.Outgoing(bytes: command.encoded, waiting: waiting), promise: nil)
+        let outgoing = ReplyHandler.Outgoing(command: command, waiting: waiting)
+        channel.writeAndFlush(outgoing, promise: nil)
       }
     }
 

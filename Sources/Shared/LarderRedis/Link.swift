@@ -63,8 +63,7 @@
       let deadline = NIODeadline.now() + TimeAmount(min(max(command.timeout, .zero), .hours(1)))
       let pending = PendingConnection(
         command: command, asking: asking, deadline: deadline, reply: reply)
-      let connection = try admit(pending)
-      if let connection {
+      if let connection = try admit(pending) {
         connection.send(command, asking: asking, deadline, reply)
         return try await reply.value()
       }
@@ -115,12 +114,9 @@
     }
 
     private func opened(_ result: Result<Connection, any Error>) {
-      var isClosed = false
-      let waiting = state.withLock { state -> [PendingConnection] in
-        guard case .connecting(let waiting) = state.0 else {
-          isClosed = true
-          return []
-        }
+      // Nil: the link was closed.
+      let waiting = state.withLock { state -> [PendingConnection]? in
+        guard case .connecting(let waiting) = state.0 else { return nil }
         switch result {
         case .success(let connection): state = (.connected(connection), 0)
         case .failure:
@@ -133,12 +129,14 @@
       }
       switch result {
       case .success(let connection):
-        if isClosed { connection.close() }
+        guard let waiting else { return connection.close() }
         for pending in waiting {
           connection.send(pending.command, asking: pending.asking, pending.deadline, pending.reply)
         }
       case .failure(let error):
-        for pending in waiting { pending.reply.complete(.failure(unreachable("\(error)"))) }
+        for pending in waiting ?? [] {
+          pending.reply.complete(.failure(unreachable("\(error)")))
+        }
       }
     }
 

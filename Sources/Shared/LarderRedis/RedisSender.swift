@@ -24,9 +24,8 @@
 
   /// Sends commands to a Redis or Valkey server over one connection; commands that block have further connections.
   ///
-  /// The commands of all tasks share the connection; the server answers them in order. Each command that blocks has a connection
-  /// of its own, so that the log of one store does not wait for the log of another store. At its timeout a command fails; a late
-  /// reply is read and dropped.
+  /// The server answers the commands of a connection in order. Each command that blocks has a connection of its own, so that the
+  /// log of one store does not wait for the log of another store. At its timeout a command fails; a late reply is dropped.
   ///
   /// A sender with several addresses uses another server if its present server cannot be reached, is a replica, or loads its data.
   /// In a cluster the sender follows redirections. The keys of all commands must be in one slot, as an application's keys are.
@@ -35,8 +34,7 @@
       var known: [ServerAddress]
       var current: ServerAddress
       var links: [ServerAddress: [Int: Link]] = [:]
-      /// Whether a blocking command is under way in each lane except lane 0, which has no blocking commands. A lane has one
-      /// connection to each server.
+      /// Whether a blocking command is under way in each lane except lane 0. A lane has one connection to each server.
       var lanes: [Bool] = []
       /// The addresses that a server has named but the caller has not, the oldest first.
       var learned: [ServerAddress] = []

@@ -10,16 +10,16 @@
     typealias OutboundOut = ByteBuffer
 
     struct Outgoing: Sendable {
-      var bytes: [UInt8]
+      var command: Command
       var waiting: Waiting
     }
 
     /// A command that was sent and has no reply yet. The command keeps its place, even if its caller does not wait any more.
     struct Waiting: Sendable {
-      var reply: PendingReply
+      var reply = PendingReply()
       var deadline: NIODeadline
       /// Called once, when the command's place is free.
-      var finish: @Sendable () -> Void
+      var finish: @Sendable () -> Void = {}
     }
 
     private var parser = RESPParser()
@@ -33,18 +33,8 @@
     /// - Parameter longestRest: after this time without a command, the handler itself sends a command.
     init(longestRest: TimeAmount = .minutes(1)) { self.longestRest = longestRest }
 
-    func handlerAdded(context: ChannelHandlerContext) {
-      if context.channel.isActive { startWatch(context) }
-    }
-
-    func channelActive(context: ChannelHandlerContext) {
-      startWatch(context)
-      context.fireChannelActive()
-    }
-
     /// Closes the connection if the server is silent or slow for too long, so that the next command connects again.
-    private func startWatch(_ context: ChannelHandlerContext) {
-      guard watch == nil else { return }
+    func channelActive(context: ChannelHandlerContext) {
       let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
       watch = context.eventLoop.scheduleRepeatedTask(
         initialDelay: .milliseconds(500), delay: .milliseconds(500)
@@ -55,25 +45,23 @@
           context.close(promise: nil)
         }
       }
+      context.fireChannelActive()
     }
 
-    /// Asks for the time. A router may drop an idle connection, and tells nobody. The missing reply then ends the connection before
-    /// a caller needs it.
+    /// Asks for the time. If a router has dropped the idle connection, the missing reply ends the connection before its next use.
     private func askAfterRest(_ context: ChannelHandlerContext) {
       guard NIODeadline.now() > lastWrite + longestRest else { return }
       let command = Command([Array("TIME".utf8)], timeout: .zero)
-      let ignored = Waiting(
-        reply: PendingReply(), deadline: .now() + Connection.longestSilence, finish: {})
-      context.channel.writeAndFlush(
-        Outgoing(bytes: command.encoded, waiting: ignored), promise: nil)
+      let ignored = Waiting(deadline: .now() + Connection.longestSilence)
+      context.channel.writeAndFlush(Outgoing(command: command, waiting: ignored), promise: nil)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
       let outgoing = unwrapOutboundIn(data)
       lastWrite = .now()
       waiting.append(outgoing.waiting)
-      context.write(
-        wrapOutboundOut(context.channel.allocator.buffer(bytes: outgoing.bytes)), promise: promise)
+      let bytes = context.channel.allocator.buffer(bytes: outgoing.command.encoded)
+      context.write(wrapOutboundOut(bytes), promise: promise)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -101,13 +89,6 @@
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-      end(context)
-      context.fireChannelInactive()
-    }
-
-    func handlerRemoved(context: ChannelHandlerContext) { end(context) }
-
-    private func end(_ context: ChannelHandlerContext) {
       watch?.cancel()
       watch = nil
       while let next = waiting.popFirst() {
@@ -115,6 +96,7 @@
         next.reply.complete(
           .failure(LarderError(.unanswered, "the connection ended before the reply")))
       }
+      context.fireChannelInactive()
     }
   }
 #endif

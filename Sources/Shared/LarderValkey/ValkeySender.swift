@@ -6,8 +6,7 @@
 
   /// Sends commands through a client of valkey-swift, to a server or to a cluster.
   ///
-  /// The program makes and runs the client. Set the client's own time limit for a command higher than the limits in
-  /// `SharedOptions`.
+  /// The program makes and runs the client, whose own time limit for a command must exceed the limits in `SharedOptions`.
   public struct ValkeySender: CommandSender {
     private let client: any ValkeyClientProtocol
 

@@ -99,8 +99,7 @@ public final class Shared: Sendable {
       let reader = LogReader(
         tier: tier, copies: copies, options: options, breaker: breaker,
         count: { [counts] change in counts.values.withLock { change(&$0) } })
-      attachments[opening] = Attachment(
-        copies: copies, reading: store.isReadOnly ? nil : Task { await reader.run() })
+      attachments[opening] = (copies, store.isReadOnly ? nil : Task { await reader.run() })
       return copies
     }
   }
@@ -116,9 +115,6 @@ public final class Shared: Sendable {
     let isReadOnly: Bool
   }
 
-  /// A store, and the task that reads the log for it.
-  private struct Attachment {
-    let copies: LocalCopies
-    let reading: Task<Void, Never>?
-  }
+  /// The copies of a store, and the task that reads the log for them.
+  private typealias Attachment = (copies: LocalCopies, reading: Task<Void, Never>?)
 }

@@ -6,8 +6,7 @@ extension SharedCache {
   /// The most lookups, requests for leases and fills that one call has under way.
   static var mostRequests: Int { 512 }
 
-  /// The values under some keys, in the order of the keys; nil for a key without a value. Throws the first error of
-  /// ``results(for:options:load:)``.
+  /// The values in the order of the keys; nil for a key without a value. Throws the first error of ``results(for:options:load:)``.
   public func values<Name: StoreKey & Sendable>(
     for keys: some Sequence<Name>, options: LoadOptions = LoadOptions(),
     load:

@@ -47,9 +47,8 @@ public struct SharedCache<Value: Sendable>: Sendable {
 
   /// The value of ``value(for:expires:stale:load:)``, with its source and age.
   ///
-  /// If the tier could not be used, `CacheResult/error` has the reason. `RequestPolicy/cacheOnly` asks only this store.
-  /// `RequestPolicy/revalidate` loads, or takes the value that another machine stores meanwhile. `RequestPolicy/reload` always
-  /// loads.
+  /// If the tier could not be used, `CacheResult/error` has the reason. `RequestPolicy/cacheOnly` asks only this store. `reload`
+  /// always loads. `revalidate` loads, or takes the value that another machine stores meanwhile.
   public func result(
     for key: some StoreKey, options: LoadOptions = LoadOptions(),
     load: @escaping @Sendable () async throws -> Value
@@ -75,8 +74,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     try await result(key, options, policy: options.policy, load)?.value
   }
 
-  /// The value under `key`, read or loaded, with its source and age; nil if the key has no value. The answer nil is shared for
-  /// the time in `LoadOptions/absent`.
+  /// The value under `key`, with its source and age; nil if the key has no value: shared for the time in `LoadOptions/absent`.
   ///
   /// - Parameter load: receives the value that this store or the tier has, fresh or stale. Other machines get the answer of the
   ///   load, but not the owners in it. An answer with metadata is an error.

@@ -99,7 +99,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     let found = try await ask { () throws(LarderError) in
       try await cache.find(key, tags: options.tags)
     }
-    if found.isNewer { return .loadAlone(found.head) }
+    if let head = found.headOfNewer { return .loadAlone(head) }
     if rejected == nil { rejected = .some(found.stamp) }
     if let copy = found.copy, accepts(copy, rejecting: rejected ?? nil, isRefresh) {
       // This machine knows a newer change than the value, so the value counts as changed.

@@ -7,11 +7,9 @@ public struct SharedOptions: Sendable {
   public var readTimeout: Duration
   /// How long a change, or a request for a lease, waits for the tier. At most an hour.
   public var writeTimeout: Duration
-  /// The duration of a lease, the right to load a key. The holder renews the lease after each third of this time. At least 100
-  /// ms, at most an hour.
+  /// The duration of a lease, the right to load a key; 100 ms to an hour. The holder renews the lease after a third of this time.
   public var leaseDuration: Duration
-  /// The largest encoded value that the tier takes, in bytes, at most 32 MiB. Larger values are loaded and kept by each machine
-  /// separately.
+  /// The largest encoded value that the tier takes, in bytes, at most 32 MiB. Each machine loads and keeps larger values itself.
   public var maxValueSize: Int
   /// The approximate number of records that the log keeps.
   public var logLength: Int
@@ -20,8 +18,7 @@ public struct SharedOptions: Sendable {
   /// How long reads use copies while this machine cannot read the log. The time begins two seconds after the last contact. In
   /// this time results are not confirmed. After this time reads ask the tier or the origin first.
   public var unconfirmedLimit: Duration
-  /// If several changes arrive together or within this time, the log's reader pauses for this time, so that one reply contains
-  /// many changes. At most a second.
+  /// The pause of the log's reader after several changes within this time, for fewer replies with more changes. At most a second.
   public var pace: Duration
 
   /// Makes options. Every option has a default.
@@ -44,8 +41,7 @@ public struct SharedOptions: Sendable {
   /// The largest possible value. A sender closes the connection if a reply has a string of more than 64 MiB.
   private static let largestValue = 32 << 20
 
-  /// The options within usable limits. For example, a lease with a duration of zero would be renewed without a pause, and an
-  /// empty log would have no newest record.
+  /// The options within usable limits: a lease of zero would be renewed without a pause, and an empty log has no newest record.
   var possible: SharedOptions {
     var options = self
     options.readTimeout = min(max(readTimeout, .zero), .hours(1))

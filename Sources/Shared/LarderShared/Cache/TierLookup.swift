@@ -35,8 +35,7 @@ struct TierCopy<Value: Sendable>: Sendable {
   var remaining: Duration { frame.soft - age }
   var isFresh: Bool { remaining > .zero }
 
-  /// Whether a fresh value expires within `ahead`. As in a store, half of the lifetime counts instead of an `ahead` that is not
-  /// shorter than the lifetime.
+  /// Whether a fresh value expires within `ahead`. If `ahead` is not shorter than the lifetime, half of the lifetime counts.
   func isNearExpiry(_ ahead: Duration?) -> Bool {
     guard let ahead else { return false }
     return remaining <= (ahead < frame.soft ? ahead : frame.soft / 2)
@@ -53,10 +52,8 @@ struct TierLookup<Value: Sendable>: Sendable {
   var stamp: ValueStamp?
   /// The value; nil if the tier has no usable value.
   var copy: TierCopy<Value>?
-  /// Whether the tier has a value in a newer layout, which this version must not overwrite.
-  var isNewer = false
-  /// The newest position of the log at the time of the lookup, if the value is in a newer layout.
-  var head = Position.zero
+  /// The newest position of the log, if the tier has a value in a newer layout, which this version must not overwrite.
+  var headOfNewer: Position?
 }
 
 extension SharedCache {
@@ -74,7 +71,7 @@ extension SharedCache {
         return TierLookup(stamp: fetched.stamp)
       case .newer:
         shared.count { $0.newer += 1 }
-        return TierLookup(isNewer: true, head: fetched.head)
+        return TierLookup(headOfNewer: fetched.head)
       case .frame(let frame):
         let tags = frame.tags.map(ExactString.init)
         if !named.isSuperset(of: tags) {

@@ -1,7 +1,6 @@
 import Larder
 
-/// The copies of values of the tier in one store, with their stamps as metadata. If a value was fetched before a change, no
-/// process stores the value after the change.
+/// The tier's values in one store, with their stamps as metadata. No process stores a value that is older than a known change.
 struct LocalCopies: Sendable {
   /// The tag of copies that the tier does not have: values that were loaded while the tier could not be used.
   static let unsharedTag = "shared-tier:unshared"
@@ -116,8 +115,7 @@ struct LocalCopies: Sendable {
     }
   }
 
-  /// Removes and counts the copies of a key or of a namespace. Does nothing for a tag, because a tag may have too many copies for
-  /// one batch.
+  /// Removes and counts the copies of a key or a namespace. Does nothing for a tag, whose copies may be too many for one batch.
   func removeCopies(
     of subject: LogRecord.Subject, olderThan position: Position?, in batch: inout WriteBatch
   ) throws -> Int {

@@ -8,8 +8,7 @@ struct RecentChanges: Sendable {
   private enum Word: Int {
     /// The end of the lease of the process that reads the log, in milliseconds of the machine's monotonic clock.
     case readerUntil
-    /// The end of the time for which copies are confirmed, by two clocks. Only the wall clock runs while the machine is
-    /// suspended.
+    /// The end of the time for which copies are confirmed, by two clocks: only the wall clock runs during a suspension.
     case trustedUntil
     case trustedUntilWall
     /// The position of the last applied record, and of the newest seen record.
@@ -126,8 +125,7 @@ struct RecentChanges: Sendable {
 
   func resign(_ held: UInt64) {
     let view = words.view
-    guard view.isWritable else { return }
-    _ = view.exchange(held, for: 0, at: Word.readerUntil.rawValue)
+    if view.isWritable { _ = view.exchange(held, for: 0, at: Word.readerUntil.rawValue) }
   }
 
   /// The process that reads the log; nil if no process reads it.

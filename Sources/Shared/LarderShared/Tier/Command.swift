@@ -16,8 +16,7 @@ public struct Command: Sendable {
   public var words: [[UInt8]]
   /// How long the sender waits for the reply, including the time to connect.
   public var timeout: Duration
-  /// Whether the server may delay the reply. Such a command has a connection of its own, because the server answers the
-  /// commands of a connection in order.
+  /// Whether the server may delay the reply. Such a command has its own connection, because replies come in order.
   public var blocks: Bool
 
   /// Makes a command from its words.

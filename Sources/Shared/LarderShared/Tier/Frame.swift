@@ -88,8 +88,7 @@ struct Frame: Equatable, Sendable {
   }
 
   static func parse(_ bytes: [UInt8], for key: SharedKey, of application: String) -> Parsed {
-    guard let first = bytes.first else { return .damaged }
-    guard bytes.count > 8,
+    guard let first = bytes.first, bytes.count > 8,
       checksum(of: Array(bytes.dropLast(8)), for: key, application)
         == UInt64(bigEndianBytes: bytes.suffix(8))
     else { return .damaged }
