@@ -8,9 +8,8 @@
   ///
   /// Repeated fields, except `Cookie`, and the order of the fields are kept. A body arrives as fast as its reader takes the
   /// pieces. No body is decoded, so a request without `Accept-Encoding` asks for a plain body. The body of a request, at most
-  /// 64 MB, is read into memory first. Each request under way occupies one of at most 64 threads until the body of its response
-  /// ends; further requests wait. If the reader releases the body, the thread becomes free within a second, or after the host's
-  /// name lookup.
+  /// 64 MB, is read into memory first. Each request occupies one of at most 64 threads until the body of its response ends;
+  /// further requests wait. If the reader releases the body, its thread is free within a second, or after the name lookup.
   ///
   /// A request that may have an effect, such as a POST, gets a new connection: if a kept connection ends without an answer,
   /// curl sends the request a second time. Curl takes proxies from the usual environment variables, such as `https_proxy`.

@@ -12,8 +12,7 @@
   /// have the store open share the stored responses. Of several equal requests of GET or HEAD at the same time, one request
   /// reaches the application and its middlewares.
   ///
-  /// The client gets a body while the application writes the body, and the store gets the complete body. If the store fails,
-  /// the application answers.
+  /// The client gets a body while the application writes it, the store at its end. If the store fails, the application answers.
   public struct CachedResponder<Responder: HTTPResponder>: HTTPResponder
   where Responder.Context: Sendable {
     /// The context type of the application.

@@ -4,8 +4,7 @@
 
   /// Data that a server persists between requests, such as sessions, as entries of a namespace: JSON, which the shell can show.
   ///
-  /// All processes that have the store open share the values. A value is removed after its lifetime, or by an eviction for the
-  /// limits of the namespace or the store.
+  /// All processes of the store share the values. A value is removed after its lifetime, or by an eviction for a limit.
   public struct LarderPersistDriver: PersistDriver {
     /// The namespace that holds the values.
     public let namespace: Store.Namespace

@@ -82,8 +82,7 @@
       let fields = request.headerFields.filter { names.contains($0.name) }
         .map { $0.name.canonicalName + ":" + $0.faithfulText }
       let principal = Principal(request, policy: policy).digest ?? ""
-      // The time limits and the expected types of a request decide how its flight ends, so only requests with equal limits and
-      // types share a flight.
+      // Only requests with equal time limits and expected types share a flight, because these decide how the flight ends.
       let types = policy.rule(for: request)?.expectedTypes?.sorted().joined(separator: ",") ?? "*"
       return request.method.rawValue + " " + key.uri + "#" + (key.bodyDigest ?? "") + " "
         + principal + " \(policy.timeout) \(policy.longestWait) \(types) "

@@ -39,8 +39,7 @@
     ///   - tags: as for ``send(_:body:tags:interim:)``.
     /// - Returns: whether the response is stored. False if the rules forbid storing (RFC 9111, 3), the body is too long, or an
     ///   invalidation or a newer response came during the call.
-    /// - Throws: ``HTTPCacheError/tooManyFields(_:)``, or `LarderError` for an invalid tag or target, or if the store fails
-    ///   or refuses the body.
+    /// - Throws: ``HTTPCacheError/tooManyFields(_:)``; `LarderError` for an invalid tag or target, or from the store.
     @discardableResult
     public func put(
       _ response: HTTPResponse, body: [UInt8], for request: HTTPRequest, requestBody: [UInt8] = [],
@@ -85,8 +84,7 @@
   extension HTTPCache {
     /// Removes every response of a host, for all users.
     ///
-    /// - Parameter host: the authority of the requests, with the port if it is not the scheme's default: `api.example.com`,
-    ///   `127.0.0.1:8000`.
+    /// - Parameter host: the authority, with the port if it is not the scheme's default: `api.example.com`, `127.0.0.1:8000`.
     /// - Complexity: as `invalidate(tag:)` of `Store.Namespace`. After the first transaction no process finds a removed response.
     @discardableResult
     public func removeAll(host: String) async throws -> RemovalResult {
@@ -138,8 +136,7 @@
     ///
     /// A request under way can still store its response, except if the call removes the stored response that the request selects.
     ///
-    /// - Parameter isUnwanted: receives the key and the head of each response. The key begins with the URI. The date of a
-    ///   response is ``StoredResponse/received``.
+    /// - Parameter isUnwanted: gets the key, which begins with the URI, and the head, dated by ``StoredResponse/received``.
     /// - Complexity: O(entries of the namespace). A write removes up to 16 responses.
     @discardableResult
     public func removeAll(

@@ -140,11 +140,9 @@
       switch decision {
       case .answer: return nil
       case .answerWhileRevalidating(let answer, let forward):
-        let result = try result(answer, from: held, &client)
-        if result != nil {
-          OriginExchange(cache: self, client: client, forward: forward, held: held, permit: permit)
-            .refresh()
-        }
+        guard let result = try result(answer, from: held, &client) else { return nil }
+        OriginExchange(cache: self, client: client, forward: forward, held: held, permit: permit)
+          .refresh()
         return result
       case .forward(let forward):
         return try await OriginExchange(

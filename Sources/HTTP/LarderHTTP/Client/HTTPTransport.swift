@@ -6,9 +6,8 @@
   public protocol HTTPTransport: Sendable {
     /// Sends a request and returns the head of its final answer, with a body that has not been read yet.
     ///
-    /// A transport follows no redirections, and neither caches nor repeats requests. A transport throws if the origin cannot be
-    /// reached, and supports cancellation. The errors are ``TransportFailure``s. If a body is cut off, the read after the last
-    /// piece throws.
+    /// A transport follows no redirections, neither caches nor repeats requests, and supports cancellation. It throws a
+    /// ``TransportFailure`` if the origin cannot be reached, and after the last piece of a body that is cut off.
     ///
     /// - Parameters:
     ///   - body: the body of the request; read it once, and only as fast as it is sent.
@@ -21,8 +20,7 @@
 
   extension HTTPTransport {
     /// The response to a request, and the time at which the request was sent. If the origin asks to wait, a GET or HEAD is sent
-    /// once more after the wait. But after a 503 the request is not repeated if a stored response can be the answer. Throws for
-    /// an unexpected answer.
+    /// again after the wait, but after a 503 only if no stored response can be the answer. Throws for an unexpected answer.
     func send(
       _ request: HTTPRequest, body: HTTPBody,
       interim: @escaping @Sendable (HTTPResponse) async -> Void, under policy: HTTPCachePolicy,
@@ -83,8 +81,7 @@
       }
     }
 
-    /// The most fields of a message that a cache accepts. A transport counts the fields before it builds `HTTPFields`,
-    /// which traps beyond 65,535 fields.
+    /// The most fields of an accepted message. A transport counts them first, because `HTTPFields` traps beyond 65,535 fields.
     public static let largestFieldCount = 1_000
 
     package static func check(fieldCount: Int) throws(HTTPCacheError) {
@@ -123,8 +120,7 @@
     case offline
     /// The exchange ended before the answer was complete: it timed out, the connection was lost, or a stored body is gone.
     case interrupted
-    /// The origin was reached, but there is no secure connection: the certificate is not trusted, the origin does not support
-    /// TLS, or one side refused the other.
+    /// The origin was reached, but without a secure connection: an untrusted certificate, no TLS, or one side refused the other.
     case insecure
     /// The answer cannot be used, or the request itself is invalid.
     case unusable

@@ -16,8 +16,7 @@
   }
 
   extension OriginResponse {
-    /// Stores a response, even if the client's task is cancelled. A failure is only reported, because the client gets the response
-    /// in any case.
+    /// Stores a response, even if the client's task is cancelled. A failure is only reported, because the client gets a response.
     func storeOrReport(_ reception: CacheReception, _ received: ReceivedBody) async -> StoredBody? {
       do {
         // A cancelled task writes nothing, so a task of its own stores the response.
@@ -92,7 +91,7 @@
       guard surplus > 0 else { return }
       let used = earlier.sorted { ($0.lastUsed ?? $0.written) < ($1.lastUsed ?? $1.written) }
       for variant in used.prefix(surplus) {
-        _ = try await cache.responses.remove(variant.key) { $0.version == variant.version }
+        try await cache.responses.remove(variant.key, version: variant.version)
       }
     }
 

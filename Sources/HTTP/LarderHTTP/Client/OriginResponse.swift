@@ -114,8 +114,7 @@
       return result
     }
 
-    /// Removes stored responses, even if the client's task is cancelled. A failure is only reported, because the client gets the
-    /// response in any case.
+    /// Removes stored responses, even if the client's task is cancelled. The client gets a response despite a failure.
     ///
     /// - Parameter error: why no response was stored. After `readOnly` and `busy` the store would also refuse the removal.
     func removeOrReport(_ indexes: [Int], after error: (any Error)? = nil) async {
@@ -126,7 +125,7 @@
 
     func remove(_ indexes: [Int]) async throws {
       for held in indexes.map({ exchange.held[$0] }) {
-        _ = try await cache.responses.remove(held.key, if: { $0.version == held.version })
+        try await cache.responses.remove(held.key, version: held.version)
       }
     }
 
@@ -153,8 +152,7 @@
         onPassing: { [flight = exchange.flight] in flight?.complete(.ownOnly) })
     }
 
-    /// Reads the body for the client and the store. The client sees the end of the body only after the response is stored, so
-    /// the client's next request is a hit.
+    /// Reads the body for the client and the store. The client sees its end after the storing, so the next request is a hit.
     private func pump(_ body: HTTPBody, into incoming: IncomingBody) async {
       let flight = exchange.flight
       var count = 0

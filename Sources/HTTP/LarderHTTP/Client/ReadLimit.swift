@@ -3,8 +3,7 @@
   import LarderSystem
   import Synchronization
 
-  /// The time limit of each read of a body. All reads of a body share one timer, because a timer for each piece would take too
-  /// much time for a body of many small pieces.
+  /// The time limit of each read of a body. All reads share one timer, because many small pieces would need too many timers.
   final class ReadLimit: Sendable {
     private struct State {
       /// The time limit of the read under way.

@@ -87,16 +87,11 @@
       return permits.issue(all, in: namespace.store)
     }
 
-    /// Removes a stored response. A client that is reading the body can read to the end.
-    func remove(
-      _ key: some StoreKey & Sendable,
-      if isUnwanted: @escaping @Sendable (Store.Entry) -> Bool = { _ in true }
-    ) async throws -> Bool {
+    /// Removes a stored response if it has this version. A client that is reading the body can read to the end.
+    func remove(_ key: some StoreKey & Sendable, version: UInt64) async throws {
       try await namespace.store.commit { [namespace] batch in
-        guard let entry = try batch.entry(for: key, in: namespace), isUnwanted(entry) else {
-          return false
-        }
-        return try batch.removeResponse(key, from: namespace)
+        guard try batch.entry(for: key, in: namespace)?.version == version else { return }
+        _ = try batch.removeResponse(key, from: namespace)
       }
     }
 
@@ -147,8 +142,7 @@
       return removal
     }
 
-    /// Removes the responses of an origin for one user, and its responses without a user. If `credential` is nil, removes all
-    /// responses of the origin.
+    /// Removes the responses of an origin for one user or without a user; if `credential` is nil, all responses of the origin.
     func removeAll(ofOrigin key: ResponseKey, for credential: String?) async throws {
       let tag = ResponseTags.origin(key)
       let flights = permits.revoke(tag)
@@ -166,8 +160,7 @@
       }
     }
 
-    /// Removes the entries with this prefix for which `isUnwanted` returns true. `isUnwanted` gets nil for an entry that is not a
-    /// response.
+    /// Removes the entries with this prefix for which `isUnwanted` returns true. Nil: the entry is not a response.
     func removeAll(
       prefix: String = "", where isUnwanted: (Store.Entry, StoredResponse?) throws -> Bool
     ) async throws -> RemovalResult {

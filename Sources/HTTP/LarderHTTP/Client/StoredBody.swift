@@ -133,8 +133,7 @@
       }
       let range = position..<min(end, position + IncomingBody.pieceSize)
       guard let piece = try namespace.piece(of: body, range, as: .next), !piece.isEmpty else {
-        // A part of the body is missing, so the rest of the body is useless and is removed. A failure changes nothing for the
-        // client.
+        // A part of the body is missing, so the useless rest is removed. A failure changes nothing for the client.
         if let parts = body.parts, !namespace.store.isReadOnly {
           _ = try? await namespace.remove(parts.root)
         }

@@ -83,8 +83,7 @@
       return found
     }
 
-    /// The field names that the directive lists. Nil without the directive; empty if the directive is malformed or applies to
-    /// the whole response.
+    /// The field names that the directive lists; empty if it is malformed or for the whole response. Nil without the directive.
     func fieldNames(_ name: String) -> Set<String>? {
       var names: Set<String>?
       for directive in directives where directive.name == name {

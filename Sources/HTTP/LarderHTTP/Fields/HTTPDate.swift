@@ -29,8 +29,7 @@
       "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
     ]
 
-    /// The moment of a day and a time in the Gregorian calendar; nil if the day or the time does not exist. A leap second
-    /// becomes the next second.
+    /// The moment of a day and a time of the Gregorian calendar; nil if there is none. A leap second becomes the next second.
     init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
       guard (0...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
         (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)

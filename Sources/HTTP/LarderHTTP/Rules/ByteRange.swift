@@ -76,8 +76,7 @@
 
     var isWhole: Bool { bytes.count == whole }
 
-    /// The union of both parts if they overlap or touch. Nil if there is a gap between the parts, or if the whole bodies have
-    /// different lengths.
+    /// The union of both parts; nil if there is a gap between them, or if the whole bodies have different lengths.
     func joined(with other: ContentRange) -> ContentRange? {
       guard whole == other.whole, bytes.lowerBound <= other.bytes.upperBound + 1,
         other.bytes.lowerBound <= bytes.upperBound + 1

@@ -59,9 +59,7 @@
       }
     }
 
-    init(assigned seconds: Int) { self.init(seconds, .explicit) }
-
-    private init(_ seconds: Int, _ source: Source) {
+    init(_ seconds: Int, _ source: Source) {
       self.seconds = seconds
       self.source = source
     }

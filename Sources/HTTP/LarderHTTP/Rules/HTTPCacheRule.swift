@@ -3,9 +3,8 @@
 
   /// The settings of an application for the responses of some URIs, in place of the settings of the origin.
   ///
-  /// Of the rules in ``HTTPCachePolicy/rules``, the first rule whose pattern matches applies. A rule never stores a
-  /// response that forbids storing (`no-store`, and `private` in a shared cache), and never avoids a validation that the
-  /// response demands (`no-cache`).
+  /// Of the rules in ``HTTPCachePolicy/rules``, the first that matches applies. A rule never stores a response that forbids it
+  /// (`no-store`, and `private` in a shared cache), and never avoids a validation that the response demands (`no-cache`).
   public struct HTTPCacheRule: Sendable, Hashable {
     /// The host, the path and the query, with `*` for any bytes: `api.example.com/images/*`, `*/search?*`. The host includes
     /// the port if it is not the scheme's default.

@@ -62,8 +62,7 @@
       answer.body = .part(index, offset..<offset + bytes.count)
     }
 
-    /// The answer after a failed exchange, for example if the origin cannot be reached; nil if no stored response may be served
-    /// (RFC 9111, 4.2.4).
+    /// The answer after a failed exchange, such as offline; nil if no stored response may be served (RFC 9111, 4.2.4).
     public func fail(_ forward: CacheForward, at now: Timestamp) -> CacheAnswer? {
       stale(forward, if: \.whenDisconnected, because: .staleDisconnected, at: now)
     }

@@ -156,8 +156,7 @@
   }
 
   extension CacheForward {
-    /// Notes the selected response. A GET validates this response; a HEAD is forwarded unchanged, and its response updates or
-    /// removes the stored response.
+    /// Notes the selected response. A GET validates it; a HEAD is forwarded unchanged, and its response updates or removes it.
     fileprivate mutating func select(_ index: Int) {
       selected = index
       if request.method == .get, stored[index].hasValidators { validate([index]) }

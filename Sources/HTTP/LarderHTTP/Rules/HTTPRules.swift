@@ -5,8 +5,7 @@
   /// The rules of an HTTP cache (RFC 9111, 5861, 8246 and 9213), without a store, a network or a clock of its own.
   ///
   /// Ask ``decide(_:stored:at:)`` with a request and all stored responses of its URI. If the decision is to forward, send that
-  /// request and pass its response to ``receive(_:bodySize:to:requested:received:)``. Call ``fail(_:at:)`` if no response
-  /// comes.
+  /// request and pass its response to ``receive(_:bodySize:to:requested:received:)``. Without a response, call ``fail(_:at:)``.
   public struct HTTPRules: Sendable {
     /// The settings that the rules follow.
     public var policy: HTTPCachePolicy
@@ -30,8 +29,7 @@
     public var kind: Kind
     /// How long a response with validators is kept for validation, counted from its last exchange. Default: 30 days.
     public var retention: Duration
-    /// How long a response may be served after its freshness has ended, if the origin cannot be reached and no directive
-    /// forbids stale use. Default: one day.
+    /// How long a stale response may be served if the origin cannot be reached and no directive forbids it. Default: one day.
     public var whenDisconnected: Duration
     /// Whether ``whenDisconnected`` applies to an insecure origin, too: ``TransportFailure/isInsecure``. Default: false.
     public var servesStaleWhenInsecure: Bool

@@ -31,8 +31,7 @@
 
     /// Resolves a reference in a response (RFC 3986, 5.2); nil if it is not an HTTP URI.
     ///
-    /// Characters are neither encoded nor decoded, so a reference has the same key as a request with the same characters. The
-    /// segments `.` and `..` are removed.
+    /// Nothing is encoded or decoded, so a reference has the key of an equal request. The segments `.` and `..` are removed.
     static func resolve(
       _ reference: String, against request: HTTPRequest, policy: HTTPCachePolicy
     ) -> ResponseKey? {

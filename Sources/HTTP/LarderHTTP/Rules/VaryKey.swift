@@ -147,8 +147,7 @@
       }
     }
 
-    /// The normal form: equal preferences give equal texts. No range contains two NULs, so an invalid weight, which stays in the
-    /// range, never looks like a valid weight.
+    /// Equal preferences give equal texts. No range has two NULs, so an invalid weight, which stays there, never looks valid.
     var text: String {
       ranked.map { $0.weight == 1000 ? $0.range : "\($0.range)\0\0\($0.weight)" }
         .joined(separator: ",")

@@ -78,8 +78,7 @@
   enum ResponseTags {
     private static let longestHost = 150
 
-    /// - Parameter host: as in ``ResponseKey/host``, or as a caller writes it. The default ports of `http` and `https` are
-    ///   removed for any scheme.
+    /// - Parameter host: as in ``ResponseKey/host``, or as a caller writes it. The ports 80 and 443 are removed for any scheme.
     static func host(_ host: String) -> String {
       var host = ResponseKey.host(scheme: "", authority: host).lowercased()
       for port in [":80", ":443", ":"] where host.hasSuffix(port) {

@@ -19,8 +19,7 @@
 
     /// The request with an encoded target, if scheme, authority and path are the parts of one URI.
     ///
-    /// Throws `LarderError/Code/invalidArgument` for other parts: together such parts could name another host, and responses of
-    /// different hosts could have one key.
+    /// Throws `LarderError/Code/invalidArgument` for other parts, which could name another host, and give two hosts one key.
     func withCheckedTarget() throws(LarderError) -> HTTPRequest {
       switch RequestTarget.fault(in: self) {
       case nil: return withEncodedTarget
@@ -132,8 +131,7 @@
       return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// An encoded target without the characters that servers accept although RFC 3986 forbids them: `[`, `]`, `|`, and a `%` that
-    /// begins no escape.
+    /// An encoded target without characters that RFC 3986 forbids but servers accept: `[`, `]`, `|`, and a `%` without an escape.
     static func strict(_ target: String) -> String {
       let parts = target.split(separator: "%", omittingEmptySubsequences: false)
       let escapes: [String] = parts.dropFirst().map { part in

@@ -6,9 +6,8 @@
   ///
   /// A key is the URI or, for a URI of more than 180 bytes, its beginning and a SHA-256 hash. If the body of the request is part
   /// of the key (``HTTPCacheRule/bodyMethods``), `#` and a digest of the body follow. If `Vary` or credentials separate several
-  /// responses, a space and a digest follow. A URI in a key contains no `#`, no space and no byte outside printable ASCII. So the
-  /// prefix `URI + " "` finds only the responses of this URI. A key has at most 250 bytes: the cost of a longer key would depend
-  /// on other keys with the same beginning.
+  /// responses, a space and a digest follow. A URI in a key is printable ASCII without `#` and spaces. So the prefix `URI + " "`
+  /// finds only its responses. A key has at most 250 bytes: a longer key would cost time for other keys with its beginning.
   public struct ResponseKey: Hashable, Sendable {
     /// The target URI in a normal form. Secrets in its query are replaced by digests.
     public internal(set) var uri: String
@@ -19,8 +18,7 @@
     /// The digest of the request's body; nil if the URI alone is the key.
     var bodyDigest: String?
 
-    /// Makes the key. Nil for a request without scheme or authority, for a request to the whole server (`OPTIONS *`), and for
-    /// parts that do not form a URI of one host.
+    /// Makes the key. Nil without scheme or authority, for `OPTIONS *`, and if the parts do not form a URI of one host.
     public init?(_ request: HTTPRequest, policy: HTTPCachePolicy = HTTPCachePolicy()) {
       guard let scheme = request.scheme, let authority = request.authority,
         RequestTarget.fault(in: request) == nil, request.path != "*"

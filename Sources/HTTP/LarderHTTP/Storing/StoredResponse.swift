@@ -66,7 +66,7 @@
       {
         return terms.lifetime
       }
-      return assignedFreshness.map(FreshnessLifetime.init(assigned:))
+      return assignedFreshness.map { FreshnessLifetime($0, .explicit) }
         ?? FreshnessLifetime(response, received: received, policy: policy)
     }
 
@@ -142,8 +142,7 @@
       self.init(metadata: metadata, bodySize: entry.size)
     }
 
-    /// Reads the metadata of an entry with a value of `bodySize` bytes; nil for bytes that are not the metadata of a response in
-    /// a known version.
+    /// Reads the metadata of an entry with a value of `bodySize` bytes; nil if it is not that of a response in a known version.
     init?(metadata: [UInt8], bodySize: Int) {
       // `HTTPFields` traps if it gets too many fields, so a damaged or foreign record with more fields is refused.
       guard let metadata = ResponseMetadata(metadata),
