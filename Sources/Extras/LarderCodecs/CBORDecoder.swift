@@ -11,6 +11,19 @@ extension CBORValue {
   func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     try CBORDecoder(item: self, codingPath: []).decode(type)
   }
+
+  fileprivate var kind: String {
+    switch self {
+    case .unsigned, .negative: "an integer"
+    case .bytes: "a byte string"
+    case .text: "text"
+    case .array: "an array"
+    case .map: "a map"
+    case .bool: "true or false"
+    case .null: "null"
+    case .float, .double: "a float"
+    }
+  }
 }
 
 /// Decodes an item. This type is also the container of a single value.
@@ -92,21 +105,6 @@ struct CBORDecoder: Decoder, SingleValueDecodingContainer {
   private func mismatch(_ type: Any.Type) -> DecodingError {
     .typeMismatch(
       type, .init(codingPath: codingPath, debugDescription: "the value is \(item.kind)"))
-  }
-}
-
-extension CBORValue {
-  fileprivate var kind: String {
-    switch self {
-    case .unsigned, .negative: "an integer"
-    case .bytes: "a byte string"
-    case .text: "text"
-    case .array: "an array"
-    case .map: "a map"
-    case .bool: "true or false"
-    case .null: "null"
-    case .float, .double: "a float"
-    }
   }
 }
 

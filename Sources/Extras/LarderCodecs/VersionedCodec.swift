@@ -78,8 +78,7 @@ extension Store {
   /// A view of the namespace `name` as values of a `Codable` type that has changed. The values are stored as JSON with the
   /// version of the type; see ``VersionedCodec``.
   ///
-  /// Caches of one type and version share their values in memory. The other parameters are as in
-  /// `cache(of:in:rules:memory:cost:)`.
+  /// Caches of one type and version share their values in memory. For the other parameters see `cache(of:in:rules:memory:cost:)`.
   ///
   /// - Parameters:
   ///   - version: the version of the type; 1 or more.
@@ -105,8 +104,7 @@ public struct OlderValue: Sendable {
   /// The value in the encoding of ``codec``.
   public let bytes: [UInt8]
 
-  /// Decodes the value as an older type. Throws for a codec other than JSON and CBOR, and for bytes that do not hold a value of
-  /// the older type.
+  /// Decodes the value as an older type. Throws for a codec other than JSON and CBOR, and for bytes without a value of this type.
   public func decode<Old: Decodable>(_ type: Old.Type) throws -> Old {
     switch codec {
     case .json: return try JSONDecoder().decode(type, from: Data(bytes))

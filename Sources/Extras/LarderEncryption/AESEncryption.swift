@@ -113,8 +113,7 @@
     }
   }
 
-  /// Hides keys: replaces each key by 32 bytes of HMAC with SHA-256 (RFC 2104). Only holders of the secret can compute or
-  /// verify these bytes.
+  /// Hides keys: replaces each key by 32 bytes of HMAC with SHA-256 (RFC 2104), which only holders of the secret can compute.
   ///
   ///     let hidden = KeyedHash(secret: secret)
   ///     try sessions.set(session, for: hidden(email))

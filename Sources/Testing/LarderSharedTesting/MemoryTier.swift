@@ -5,8 +5,7 @@ import Synchronization
 
 /// A tier in the memory of one process, with faults on demand, for tests without a server.
 ///
-/// The tier keeps the rules that `SharedTier` states. Stores of one process that share this tier behave like machines that
-/// share a server.
+/// The tier keeps the rules of `SharedTier`. Stores of one process that share this tier behave like machines with one server.
 public final class MemoryTier: SharedTier {
   /// A fault of a request.
   public enum Fault: Sendable {

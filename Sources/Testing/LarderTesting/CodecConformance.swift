@@ -7,8 +7,7 @@ public import Larder
 ///   change when it is encoded and decoded again.
 /// - A cache returns the values that the codec decodes, from memory and from disk.
 /// - Several threads can use the codec at the same time.
-/// - For bytes that were cut, changed, extended or never a value, `decode` throws or returns a value. A codec that traps
-///   ends the test with its process.
+/// - For bytes that were cut, changed, extended or never a value, `decode` throws or returns a value. A trap ends the process.
 ///
 /// - Parameters:
 ///   - codec: the codec.
