@@ -2,9 +2,8 @@ import LarderShell
 import LarderTerminal
 import ShellLanguage
 
-/// Standard output. If the output of a typed command is longer than the screen, a pager shows the output. Before a command asks
-/// a person or waits for the next change, the gathered output is shown. A command writes between its reads of the store, so that
-/// no snapshot is held while a person reads.
+/// Standard output. A pager shows the output of a typed command that is longer than the screen. Before a command asks a person
+/// or waits for a change, the gathered output is shown. Commands write between reads, so no snapshot waits for a person.
 final class PagedOutput {
   private enum State {
     case straight
@@ -42,8 +41,7 @@ final class PagedOutput {
     try release()
   }
 
-  /// Leaves the terminal to a question. A pager that an earlier command of a file has opened would read the answer, so this call
-  /// waits until the person leaves the pager.
+  /// Leaves the terminal to a question. Waits until the person leaves a pager, which would read the answer.
   func leaveTerminal() throws {
     try wait()
     if isPaging { try end() }

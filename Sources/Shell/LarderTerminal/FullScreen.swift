@@ -4,9 +4,8 @@
   import Darwin
 #endif
 
-/// The whole screen of the terminal. Each key is read when it is typed. At the end, the screen shows its former content. If a
-/// signal of `EmergencyExit` ends the process, the terminal is restored, too. A process may have only one `FullScreen`. While a
-/// `LineEditor` reads, the process may have no `FullScreen`.
+/// The whole screen of the terminal. Keys are read as they are typed. At the end, and at a signal of `EmergencyExit`, the screen
+/// shows its former content. A process may have only one `FullScreen`, and none while a `LineEditor` reads.
 package final class FullScreen {
   package enum Event {
     case bytes([UInt8])

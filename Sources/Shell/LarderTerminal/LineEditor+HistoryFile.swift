@@ -5,9 +5,8 @@
 #endif
 
 extension LineEditor {
-  /// A plain file with the entries of all sessions, each on its own line, the oldest first. Only the owner can read the file.
-  /// Sessions append entries while they hold a lock, so that no session loses the entries of another session. In an entry, `\n`
-  /// means a newline, and `\\` a backslash.
+  /// A plain file with the entries of all sessions, each on its own line, the oldest first, which only the owner can read. A lock
+  /// prevents that sessions lose entries of each other. In an entry, `\n` means a newline, and `\\` a backslash.
   package struct HistoryFile: Sendable {
     /// The number of entries that a person can recall. If a file has more than twice this number, the oldest entries are removed.
     package static let limit = 1_000
@@ -109,8 +108,7 @@ extension LineEditor.HistoryFile {
     }
   }
 
-  /// Replaces the locked file by a new, shorter file, so that a killed process loses nothing. If the replacement fails, the file
-  /// stays long, and the next session tries again.
+  /// Replaces the locked file by a shorter file, so that a kill loses nothing. If this fails, the next session tries again.
   private func shorten(_ descriptor: Int32, to contents: [UInt8]) throws(TerminalError) {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { return }
@@ -122,8 +120,7 @@ extension LineEditor.HistoryFile {
 }
 
 package enum UserFile {
-  /// A file of this program for the user: in the directory that `variable` names, or else in `folder` of the home directory.
-  /// Nil if neither directory has an absolute path.
+  /// A file for the user: in the directory `variable`, or else in `folder` of the home directory. Nil if neither is absolute.
   package static func path(
     _ name: String, in variable: String, or folder: String, _ environment: [String: String]
   ) -> String? {

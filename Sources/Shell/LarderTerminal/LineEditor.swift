@@ -1,8 +1,7 @@
 import CEditline
 
-/// Reads lines that a person types and edits at a terminal. Uses the library libedit. The editor has the keys of emacs, or the
-/// keys of vi if `~/.editrc` has `bind -v`. A process has one terminal, so use only one editor at a time, on one thread. If
-/// `Terminal.canEditLines` is false, use `PlainLines` instead.
+/// Reads lines that a person edits at a terminal, with libedit and the keys of emacs, or of vi if `~/.editrc` has `bind -v`. Use
+/// one editor at a time, on one thread. If `Terminal.canEditLines` is false, use `PlainLines` instead.
 @safe package final class LineEditor {
   /// The candidates of the Tab key for a line. `cursor` is the index of the byte at which the cursor is.
   package typealias Complete = (_ line: [UInt8], _ cursor: Int) -> Completion

@@ -27,8 +27,7 @@ package enum LineResult: Equatable, Sendable {
   case end
 }
 
-/// The lines of standard input, for scripts and for terminals on which a `LineEditor` cannot work. Lines may have any length,
-/// and reading takes time in proportion to the number of bytes.
+/// The lines of standard input, for scripts and for terminals without a `LineEditor`. Lines may be long: reading takes O(bytes).
 package struct PlainLines {
   private var buffer: ArraySlice<UInt8> = []
   private var isAtEnd = false

@@ -63,8 +63,7 @@ package enum Terminal {
     return ["utf-8", "utf8"].contains(codeset.lowercased())
   }
 
-  /// Makes the C library read characters as UTF-8 in any locale. Without this call, libedit drops each byte that is not ASCII.
-  /// Call the function once, before other threads start.
+  /// Makes the C library, and so libedit, read UTF-8 in any locale, not only ASCII. Call this once, before other threads start.
   static func useUTF8Characters() {
     _ = unsafe setlocale(LC_CTYPE, "")
     for name in ["C.UTF-8", "en_US.UTF-8"] where cel_codeset_is_utf8() == 0 {
@@ -142,8 +141,7 @@ package enum Terminal {
     return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR
   }
 
-  /// Writes all bytes without a buffer. Waits if the other end is slow. Throws `.closed` if no process reads the other end,
-  /// provided that `Interrupts.install()` was called.
+  /// Writes all bytes without a buffer; waits for a slow reader. After `Interrupts.install()`, throws `.closed` without a reader.
   package static func write(
     _ bytes: Span<UInt8>, to stream: Stream = .output
   ) throws(TerminalError) {

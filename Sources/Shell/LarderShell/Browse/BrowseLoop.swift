@@ -113,8 +113,7 @@ final class BrowseLoop {
           "get", in: [entry.namespace], options: ["--copy"], data: [entry.key.bytes])
       }
     case .change(let change):
-      // If an entry was removed or written again after the person chose the entry, the change is refused. If an entry is written
-      // during the change, the change skips this entry.
+      // The change is refused if an entry was removed or written again after its choice, and skips an entry that is written now.
       session.chosen = Dictionary(change.entries.map { (EntryID($0), $0.version) }) { $1 }
       defer { session.chosen = nil }
       let isSame = try change.entries.allSatisfy {

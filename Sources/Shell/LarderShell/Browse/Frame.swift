@@ -37,8 +37,7 @@ struct Frame: Equatable {
     return column + shown.count
   }
 
-  /// The cells of a text that may contain the escape sequences of `Color`. A tab fills the columns up to the next multiple of
-  /// eight. Any other control character becomes `?`.
+  /// The cells of a text with escape sequences of `Color`. A tab goes to the next multiple of eight. Other controls become `?`.
   static func cells(of text: String, rendition: String = "") -> [Cell] {
     var cells: [Cell] = []
     var current = rendition

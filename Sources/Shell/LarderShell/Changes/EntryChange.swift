@@ -47,8 +47,7 @@ struct EntryChange {
 
   /// Answers `--dry-run` and returns false, or asks for confirmation and returns true. Throws if the person declines.
   ///
-  /// Throws if a listed key does not exist, because such a key may be a misspelt word of the time. But with `skipsMissing`,
-  /// the answer comes before this error.
+  /// Throws if a listed key, perhaps a misspelt word of the time, does not exist; with `skipsMissing` only after the answer.
   ///
   /// - Parameters:
   ///   - note: A sentence about the loss of entries. With a note, even a change of listed keys needs confirmation.

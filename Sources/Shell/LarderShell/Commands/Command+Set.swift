@@ -69,8 +69,7 @@ extension Command {
     return .done
   }
 
-  /// Writes a value, and keeps the former entry for `undo`. If the limits of the namespace forbid the write, the error names
-  /// these limits.
+  /// Writes a value, and keeps the former entry for `undo`. If the limits of the namespace forbid this, the error names them.
   ///
   /// - Parameter attributes: Makes the attributes from the present entry; nil to write nothing.
   /// - Returns: The new entry; nil if nothing was written.

@@ -64,8 +64,7 @@ extension Command {
     return changed + lost == 0 ? .done : .exitCode(ShellError.Code.changedMeanwhile.exitCode)
   }
 
-  /// Restores an entry. Returns false if the entry has changed or expired after the command, and nil if its value is unknown, for
-  /// example because the value is encrypted.
+  /// Restores an entry. Returns false if the entry has changed or expired since, and nil if its value is unknown (encrypted).
   private static func restore(_ item: UndoLog.Item, _ batch: inout WriteBatch) throws -> Bool? {
     let (namespace, key) = (item.namespace, item.key)
     let present = try batch.entry(for: key, in: namespace)

@@ -87,8 +87,7 @@ package struct Host {
   package var notify: (SafeText) throws -> Void = { _ in }
   /// Asks a question, and returns true for yes. Nil if there is no terminal.
   package var ask: ((SafeText) throws -> Bool)?
-  /// Takes standard input for a command, or returns nil if a command has taken the input before. The closure is nil while
-  /// commands come from standard input.
+  /// Takes standard input; the result is nil after the first call. The closure is nil while commands come from standard input.
   package var input: (() -> Input?)?
   /// Replaces the text of the progress line. A nil text removes the line. The closure is nil if there is no terminal.
   package var progress: ((SafeText?) throws -> Void)?

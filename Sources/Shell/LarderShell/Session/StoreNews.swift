@@ -37,8 +37,7 @@ package struct StoreNews {
     let before = counts
     begin(session)
     let words = zip(before, counts).compactMap { before, now -> String? in
-      // A reset of the statistics makes a counter smaller, and a recount after damage skips at least 2^40 version numbers.
-      // Such differences are not changes, so the note omits them.
+      // A reset of the statistics makes a counter smaller; a recount after damage skips 2^40 version numbers. Both are no changes.
       let count = now.count - min(before.count, now.count)
       return (1..<1 << 40).contains(count) ? "\(Wording.count(Int(count))) \(now.word)" : nil
     }

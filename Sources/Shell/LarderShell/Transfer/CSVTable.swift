@@ -53,8 +53,7 @@ struct CSVTable {
     }
   }
 
-  /// The fields of a record (RFC 4180). A field is nil if it is empty and has no quotes. A quote in the middle of a field is an
-  /// error, because programs read such a quote in different ways.
+  /// The fields of a record (RFC 4180); nil for an empty field without quotes. An inner quote is an error, because programs differ.
   private static func fields(of record: [UInt8]) throws(ImportLine.ParseError) -> [[UInt8]?] {
     var fields: [[UInt8]?] = []
     var rest = record[...]

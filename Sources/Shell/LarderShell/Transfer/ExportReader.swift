@@ -1,8 +1,7 @@
 import Larder
 import ShellLanguage
 
-/// Reads an export or a CSV file with a header. The length of a line is limited, because a file without newlines would fill the
-/// memory.
+/// Reads an export or a CSV file with a header. Lines have a limit, because a file without newlines would fill the memory.
 struct ExportReader {
   /// The first line of an export is short. In a later line, base64 or JSON needs up to six bytes for each byte of a value.
   private static let longestFirst = 64_000

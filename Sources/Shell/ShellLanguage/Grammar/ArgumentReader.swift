@@ -195,8 +195,7 @@ struct ArgumentReader {
     ShellError(.usage, message, at: range, hint: hint ?? "usage: `\(command.usage)`")
   }
 
-  /// The error for a surplus word. If the word can be the name of a namespace, the hint adds the at sign. `*` gets no such hint:
-  /// `@*` would select all namespaces.
+  /// The error for a surplus word. The hint adds the at sign to a possible namespace, but not to `*`: `@*` would select all.
   func unexpected(_ word: Word) -> ShellError {
     let message: SafeText = "unexpected argument \(word.bytes)"
     guard command.namespaces != .none, namespaces.isEmpty, word.isBare, !word.isGlob,

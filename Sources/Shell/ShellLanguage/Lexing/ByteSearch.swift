@@ -2,8 +2,7 @@
 private let piece = 1 << 18
 
 extension Span<UInt8> {
-  /// The first range with the bytes `wanted`. With `ignoringCase`, `wanted` must be in lower case. `pause` runs every few
-  /// milliseconds. An error that `pause` throws ends the search.
+  /// The first range with `wanted`, which is in lower case with `ignoringCase`. `pause` runs often, and its error ends the search.
   package func firstRange(
     of wanted: [UInt8], ignoringCase: Bool = false, pause: () throws -> Void
   ) rethrows -> Range<Int>? {

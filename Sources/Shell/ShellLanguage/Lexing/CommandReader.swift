@@ -109,8 +109,7 @@ package struct CommandReader: Sendable {
     return commands
   }
 
-  /// The command from the arguments of a process. Words before `--` count as unquoted, words after `--` as quoted. Without
-  /// variables, a word such as `:name` is not replaced.
+  /// The command from the arguments of a process; words after `--` count as quoted. Without variables, `:name` is not replaced.
   package static func command(
     of words: [[UInt8]], variables: Variables = Variables()
   ) throws(ShellError) -> CommandLine {

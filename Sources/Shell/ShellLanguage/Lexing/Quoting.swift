@@ -19,8 +19,7 @@ package enum Quoting {
 
   private static let mostInMessages = 120
 
-  /// The form in `plain` output. A person can type a name (a key, namespace or tag) back in double quotes. In other fields,
-  /// quotes get no backslashes, so that JSON text stays valid.
+  /// The form in `plain` output. A name (key, namespace, tag) can be typed back in double quotes; other fields stay valid JSON.
   package static func plain(_ bytes: [UInt8], isName: Bool = true) -> String {
     escaped(bytes, quotes: isName, hidden: false)
   }

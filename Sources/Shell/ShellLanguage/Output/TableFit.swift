@@ -10,9 +10,8 @@ struct TableColumn {
   var textWidth: Int { texts.map { DisplayWidth.of($0) }.max() ?? 0 }
 }
 
-/// Fits the columns of a table into a window. The least useful parts become narrow or hidden first: empty columns, bars,
-/// shares, long forms of times, texts that wrap, titles. Names become narrow last. A name loses its middle, and keeps at least
-/// ``narrowest`` columns.
+/// Fits the columns of a table into a window. The least useful parts become narrow or hidden first: empty columns, bars, shares,
+/// long times, texts that wrap, titles. Names become narrow last, lose their middle, and keep at least ``narrowest`` columns.
 struct TableFit {
   private static let narrowest = 12
   private static let shortestBar = 6

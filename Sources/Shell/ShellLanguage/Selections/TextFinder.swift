@@ -3,8 +3,7 @@ package struct TextFinder {
   private let firstMatch: (ArraySlice<UInt8>) throws -> Range<Int>?
   private let hasNewline: Bool
 
-  /// With `isExact`, case matters. In text that is not UTF-8, only ASCII letters match in either case. `pause` runs often; an
-  /// error that `pause` throws ends the search.
+  /// With `isExact`, case matters. Without UTF-8, only ASCII letters match in either case. An error of `pause` ends the search.
   package init(
     _ text: [UInt8], isRegex: Bool = false, isExact: Bool, pause: @escaping () throws -> Void
   ) throws(ShellError) {

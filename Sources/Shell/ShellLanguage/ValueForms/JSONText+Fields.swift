@@ -4,8 +4,7 @@ extension JSONText {
     (try? JSONText(text))?.fields()?.map { String(decoding: $0.name, as: UTF8.self) } ?? []
   }
 
-  /// The paths of fields: one or two names without quotes, such as `a.b`, or `a[].b` in the elements of an array. A path can
-  /// occur twice. Empty if `text` is not an object.
+  /// The paths of fields: one or two names, such as `a.b`, or `a[].b` in an array; maybe twice. Empty if `text` is no object.
   package static func paths(of text: [UInt8]) -> [String] {
     (try? JSONText(text))?.paths(in: 0, "") ?? []
   }

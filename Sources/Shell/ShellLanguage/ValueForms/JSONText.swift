@@ -124,8 +124,7 @@ package struct JSONText {
   private var widths: [Int] {
     var widths = tokens.map { DisplayWidth.of(String(decoding: text($0), as: UTF8.self)) }
     for open in tokens.indices.reversed() where tokens[open].kind == .open {
-      // The width begins with the two brackets. Each part adds its width and two columns for a separator and a space, or, after
-      // the last part, for the two inner spaces.
+      // The width begins with the brackets. Each part adds its width and two columns: separator and space, or the inner spaces.
       widths[open] = 2
       var part = open + 1
       while part < tokens[open].end {

@@ -49,8 +49,7 @@ package struct ValueDifference {
       let step = child.name.map { pathStep(word($0)) } ?? "[\(number)]"
       addFields(of: json, child.value, path + step, to: &fields)
     }
-    // An empty container counts as a value. The outermost container always counts, because it shows whether the text is an
-    // object or an array.
+    // An empty container counts as a value. The outermost container always counts, to tell an object from an array.
     guard children.isEmpty || path.isEmpty else { return }
     let value = word(index)
     let isContainer = json.tokens[index].kind == .open
@@ -81,8 +80,7 @@ package struct ValueDifference {
     return bytes.lines
   }
 
-  /// The shortest list of removed and inserted lines. At each place, removals come first. The number of lines is limited, because
-  /// time and memory are quadratic in this number.
+  /// The shortest list of removed and inserted lines, removals first. Time and memory are quadratic, so the lines are limited.
   private static func lineChanges(
     _ before: [ArraySlice<UInt8>], _ after: [ArraySlice<UInt8>]
   ) -> (changes: [Change], isCut: Bool) {
