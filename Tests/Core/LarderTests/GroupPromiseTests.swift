@@ -7,6 +7,8 @@ import Testing
 
 @Suite struct `What a group promises its members`: StoreSuite {
   let fixture = StoreFixture()
+  private let directory = TemporaryDirectory()
+  private var path: String { directory.path + "/store" }
   private func text(_ bytes: [UInt8]?) -> String { String(decoding: bytes ?? [], as: UTF8.self) }
 
   @Test func `writes of one key are made in their order, whatever fails among them`() async throws {
@@ -108,8 +110,6 @@ import Testing
   }
 
   @Test func `closing waits for accepted writes, and refuses those that come later`() async throws {
-    let path = TemporaryDirectory.unusedPath
-    defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try Store(at: path)
     let notes = store.namespace("notes")
     let isClosed: @Sendable () -> Bool = { store.engine.writes.queue.isClosed }
@@ -132,8 +132,6 @@ import Testing
 
   @Test(.timeLimit(.minutes(20)))
   func `closing does not wait for ever for an update that does not end`() async throws {
-    let path = TemporaryDirectory.unusedPath
-    defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try Store(at: path, options: Store.Options(lockTimeout: .milliseconds(100)))
     let (begun, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let update = Task {
@@ -208,8 +206,6 @@ import Testing
   }
 
   @Test func `if another process keeps the writer out, each of a group is told`() async throws {
-    let path = TemporaryDirectory.unusedPath
-    defer { try? FileManager.default.removeItem(atPath: path) }
     let store = try Store(at: path, options: Store.Options(lockTimeout: .milliseconds(300)))
     let notes = store.namespace("notes")
     try await notes.set("x", for: "here")

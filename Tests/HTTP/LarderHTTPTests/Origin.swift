@@ -144,6 +144,11 @@ final class Fixture: Sendable {
     return result.isHit
   }
 
+  func purge(after time: Duration) throws {
+    clock.advance(by: time)
+    _ = try store.purge()
+  }
+
   /// Waits until `number` requests wait for the responses to other requests.
   func waiting(for number: Int) async throws {
     try await waitUntil { cache.flights.callers() >= number }

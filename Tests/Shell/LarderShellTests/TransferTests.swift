@@ -7,6 +7,8 @@ import Testing
 @testable import ShellLanguage
 
 @Suite struct TransferTests {
+  private let directory = TemporaryDirectory()
+
   private struct Known: Hashable {
     var entry: Store.Entry
     var value: [UInt8]
@@ -138,8 +140,9 @@ import Testing
     #expect(message.contains("it is nested too deep") && !message.contains("not JSON"))
   }
 
-  /// A store with the undamaged entry `l` and three damaged entries. The damage of `long` is found only when its value is read.
-  private func damagedStore(at place: String) throws {
+  /// A shell on a store with the undamaged entry `l` and three damaged entries. A read of its value finds the damage of `long`.
+  private func damagedShell() throws -> Shell {
+    let place = directory.path + "/store"
     let options = with(Store.Options()) { $0.hooks.chunksAbove = 9000 }
     let store = try Store(at: place, options: options)
     let box = store.namespace("a")
@@ -155,16 +158,14 @@ import Testing
       rest = found.upperBound..<data.endIndex
     }
     try data.write(to: file)
+    return try Shell(.plain, at: place)
   }
 
   @Test(arguments: ["", "@a", "@a --sort size", "@a j k l long", "@a --stdin"])
   func `an export says how many damaged entries it leaves out, whatever else is read meanwhile`(
     selection: String
   ) throws {
-    let place = TemporaryDirectory.unusedPath
-    defer { try? FileManager.default.removeItem(atPath: place) }
-    try damagedStore(at: place)
-    let shell = try Shell(.plain, at: place)
+    let shell = try damagedShell()
     // The absent key `lon` does not count as damaged, although the key `long` begins with `lon`.
     if selection.hasSuffix("--stdin") { shell.input = bytes("lon\nj\nk\nl\nlong\n") }
     var others: [Int] = []
@@ -187,10 +188,7 @@ import Testing
   }
 
   @Test func `a damaged entry is an error under its key, and a note below a list`() throws {
-    let place = TemporaryDirectory.unusedPath
-    defer { try? FileManager.default.removeItem(atPath: place) }
-    try damagedStore(at: place)
-    let shell = try Shell(.plain, at: place)
+    let shell = try damagedShell()
     let lines = [
       "get @a k", "get @a l long", "info @a j", "ttl @a k", "evict @a k", "exists @a l k",
     ]

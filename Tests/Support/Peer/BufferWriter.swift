@@ -44,8 +44,7 @@ extension Peer {
     }
   }
 
-  /// Puts an entry into the write buffer. After a line of input, pops the entry. The pop also commits the entry's record, and
-  /// meanwhile another thread writes the entry again.
+  /// Puts an entry into the write buffer. After a line of input, a pop commits the entry while another thread writes it again.
   func popBuffered() throws {
     // The interval is so long that the timer does not commit the record before the pop.
     let threads = DispatchGroup()

@@ -6,8 +6,7 @@ import TestSupport
 extension Peer {
   /// `race STORE SEED ROUNDS CLIENT`: four threads make all kinds of calls at the same time as other peers do.
   ///
-  /// Prints `sum N` for the increments that returned, `claims N` for the keys that this process stored first, and `WRONG` for a
-  /// result that no order of calls explains.
+  /// Prints `sum N` for the increments that returned, `claims N` for the keys stored first, and `WRONG` for an impossible result.
   func race() throws {
     let opened = try Store(at: store)
     let (rounds, client) = (argument(1), argument(2))

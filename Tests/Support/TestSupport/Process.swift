@@ -33,8 +33,7 @@ extension Process {
 
 /// The processor time that the calling thread spends in `body`.
 ///
-/// Other work of the machine changes elapsed time, but hardly processor time. So a test can distinguish linear from
-/// quadratic cost.
+/// Other work of the machine changes elapsed time, but hardly processor time, which tells linear from quadratic cost.
 package func processorTime(_ body: () throws -> Void) rethrows -> Duration {
   let start = processorTime
   try body()

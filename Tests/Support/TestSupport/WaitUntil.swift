@@ -2,8 +2,7 @@ package struct NeverTrue: Error, CustomStringConvertible { package let descripti
 
 /// Waits until another task has made `condition` true.
 ///
-/// A correct test never waits as long as the usual limit. Without a limit, a test whose condition never becomes true would
-/// never end.
+/// A correct test never waits as long as the usual limit, which ends a test whose condition never becomes true.
 package func waitUntil(
   within limit: Duration = .seconds(600), isolation: isolated (any Actor)? = #isolation,
   file: StaticString = #fileID, line: UInt = #line, _ condition: () async throws -> Bool

@@ -94,8 +94,7 @@ import Testing
           if said[index] % 50 == 0 { try check(store, index, said[index]) }
         }
         writer.kill()
-        // In some rounds a set comes directly after the kill. This set gets its version from the killed process's counters, but
-        // not after `checkRoom`, which commits the records.
+        // In some rounds a set, whose version is from the killed process's counters, comes before `checkRoom` commits the records.
         if checksRoom {
           try checkRoom(store, index)
         } else if Bool.random(using: &random) {

@@ -105,15 +105,6 @@ struct AttackTests {
     }
   }
 
-  @Test func `fields of a partition separate users without Vary`() async throws {
-    let policy = HTTPCachePolicy(partitionFields: [HTTPField.Name("X-API-Key")!, .cookie])
-    let fixture = try Fixture(.echo(), policy: policy)
-    for fields in [[("X-API-Key", "1")], [("X-API-Key", "2")], [("Cookie", "1")], []] as [Pairs] {
-      #expect(try await !fixture.get("/a", fields).result.isHit)
-      #expect(try await fixture.get("/a", fields).result.isHit)
-    }
-  }
-
   /// SHA-256 of `secret` begins with `2bb80d537b1da3e3`. An attacker could compare it with guesses, so no key has the digest.
   @Test func `rules without a store make no digest that a guess could be compared with`() {
     let uri = ResponseKey(request("GET", "/a?key=secret"))?.uri

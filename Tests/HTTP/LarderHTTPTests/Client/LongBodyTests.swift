@@ -174,8 +174,7 @@ struct LongBodyTests {
     for try await piece in slow.body {
       read += piece
       guard read.count < 700_000 else { continue }
-      fixture.clock.advance(by: BodyParts.lease / 5)
-      _ = try fixture.store.purge()
+      try fixture.purge(after: BodyParts.lease / 5)
     }
     #expect(read == bytes)
   }
@@ -195,12 +194,10 @@ struct LongBodyTests {
     // The reader needs far more time than the lifetime of the replaced parts. After each piece it may pause for two minutes.
     while let piece = try await pieces.next() {
       read += piece
-      fixture.clock.advance(by: .seconds(read.count / 65_536 % 2 == 0 ? 119 : 59))
-      _ = try fixture.store.purge()
+      try fixture.purge(after: .seconds(read.count / 65_536 % 2 == 0 ? 119 : 59))
     }
     #expect(read == old)
-    fixture.clock.advance(by: BodyParts.grace)
-    _ = try fixture.store.purge()
+    try fixture.purge(after: BodyParts.grace)
     #expect(try Self.count(fixture) == 2 + 2)
     #expect(try await fixture.cache.send(request()).body.bytes() == new)
   }
@@ -215,12 +212,10 @@ struct LongBodyTests {
     var read: [UInt8] = []
     for try await piece in slow.body {
       read += piece
-      fixture.clock.advance(by: .seconds(20))
-      _ = try fixture.store.purge()
+      try fixture.purge(after: .seconds(20))
     }
     #expect(read == bytes)
-    fixture.clock.advance(by: BodyParts.grace)
-    _ = try fixture.store.purge()
+    try fixture.purge(after: BodyParts.grace)
     #expect(try Self.count(fixture) == 0)
   }
 
@@ -231,8 +226,7 @@ struct LongBodyTests {
     #expect(fixture.origin.received.last?.headerFields[.ifNoneMatch] == "\"1\"")
     fixture.origin.become(.page("max-age=10000", vary, body: body))
     #expect(try await !fixture.isHit(request([("Foo", "a"), ("Cache-Control", "no-cache")])))
-    fixture.clock.advance(by: BodyParts.grace)
-    _ = try fixture.store.purge()
+    try fixture.purge(after: BodyParts.grace)
     #expect(try await fixture.isHit(request([("Foo", "b")])))
   }
 
@@ -254,8 +248,7 @@ struct LongBodyTests {
         #expect(read == bytes)
       }
     }
-    fixture.clock.advance(by: BodyParts.grace)
-    _ = try fixture.store.purge()
+    try fixture.purge(after: BodyParts.grace)
     #expect(try Self.count(fixture) == 0)
   }
 
@@ -270,8 +263,7 @@ struct LongBodyTests {
       #expect(confirmed.reason == .validated && confirmed.isStored)
       #expect(try await confirmed.body.bytes() == bytes)
     }
-    fixture.clock.advance(by: .days(40))
-    _ = try fixture.store.purge()
+    try fixture.purge(after: .days(40))
     #expect(try Self.count(fixture) == 0)
   }
 }

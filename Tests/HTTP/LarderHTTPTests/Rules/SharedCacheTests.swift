@@ -91,9 +91,9 @@ struct SharedCacheTests {
     harness.prime("max-age=100", request: request(host: "a:b@example.com"))
     harness.prime("max-age=100", request: request([("Cookie", "session=1")]))
     #expect(harness.held.isEmpty)
-    let policy = HTTPCachePolicy(partitionFields: [HTTPField.Name("User")!])
-    let users = [request(host: "a@example.com"), request([("User", "a")])]
-    #expect(Set(users.map { Principal($0, policy: policy) }).count == 2)
+    let policy = HTTPCachePolicy(partitionFields: [HTTPField.Name("User")!, .cookie])
+    let users = [request(host: "a@example.com")] + ["User", "Cookie"].map { request([($0, "a")]) }
+    #expect(Set(users.map { Principal($0, policy: policy) }).count == 3)
   }
 
   @Test func `RFC 9213, 2.1: CDN-Cache-Control replaces Cache-Control if it is valid`() {

@@ -18,8 +18,7 @@ struct DamageTrials {
 
   /// The longest time in seconds that one case may take. This time is long enough also for a busy machine.
   static let longestWait: TimeInterval = 120
-  /// The number of cases in a batch. All cases of a batch damage copies of the same store. A child runs cases of only one
-  /// batch, so a repeated case damages the same store.
+  /// The number of cases in a batch. A child runs cases of one batch, which damage copies of one store, so a case can be repeated.
   static let batch: UInt64 = 50
 
   /// Whether the batch of this seed damages the files that a kill leaves. Other batches damage the files of a closed store.
