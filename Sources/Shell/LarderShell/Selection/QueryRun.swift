@@ -4,7 +4,7 @@ import ShellLanguage
 /// The queries of one command. These queries share an evaluator, and notes that the command prints at its end.
 final class QueryRun {
   private var evaluator: QueryEvaluator
-  private var passed = 0
+  var passed = 0
   private var valuesOfCBOR = 0
   /// The purpose of the first evaluation. Only this purpose counts, so an entry with several purposes counts once.
   private var counted: Purpose?
@@ -33,8 +33,6 @@ final class QueryRun {
     evaluator.begin(counting: false)
     return try evaluator.passes(expression, facts, Span())
   }
-
-  func notePassed() { passed += 1 }
 
   private func counts(_ purpose: Purpose) -> Bool {
     counted = counted ?? purpose

@@ -73,11 +73,9 @@ extension Scope {
     let (store, current) = (session.store, session.current)
     guard case .unnamed = selection.namespaces, selection.patterns.count == 1,
       case .key(let key) = selection.patterns[0], selection.input == nil,
-      let text = String(validating: key, as: UTF8.self), !text.isExactly(current)
+      let text = String(validating: key, as: UTF8.self), !text.isExactly(current),
+      let name = try? NamespaceName(text), try store.namespace(text).info() != nil
     else { return nil }
-    guard let name = try? NamespaceName(text), try store.namespace(text).info() != nil else {
-      return nil
-    }
     let existing = try current.map { [$0] } ?? store.namespaces().map(\.name)
     guard existing.count == 1 else { return name }
     return try store.namespace(existing[0]).entry(for: key) == nil ? name : nil

@@ -5,25 +5,22 @@ final class ProgressLine {
   private static let delay = Duration.milliseconds(500)
   private static let pace = Duration.milliseconds(100)
 
-  private let verb: String
+  private let verb: String?
   private var total: Int?
   private let unit: (Int) -> String
-  private let progress: ((SafeText?) throws -> Void)?
-  private let hasUnicode: Bool
+  private let session: Session
   private let start = ContinuousClock.now
-  private var next: ContinuousClock.Instant
+  private var next = ContinuousClock.now + ProgressLine.delay
   private var isShown = false
   private(set) var done = 0
 
   private init(
     _ verb: String?, of total: Int?, unit: @escaping (Int) -> String, for session: Session
   ) {
-    self.verb = verb ?? ""
+    self.verb = verb
     self.total = total.map { max($0, 1) }
     self.unit = unit
-    progress = verb == nil ? nil : session.host.progress
-    hasUnicode = session.settings.hasUnicode
-    next = start + Self.delay
+    self.session = session
   }
 
   func advance(by amount: Int) throws { try reach(done + amount) }
@@ -32,18 +29,20 @@ final class ProgressLine {
   func reach(_ amount: Int, of all: Int? = nil) throws {
     done = amount
     if let all { total = max(all, 1) }
-    guard let progress, case let now = ContinuousClock.now, now >= next else { return }
+    guard let verb, let progress = session.host.progress,
+      case let now = ContinuousClock.now, now >= next
+    else { return }
     next = now + Self.pace
     isShown = true
-    try progress(words(at: now))
+    try progress(words(verb, at: now))
   }
 
-  private func words(at now: ContinuousClock.Instant) -> SafeText {
+  private func words(_ verb: String, at now: ContinuousClock.Instant) -> SafeText {
     let rate = Double(done) / max((now - start) / .seconds(1), 0.001)
     let speed = "\(unit(Int(rate)))/s"
     guard let total, done <= total else { return "\(verb) \(unit(done)), \(speed)" }
     let share = Double(done) / Double(total)
-    let bar = Bar.text(share, width: 20, hasUnicode: hasUnicode)
+    let bar = Bar.text(share, width: 20, hasUnicode: session.settings.hasUnicode)
     let left = rate > 0 ? Int64(Double(total - done) / rate * 1000) : 0
     let end: SafeText = left >= 1000 ? ", \(Wording.span(left)) left" : ""
     return
@@ -58,7 +57,7 @@ final class ProgressLine {
   ) throws -> Result {
     let line = ProgressLine(verb, of: total, unit: unit, for: session)
     let result = Swift.Result { try body(line) }
-    if line.isShown { try line.progress?(nil) }
+    if line.isShown { try session.host.progress?(nil) }
     return try result.get()
   }
 

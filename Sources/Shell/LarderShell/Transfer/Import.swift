@@ -234,20 +234,16 @@ struct Import {
   }
 
   var remarks: [SafeText] {
-    var remarks: [SafeText] = []
-    if counts.skipped > 0, conflict == .newer {
-      remarks.append(
-        "note: \(Wording.count(counts.skipped, "line", "lines")) kept back: the entries there are as new; `--on-conflict replace` stores them"
-      )
+    let kept: [(count: Int, reason: SafeText)] = [
+      (
+        conflict == .newer ? counts.skipped : 0,
+        "the entries there are as new; `--on-conflict replace` stores them"
+      ),
+      (counts.expired, "expired already"),
+      (counts.shared, "copies of a shared tier"),
+    ]
+    return kept.filter { $0.count > 0 }.map {
+      "note: \(Wording.count($0.count, "line", "lines")) kept back: \($0.reason)"
     }
-    if counts.expired > 0 {
-      remarks.append(
-        "note: \(Wording.count(counts.expired, "line", "lines")) kept back: expired already")
-    }
-    if counts.shared > 0 {
-      remarks.append(
-        "note: \(Wording.count(counts.shared, "line", "lines")) kept back: copies of a shared tier")
-    }
-    return remarks
   }
 }

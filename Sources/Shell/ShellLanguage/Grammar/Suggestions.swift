@@ -31,8 +31,7 @@ package enum Suggestions {
 
   /// The number of edits: insertions, deletions, replacements, swaps of neighbours. A result above 2 may be too small.
   package static func distance(_ a: String, _ b: String) -> Int {
-    let a = Array(a)
-    let b = Array(b)
+    let (a, b) = (Array(a), Array(b))
     guard abs(a.count - b.count) <= 2 else { return abs(a.count - b.count) }
     var beforeLast: [Int] = []
     var last = Array(0...b.count)
