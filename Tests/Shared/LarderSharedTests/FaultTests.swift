@@ -158,16 +158,17 @@ import Testing
     #expect(try await machines[0].read(Origin()) == (isReplyLost ? "new" : "old"))
   }
 
-  @Test func aSetThatIsCancelledBeforeTheReplyDropsTheCopy() async throws {
+  @Test(arguments: [SharedChange.set, .remove])
+  func aChangeWhoseCallerIsCancelledDropsTheCopy(_ change: SharedChange) async throws {
     let (machines, tier, _) = try await startMachines(1)
     let cache = machines[0].cache
     try await cache.set("old", for: "a")
     let requests = tier.requests
     tier.fail(next: 1, with: .delay(.seconds(1)))
-    let setting = Task { await code { try await cache.set("new", for: "a") } }
+    let changing = Task { await code { try await change.make(in: cache) } }
     try await waitUntil { tier.requests > requests }
-    setting.cancel()
-    #expect(await setting.value == .unanswered)
+    changing.cancel()
+    #expect(await changing.value == (change == .set ? .unanswered : .pending))
     #expect(try machines[0].copy() == nil)
   }
 

@@ -254,17 +254,4 @@ import Testing
     #expect(result.value == "value" && result.source == .shared && origin.loads == 0)
     #expect(try far.copy() == "value")
   }
-
-  @Test func aRemovalWhoseCallerIsCancelledActsHereAllTheSame() async throws {
-    let (machines, tier, _) = try await startMachines(1)
-    let machine = machines[0]
-    try await machine.cache.set("old", for: "a")
-    let before = tier.requests
-    tier.fail(next: 1, with: .delay(.seconds(1)))
-    let removal = Task { try await machine.cache.remove("a") }
-    try await waitUntil { tier.requests > before }
-    removal.cancel()
-    #expect(await code { try await removal.value } == .pending)
-    #expect(try machine.copy() == nil)
-  }
 }
