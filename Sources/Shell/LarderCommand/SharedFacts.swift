@@ -35,8 +35,7 @@ extension SharedStatus {
       ("shared_reader", reader.map { .text("process \($0)") } ?? .null),
       ("shared_position", applied.map { .text($0.description) } ?? .null),
       ("shared_newest", head.map { .text($0.description) } ?? .null),
-      ("shared_behind", .span(behind.milliseconds)),
-      ("shared_outbox", .number(waitingRemovals)),
+      ("shared_behind", .span(behind.milliseconds)), ("shared_outbox", .number(waitingRemovals)),
       ("shared_histories", .number(Int(clamping: epoch))),
       ("shared_namespaces", .list(namespaces.map { .text($0) })),
     ]

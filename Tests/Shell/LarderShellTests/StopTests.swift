@@ -33,19 +33,17 @@ import Testing
 
   private static let lines = [
     "count @a --larger 0", "count @a --by .n", "sum .n @a", "avg .n @a --by .n",
-    "keys @a --limit all",
-    "keys @a --long", "keys @a --sort size", "keys @a --sort .n --limit 3", "keys @a --reverse",
-    "keys @a --tag all", "keys @a --where '.n > 5'", "keys @a --regex 9", "get @a *", "get @a * .n",
-    "ttl @a", "expiring @a --within 9h", "search 77 @a", "sizes @a --by key --top all",
-    "sizes @a --by prefix --separator 1", "plot @a", "plot age @a --log", "export - @a",
-    "export - @a --format csv", "verify --deep", "evict @a --larger 1 --dry-run",
-    "evict @a --larger 1 --yes", "expire @a --larger 1 1h --yes", "touch @a --ttl 1h --yes",
-    "persist @a --yes", "pin @a --yes", "unpin @a --larger 0 --yes", "report -",
-    "min .n @a", "max size @a", "namespaces", "stats", "count @*", "purge --dry-run",
+    "keys @a --limit all", "keys @a --long", "keys @a --sort size", "keys @a --sort .n --limit 3",
+    "keys @a --reverse", "keys @a --tag all", "keys @a --where '.n > 5'", "keys @a --regex 9",
+    "get @a *", "get @a * .n", "ttl @a", "expiring @a --within 9h", "search 77 @a",
+    "sizes @a --by key --top all", "sizes @a --by prefix --separator 1", "plot @a",
+    "plot age @a --log", "export - @a", "export - @a --format csv", "verify --deep",
+    "evict @a --larger 1 --dry-run", "evict @a --larger 1 --yes", "expire @a --larger 1 1h --yes",
+    "touch @a --ttl 1h --yes", "persist @a --yes", "pin @a --yes", "unpin @a --larger 0 --yes",
+    "report -", "min .n @a", "max size @a", "namespaces", "stats", "count @*", "purge --dry-run",
     "invalidate all --dry-run", "clear @a --dry-run --verbose", "clear @a --yes",
-    "import - --dry-run",
-    "import - --on-conflict replace --yes", "diff \(file)", "exists @a --stdin -0",
-    "keys @a --stdin -0", "salvage \(file).larder",
+    "import - --dry-run", "import - --on-conflict replace --yes", "diff \(file)",
+    "exists @a --stdin -0", "keys @a --stdin -0", "salvage \(file).larder",
   ]
 
   /// Commands that check for ^C once in each step of their work.
@@ -139,15 +137,14 @@ import Testing
   private static let lines = [
     "set @a k v w", "set @a k v --ttl", "set @a k v --ttl 1x", "set @a k v --ttl 1h --until noon",
     "set @a new v --if-absent --if-present", "evict @a k --nope", "evict @a k --larger 1q",
-    "evict @a --where '.a = ' --yes", "evict @a --stdin -0 --json --yes",
-    "expire @a k", "expire @a k nope", "expire @a k 1h --at-least --at-most",
-    "touch @a k 1h", "touch @a k --ttl", "touch @a k --ttl 1mo", "persist @a k --until noon",
-    "pin @a k --nope", "unpin @a k --tag", "purge @a @b", "purge @a --yes", "clear @a k --yes",
-    "clear @a --nope --yes", "invalidate red --nope --yes", "invalidate @a @b red --yes",
-    "limits @a --entries 1 x --yes", "limits @a --entries 1 --disk 1GB --yes",
-    "limits @a --entries 1 --policy none --yes", "rename @a", "rename @a @b @c",
-    "import - x --yes", "import - --on-conflict maybe --yes", "compact x", "sync x", "undo x",
-    "edit @a k x",
+    "evict @a --where '.a = ' --yes", "evict @a --stdin -0 --json --yes", "expire @a k",
+    "expire @a k nope", "expire @a k 1h --at-least --at-most", "touch @a k 1h", "touch @a k --ttl",
+    "touch @a k --ttl 1mo", "persist @a k --until noon", "pin @a k --nope", "unpin @a k --tag",
+    "purge @a @b", "purge @a --yes", "clear @a k --yes", "clear @a --nope --yes",
+    "invalidate red --nope --yes", "invalidate @a @b red --yes", "limits @a --entries 1 x --yes",
+    "limits @a --entries 1 --disk 1GB --yes", "limits @a --entries 1 --policy none --yes",
+    "rename @a", "rename @a @b @c", "import - x --yes", "import - --on-conflict maybe --yes",
+    "compact x", "sync x", "undo x", "edit @a k x",
   ]
 
   private func shell() throws -> Shell {

@@ -31,14 +31,13 @@ package enum BinaryKind {
   /// The first bytes of each kind, each as the scalar with the number of the byte. A question mark means any byte.
   private static let kinds: [(start: String, name: String)] = [
     ("RIFF????WEBP", "WebP image"), ("RIFF????WAVE", "WAV audio"), ("RIFF????AVI ", "AVI video"),
-    ("RIFF????????", "RIFF data"), ("????ftypavif", "AVIF image"),
-    ("????ftyp????", "MPEG-4 data"), ("\u{89}PNG\r\n\u{1A}\n", "PNG image"),
-    ("\u{FF}\u{D8}\u{FF}", "JPEG image"), ("GIF87a", "GIF image"), ("GIF89a", "GIF image"),
-    ("II*\0", "TIFF image"), ("MM\0*", "TIFF image"), ("%PDF-", "PDF document"),
-    ("\u{1F}\u{8B}", "gzip data"), ("PK\u{3}\u{4}", "zip archive"),
-    ("(\u{B5}/\u{FD}", "zstd data"), ("\u{FD}7zXZ\0", "xz data"), ("BZh", "bzip2 data"),
-    ("bplist00", "binary property list"), ("SQLite format 3\0", "SQLite database"),
-    ("ID3", "MP3 audio"), ("OggS", "Ogg data"), ("fLaC", "FLAC audio"), ("wOF2", "WOFF2 font"),
-    ("\u{7F}ELF", "ELF program"),
+    ("RIFF????????", "RIFF data"), ("????ftypavif", "AVIF image"), ("????ftyp????", "MPEG-4 data"),
+    ("\u{89}PNG\r\n\u{1A}\n", "PNG image"), ("\u{FF}\u{D8}\u{FF}", "JPEG image"),
+    ("GIF87a", "GIF image"), ("GIF89a", "GIF image"), ("II*\0", "TIFF image"),
+    ("MM\0*", "TIFF image"), ("%PDF-", "PDF document"), ("\u{1F}\u{8B}", "gzip data"),
+    ("PK\u{3}\u{4}", "zip archive"), ("(\u{B5}/\u{FD}", "zstd data"), ("\u{FD}7zXZ\0", "xz data"),
+    ("BZh", "bzip2 data"), ("bplist00", "binary property list"),
+    ("SQLite format 3\0", "SQLite database"), ("ID3", "MP3 audio"), ("OggS", "Ogg data"),
+    ("fLaC", "FLAC audio"), ("wOF2", "WOFF2 font"), ("\u{7F}ELF", "ELF program"),
   ]
 }

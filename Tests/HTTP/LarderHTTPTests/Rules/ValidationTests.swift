@@ -70,8 +70,7 @@ struct ValidationTests {
         ("Cache-Control", "max-age=50"), ("ETag", "\"1\""), ("A", "9"), ("Date", date(3)),
         ("Content-Length", "0"), ("Content-Type", "application/octet-stream"),
         ("Content-Encoding", "y"), ("Content-Digest", "2"), ("Content-Foo", "2"),
-        ("Content-Security-Policy", "2"),
-        ("Connection", "C"), ("C", "1"),
+        ("Content-Security-Policy", "2"), ("Connection", "C"), ("C", "1"),
       ])
     let validated = harness.ask { _ in (newer, "") }
     harness.wait(49)
