@@ -256,8 +256,7 @@ import Testing
   @Test func `sizes says below the table what compression saves`() throws {
     let shell = try shell(.table)
     for (command, all) in [("sizes", 5), ("sizes @notes", 4), ("sizes @notes --by prefix", 4)] {
-      let expected: Substring =
-        "compressed: 3 of \(all) entries, 3.1 kB in place of 30 kB (10 %)"
+      let expected: Substring = "compressed: 3 of \(all) entries, 3.1 kB in place of 30 kB (10 %)"
       #expect(try remark(shell, command) == expected)
     }
     let wanted: Substring = "compressed: 1 of 1 entry, 1 kB in place of 10 kB (10 %)"

@@ -154,8 +154,7 @@
     /// A fresh response of another URI that differs only in parts of the query that do not count (`No-Vary-Search`).
     private func equivalentResult(_ client: inout ClientRequest) throws -> HTTPCacheResult? {
       guard let key = client.key, [.get, .head].contains(client.request.method),
-        let held = try responses.equivalents(
-          of: key, except: client.lost, policy: rules.policy),
+        let held = try responses.equivalents(of: key, except: client.lost, policy: rules.policy),
         case .answer(let answer) = rules.decide(
           client.request, stored: held.map(\.response), at: clock.now), answer.reason == .fresh
       else { return nil }

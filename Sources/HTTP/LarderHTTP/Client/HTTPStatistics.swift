@@ -89,8 +89,7 @@
     }
 
     fileprivate func subtracting(_ other: HTTPStatistics) -> HTTPStatistics {
-      HTTPStatistics(
-        numbers: numbers.merging(other.numbers) { $0 - $1 }.filter { $0.value != 0 })
+      HTTPStatistics(numbers: numbers.merging(other.numbers) { $0 - $1 }.filter { $0.value != 0 })
     }
   }
 

@@ -45,9 +45,7 @@ extension SharedCache {
     copies.recent.note(.key(key), at: position)
     try await Task { [self, attributes] in
       try await store.commit(size: bytes.count) { batch in
-        if try copies.mayStore(
-          stamp, current: position, ticket, for: key, tags: tags, in: &batch)
-        {
+        if try copies.mayStore(stamp, current: position, ticket, for: key, tags: tags, in: &batch) {
           try batch.set(value, for: key.bytes, in: local, attributes)
         } else {
           try copies.removeCopy(of: key, olderThan: position, in: &batch)

@@ -138,8 +138,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
     case .cacheElseLoad: !isRefresh || !copy.isFresh || !copy.isNearExpiry(options.refreshAhead)
     // A machine without a value takes the fresh value. Later reads load a newer value in the background.
     case .standard:
-      copy.isFresh
-        && (!isRefresh && copy.value != nil || !copy.isNearExpiry(options.refreshAhead))
+      copy.isFresh && (!isRefresh && copy.value != nil || !copy.isNearExpiry(options.refreshAhead))
     }
   }
 

@@ -56,8 +56,7 @@ struct ChangeEvent {
   ) throws -> Result? {
     guard leavesEntry, !change.isKeyCut, let key = change.key, let name = change.namespace
     else { return nil }
-    return try store.namespace(name).withEntry(
-      for: key, readsValue: readsValue, damaged: {}, body)
+    return try store.namespace(name).withEntry(for: key, readsValue: readsValue, damaged: {}, body)
   }
 }
 

@@ -22,8 +22,7 @@ struct StatisticsReport {
     // The counts of `living` do not include expired entries that are still in the file.
     let living = try session.livingNamespaces()
     added = try session.host.storeFacts(session.store)
-    http = try HTTPCounts.read(in: session)
-      .filter { only == nil || $0.namespace.isExactly(only) }
+    http = try HTTPCounts.read(in: session).filter { only == nil || $0.namespace.isExactly(only) }
     // This process reads only for this command, so the readers of this process are removed from the list.
     statistics.readers.removeAll { $0.process == Int(ProcessInfo.processInfo.processIdentifier) }
     isWhole = only == nil

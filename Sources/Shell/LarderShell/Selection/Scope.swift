@@ -61,8 +61,7 @@ extension Scope {
         namespaces = .all
       }
     }
-    let list =
-      call.command.access == .changes ? session.namespacesToChange : session.namespaces
+    let list = call.command.access == .changes ? session.namespacesToChange : session.namespaces
     self.init(selection: selection, namespaces: try list(namespaces), session: session)
   }
 

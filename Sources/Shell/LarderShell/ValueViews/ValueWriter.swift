@@ -27,8 +27,7 @@ struct ValueWriter {
     let value = Column(style == .json ? "value_json" : "value", holdsBytes: style != .json)
     let namespace = Column("namespace", in: namesNamespaces ? .everywhere : [.table, .data])
     let facts = EntryForm.record(namesNamespaces: true).columns.dropFirst()
-    rows = RowWriter(
-      presentation, columns: [namespace] + facts + [value], isObject: isSingle)
+    rows = RowWriter(presentation, columns: [namespace] + facts + [value], isObject: isSingle)
   }
 
   func begin() throws { try session.output.write(rows.begin()) }

@@ -59,8 +59,7 @@ package indirect enum QueryOperand: Sendable, Hashable {
 
   /// Whether the operand reads a part of the entry that can be as large as a value, such as the tags or the metadata.
   package var readsExtras: Bool {
-    path != nil
-      || [QueryName.tags, .etag, .status, .lastModified].contains { source == .name($0) }
+    path != nil || [QueryName.tags, .etag, .status, .lastModified].contains { source == .name($0) }
   }
 
   package var takesEach: Bool { path?.parts.contains(.each) ?? false }
