@@ -34,11 +34,6 @@ final class QueryRun {
     return try evaluator.passes(expression, facts, Span())
   }
 
-  private func counts(_ purpose: Purpose) -> Bool {
-    counted = counted ?? purpose
-    return counted == purpose
-  }
-
   /// The values of several operands as columns. An operand with `[]` gives a list of its elements, or null if there are none.
   func columns(
     _ operands: [QueryOperand], _ entry: Store.Entry, _ value: Span<UInt8>
@@ -65,7 +60,8 @@ final class QueryRun {
     _ purpose: Purpose, _ entry: Store.Entry, _ value: Span<UInt8>,
     _ body: (Span<UInt8>) throws -> Result
   ) rethrows -> Result {
-    evaluator.begin(counting: counts(purpose))
+    counted = counted ?? purpose
+    evaluator.begin(counting: counted == purpose)
     let before = evaluator.valuesNotJSON
     defer {
       if evaluator.valuesNotJSON > before, DecodedValue.isCBOR(value, entry.codec) {

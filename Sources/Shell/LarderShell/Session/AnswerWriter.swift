@@ -123,8 +123,7 @@ final class AnswerWriter {
     if let sink { try sink.write(bytes) } else { try host.write(bytes) }
   }
 
-  /// Writes a value. If a value is the only answer, no newline follows. Otherwise a newline separates the first value from the
-  /// second answer, and a newline follows each later value.
+  /// Writes a value. No newline follows an only answer; else one comes before the second answer and after each later value.
   func writeValue(_ pieces: (_ write: ([UInt8]) throws -> Void) throws -> Void) throws {
     guard separator == .none else {
       try pieces(write)

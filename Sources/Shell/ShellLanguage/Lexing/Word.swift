@@ -40,8 +40,7 @@ package struct Word: Sendable, Hashable {
     return piece.isBare ? piece.offset + index - piece.range.lowerBound : piece.offset
   }
 
-  /// The place of a range of bytes in the text of the command. If escapes or pieces moved the bytes, or if the bytes are the
-  /// value of a variable, the place of the word.
+  /// The place of a range of bytes in the text of the command; of the whole word if escapes, pieces or a variable moved the bytes.
   func place(of inner: Range<Int>) -> Range<Int> {
     let quotes = isBare ? 0 : 1
     guard pieces.count == 1, pieces[0].offset == range.lowerBound,
