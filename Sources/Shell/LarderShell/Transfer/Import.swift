@@ -201,12 +201,9 @@ struct Import {
   }
 
   private func located(_ error: any Error, line: Int) -> any Error {
-    switch error {
-    case let error as LarderError: return located(ShellError(error), line: line)
-    case let error as ShellError:
-      return ExportReader.Mistake(code: error.code, reason: error.message, line: line)
-    default: return error
-    }
+    let known = (error as? LarderError).map { ShellError($0) } ?? error as? ShellError
+    guard let known else { return error }
+    return ExportReader.Mistake(code: known.code, reason: known.message, line: line)
   }
 
   /// The result of the lines before an error, in words for the error.
