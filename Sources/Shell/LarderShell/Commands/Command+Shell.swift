@@ -25,7 +25,7 @@ extension Command {
     }
     let columns = Column.untitled("option", "value", Column("about", in: .table))
     let rows = (named.map { [$0] } ?? ShellOption.allCases).map { option -> [Cell] in
-      [.text(option.rawValue), .text(option.value(in: session)), .prose(option.summary)]
+      [.text(option.rawValue), .text(option.value(in: session)), .prose(option.facts.summary)]
     }
     try session.output.answer(.rows(columns, rows))
   }

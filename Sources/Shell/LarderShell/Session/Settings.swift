@@ -29,9 +29,7 @@ package struct Settings {
 enum ShellOption: String, CaseIterable {
   case color, pager, timing, confirm, utc, limit, hints, history, durability
 
-  var summary: String { facts.summary }
-
-  private var facts: (summary: String, flag: WritableKeyPath<Settings, Bool>?) {
+  var facts: (summary: String, flag: WritableKeyPath<Settings, Bool>?) {
     switch self {
     case .color: ("colors", \.hasColor)
     case .pager: ("page answers longer than the screen", \.usesPager)

@@ -76,15 +76,14 @@ package enum DisplayWidth {
     guard scalars[start] == "\\", end < scalars.endIndex else { return end }
     let kind = scalars[end]
     end = scalars.index(after: end)
-    func isHex(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isASCIIHexDigit }
     switch kind {
     case "u" where scalars[end...].first == "{":
-      let digits = scalars[end...].dropFirst().prefix(7).prefix(while: isHex)
+      let digits = scalars[end...].dropFirst().prefix(7).prefix(while: \.properties.isASCIIHexDigit)
       guard digits.endIndex < scalars.endIndex, scalars[digits.endIndex] == "}" else { return end }
       return scalars.index(after: digits.endIndex)
     case "x", "u":
       let digits = scalars[end...].prefix(kind == "x" ? 2 : 4)
-      return digits.allSatisfy(isHex) ? digits.endIndex : end
+      return digits.allSatisfy(\.properties.isASCIIHexDigit) ? digits.endIndex : end
     default: return end
     }
   }

@@ -76,7 +76,7 @@ extension RegularExpressionParser {
       }
     }
     index += 1
-    return .set(CharacterSet32(items, isNegated: isNegated, ignoresCase: ignoresCase))
+    return .set(CharacterSet32(items, isNegated: isNegated, ignoresCase: flags.ignoresCase))
   }
 
   private mutating func listed() throws(ShellError) -> PatternNode {
@@ -86,7 +86,7 @@ extension RegularExpressionParser {
   }
 
   func character(_ scalar: Unicode.Scalar) -> PatternNode {
-    .character(.scalar(scalar), ignoresCase: ignoresCase)
+    .character(.scalar(scalar), ignoresCase: flags.ignoresCase)
   }
 
   /// Reads a class: `[:alpha:]`, `[:^digit:]`.

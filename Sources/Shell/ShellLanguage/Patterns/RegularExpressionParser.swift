@@ -4,7 +4,7 @@ struct RegularExpressionParser {
   private static let mostRepeated = 1000
 
   /// `seesLines` means that `^` and `$` match at the start and the end of each line.
-  private typealias Flags = (ignoresCase: Bool, seesLines: Bool, crossesLines: Bool)
+  typealias Flags = (ignoresCase: Bool, seesLines: Bool, crossesLines: Bool)
 
   private static let exceptNewline = CharacterSet32([.kind(.newline, isNegated: true)])
 
@@ -12,7 +12,7 @@ struct RegularExpressionParser {
   var index = 0
   private let text: String
   private let word: Word
-  private var flags: Flags
+  private(set) var flags: Flags
   private var depth = 0
 
   init(_ text: String, of word: Word, ignoresCase: Bool) {
@@ -20,8 +20,6 @@ struct RegularExpressionParser {
     (self.text, self.word) = (text, word)
     flags = (ignoresCase: ignoresCase, seesLines: false, crossesLines: false)
   }
-
-  var ignoresCase: Bool { flags.ignoresCase }
 
   mutating func parse() throws(ShellError) -> PatternNode {
     let node = try alternatives()
