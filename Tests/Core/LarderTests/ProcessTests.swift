@@ -73,7 +73,7 @@ import Testing
       let memory = try #require(notes.memory?.statistics)
       let figures = Comment(rawValue: "\(memory), \(found.value) found, \(direct.value) direct")
       #expect(found.value > 50_000 && direct.value > 1000, figures)
-      #expect(memory.hits > 1000 && memory.revalidatedHits > 100 && memory.misses > 100, figures)
+      #expect(memory.hits > 1000 && memory.revalidatedHits > 10 && memory.misses > 100, figures)
     }
   }
 
