@@ -37,14 +37,13 @@ import Testing
 
   @Test func `a hundred thousand reads leave no slot behind`() throws {
     let environment = environment
-    let reads: @Sendable (Int) throws -> Void = { _ in
+    try inThreads(8) { _ in
       let key = Fixture.signature
       for _ in 0..<12_500 {
         let read = try environment.beginRead()
         guard try read.find(key.span, in: .main) != nil else { throw LMDBError.corrupted }
       }
     }
-    try inThreads(8, reads)
     let readers = try environment.ownReaders()
     #expect(readers.count <= 16)
     #expect(readers.allSatisfy { $0.transaction == nil })

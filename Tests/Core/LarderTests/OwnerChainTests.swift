@@ -77,6 +77,12 @@ import Testing
     #expect(try notes.count() == 0)
   }
 
+  @Test func `an owner whose dependents fill a batch exactly leaves no record`() throws {
+    try makeStar(1_000)
+    try store.engine.attempt(.withoutCleanup) { batch in _ = try batch.remove("0", from: notes) }
+    #expect(try notes.count() == 0 && store.state.orphans == 0)
+  }
+
   @Test func `an owner that is written again before the rest was removed keeps the rest`() throws {
     try makeStar(2_500)
     try store.engine.attempt(.withoutCleanup) { batch in

@@ -1,7 +1,7 @@
 import CLMDB
 import LarderSystem
 
-/// Which commits of an environment survive a power failure, as stored there. If only a process is killed, no commit is lost.
+/// Which commits survive a power failure. The environment stores its level. If only a process is killed, no commit is lost.
 package enum DurabilityLevel: UInt8, Sendable, CaseIterable {
   /// Each commit survives as soon as its call has returned.
   case durable = 0

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The syncs of an environment's data file. The durability level decides when commits are synced.
 extension Environment {
-  /// Makes every earlier commit survive a power failure, at every level. Throws ``LMDBError/insideWrite`` inside a write.
+  /// Makes earlier commits survive a power failure at every level. Throws ``LMDBError/insideWrite`` in the thread's own write.
   package func sync() throws(LMDBError) {
     if let checkpoints { return try checkpoints.make(lockTimeout: handle.lockTimeout) }
     guard handle.locks.isWritable else { return }

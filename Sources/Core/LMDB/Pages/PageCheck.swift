@@ -9,7 +9,7 @@ struct PageCheck {
   var tiling = Tiling()
 
   /// Checks that the records fill the page from `upper` to its end without gaps, that their keys ascend and are in the range of
-  /// the reference, and that Larder's files have records of this kind. Branch pages need two records, one in the free list.
+  /// the reference, and that Larder's files have records of this kind. A branch page needs two records, in the free list one.
   func check(_ reference: PageReference, isLeaf: Bool) throws(PageDamage) {
     let number = reference.page
     let page = try open(number, isLeaf: isLeaf)

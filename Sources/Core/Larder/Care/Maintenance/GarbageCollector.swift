@@ -59,7 +59,7 @@ enum GarbageCollector {
     try session.transaction.read { lmdb throws(LMDBError) in
       try lmdb.forEach(in: tags) { key, _ throws(LMDBError) in
         let key = key.copied
-        if IndexKey.tagged(key).map({ entryKeys.contains($0) }) == true { dangling.append(key) }
+        if let entry = IndexKey.tagged(key), entryKeys.contains(entry) { dangling.append(key) }
       }
     }
     try session.transaction.remove(dangling, from: tags)

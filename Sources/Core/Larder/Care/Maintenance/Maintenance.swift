@@ -2,7 +2,7 @@ import LMDB
 import Synchronization
 
 /// Maintains a store at intervals. A run removes expired entries, reclaims the space of cleared namespaces, repairs damaged
-/// namespaces, writes this process's read counts, samples hit rates for the shell's `report`, and frees dead reader slots.
+/// namespaces, writes this process's read counts, samples hit rates for the shell's `report`, and frees slots of dead readers.
 ///
 ///     let maintenance = try Maintenance(of: store, every: .hours(1))
 ///     maintenance.start()

@@ -47,8 +47,6 @@ extension DatabaseView where Self: ~Copyable {
   }
 }
 
-// All code uses the functions that take keys and values as arrays, except the reads of applications.
-
 extension ReadTransaction: DatabaseView {
   @_lifetime(borrow self)
   func value(for key: Span<UInt8>, in database: Database) throws(LMDBError) -> Span<UInt8>? {
