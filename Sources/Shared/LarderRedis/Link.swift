@@ -89,6 +89,8 @@
           guard waiting.count < Connection.mostUnanswered else {
             throw unreachable("too many commands wait")
           }
+          // The state then has no reference to the array, so the array is not copied.
+          state.0 = .idle
           waiting.append(pending)
           state.0 = .connecting(waiting)
         case .idle, .waiting:

@@ -140,7 +140,7 @@ import Testing
     #expect(message.contains("it is nested too deep") && !message.contains("not JSON"))
   }
 
-  /// A shell on a store with the undamaged entry `l` and three damaged entries. A read of its value finds the damage of `long`.
+  /// A shell on a store with the undamaged entry `l` and three damaged entries. Only a read of the value of `long` finds its damage.
   private func damagedShell() throws -> Shell {
     let place = directory.path + "/store"
     let options = with(Store.Options()) { $0.hooks.chunksAbove = 9000 }

@@ -80,15 +80,32 @@ import Testing
     for server in [first, second] { try await server.close() }
   }
 
-  /// A connection may end just after its login. If nobody learned of this end, the ended connection would stay in use.
-  @Test func theEndOfAConnectionIsToldEvenIfItComesBeforeTheQuestion() async throws {
-    let server = try await HostileServer(closes: true) { _ in "+PONG\r\n" }
-    let connection = try await Connection.open(
-      to: ServerAddress("127.0.0.1", server.port), Login(words: [Array("PING".utf8)], tls: nil))
-    let isTold = Mutex(false)
-    connection.whenClosed { isTold.withLock { $0 = true } }
-    try await poll { isTold.withLock { $0 } }
+  /// A connection may end just after its login. If the link missed this end, the ended connection would stay in use.
+  @Test func aConnectionThatEndsAfterItsLoginIsReplaced() async throws {
+    let logins = Atomic(0)
+    let server = try await HostileServer(closes: true) { _ in
+      logins.add(1, ordering: .relaxed)
+      return "+PONG\r\n"
+    }
+    let sender = try RedisSender(host: "127.0.0.1", port: server.port)
+    try await poll {
+      _ = try? await sender.send("GET", "a")
+      return logins.load(ordering: .relaxed) >= 3
+    }
     try await server.close()
+  }
+
+  @Test func twoServersThatRefuseWritesAreAskedOnceAndThenTheFirstAgain() async throws {
+    let first = try await HostileServer { text in
+      text.contains("PING") ? "+PONG\r\n" : "-READONLY You can't write\r\n"
+    }
+    let second = try await HostileServer { text in
+      text.contains("PING") ? "+PONG\r\n" : "-READONLY You can't write\r\n"
+    }
+    let sender = try RedisSender(
+      host: "127.0.0.1", port: first.port, others: [ServerAddress("127.0.0.1", second.port)])
+    #expect(try await sender.send("SET", "a") == .failure("READONLY You can't write"))
+    for server in [first, second] { try await server.close() }
   }
 
   /// The reply comes byte by byte and never ends. The caller stops waiting at its time limit, and the connection is closed.

@@ -6,8 +6,8 @@
   public protocol HTTPTransport: Sendable {
     /// Sends a request and returns the head of its final answer, with a body that has not been read yet.
     ///
-    /// A transport follows no redirections, neither caches nor repeats requests, and supports cancellation. It throws a
-    /// ``TransportFailure`` if the origin cannot be reached, and after the last piece of a body that is cut off.
+    /// A transport follows no redirections, neither caches nor repeats requests, and supports cancellation. Its errors are
+    /// ``TransportFailure``s. If a body is cut off, the read after the last piece throws such an error.
     ///
     /// - Parameters:
     ///   - body: the body of the request; read it once, and only as fast as it is sent.

@@ -34,7 +34,7 @@
     }
 
     /// Whether `request` selects the response: the fields are equal, or the response has the language that the request prefers,
-    /// or a coding that the client decodes and that `Vary` does not name.
+    /// or a coding that the client decodes, if `Vary` does not name `Accept-Encoding`.
     func matches(_ request: inout SelectingFields, response: HTTPFields) -> Bool {
       fields.allSatisfy { name, value in
         Self.areSame(request.value(of: name), value)

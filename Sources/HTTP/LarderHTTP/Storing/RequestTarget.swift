@@ -62,8 +62,8 @@
     package var withStrictTarget: String {
       let path = prefix { !"?#".contains($0) }
       // A host, which may have brackets, ends at the next slash.
-      let host = path.firstRange(of: "//").map { path[$0.upperBound...].prefix { $0 != "/" } }
-      let target = self[(host?.endIndex ?? startIndex)...].prefix { $0 != "#" }
+      let host = path.prefixMatch(of: /([^\/]*:)?\/\/[^\/]*/)
+      let target = self[(host?.range.upperBound ?? startIndex)...].prefix { $0 != "#" }
       let strict = RequestTarget.strict(RequestTarget.encoded(String(target)))
       return self[..<target.startIndex] + strict + self[target.endIndex...]
     }

@@ -74,7 +74,7 @@ public struct SharedCache<Value: Sendable>: Sendable {
     try await result(key, options, policy: options.policy, load)?.value
   }
 
-  /// The value under `key`, with its source and age; nil if the key has no value: shared for the time in `LoadOptions/absent`.
+  /// The value under `key`, with its source and age; nil if the key has no value. `LoadOptions/absent` is the lifetime of this nil.
   ///
   /// - Parameter load: receives the value that this store or the tier has, fresh or stale. Other machines get the answer of the
   ///   load, but not the owners in it. An answer with metadata is an error.

@@ -274,6 +274,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
       copies.recent.note(.key(key), at: stamp.version)
       return loaded(answer, stamp, ticket)
     } catch {
+      if Task.isCancelled { await release(lease) }
       return unshared(answer, unstored, ticket, error)
     }
   }

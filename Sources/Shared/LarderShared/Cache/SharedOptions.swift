@@ -7,7 +7,7 @@ public struct SharedOptions: Sendable {
   public var readTimeout: Duration
   /// How long a change, or a request for a lease, waits for the tier. At most an hour.
   public var writeTimeout: Duration
-  /// The duration of a lease, the right to load a key; 100 ms to an hour. The holder renews the lease after a third of this time.
+  /// The duration of a lease, the right to load a key; 100 ms to an hour. The holder renews the lease after each third of this time.
   public var leaseDuration: Duration
   /// The largest encoded value that the tier takes, in bytes, at most 32 MiB. Each machine loads and keeps larger values itself.
   public var maxValueSize: Int

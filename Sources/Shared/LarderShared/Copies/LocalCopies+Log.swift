@@ -17,7 +17,7 @@ extension LocalCopies {
     }
     for tag in tags { try await store.invalidateInSteps(tag: tag.string) }
     // This commit takes the writer lock even if the store has none of the keys. So the commit waits for a writer that looked at
-    // `recent` before the call of `note` and may still commit an old value. A transaction without changes commits nothing.
+    // `recent` before the calls of `note` and may still commit an old value. A transaction without changes commits nothing.
     return try await store.commit { [self] batch in
       guard try state.progress(in: &batch)?.epoch == progress.epoch else { return nil }
       var removed = 0

@@ -64,7 +64,8 @@ extension Command {
     return changed + lost == 0 ? .done : .exitCode(ShellError.Code.changedMeanwhile.exitCode)
   }
 
-  /// Restores an entry. Returns false if the entry has changed or expired since, and nil if its value is unknown (encrypted).
+  /// Restores an entry. Returns false if the entry has changed or expired since, or was a copy of a shared tier. Returns nil if
+  /// its value is unknown (encrypted).
   private static func restore(_ item: UndoLog.Item, _ batch: inout WriteBatch) throws -> Bool? {
     let (namespace, key) = (item.namespace, item.key)
     let present = try batch.entry(for: key, in: namespace)

@@ -94,7 +94,7 @@ import Testing
           if said[index] % 50 == 0 { try check(store, index, said[index]) }
         }
         writer.kill()
-        // In some rounds a set, whose version is from the killed process's counters, comes before `checkRoom` commits the records.
+        // `checkRoom` commits the records. In other rounds, a set may get its version from the killed process's counters.
         if checksRoom {
           try checkRoom(store, index)
         } else if Bool.random(using: &random) {
