@@ -16,7 +16,7 @@ struct SharedLoad<Value: Sendable>: Sendable {
 
   var shared: Shared { cache.shared }
   var copies: LocalCopies { cache.copies }
-  private var clock: any LarderClock { cache.store.clock }
+  var clock: any LarderClock { cache.store.clock }
 
   /// How often a key may change before and during its load. After more changes the caller loads without the tier. The same
   /// number of changes between load and commit gives the caller an unconfirmed value, or an error.
@@ -277,25 +277,5 @@ struct SharedLoad<Value: Sendable>: Sendable {
       if Task.isCancelled { await release(lease) }
       return unshared(answer, unstored, ticket, error)
     }
-  }
-
-  private func renewing<Result, Failure: Error>(
-    _ lease: Lease, _ body: () async throws(Failure) -> Result
-  ) async throws(Failure) -> Result {
-    let renewal = Task { [tier = shared.tier, clock, key, length = shared.options.leaseDuration] in
-      while true {
-        try await clock.sleep(until: clock.monotonic + length / 3)
-        // If this renewal fails, the next renewal may succeed before the lease ends, so the load continues.
-        if (try? await tier.renew(key, lease.token, for: length)) == false { return }
-      }
-    }
-    defer { renewal.cancel() }
-    return try await body()
-  }
-
-  /// Gives the lease back, even if the task is cancelled.
-  private func release(_ lease: Lease) async {
-    // If the release fails, the lease ends after its duration.
-    _ = await Task { [tier = shared.tier, key] in try? await tier.release(key, lease.token) }.value
   }
 }
