@@ -55,7 +55,9 @@ import Testing
       let (old, found, direct) = (Tally(), Tally(), Tally())
       try inThreads(3) { thread in
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: mark))
-        for read in 0..<100_000 {
+        for read in 0..<2_000_000 {
+          // On a busy machine the other process seldom writes between two reads, so the reads go on until some were looked up.
+          if read >= 100_000, notes.memory?.statistics.revalidatedHits ?? 0 > 100 { break }
           let key = (read / 16 + thread) % Numbers.keys
           try file.seek(toOffset: 0)
           let ended = Int(String(decoding: try file.read(upToCount: 8)!, as: UTF8.self))!
@@ -73,7 +75,7 @@ import Testing
       let memory = try #require(notes.memory?.statistics)
       let figures = Comment(rawValue: "\(memory), \(found.value) found, \(direct.value) direct")
       #expect(found.value > 50_000 && direct.value > 1000, figures)
-      #expect(memory.hits > 1000 && memory.revalidatedHits > 10 && memory.misses > 100, figures)
+      #expect(memory.hits > 1000 && memory.revalidatedHits > 100 && memory.misses > 100, figures)
     }
   }
 

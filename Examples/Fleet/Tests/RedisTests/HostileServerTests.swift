@@ -68,16 +68,23 @@ import Testing
   }
 
   @Test func aServerThatLoadsItsDataIsLeft() async throws {
-    let first = try await HostileServer { text in
-      text.contains("PING") ? "+PONG\r\n" : "-LOADING the dataset is loaded\r\n"
-    }
-    let second = try await HostileServer { text in
-      text.contains("PING") ? "+PONG\r\n" : "+second\r\n"
+    let replies = ["-LOADING the dataset is loaded", "+second"]
+    #expect(try await answer(of: replies) == .bytes(Array("second".utf8)))
+  }
+
+  /// The answer of two servers that accept the login, and give these replies to other commands.
+  private func answer(of replies: [String]) async throws -> Reply {
+    var servers: [HostileServer] = []
+    for reply in replies {
+      servers.append(
+        try await HostileServer { $0.contains("PING") ? "+PONG\r\n" : reply + "\r\n" })
     }
     let sender = try RedisSender(
-      host: "127.0.0.1", port: first.port, others: [ServerAddress("127.0.0.1", second.port)])
-    #expect(try await sender.send("GET", "a") == .bytes(Array("second".utf8)))
-    for server in [first, second] { try await server.close() }
+      host: "127.0.0.1", port: servers[0].port,
+      others: [ServerAddress("127.0.0.1", servers[1].port)])
+    let answer = try await sender.send("SET", "a")
+    for server in servers { try await server.close() }
+    return answer
   }
 
   /// A connection may end just after its login. If the link missed this end, the ended connection would stay in use.
@@ -96,16 +103,8 @@ import Testing
   }
 
   @Test func twoServersThatRefuseWritesAreAskedOnceAndThenTheFirstAgain() async throws {
-    let first = try await HostileServer { text in
-      text.contains("PING") ? "+PONG\r\n" : "-READONLY You can't write\r\n"
-    }
-    let second = try await HostileServer { text in
-      text.contains("PING") ? "+PONG\r\n" : "-READONLY You can't write\r\n"
-    }
-    let sender = try RedisSender(
-      host: "127.0.0.1", port: first.port, others: [ServerAddress("127.0.0.1", second.port)])
-    #expect(try await sender.send("SET", "a") == .failure("READONLY You can't write"))
-    for server in [first, second] { try await server.close() }
+    let replies = Array(repeating: "-READONLY You can't write", count: 2)
+    #expect(try await answer(of: replies) == .failure("READONLY You can't write"))
   }
 
   /// The reply comes byte by byte and never ends. The caller stops waiting at its time limit, and the connection is closed.
