@@ -178,6 +178,11 @@ actor Gate {
 
   func wait() async { if !isOpen { await withCheckedContinuation { waiting.append($0) } } }
 
+  func wait(for piece: [UInt8]?) async -> [UInt8]? {
+    await wait()
+    return piece
+  }
+
   func open() {
     isOpen = true
     for continuation in waiting { continuation.resume() }

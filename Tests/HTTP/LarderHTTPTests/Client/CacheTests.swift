@@ -80,10 +80,6 @@ struct CacheTests {
 
   @Test func `a part that comes late does not replace the whole`() async throws {
     let gate = Gate()
-    let end: HTTPBody.Step = {
-      await gate.wait()
-      return nil
-    }
     let fields: Pairs = [("Cache-Control", "max-age=100"), ("ETag", "\"1\"")]
     let fixture = try Fixture(
       Origin { request, _ in
@@ -91,7 +87,7 @@ struct CacheTests {
           return (response(200, fields), HTTPBody("body"))
         }
         let part = response(206, fields + [("Content-Range", "bytes 0-1/4")])
-        return (part, .steps([{ Array("bo".utf8) }, end]))
+        return (part, .steps([{ Array("bo".utf8) }, { await gate.wait(for: nil) }]))
       })
     let slow = try await fixture.cache.send(request([("Range", "bytes=0-1")]))
     #expect(try await fixture.get().body == "body")

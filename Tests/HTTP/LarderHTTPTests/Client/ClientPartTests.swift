@@ -9,20 +9,13 @@ import Testing
 /// Tests of those parts of a cache that keep a state. Each test uses one part without the rest of the cache.
 struct ClientPartTests {
   @Test func `a body that is not collected leaves the budget as it was`() async throws {
-    struct Broken: Error {}
     let budget = BufferBudget(10)
     #expect(try await budget.collect(HTTPBody([1, 2, 3]), upTo: 3) == [1, 2, 3])
     #expect(budget.reserved == 3)
     #expect(try await budget.collect(HTTPBody([1, 2, 3]), upTo: 2) == nil)
     #expect(try await budget.collect(HTTPBody([UInt8](repeating: 0, count: 8)), upTo: 9) == nil)
-    let pieces = Mutex([[1, 2], [3]] as [[UInt8]])
-    let broken = HTTPBody(next: {
-      try pieces.withLock { pieces in
-        if pieces.isEmpty { throw Broken() }
-        return pieces.removeFirst()
-      }
-    })
-    await #expect(throws: Broken.self) { try await budget.collect(broken, upTo: 9) }
+    let broken = HTTPBody.steps([{ [1, 2] }, { [3] }, { throw Origin.Down() }])
+    await #expect(throws: Origin.Down.self) { try await budget.collect(broken, upTo: 9) }
     #expect(budget.reserved == 3)
   }
 
@@ -162,14 +155,10 @@ struct ExtremeTests {
 
   @Test func `a reader that is cancelled does not wait for the origin`() async throws {
     let gate = Gate()
-    let steps: [HTTPBody.Step] = [
-      { [UInt8](repeating: 1, count: 1000) },
-      {
-        await gate.wait()
-        return [2]
-      },
-    ]
-    let fixture = try Fixture(.giving(LongBodyTests.fresh) { .steps(steps) })
+    let fixture = try Fixture(
+      .giving(LongBodyTests.fresh) {
+        .steps([{ [UInt8](repeating: 1, count: 1000) }, { await gate.wait(for: [2]) }])
+      })
     let result = try await fixture.cache.send(request())
     let pieces = Mutex(0)
     let isOver = Mutex(false)

@@ -162,13 +162,9 @@ struct MemoryTests {
 
   @Test func `the time of a request begins again with each piece of its body`() async throws {
     let clock = ManualClock()
-    let slow = HTTPBody.steps(
-      (UInt8(0)..<5).map { number -> HTTPBody.Step in
-        {
-          clock.advance(by: .seconds(14))
-          return [number]
-        }
-      })
+    let slow = LongBodyTests.pieces([0, 1, 2, 3, 4], of: 1) {
+      if $0 < 5 { clock.advance(by: .seconds(14)) }
+    }
     let fixture = try Fixture(Origin(), clock: clock)
     let echo = Echo([])
     let cache = HTTPCache(in: fixture.cache.namespace, over: echo)

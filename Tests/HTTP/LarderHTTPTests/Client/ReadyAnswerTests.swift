@@ -19,9 +19,7 @@ import Testing
 
   private func body(_ answer: ReadyAnswer) throws -> String? {
     try answer.withBody { bytes in
-      var text = ""
-      for index in bytes.indices { text.unicodeScalars.append(Unicode.Scalar(bytes[index])) }
-      return text
+      String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
     }
   }
 

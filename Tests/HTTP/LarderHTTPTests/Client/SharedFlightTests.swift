@@ -209,13 +209,9 @@ struct SharedFlightTests {
 
   @Test func `a response that is stored late does not replace a newer one`() async throws {
     let gate = Gate()
-    let end: HTTPBody.Step = {
-      await gate.wait()
-      return nil
-    }
     let fixture = try Fixture(
       Origin { _, number in
-        let old = HTTPBody.steps([{ Array("old".utf8) }, end])
+        let old = HTTPBody.steps([{ Array("old".utf8) }, { await gate.wait(for: nil) }])
         return (response(200, Self.fresh), number == 1 ? old : HTTPBody("new"))
       })
     let slow = try await fixture.cache.send(request())

@@ -170,12 +170,10 @@ struct TimeLimitTests {
   @Test func `a body may take as long as it likes while it moves`() async throws {
     let clock = ManualClock()
     let fixture = try Fixture(
-      Origin { _, _ in
-        let step: HTTPBody.Step = {
-          clock.advance(by: .seconds(14))
-          return [1]
+      .giving(Self.fresh) {
+        LongBodyTests.pieces([UInt8](repeating: 1, count: 10), of: 1) {
+          if $0 < 10 { clock.advance(by: .seconds(14)) }
         }
-        return (response(200, Self.fresh), .steps([HTTPBody.Step](repeating: step, count: 10)))
       }, clock: clock)
     #expect(try await fixture.get().body.utf8.count == 10)
     #expect(clock.now == start.advanced(by: .seconds(140)))

@@ -1,5 +1,4 @@
 #if Curl && HTTPTesting
-  import Foundation
   import HTTPTypes
   import Larder
   import LarderCurl
@@ -188,18 +187,11 @@
   /// Origins that accept a connection but fail in the handshake of TLS.
   @Suite struct SecureConnectionTests {
     /// The answer of a server to the first message of TLS.
-    enum Handshake: CaseIterable {
+    enum Handshake: String, CaseIterable {
       /// A server that does not speak TLS.
-      case plain
+      case plain = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"
       /// A fatal alert: the client and the server have no cipher in common.
-      case alert
-
-      var bytes: [UInt8] {
-        switch self {
-        case .plain: Array("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n".utf8)
-        case .alert: [0x15, 3, 1, 0, 2, 2, 40]
-        }
-      }
+      case alert = "\u{15}\u{3}\u{1}\0\u{2}\u{2}\u{28}"
     }
 
     private static let transports: [any HTTPTransport] = [CurlTransport(), URLSessionTransport()]
@@ -224,7 +216,7 @@
     ) async throws {
       try await RawServer.run { connection in
         _ = try await connection.body(1)
-        try await connection.send(handshake.bytes)
+        try await connection.send(handshake.rawValue)
         await connection.waitForEnd()
       } _: { authority in
         for control in ["max-age=1", "max-age=1, stale-if-error=60"] {

@@ -1,5 +1,4 @@
 #if Curl && HTTPTesting
-  import Foundation
   import HTTPTypes
   import LarderHTTP
   import LarderHTTPTesting

@@ -1,11 +1,9 @@
 #if Curl && HTTPTesting
-  import Foundation
   import HTTPTypes
   import LarderCurl
   import LarderHTTP
   import LarderHTTPTesting
   import Synchronization
-  import TestSupport
   import Testing
 
   @Suite struct CurlTests {

@@ -5,7 +5,6 @@
   import LarderHTTPTesting
   import LarderURLSession
   import Synchronization
-  import TestSupport
   import Testing
 
   #if canImport(FoundationNetworking)

@@ -25,10 +25,11 @@
       return URLSessionTransport(configuration: configuration)
     }
 
-    private static func send(
-      _ request: HTTPRequest, over transport: URLSessionTransport
-    ) async throws {
-      _ = try await transport.send(request, body: HTTPBody(), interim: { _ in }).1.bytes()
+    @discardableResult private static func send(
+      _ request: HTTPRequest, over transport: URLSessionTransport = URLSessionTests.transport()
+    ) async throws -> (response: HTTPResponse, bytes: [UInt8]) {
+      let (response, body) = try await transport.send(request, body: HTTPBody(), interim: { _ in })
+      return (response, try await body.bytes())
     }
 
     @Test(arguments: [ServerFault.truncated, .truncatedGzip])
@@ -48,7 +49,7 @@
       try await LocalServer.run { server in
         var request = LarderHTTPTests.request("GET", "/a|?b[1]=c%20d&e=%", at: server.base)
         request.headerFields[.cookie] = "a=1; b=2"
-        try await Self.send(request, over: Self.transport())
+        try await Self.send(request)
         #expect(server.received.map(\.path) == ["/a%7C?b%5B1%5D=c%20d&e=%25"])
         #expect(server.received.map { $0.fields["cookie"] } == ["a=1; b=2"])
       }
@@ -84,9 +85,7 @@
         let request = HTTPRequest(
           method: .options, scheme: scheme, authority: path == "@" ? "a.invalid" : host + suffix,
           path: path == "@" ? "@\(host)/x" : path)
-        await #expect(throws: (any Error).self) {
-          try await Self.send(request, over: Self.transport())
-        }
+        await #expect(throws: (any Error).self) { try await Self.send(request) }
         #expect(server.count == 0)
       }
     }
@@ -120,9 +119,7 @@
         "HTTP/1.1 \(interim)\r\nLink: </a.css>\r\n\r\n"
         + "HTTP/1.1 404 Not Found\r\nX-A: b\r\nContent-Length: 2\r\nConnection: close\r\n\r\nab"
       let (response, bytes) = try await RawServer.run(answer: Array(answer.utf8)) { authority in
-        let (response, body) = try await Self.transport().send(
-          request(host: authority, scheme: "http"), body: HTTPBody(), interim: { _ in })
-        return (response, try await body.bytes())
+        try await Self.send(request(host: authority, scheme: "http"))
       }
       #expect(response.status.code == 404)
       #expect(

@@ -146,8 +146,7 @@ struct EndingTests {
     #expect(try await fixture.get().result.reason == .validated)
     _ = try await fixture.cache.send(request("POST", "/x"))
     #expect(try await fixture.get().result.isHit)
-    #expect(
-      try fixture.store.namespace("http").entry(for: "https://example.com/a")?.tags.count == 2)
+    #expect(try fixture.cache.namespace.entry(for: "https://example.com/a")?.tags.count == 2)
   }
 
   @Test(arguments: [

@@ -158,14 +158,8 @@ struct HeaderSetTests {
     var method: String
     var url: String
     var status: Int
-    var request: [[String]]
-    var response: [[String]]
-
-    enum CodingKeys: String, CodingKey {
-      case id, method, url, status
-      case request = "request_headers"
-      case response = "response_headers"
-    }
+    var requestHeaders: [[String]]
+    var responseHeaders: [[String]]
   }
 
   static let file = Repository.root
@@ -176,8 +170,10 @@ struct HeaderSetTests {
       print("skipped: there is no \(file.path)")
       return []
     }
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
     return try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map {
-      try JSONDecoder().decode(Record.self, from: Data($0.utf8))
+      try decoder.decode(Record.self, from: Data($0.utf8))
     }
   }
 
@@ -187,8 +183,8 @@ struct HeaderSetTests {
     let path = url.percentEncodedPath + (url.percentEncodedQuery.map { "?" + $0 } ?? "")
     return (
       request(
-        record.method, path, pairs(record.request), host: url.host ?? "",
-        scheme: url.scheme ?? "https"), response(record.status, pairs(record.response))
+        record.method, path, pairs(record.requestHeaders), host: url.host ?? "",
+        scheme: url.scheme ?? "https"), response(record.status, pairs(record.responseHeaders))
     )
   }
 

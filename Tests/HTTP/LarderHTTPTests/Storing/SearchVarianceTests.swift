@@ -1,4 +1,3 @@
-import HTTPTypes
 import Larder
 import TestSupport
 import Testing
