@@ -9,7 +9,11 @@ import Testing
   @Test func withoutTheTierEachMachineLoadsForItself() async throws {
     let (machines, tier, _) = try await startMachines(2)
     let origin = Origin()
+    #expect(machines[0].shared.statistics.failures == 0)
     for machine in machines { try await machine.cutOff() }
+    let statistics = machines[0].shared.statistics
+    #expect(statistics.failures > 0, "the failures of the reader count, too")
+    #expect(statistics.lastFailure?.contains("the link was cut") == true, "\(statistics)")
     let result = try await machines[0].result(origin)
     #expect(result.value == "load 1" && (result.error as? LarderError)?.code == .unreachable)
     #expect(try machines[0].copy() == "load 1")
@@ -27,15 +31,6 @@ import Testing
     let result = try await machines[0].result(Origin())
     #expect(result.value == "load 1" && !result.isConfirmed)
     #expect(try machines[0].copy() == nil)
-  }
-
-  @Test func failuresOfTheReaderAreCountedWithTheirReason() async throws {
-    let machines = try await startMachines(1).machines
-    #expect(machines[0].shared.statistics.failures == 0)
-    try await machines[0].cutOff()
-    let statistics = machines[0].shared.statistics
-    #expect(statistics.failures > 0)
-    #expect(statistics.lastFailure?.contains("the link was cut") == true, "\(statistics)")
   }
 
   /// The statistics of a store count only reads of the application, so reads of the tier's own records must not count.

@@ -36,15 +36,21 @@ import Testing
   }
 
   @Test(arguments: SharedChange.allCases)
-  func aReadOnlyHandleChangesNothing(_ change: SharedChange) async throws {
+  func aReadOnlyHandleChangesNothingAndStopsNoOtherHandle(_ change: SharedChange) async throws {
     let (directory, clock) = (TemporaryDirectory(), ManualClock())
     let path = directory.path + "/store"
     let store = try Store(at: path, options: Store.Options(clock: clock))
     let reading = try Store(at: path, options: Store.Options(readOnly: true, clock: clock))
     let tier = MemoryTier(clock: clock)
-    let cache = reading.cache(TextCodec(), in: "prices", shared: Shared(tier))
-    #expect(await code { try await change.make(in: cache) } == .readOnly)
+    let shared = Shared(tier, options: SharedOptions(pace: .zero))
+    let first = reading.cache(TextCodec(), in: "prices", shared: shared)
+    #expect(await code { try await change.make(in: first) } == .readOnly)
     #expect(tier.requests == 0)
+    let cache = store.cache(TextCodec(), in: "prices", shared: shared)
+    try await cache.remove("a")
+    try await waitUntil { cache.copies.standing(limit: .zero) == .confirmed }
+    try await cache.set("new", for: "a")
+    #expect(try first.local.value(for: "a") == "new")
     try store.close()
   }
 

@@ -45,21 +45,6 @@ import Testing
     #expect(origin.loads == 1)
   }
 
-  @Test func aReadOnlyHandleDoesNotStopTheOtherHandlesOfItsStore() async throws {
-    let (directory, clock) = (TemporaryDirectory(), ManualClock())
-    let path = directory.path + "/store"
-    let store = try Store(at: path, options: Store.Options(clock: clock))
-    let reading = try Store(at: path, options: Store.Options(readOnly: true, clock: clock))
-    let shared = Shared(MemoryTier(clock: clock), options: SharedOptions(pace: .zero))
-    let first = reading.cache(TextCodec(), in: "prices", shared: shared)
-    let cache = store.cache(TextCodec(), in: "prices", shared: shared)
-    try await cache.remove("a")
-    try await waitUntil { cache.copies.standing(limit: .zero) == .confirmed }
-    try await cache.set("new", for: "a")
-    #expect(try first.local.value(for: "a") == "new")
-    try store.close()
-  }
-
   @Test func aCopyEndsNotLaterThanTheValue() async throws {
     let (machines, tier, server) = try await startMachines(1)
     _ = try await machines[0].read(origin)
