@@ -160,20 +160,16 @@ import Testing
   @Test(arguments: Attack.allCases)
   func `a store that is destroyed meanwhile does not cost the terminal`(attack: Attack) throws {
     let session = try start(["browse", "@sets"], entries: 2000)
-    let data = URL(fileURLWithPath: home.store + "/data.mdb")
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: home.store + "/data.mdb"))
     switch attack {
     case .overwritten:
-      let file = try FileHandle(forUpdating: data)
       let size = try file.seekToEnd()
       try file.seek(toOffset: 8192)
       try file.write(contentsOf: Data(repeating: 0xA5, count: Int(size) - 8192))
-      try file.close()
-    case .truncated:
-      let file = try FileHandle(forUpdating: data)
-      try file.truncate(atOffset: 8192)
-      try file.close()
+    case .truncated: try file.truncate(atOffset: 8192)
     case .deleted: try FileManager.default.removeItem(atPath: home.store)
     }
+    try file.close()
     // The program may have ended after the first key. In this case the next key cannot be sent, so the loop stops.
     for key in ["G", "r", "g", "\u{3}", "q", "q"] {
       do { try session.type(key) } catch { break }

@@ -10,12 +10,10 @@ import Testing
   /// The exit code of the program, which may write files of at most `limit` bytes.
   private func run(_ arguments: [String], limit: Int? = nil) throws -> Int32 {
     let limiting = limit.map { "ulimit -f \($0 / 512) && " } ?? ""
-    let process = Process.silent(
-      ["/bin/sh", "-c", limiting + "exec \"$0\" \"$@\"", Self.larder] + arguments)
-    process.environment = ["HOME": home.path]
-    try process.run()
-    process.waitUntilExit()
-    return process.terminationStatus
+    return try Process.output(
+      of: ["/bin/sh", "-c", limiting + "exec \"$0\" \"$@\"", Self.larder] + arguments,
+      environment: ["HOME": home.path]
+    ).status
   }
 
   private static let larder = ProgramFixture.programs + "/larder"
@@ -31,14 +29,9 @@ import Testing
       print("skipped: needs root and setpriv")
       return
     }
-    let process = Process.silent(user + [Self.larder, path, "count"])
-    let errors = Pipe()
-    process.standardError = errors
-    try process.run()
-    let text = String(
-      decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 3 && text.contains("larder -r"), "\(text)")
+    let (status, text) = try Process.output(
+      of: user + ["/bin/sh", "-c", "exec \"$0\" \"$@\" 2>&1", Self.larder, path, "count"])
+    #expect(status == 3 && text.contains("larder -r"), "\(text)")
   }
 
   private func makeStore() throws -> String {

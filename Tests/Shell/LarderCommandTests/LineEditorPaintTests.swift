@@ -81,36 +81,11 @@ import Testing
   @Test func `random keys and the arrows never split a character`() throws {
     // The terminal is so wide that the line stays in one row, where the test can compare the line.
     let session = try TerminalSession(columns: 600)
-    var text: [Character] = []
-    var cursor = 0
-    var typed = ""
     var random = SeededRNG()
-    let characters: [Character] = ["a", Character(Self.accented), Character(Self.family), "z"]
-    for _ in 0..<60 {
-      switch Int.random(in: 0..<6, using: &random) {
-      case 0 where cursor > 0:
-        typed += "\u{1B}[D"
-        cursor -= 1
-      case 1 where cursor < text.count:
-        typed += "\u{1B}[C"
-        cursor += 1
-      case 2 where cursor > 0:
-        typed += "\u{7F}"
-        cursor -= 1
-        text.remove(at: cursor)
-      case 3 where cursor < text.count:
-        typed += "\u{1B}[3~"
-        text.remove(at: cursor)
-      default:
-        let character = characters.randomElement(using: &random)!
-        // Types all scalars of a character in one call, because a combining mark alone would join the previous character.
-        typed += String(character)
-        text.insert(character, at: cursor)
-        cursor += 1
-      }
-    }
+    var model = EditedText(letters: ["a", Character(Self.accented), Character(Self.family), "z"])
+    let typed = (0..<200).map { _ in model.edit(using: &random) }.joined()
     try session.type(typed + "\u{5}.\r")
-    let wanted = "=" + String(text) + "."
+    let wanted = "=" + String(model.text) + "."
     session.expect("LARDER_SEED=\(random.seed): \(wanted)") {
       $0.lines.contains { $0.unicodeScalars.elementsEqual(wanted.unicodeScalars) }
     }

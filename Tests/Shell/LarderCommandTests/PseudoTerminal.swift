@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import Foundation
 
 /// A program on a terminal of its own. Tests type keys and read the screen.
 @safe final class PseudoTerminal {

@@ -60,8 +60,10 @@ import Testing
       let prompt = shell.session.promptName + "> "
       if isSession, line.hasPrefix(prompt) {
         isAnswer = true
-        result.append(line)
-        let answer = try shell.answer(to: String(line.dropFirst(prompt.count)), behind: prompt)
+        let asked = shell.questions.count
+        let command = String(line.dropFirst(prompt.count))
+        let answer = try shell.shown(command, promptWidth: prompt.count)
+        result += [line] + shell.questions.dropFirst(asked).map { $0 + " [y/N] y" }
         result += answer.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
           .map(String.init)
       } else if !isAnswer {
@@ -73,13 +75,6 @@ import Testing
 }
 
 extension Shell {
-  /// The text that a person would see below a line at the prompt.
-  fileprivate func answer(to line: String, behind prompt: String) throws -> String {
-    let asked = questions.count
-    let answer = try shown(line, promptWidth: prompt.count)
-    return questions.dropFirst(asked).map { $0 + " [y/N] y\n" }.joined() + answer
-  }
-
   /// The store of the document: the departures of two stations, articles and a picture.
   fileprivate func fillStation() throws {
     let departures = store.namespace("departures")
@@ -118,10 +113,6 @@ extension Shell {
     "kesy", "evict @sets", "limits @sets --entries 5000 --bytes 10kB", "stats @sets", "namespaces",
   ]
 
-  private static func file(_ width: Int) -> URL {
-    Repository.root.appending(path: "Tests/Shell/Widths/\(width).txt")
-  }
-
   private func shell(_ width: Int) throws -> Shell {
     let shell = try Shell { $0.hasColor = true }
     shell.window = (columns: width, rows: 24)
@@ -157,7 +148,8 @@ extension Shell {
       answer = answer.replacing("\u{1B}", with: "\\e")
       text += answer + shell.takeAside().map { "? \($0)\n" }.joined() + "\n"
     }
-    try expect(text, recordedIn: Self.file(width))
+    try expect(
+      text, recordedIn: Repository.root.appending(path: "Tests/Shell/Widths/\(width).txt"))
   }
 }
 

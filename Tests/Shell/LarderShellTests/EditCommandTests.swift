@@ -164,10 +164,7 @@ import Testing
       let (before, after) = (text(), text())
       let difference = ValueDifference(before, after)
       func lines(_ text: [UInt8]) -> [String] {
-        String(decoding: text, as: UTF8.self).split(
-          separator: "\n", omittingEmptySubsequences: false
-        )
-        .map(String.init)
+        text.lines.map { String(decoding: $0, as: UTF8.self) }
       }
       var result = lines(before)
       func number(_ change: ValueDifference.Change) -> Int { Int(change.place.dropFirst(5))! - 1 }

@@ -1,5 +1,4 @@
 import Larder
-import TestSupport
 import Testing
 
 @testable import LarderShell

@@ -182,9 +182,8 @@ import Testing
   @Test func `any bytes have runs within the line, in order`() {
     var random = SeededRNG()
     for _ in 0..<2_000 {
-      let line = (0..<Int.random(in: 0...40, using: &random)).map { _ in
-        UInt8.random(in: 0...255, using: &random)
-      }
+      let count = random.next(in: 0..<41)
+      let line = random.bytes(count)
       let runs = CommandTable.standard.colors(of: line)
       #expect(
         runs.allSatisfy { $0.range.lowerBound >= 0 && $0.range.upperBound <= line.count },

@@ -1,6 +1,4 @@
-import Foundation
 import Larder
-import TestSupport
 import Testing
 
 @testable import LarderShell

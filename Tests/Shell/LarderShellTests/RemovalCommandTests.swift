@@ -1,4 +1,3 @@
-import Foundation
 import Larder
 import TestSupport
 import Testing
@@ -43,17 +42,12 @@ import Testing
   func `a load that began before a removal stores nothing`(line: String) async throws {
     let shell = try Shell.filled(.plain)
     let cache = shell.store.cache(of: String.self, in: line.contains("@*") ? "later" : "articles")
-    let (begun, begin) = AsyncStream.makeStream(of: Void.self)
-    let (opened, open) = AsyncStream.makeStream(of: Void.self)
-    async let loaded = cache.value(for: "new") {
-      begin.yield()
-      for await _ in opened { break }
-      return "old"
-    }
-    for await _ in begun { break }
+    let origin = Origin(isOpen: false)
+    async let loaded = cache.value(for: "new") { try await origin.text() }
+    try await origin.waitForLoads(1)
     _ = try shell(line)
-    open.yield()
-    #expect(try await loaded == "old")
+    origin.open()
+    #expect(try await loaded == "load 1")
     // The call of `statistics` waits for the commits of loaded values, so the next read sees whether the value was stored.
     _ = try shell.store.statistics()
     #expect(try cache.value(for: "new") == nil)

@@ -87,9 +87,7 @@ import Testing
     let last = looks - 1 - (line.hasPrefix("diff") ? looks / 20 : 0)
     for step in Set([0, 1, looks / 2, last]) where step < looks {
       for made in [".larder", ".copy"].map({ Self.file + $0 }) where line.hasSuffix(made) {
-        if FileManager.default.fileExists(atPath: made) {
-          try FileManager.default.removeItem(atPath: made)
-        }
+        try? FileManager.default.removeItem(atPath: made)
       }
       let shell = try self.shell(for: line)
       shell.stepsUntilInterrupted = step
