@@ -35,8 +35,7 @@ import Testing
       return Array((defect == .loss ? value.lowercased() : value).utf8)
     }
     func decode(_ bytes: Span<UInt8>) throws -> String {
-      var text = ""
-      for index in bytes.indices { text.unicodeScalars.append(Unicode.Scalar(bytes[index])) }
+      let text = String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
       return defect == .drift ? text + "x" : text
     }
   }
