@@ -108,14 +108,17 @@ final class Fixture: Sendable {
   let origin: Origin
   let cache: HTTPCache
 
+  /// - Parameter transport: the transport of the cache. Nil means the origin itself.
   init(
-    _ origin: Origin, policy: HTTPCachePolicy = HTTPCachePolicy(),
-    clock: ManualClock = ManualClock(), report: @escaping @Sendable (any Error) -> Void = { _ in }
+    _ origin: Origin = Origin(), over transport: (any HTTPTransport)? = nil,
+    policy: HTTPCachePolicy = HTTPCachePolicy(), clock: ManualClock = ManualClock(),
+    report: @escaping @Sendable (any Error) -> Void = { _ in }
   ) throws {
     self.origin = origin
     self.clock = clock
     store = try Store.temporary(options: Store.Options(clock: clock, lockTimeout: .ample))
-    cache = HTTPCache(in: store.namespace("http"), over: origin, policy: policy, report: report)
+    cache = HTTPCache(
+      in: store.namespace("http"), over: transport ?? origin, policy: policy, report: report)
   }
 
   /// A fixture that stored the origin's response `age` ago.

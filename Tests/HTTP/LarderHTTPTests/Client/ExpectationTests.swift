@@ -124,16 +124,14 @@ struct ExpectationTests {
   }
 
   @Test func `a load asks with the validators of the stored value`() async throws {
-    let clock = ManualClock()
-    let pages = try Store.temporary(options: Store.Options(clock: clock)).cache(
-      of: String.self, in: "pages")
-    let http = HTTPCache(in: pages.namespace.store.namespace("none"), over: Origin.page(Self.good))
+    let fixture = try Fixture(.page(Self.good))
+    let pages = fixture.store.cache(of: String.self, in: "pages")
     let statuses = Mutex([Int]())
     for _ in 0..<2 {
       let page = try await pages.result(
         for: "a", options: LoadOptions(stale: Staleness(onError: .days(1)), waitsForCommit: true)
       ) { known in
-        let answer = try await http.pass(
+        let answer = try await fixture.cache.pass(
           with(request()) { $0.headerFields = known?.conditionalFields ?? [:] })
         statuses.withLock { $0.append(answer.response.status.code) }
         if answer.response.status == .notModified { return .unchanged }
@@ -142,7 +140,7 @@ struct ExpectationTests {
           text, expires: .after(.seconds(5)), validators: Validators(of: answer.response))
       }
       #expect(page?.value == "body")
-      clock.advance(by: .seconds(6))
+      fixture.clock.advance(by: .seconds(6))
     }
     #expect(statuses.withLock { $0 } == [200, 304])
   }

@@ -165,10 +165,9 @@ struct MemoryTests {
     let slow = LongBodyTests.pieces([0, 1, 2, 3, 4], of: 1) {
       if $0 < 5 { clock.advance(by: .seconds(14)) }
     }
-    let fixture = try Fixture(Origin(), clock: clock)
     let echo = Echo([])
-    let cache = HTTPCache(in: fixture.cache.namespace, over: echo)
-    let result = try await cache.send(request("POST", "/a"), body: slow)
+    let fixture = try Fixture(over: echo, clock: clock)
+    let result = try await fixture.cache.send(request("POST", "/a"), body: slow)
     #expect(result.response.status.code == 200 && echo.bodies == ["\0\u{1}\u{2}\u{3}\u{4}"])
   }
 }

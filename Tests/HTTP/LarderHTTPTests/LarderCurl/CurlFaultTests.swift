@@ -44,8 +44,7 @@
     }
 
     @Test func `a cache answers from the store in place of a head that breaks off`() async throws {
-      let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
-      let cache = HTTPCache(in: store.namespace("http"), over: CurlTransport())
+      let fixture = try Fixture(over: CurlTransport())
       let count = Atomic(0)
       try await RawServer.run { connection in
         _ = await connection.head()
@@ -54,13 +53,12 @@
         try await connection.send(isFirst ? start + "ngth: 1\r\n\r\na" : start)
       } _: { authority in
         for _ in 1...2 {
-          let result = try await cache.send(request(host: authority, scheme: "http"))
+          let result = try await fixture.cache.send(request(host: authority, scheme: "http"))
           #expect(try await result.body.bytes() == [0x61])
         }
       }
       let connections = count.load(ordering: .relaxed)
       #expect(connections == 2)
-      try store.close()
     }
 
     @Test(arguments: [
@@ -200,14 +198,12 @@
     private static func answer(
       over transport: any HTTPTransport, from authority: String, _ control: String = "max-age=1"
     ) async throws -> HTTPCacheResult {
-      let clock = ManualClock()
-      let store = try Store.temporary(options: Store.Options(clock: clock))
-      let cache = HTTPCache(in: store.namespace("http"), over: transport)
+      let fixture = try Fixture(over: transport)
       let request = HTTPRequest(method: .get, scheme: "https", authority: authority, path: "/a")
       let fresh = HTTPResponse(status: .ok, headerFields: [.cacheControl: control])
-      #expect(try await cache.put(fresh, body: [1], for: request))
-      clock.advance(by: .seconds(2))
-      return try await cache.send(request)
+      #expect(try await fixture.cache.put(fresh, body: [1], for: request))
+      fixture.clock.advance(by: .seconds(2))
+      return try await fixture.cache.send(request)
     }
 
     @Test(arguments: Handshake.allCases, 0..<transports.count)

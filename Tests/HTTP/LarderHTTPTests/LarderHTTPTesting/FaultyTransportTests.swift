@@ -14,55 +14,48 @@ import Testing
 @Suite struct FaultyTransportTests {
   private struct Lost: Error {}
 
-  private func cache(
+  private func fixture(
     _ plan: [FaultyTransport.Fault]
-  ) throws -> (cache: HTTPCache, network: FaultyTransport, origin: Origin, store: Store) {
+  ) throws -> (fixture: Fixture, network: FaultyTransport) {
     let origin = Origin.page("max-age=60", body: "0123456789")
     let network = FaultyTransport(over: origin)
     network.plan = plan
-    let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
-    return (HTTPCache(in: store.namespace("http"), over: network), network, origin, store)
-  }
-
-  private func body(_ cache: HTTPCache) async throws -> String {
-    try await cache.send(request()).body.text()
+    return (try Fixture(origin, over: network), network)
   }
 
   @Test func `requests meet the faults of the plan in order, and then none`() async throws {
-    let (cache, network, origin, store) = try cache([
+    let (fixture, network) = try fixture([
       .fail(Lost()), .lose(Lost()), .status(503), .cutBody(after: 4),
     ])
-    await #expect(throws: Lost.self) { try await body(cache) }
-    #expect(origin.count == 0)
-    await #expect(throws: Lost.self) { try await body(cache) }
-    #expect(origin.count == 1)
-    #expect(try await cache.send(request()).response.status.code == 503)
-    #expect(origin.count == 1)
-    let cut = await #expect(throws: FaultyTransport.BodyCut.self) { try await body(cache) }
+    await #expect(throws: Lost.self) { try await fixture.get() }
+    #expect(fixture.origin.count == 0)
+    await #expect(throws: Lost.self) { try await fixture.get() }
+    #expect(fixture.origin.count == 1)
+    #expect(try await fixture.get().result.response.status.code == 503)
+    #expect(fixture.origin.count == 1)
+    let cut = await #expect(throws: FaultyTransport.BodyCut.self) { try await fixture.get() }
     #expect(cut?.received == 4)
     #expect(network.plan.isEmpty)
-    #expect(try await body(cache) == "0123456789", "nothing of the cut answer was stored")
-    #expect(origin.count == 3)
-    #expect(try await body(cache) == "0123456789")
-    #expect(origin.count == 3 && network.requests.count == 5)
-    #expect(try store.verify().faults == [])
+    #expect(try await fixture.get().body == "0123456789", "nothing of the cut answer was stored")
+    #expect(fixture.origin.count == 3)
+    #expect(try await fixture.get().body == "0123456789")
+    #expect(fixture.origin.count == 3 && network.requests.count == 5)
   }
 
   @Test func `each request without a network fails as one without a connection`() async throws {
-    let store = try Store.temporary()
-    let cache = HTTPCache(in: store.namespace("http"), over: FailingTransport.offline)
+    let fixture = try Fixture(over: FailingTransport.offline)
     for _ in 0..<2 {
-      let error = await #expect(throws: URLError.self) { try await body(cache) }
+      let error = await #expect(throws: URLError.self) { try await fixture.get() }
       #expect(error?.code == .notConnectedToInternet)
     }
   }
 
   @Test func `a request that hangs ends with its task`() async throws {
-    let (cache, network, origin, _) = try cache([.hang])
-    let task = Task { try await body(cache) }
+    let (fixture, network) = try fixture([.hang])
+    let task = Task { try await fixture.get() }
     try await waitUntil { !network.requests.isEmpty }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(origin.count == 0)
+    #expect(fixture.origin.count == 0)
   }
 }

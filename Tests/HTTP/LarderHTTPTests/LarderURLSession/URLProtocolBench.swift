@@ -70,10 +70,6 @@
 
     func get(
       _ path: String, _ policy: URLRequest.CachePolicy = .useProtocolCachePolicy
-    ) async throws -> (body: String, response: HTTPURLResponse) {
-      let (data, response) = try await session.data(
-        for: URLRequest(url: url(path), cachePolicy: policy))
-      return (String(decoding: data, as: UTF8.self), try #require(response as? HTTPURLResponse))
-    }
+    ) async throws -> String { try await send(URLRequest(url: url(path), cachePolicy: policy)) }
   }
 #endif

@@ -34,15 +34,13 @@
 
     @Test(arguments: [ServerFault.truncated, .truncatedGzip])
     func `a body that was cut off is an error, and is not stored`(fault: ServerFault) async throws {
-      let store = try Store.temporary(options: Store.Options(clock: ManualClock()))
-      let cache = HTTPCache(in: store.namespace("http"), over: Self.transport())
+      let fixture = try Fixture(over: Self.transport())
       _ = try await fault.serve { base in
         await #expect(throws: (any Error).self) {
-          try await cache.send(LarderHTTPTests.request(at: base)).body.bytes()
+          try await fixture.cache.send(LarderHTTPTests.request(at: base)).body.bytes()
         }
       }
-      #expect(try store.namespace("http").count() == 0)
-      try store.close()
+      #expect(try fixture.store.namespace("http").count() == 0)
     }
 
     @Test func `the origin gets each escape of a target once, and one cookie`() async throws {

@@ -1,5 +1,4 @@
 import HTTPTypes
-import Larder
 import Testing
 
 @testable import LarderHTTP

@@ -196,7 +196,8 @@ struct HeaderSetTests {
   @Test func `what real services say is obeyed`() throws {
     var stored = 0
     var hits = 0
-    for record in try Self.records() {
+    let records = try Self.records()
+    for record in records {
       let (request, response) = try parts(record)
       let harness = HTTPHarness()
       harness.now = moment(response)
@@ -234,8 +235,6 @@ struct HeaderSetTests {
         #expect(later.status != 304 || !value.response.hasValidators, "\(record.id)")
       }
     }
-    if try !Self.records().isEmpty {
-      #expect(stored > 40 && hits > 15, "stored \(stored), hits \(hits)")
-    }
+    #expect(records.isEmpty || stored > 40 && hits > 15, "stored \(stored), hits \(hits)")
   }
 }

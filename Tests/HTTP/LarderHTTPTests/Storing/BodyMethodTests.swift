@@ -11,15 +11,13 @@ struct BodyMethodTests {
   }
 
   private struct Bench {
-    let store: Store
-    let clock = ManualClock()
     let echo: Echo
-    let cache: HTTPCache
+    let fixture: Fixture
+    var cache: HTTPCache { fixture.cache }
 
     init(_ fields: Pairs = [("Cache-Control", "max-age=100")]) throws {
-      store = try Store.temporary(options: Store.Options(clock: clock))
       echo = Echo(fields)
-      cache = HTTPCache(in: store.namespace("http"), over: echo, policy: policy)
+      fixture = try Fixture(over: echo, policy: policy)
     }
 
     func ask(
@@ -45,7 +43,6 @@ struct BodyMethodTests {
     #expect(try await bench.ask("{b}", method) == (false, "2 {b}"))
     #expect(try await bench.ask("", method) == (false, "3 "))
     #expect(try await bench.ask("{a}", method) == (true, "1 {a}"))
-    #expect(try bench.store.verify().faults == [])
   }
 
   @Test func `the method, the type and the coding tell bodies apart`() async throws {
@@ -90,7 +87,7 @@ struct BodyMethodTests {
       #expect(try await bench.cache.send(asked, body: HTTPBody(long)).reason == .onlyIfCached)
     }
     #expect(bench.echo.bodies == [long, long, long])
-    #expect(try bench.store.namespace("http").count() == 0)
+    #expect(try bench.fixture.store.namespace("http").count() == 0)
     let longest = String(long.dropLast())
     _ = try await bench.ask(longest, streamed: true)
     #expect(try await bench.ask(longest).isHit)
@@ -111,7 +108,7 @@ struct BodyMethodTests {
   @Test func `a stale response is replaced without a validation`() async throws {
     let bench = try Bench([("Cache-Control", "max-age=10"), ("ETag", "\"1\"")])
     _ = try await bench.ask("x")
-    bench.clock.advance(by: .seconds(11))
+    bench.fixture.clock.advance(by: .seconds(11))
     #expect(try await bench.ask("x") == (false, "2 x"))
     #expect(try await bench.ask("x") == (true, "2 x"))
   }
@@ -119,7 +116,7 @@ struct BodyMethodTests {
   @Test func `a background refresh sends the body again`() async throws {
     let bench = try Bench([("Cache-Control", "max-age=10, stale-while-revalidate=100")])
     _ = try await bench.ask("x")
-    bench.clock.advance(by: .seconds(11))
+    bench.fixture.clock.advance(by: .seconds(11))
     #expect(try await bench.ask("x") == (true, "1 x"))
     try await waitUntil { bench.echo.bodies == ["x", "x"] }
     try await waitUntil { try await bench.ask("x") == (true, "2 x") }
@@ -141,7 +138,7 @@ struct BodyMethodTests {
       try await bench.cache.put(response(200, fields), body: [2], for: post, requestBody: [1]))
     #expect(try await bench.cache.peek(post, requestBody: [1])?.body.bytes() == [2])
     try await bench.cache.removeAll(for: post)
-    #expect(try bench.store.namespace("http").count() == 0)
+    #expect(try bench.fixture.store.namespace("http").count() == 0)
   }
 
   @Test func `keys of bodies are short, unambiguous and hide the body`() throws {
