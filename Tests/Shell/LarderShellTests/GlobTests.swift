@@ -1,7 +1,6 @@
 import TestSupport
 import Testing
 
-@testable import LarderShell
 @testable import ShellLanguage
 
 @Suite struct GlobTests {

@@ -1,4 +1,3 @@
-import Larder
 import Testing
 
 @testable import LarderShell

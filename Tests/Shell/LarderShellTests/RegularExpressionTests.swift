@@ -1,4 +1,3 @@
-import Larder
 import TestSupport
 import Testing
 

@@ -1,8 +1,6 @@
-import Larder
 import TestSupport
 import Testing
 
-@testable import LarderShell
 @testable import ShellLanguage
 
 @Suite struct DurationTests {

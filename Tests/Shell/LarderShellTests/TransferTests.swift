@@ -9,14 +9,9 @@ import Testing
 @Suite struct TransferTests {
   private let directory = TemporaryDirectory()
 
-  private struct Known: Hashable {
-    var entry: Store.Entry
-    var value: [UInt8]
-  }
-
   /// The entries of a store without the facts that an import cannot restore, such as versions and the last use.
-  private func contents(_ shell: Shell) throws -> Set<Known> {
-    var all: Set<Known> = []
+  private func contents(_ shell: Shell) throws -> [Store.Entry: [UInt8]] {
+    var all: [Store.Entry: [UInt8]] = [:]
     for facts in try shell.store.namespaces() {
       try shell.store.namespace(facts.name).scan { entry, value in
         var entry = entry
@@ -24,7 +19,7 @@ import Testing
         entry.state = .fresh
         entry.lastUsed = nil
         entry.storedSize = 0
-        all.insert(Known(entry: entry, value: value.bytes))
+        all[entry] = value.bytes
         return true
       }
     }
