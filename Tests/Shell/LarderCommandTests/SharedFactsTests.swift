@@ -1,13 +1,9 @@
 import Larder
+import LarderShared
+import LarderSharedTesting
 import LarderShell
 import TestSupport
 import Testing
-
-import class LarderShared.Shared
-import struct LarderShared.SharedCache
-import struct LarderShared.SharedStatus
-import class LarderSharedTesting.MemoryTier
-import class LarderSharedTesting.TierLink
 
 @testable import LarderCommand
 @testable import ShellLanguage
@@ -85,9 +81,8 @@ import class LarderSharedTesting.TierLink
     ("set jwt x", true), ("set my.otp x", true), ("set user/passcode x", true),
     ("set pin-7 x", true), ("set spinner x", false), ("set adopted x", false),
     // Lines with the name of a secret in escapes, hex or Base64. The last hex text has an odd length, so it encodes no bytes.
-    (#"set api\x6bey x"#, true), (#"set "to\u{6B}en" x"#, true),
-    ("set hex:6170696B6579 x", true), ("set b64:cGFzc3dk x", true),
-    (#"set @"to\x6ben" k x"#, true), ("set hex:6170696B657 x", false),
+    (#"set api\x6bey x"#, true), (#"set "to\u{6B}en" x"#, true), ("set hex:6170696B6579 x", true),
+    ("set b64:cGFzc3dk x", true), (#"set @"to\x6ben" k x"#, true), ("set hex:6170696B657 x", false),
     // In a mistyped command, any word may be the name of a secret, because the shell cannot tell which word is the value.
     ("sett k token", true), ("'set' k token", true), ("API_TOKEN=x", true), ("kesy @a", false),
     ("set k token x", true), ("set k v w", false),

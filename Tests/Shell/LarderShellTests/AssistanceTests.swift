@@ -15,7 +15,7 @@ import Testing
     for topic in HelpTopic.all { #expect(help.overview.contains(topic.name)) }
   }
 
-  @Test func `every topic of the contract has a text`() throws {
+  @Test func `every topic of the contract has a text, and some have other names`() throws {
     for name in ["selections", "times", "sizes", "quoting", "globs", "output", "scripts", "keys"] {
       #expect(HelpTopic.named(name) != nil)
     }
@@ -29,9 +29,6 @@ import Testing
       #expect(text.hasPrefix("usage: \(name)"))
       #expect(text.contains(HelpTopic.named(name)?.text ?? "?"))
     }
-  }
-
-  @Test func `a topic has other names`() throws {
     for (name, topic) in [
       ("patterns", "globs"), ("regex", "globs"), ("where", "expressions"), ("redirection", "pipes"),
     ] { #expect(try help.text(about: bytes(name)) == HelpTopic.named(topic)?.text) }
@@ -148,8 +145,7 @@ import Testing
       "[VALUE] [--from FILE] [--ttl D] [--until TIME] [--if-absent] [--if-present] [--yes|-y]"
     ),
     ("use @a ", nil), ("get", nil), ("kesy ", nil), ("get 'a ", nil), ("", nil),
-    ("quit ", "[CODE]"),
-    ("persist ", "SELECTION [--dry-run] [--yes|-y] [--verbose]"),
+    ("quit ", "[CODE]"), ("persist ", "SELECTION [--dry-run] [--yes|-y] [--verbose]"),
     ("persist a --yes ", "[--dry-run] [--verbose]"),
   ]) func `a hint says what may come next`(line: String, hint: String?) {
     #expect(CommandTable.standard.hint(behind: bytes(line)) == hint)

@@ -89,6 +89,10 @@ import Testing
         #expect(shell.printed.allSatisfy { $0 == UInt8(ascii: "[") })
       }
     }
+    // A list without a readable value is not called empty.
+    let table = try shell(.table)
+    #expect(try table.error("get @notes").code == .unreadable)
+    #expect(table.printed == [])
   }
 
   @Test(arguments: [
@@ -127,12 +131,6 @@ import Testing
     _ = shell.takeAside()
     #expect(try shell.error("get @notes * --where '. != 1'").code == .unreadable)
     #expect(shell.printed == bytes("c\0plain\0"))
-  }
-
-  @Test func `a list without a readable value is not called empty`() throws {
-    let shell = try shell(.table)
-    #expect(try shell.error("get @notes").code == .unreadable)
-    #expect(shell.printed == [])
   }
 
   @Test func `the prompt says it, and what is stored beside`() throws {

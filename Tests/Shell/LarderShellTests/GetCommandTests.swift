@@ -43,8 +43,7 @@ import Testing
     ),
     ("{\"a\":1,\"a\":2}", "{\"a\":1,\"a\":2}", "{ \"a\": 1, \"a\": 2 }\n"),
     ("[{\"a\":{}},[]]", "[{\"a\":{}},[]]", "[ { \"a\": {} }, [] ]\n"),
-    ("\"\\ud800 \\u00e5\"", "\"\\ud800 \\u00e5\"", "\"\\ud800 \\u00e5\"\n"),
-    ("-0", "-0", "-0\n"),
+    ("\"\\ud800 \\u00e5\"", "\"\\ud800 \\u00e5\"", "\"\\ud800 \\u00e5\"\n"), ("-0", "-0", "-0\n"),
   ])
   func `JSON keeps its numbers, order and escapes`(text: String, minified: String, laidOut: String)
     throws

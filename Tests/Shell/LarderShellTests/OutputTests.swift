@@ -80,11 +80,8 @@ import Testing
     #expect(shown.hasPrefix("1 - 2  1 #") && shown.hasSuffix("\n- - ... ->\n"))
   }
 
-  @Test func `the longest negative span has a text`() {
+  @Test func `any span has a text, any share a percentage, and no number has no bar`() {
     #expect(Cell.span(.min).shown(Presentation(.table, clock: stockholm)).hasPrefix("-106,751,"))
-  }
-
-  @Test func `any share has a percentage, and no number has no bar`() {
     #expect(Wording.percent(0.284) == "28 %" && Wording.percent(2.5) == "250 %")
     for share in [1.8e19, .infinity, .nan] { #expect(Wording.percent(share) == "\(Int.max) %") }
     #expect(Bar.text(.nan, width: 4, hasUnicode: true) == "")

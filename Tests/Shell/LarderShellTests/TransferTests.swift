@@ -195,9 +195,8 @@ import Testing
     #expect(shell.printed == bytes("true\n\n"))
     for (line, count) in [
       ("keys @a", 2), ("count @a --larger 1", 2), ("get @a *", 3), ("search sound @a", 3),
-      ("evict @a ? --dry-run", 2), ("pin @a ? --yes", 2),
-      ("keys @a --stdin", 1), ("evict @a --stdin --yes --dry-run", 1),
-      ("evict @a --stdin --yes", 1),
+      ("evict @a ? --dry-run", 2), ("pin @a ? --yes", 2), ("keys @a --stdin", 1),
+      ("evict @a --stdin --yes --dry-run", 1), ("evict @a --stdin --yes", 1),
     ] {
       shell.input = bytes("k\nl\n")
       let entries = count == 1 ? "1 damaged entry was" : "\(count) damaged entries were"
