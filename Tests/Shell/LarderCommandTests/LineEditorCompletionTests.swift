@@ -46,12 +46,9 @@ extension LineEditorTests {
     #expect(Completion(from: 0, []).commonPrefix == "")
   }
 
-  @Test func `labels are laid out in columns`() {
+  @Test func `labels are laid out in columns, and a list longer than its room says so`() {
     let rows = Completion.columns(of: ["a", "bbb", "cc", "d", "e"], columns: 12, rows: 20)
     #expect(rows == ["a    d", "bbb  e", "cc"])
-  }
-
-  @Test func `a list longer than its room says what it leaves out`() {
     let labels = (0..<100).map { "label\($0)" }
     let first = Completion.columns(of: labels, columns: 12, rows: 2, canShowMore: true)
     #expect(first == ["label0", "label1", "\u{2026} 98 more; type more or press Tab again"])
@@ -135,14 +132,11 @@ extension LineEditorTests {
     #expect(input.rest == "keys\r")
   }
 
-  @Test func `a paste whose mark never comes ends when no more comes`() throws {
+  @Test func `a paste whose mark never comes ends when no more comes, or with the input`() throws {
     let input = Input("one\rtwo\rkeys\r", interruptedAfter: 2)
     input.pauses = [8]
     #expect(try input.reader.read() == nil)
     #expect(input.rest == "keys\r")
-  }
-
-  @Test func `the end of the input ends a paste`() throws {
     #expect(try Input("one\u{1B}[201", interruptedAfter: nil).reader.read() == nil)
   }
 }
